@@ -1,10 +1,10 @@
-/** Requests and totals as programs read them: members of JSON objects and columns of CSV. */
+/** Requests and totals for programs to read: members of JSON objects and columns of CSV. */
 import type { Cell, Column } from "#csv.ts";
 import type { LoggedRequest } from "./request-log.ts";
 import { statusClasses } from "./status-class.ts";
 import type { Totals } from "./totals.ts";
 
-/** Without its account, whose number means nothing outside. */
+/** Columns of a request. Its account is left out, because the number means nothing outside. */
 export const requestColumns: readonly Column<LoggedRequest>[] = [
   { name: "at", of: (request) => request.at },
   { name: "request_id", of: (request) => request.requestId },

@@ -1,4 +1,4 @@
-/** The requests of a month, by account, operation and key. */
+/** Exports the requests of a month, by account, operation and key. */
 import type { UsageStore } from "#store/stores.ts";
 import { monthAfter } from "./time.ts";
 import { addTo, emptyTotals, readSums, type StatusSums, type Totals } from "./totals.ts";
@@ -6,7 +6,7 @@ import { addTo, emptyTotals, readSums, type StatusSums, type Totals } from "./to
 export const exportParts = ["account", "operation", "key"] as const;
 export type ExportPart = (typeof exportParts)[number];
 
-/** A part that was not asked for is null. */
+/** Totals of one combination of parts. A part that was not asked for is null. */
 export interface ExportedUsage {
   /** Number of the account. */
   account: number | null;
@@ -17,21 +17,21 @@ export interface ExportedUsage {
 }
 
 interface ExportOrder {
-  /** Such as `2026-11`, of UTC. */
+  /** Month in UTC, such as `2026-11`. */
   month: string;
   by: readonly ExportPart[];
-  /** Only this one. */
+  /** Number of the only account to export; all accounts if left out. */
   account?: number | undefined;
 }
 
-/** With the parts that were asked for. */
+/** Sums with the parts that were asked for. */
 interface ExportRow extends StatusSums {
   account?: number;
   operation?: string;
   key?: string;
 }
 
-/** Ordered by account, operation and key; one sum without parts, none without requests. */
+/** Returns totals ordered by account, operation and key: one without parts, none without requests. */
 export async function exportMonth(usage: UsageStore, order: ExportOrder): Promise<ExportedUsage[]> {
   const { month, by, account } = order;
   const parts = exportParts.filter((part) => by.includes(part));
@@ -56,7 +56,7 @@ export async function exportMonth(usage: UsageStore, order: ExportOrder): Promis
   return [...found.values()].toSorted(inOrder);
 }
 
-/** By the numbers of accounts, and by the bytes of names, as the database orders them. */
+/** Compares numbers of accounts, then bytes of names, like the database. */
 function inOrder(one: ExportedUsage, other: ExportedUsage): number {
   const names = ({ operation, key }: ExportedUsage) =>
     [operation ?? "", key ?? ""].map((name) => Buffer.from(name));

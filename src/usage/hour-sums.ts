@@ -6,7 +6,7 @@ import { hourOf } from "./time.ts";
 
 interface HourSums {
   add(request: ChunkRequest): void;
-  /** In the order of the table's key, so that instances never wait for each other in a circle. */
+  /** Returns the sums in the order of the table's key, so that instances never wait for each other in a circle. */
   rows(): readonly UsageHourTable[];
 }
 
@@ -21,7 +21,7 @@ interface Sum {
   hundredths: number;
 }
 
-/** @param words of the chunk. */
+/** @param words words of the chunk. */
 export function openHourSums(words: readonly string[]): HourSums {
   const all = new Map<string, Sum>();
   return {

@@ -1,11 +1,11 @@
-/** Removes what is too old from PostgreSQL, a step at a time, by one instance at a time. */
+/** Removes old records from PostgreSQL step by step, one instance at a time. */
 import { dayMilliseconds } from "#store/durations.ts";
 import { inTurn } from "#store/job-locks.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import { hoursKeptDays, logStartOf, openLook, removedAtOnce, type Retention } from "./retention.ts";
 import { hourOf } from "./time.ts";
 
-/** Beside the jobs of the account worker, which have the numbers below. */
+/** Number of this job. The jobs of the account worker have the numbers below. */
 export const tidyJob = 4;
 
 const lastSurplus = "select max(number) - $1 as number from request";
@@ -15,15 +15,15 @@ const removeRequests = `
     select ctid from request where at < $1 or number <= $2 limit ${removedAtOnce})) returning 1`;
 
 /**
- * @returns a function that does one step, and tells whether it did; false also where another instance is at it. `now` is
- *   milliseconds since 1970. It throws as `PostgresSession.query`; the step was then taken as a whole or not at all.
+ * Returns a function that takes one step and reports whether it did. It returns false, too, while another instance is at
+ * work. `now` is ms since 1970. It throws as `PostgresSession.query`; the step was then taken as a whole or not at all.
  */
 export function openPostgresRetention(
   retention: Retention,
 ): (session: PostgresSession, now: number) => Promise<boolean> {
   const look = openLook();
   let startSaid = -1;
-  /** Found once for all steps that follow it. */
+  /** Number of the last surplus request, found once for all steps that follow. */
   let surplus: number | undefined;
   return async (session, now) => {
     const { query } = session;

@@ -1,4 +1,4 @@
-/** Writes batches to PostgreSQL, each in one statement that counts once, whatever becomes of the answer to it. */
+/** Writes batches to PostgreSQL, each in one statement that counts once even if its answer is lost. */
 import type { PostgresSession } from "#store/postgres.ts";
 import { packRequestId } from "#store/request-id-bytes.ts";
 import type { KeyUseTable } from "#store/usage-tables.ts";
@@ -9,11 +9,11 @@ import type { NumberedBatch } from "./writes.ts";
 type Query = PostgresSession["query"];
 
 /**
- * @param query of whatever session there is at the moment.
- * @param keepsLog whether each request is logged, not only added to the sums.
- * @param writer names whose batches are numbered.
- * @returns a function that writes one batch. Where it rejects the batch may have been written all the same; called with the same
- *   number again it counts it once, as it does if the server comes to the first statement only afterwards.
+ * Returns a function that writes one batch. If it rejects, the batch may have been written all the same. Called with the
+ * same number again it counts the batch once, even if the server runs the first statement only afterwards.
+ * @param query runs SQL on the session of the moment.
+ * @param keepsLog logs each request, instead of only adding it to the sums.
+ * @param writer id of the writer that numbers the batches.
  */
 export function openPostgresWrites(
   query: Query,
@@ -33,8 +33,8 @@ export function openPostgresWrites(
 }
 
 /**
- * The row of the writer decides: a statement that comes second waits until the first is committed or given up, and then sees a
- * batch that is not less than its own.
+ * Adds a batch. The writer's row decides: a second statement waits until the first is committed or given up. It then sees
+ * a batch number that is not below its own, and adds nothing.
  */
 const addBatch = `
   with once as (
@@ -57,7 +57,7 @@ const addBatch = `
     $18::bigint[], $19::integer[], $20::integer[], $21::text[], $22::text[])
     as own (account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query)`;
 
-/** @param numbers of the words; null where no request is logged. */
+/** Returns the columns of a batch. @param numbers numbers of its words; null if no request is logged. */
 function columnsOf(chunk: RequestChunk, numbers: WordNumbers | null): readonly unknown[] {
   const sums = openHourSums(chunk.words);
   const requests = [...requestsIn(chunk)];
@@ -88,17 +88,17 @@ function columnsOf(chunk: RequestChunk, numbers: WordNumbers | null): readonly u
   ];
 }
 
-/** Writes an array as PostgreSQL reads it. The driver would quote and escape each value. */
+/** Returns an array as text for PostgreSQL. The driver would quote and escape each value. */
 const arrayOf = (values: readonly (number | string | null)[]) =>
   `{${values.map((value) => value ?? "null").join()}}`;
 
 const hexOf = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 
-/** By index into the words of a chunk. */
+/** Numbers of a chunk's words, by their index. */
 type WordNumbers = readonly (number | null)[];
 
-/** Numbers of words, which the table keeps for good. */
+/** Returns a function that finds the numbers of words. The table keeps them for good. */
 function openWords(query: Query): (words: readonly string[]) => Promise<WordNumbers> {
   const known = new Map<string, number>();
   return async ([, ...words]) => {
@@ -118,7 +118,7 @@ function openWords(query: Query): (words: readonly string[]) => Promise<WordNumb
   };
 }
 
-/** In the order of their ids, so that instances never wait for each other in a circle. */
+/** Writes the last use of keys in the order of their ids, so that instances never wait for each other in a circle. */
 async function rememberKeyUse(query: Query, rows: readonly KeyUseTable[]): Promise<void> {
   const ordered = rows.toSorted((one, other) => (one.key_id < other.key_id ? -1 : 1));
   await query(

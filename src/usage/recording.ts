@@ -1,4 +1,28 @@
-/** Everything that is recorded of requests: last use of keys, totals and the request log, written by one thread. */
+/**
+ * Usage: records the last use of keys, totals and the request log, while no request waits for it.
+ *
+ * The tables are in `usage.sqlite`, or in PostgreSQL. `key_use` has the last use of each key, `usage_hour` the sums of
+ * each hour for 400 days, and `request` single requests, as many as the settings keep.
+ *
+ * A request is recorded in these steps:
+ * 1. `record` packs it into a chunk, in well under 1 µs. `noteKeyUse` notes each key at most once a minute.
+ * 2. Each second, or when a chunk of 1 MiB is full, the batch goes to the writer (`writer.ts`), which numbers and keeps it.
+ * 3. The writer thread writes one batch after another, each as a whole: its sums and its rows of the log together.
+ * 4. A written batch is dropped. One that failed is tried again with the next one, after a second, and at the end.
+ * 5. After a batch of requests the thread removes old records, a few thousand rows at a time.
+ *
+ * A data folder has one server, and only its writer thread writes these tables. Readers (`totals.ts`) never wait for it.
+ * Any number of instances may write to one PostgreSQL. A batch has the id of its writer and a number, so it counts once
+ * even if it is sent again after a lost answer. All write rows in one order, so that none waits for another in a circle,
+ * and one instance at a time removes old records.
+ *
+ * When something is away:
+ * - Disk or database: batches wait in memory, up to 64 MiB or some 800,000 requests. Beyond that the oldest are dropped,
+ *   and `onLoss` gets their number. Requests are answered all the same.
+ * - The thread: the next batch starts it again.
+ * - The process: `close` tries all batches a last time. A process that is killed loses what waits, usually a second.
+ * - The server of PostgreSQL: its crash may lose the last second.
+ */
 import { hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 import type { KeyUseTable } from "#store/usage-tables.ts";
@@ -7,16 +31,16 @@ import type { Retention } from "./retention.ts";
 import { openWriter, type Writer, type WriterOptions } from "./writer.ts";
 
 export interface Recording {
-  /** As `KeyUse.note`, for the present time. */
+  /** Notes the use of a key at the present time, as `KeyUse.note`. */
   noteKeyUse(keyId: string, networkOf: () => string): void;
   record: Recorder["record"];
-  /** Requests whose record was lost since the process started. */
+  /** Returns the number of requests whose record was lost since the process started. */
   lostCount(): number;
-  /** What is on its way to the disk or the database. */
+  /** Returns the size of all batches on their way to the disk or the database. */
   waiting: Writer["waiting"];
-  /** How many bytes may be, before the oldest are given up. */
+  /** Maximum size of waiting batches in bytes; beyond it the oldest are dropped. */
   waitingBytesMax: number;
-  /** Resolves when everything is on disk, or has been tried a last time. */
+  /** Resolves when everything is written, or was tried a last time. */
   close(): Promise<void>;
 }
 
@@ -29,7 +53,7 @@ interface RecordingOrder {
   now: () => number;
   /** Called once when writing begins to fail, and once, with null, when it works again. */
   onFault: (fault: Error | null) => void;
-  /** Called when records begin to be lost, and at the end of it, with how many they were. */
+  /** Called with the number of lost records, once when the loss begins and once when it is over. */
   onLoss: (requests: number, isOver: boolean) => void;
   /** As in `WriterOptions`. */
   busyMilliseconds?: number;
@@ -64,14 +88,14 @@ export function openRecording(order: RecordingOrder): Recording {
 }
 
 interface LostRequests {
-  /** Since the process started. */
+  /** Returns the requests lost since the process started. */
   count(): number;
   lose(requests: number): void;
-  /** Reports what was lost since it began; nothing is lost any more. */
+  /** Ends a loss, and reports all requests lost since it began. */
   end(): void;
 }
 
-/** @param tell called with the requests lost so far when it begins, with all of them and `isOver` at its end. */
+/** @param tell called with the first lost requests when a loss begins, and with all of them and `isOver` at its end. */
 function openLostRequests(tell: (requests: number, isOver: boolean) => void): LostRequests {
   let all = 0;
   let sinceBegun = 0;
@@ -90,11 +114,11 @@ function openLostRequests(tell: (requests: number, isOver: boolean) => void): Lo
   };
 }
 
-/** Remembers when and from where each key was last used, at most once a minute for each key. */
+/** Notes of the time and network of each key's last use, at most one a minute for each key. */
 interface KeyUse {
   /**
-   * Costs one look-up unless the key's minute is over; never waits. `now` is milliseconds since 1970.
-   * @param networkOf the network the request came from; called only where it is written.
+   * Notes the use of a key. Takes one look-up unless the key's minute is over; never waits. `now` is ms since 1970.
+   * @param networkOf returns the network of the request; called only if it is written.
    */
   note(keyId: string, now: number, networkOf?: () => string): void;
   /** Sends the rest to the writer. */
@@ -102,12 +126,12 @@ interface KeyUse {
 }
 
 const noteEveryMilliseconds = minuteMilliseconds;
-/** What is gathered is sent to the writer this often. */
+/** Time between two batches to the writer, in ms. */
 const gatherMilliseconds = 1000;
 
-/** @param writer stays open at `close`; other users may share it. */
+/** @param writer writer that `close` leaves open, because others may share it. */
 export function openKeyUse({ writer }: { writer: Writer }): KeyUse {
-  // Bounded by the number of keys: only verified ones are noted.
+  // Bounded by the number of keys, because only verified keys are noted.
   const notedAt = new Map<string, number>();
   const gathered = new Map<string, KeyUseTable>();
   let timer: NodeJS.Timeout | undefined;
@@ -141,11 +165,11 @@ export function openKeyUse({ writer }: { writer: Writer }): KeyUse {
 export interface LastUse {
   /** ISO time. */
   at: string;
-  /** Such as `203.0.113.0/24`; null where it was not recorded. */
+  /** Network, such as `203.0.113.0/24`; null if it was not recorded. */
   network: string | null;
 }
 
-/** By key id; keys never used are missing. @param keyIds only these; all where it is left out. */
+/** Returns the last use of keys by id, without keys never used. @param keyIds keys to look for; all if left out. */
 export async function readLastUse(
   usage: UsageStore,
   keyIds?: readonly string[],
@@ -159,20 +183,20 @@ export async function readLastUse(
   );
 }
 
-/** Records each counted request, and sends the records to the writer thread once a second. */
+/** Recorder of counted requests, which sends them to the writer once a second. */
 interface Recorder {
-  /** Costs well under a microsecond; never waits, never throws. */
+  /** Records a request in well under 1 µs. Never waits and never throws. */
   record(request: AnsweredRequest): void;
   /** Sends the rest to the writer. */
   close(): void;
 }
 
-/** The writer removes old records when it is sent a batch, which has to happen also without requests. */
+/** Time without requests after which an empty batch is sent: the writer removes old records only after a batch. */
 const idleMilliseconds = hourMilliseconds;
 
 /**
- * @param writer stays open at `close`; other users may share it.
- * @param now milliseconds since 1970.
+ * @param writer writer that `close` leaves open, because others may share it.
+ * @param now returns the ms since 1970.
  */
 export function openRecorder({ writer, now }: { writer: Writer; now: () => number }): Recorder {
   // Created with the first request, because it takes 1 MiB.

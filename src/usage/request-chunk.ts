@@ -1,6 +1,6 @@
-/** Records of requests on their way to the writer thread: packed into bytes, with each repeated word stored once. */
+/** Records of requests on their way to the writer thread, packed into bytes; each repeated word is stored once. */
 
-/** A request that was answered. */
+/** An answered request. */
 export interface AnsweredRequest {
   /** Number of the account. */
   account: number;
@@ -11,26 +11,26 @@ export interface AnsweredRequest {
   milliseconds: number;
   /** Size of the response content. */
   bytes: number;
-  /** Version of the dataset; null where the request was refused before. */
+  /** Version of the dataset; null if the request was refused before one was taken. */
   dataset: string | null;
-  /** Code of the problem it was answered with. */
+  /** Code of the problem in the answer. */
   problem: string | null;
-  /** At most 64 characters of ASCII. */
+  /** Request id, at most 64 characters of ASCII. */
   requestId: string;
-  /** The query string with keys masked; null where the operator does not store it. The first 500 characters are kept. */
+  /** Query string with masked keys, of which 500 characters are kept; null if the operator stores none. */
   query: string | null;
 }
 
 export interface RequestChunk {
   bytes: ArrayBuffer;
-  /** What the indexes in `bytes` stand for; the first stands for null. */
+  /** Words for the indexes in `bytes`; the first stands for null. */
   words: readonly string[];
   count: number;
 }
 
-/** Reused: `take` returns a copy. */
+/** A chunk in the making. It is reused, because `take` returns a copy. */
 interface ChunkDraft {
-  /** @returns false where it is full. */
+  /** Adds a request. Returns false if the draft is full. */
   add(at: number, request: AnsweredRequest): boolean;
   take(): RequestChunk;
 }
@@ -38,7 +38,7 @@ interface ChunkDraft {
 const requestIdLengthMax = 64;
 const queryLengthMax = 500;
 
-/** Offset of each member in bytes from the beginning of its request; the texts follow. */
+/** Offset of each member in bytes from the start of its request; the texts follow. */
 const place = {
   at: 0,
   account: 8,
@@ -56,7 +56,7 @@ const place = {
 const noQuery = 0xffff;
 const requestBytesMax = place.texts + requestIdLengthMax + 2 * queryLengthMax;
 
-/** A request takes about 65 bytes, so this is enough for 15,000 of them. */
+/** Size of a draft, enough for 15,000 requests of about 65 bytes. */
 const draftBytes = 1024 * 1024;
 
 export function openChunkDraft(size = draftBytes): ChunkDraft {
@@ -112,7 +112,7 @@ export function openChunkDraft(size = draftBytes): ChunkDraft {
   };
 }
 
-/** A request of a chunk. Words are indexes into those of the chunk; 0 stands for null. */
+/** A request of a chunk. Its words are indexes into the chunk's words; 0 stands for null. */
 export interface ChunkRequest {
   /** Milliseconds since 1970. */
   at: number;
@@ -128,7 +128,7 @@ export interface ChunkRequest {
   query: string | null;
 }
 
-/** Yields the requests in the order in which they were added. */
+/** Yields the requests in the order of their addition. */
 export function* requestsIn({ bytes, count }: RequestChunk): Generator<ChunkRequest> {
   const view = new DataView(bytes);
   const text = Buffer.from(bytes);

@@ -1,4 +1,4 @@
-/** The request log of an account, newest first, page by page; and a request by its id. */
+/** Reads the request log of an account, newest first and page by page, and finds requests by id. */
 import { type RawBuilder, sql } from "kysely";
 import { packRequestId, readRequestId } from "#store/request-id-bytes.ts";
 import type { UsageStore } from "#store/stores.ts";
@@ -7,11 +7,11 @@ import type { StatusClass } from "./status-class.ts";
 
 /** A request as the log stores it. */
 export interface LoggedRequest extends AnsweredRequest {
-  /** ISO time at which it was answered. */
+  /** ISO time of its answer. */
   at: string;
 }
 
-/** Times are milliseconds since 1970; `until` is exclusive. */
+/** Conditions on requests. Times are ms since 1970; `until` is exclusive. */
 export interface RequestFilter {
   key?: string | undefined;
   operation?: string | undefined;
@@ -25,7 +25,7 @@ interface PageOrder {
   account: number;
   filter?: RequestFilter;
   limit: number;
-  /** `next` of the page before; any other text means the first page. */
+  /** `next` of the previous page; any other text means the first page. */
   after?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function readRequests(usage: UsageStore, order: PageOrder): Promise
 
 const pageSize = 1000;
 
-/** For more than one page; stops after `countMax` requests. */
+/** Yields page after page, up to `countMax` requests. */
 export async function* requestsInPages(
   usage: UsageStore,
   { account, filter = {}, countMax }: Omit<PageOrder, "limit" | "after"> & { countMax: number },
@@ -67,13 +67,13 @@ export async function* requestsInPages(
 }
 
 interface FindOrder {
-  /** All accounts where it is left out. */
+  /** Number of the account; all accounts if left out. */
   account?: number | undefined;
   filter: RequestFilter & { requestId: string };
   limit: number;
 }
 
-/** Newest first; a client may give many requests the same id. Reads the whole log where no account is given. */
+/** Finds requests, newest first: a client may give many the same id. Reads the whole log if no account is given. */
 export async function findRequests(
   usage: UsageStore,
   { account, filter, limit }: FindOrder,
@@ -136,7 +136,7 @@ async function newestOf(
   return rows;
 }
 
-/** The position after a page: time and number of its last request. */
+/** Returns the position after a page: time and number of its last request. */
 function readPlace(text: string): { at: number; number: number } | undefined {
   const [, at, number] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };

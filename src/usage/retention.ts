@@ -1,31 +1,30 @@
 /**
- * Removes records that have been kept long enough and returns the space to the disk, a little at a time, so that writing
- * never waits for long.
+ * Removes old records and returns their space to the disk, a little at a time, so that writing never waits for long.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { hourOf } from "./time.ts";
 
-/** How much of the request log is kept. */
+/** Limits of the request log. */
 export interface Retention {
-  /** 0 for no request log. */
+  /** Days to keep a request; 0 for no request log. */
   logDays: number;
   logRowsMax: number;
 }
 
-/** How long the sums of each hour are kept. */
+/** Time for which the sums of an hour are kept. */
 export const hoursKeptDays = 400;
 
-/** How many requests a step removes. */
+/** Maximum number of requests that a step removes. */
 export const removedAtOnce = 5000;
 
-/** To find what is too old is to read the log once; until then it is only hidden. */
+/** Time between two looks for old requests, in ms. A look reads the whole log; until then old requests are only hidden. */
 const lookEveryMilliseconds = hourMilliseconds;
 
 /**
- * @returns a function that removes some thousand requests or the sums of one hour, or where there is nothing of it makes
- *   the file smaller by at most 1 MiB, and tells whether it did. `now` is milliseconds since 1970. It throws what
- *   node:sqlite throws.
+ * Returns a function that takes one step and reports whether it did. A step removes some thousand requests or the sums of
+ * one hour; if none are old, it makes the file smaller by at most 1 MiB. `now` is ms since 1970.
+ * It throws whatever node:sqlite throws.
  */
 export function openRetention(
   connection: DatabaseSync,
@@ -58,7 +57,7 @@ export function openRetention(
   };
 }
 
-/** Whether it is time to look for what is too old: until nothing is found, and then once an hour. */
+/** Returns a timer of looks for old records: always due until a look finds nothing, and then once an hour. */
 export function openLook() {
   let nothingAt = -Infinity;
   return {
@@ -67,7 +66,7 @@ export function openLook() {
   };
 }
 
-/** Whether it is stored or not, an older request is not shown; by the minute, or each batch would move it. */
+/** Returns the start of the log, by the minute so that not each batch moves it. Older requests are not shown. */
 export const logStartOf = (now: number, { logDays }: Retention): number =>
   logDays === 0
     ? Number.MAX_SAFE_INTEGER
@@ -76,12 +75,12 @@ export const logStartOf = (now: number, { logDays }: Retention): number =>
 const wholeMinutes = (milliseconds: number) => milliseconds - (milliseconds % minuteMilliseconds);
 
 const pagesPerStep = 256;
-/** 4 MiB, which new rows will fill again. */
+/** Free pages left in the file: 4 MiB, which new rows will fill again. */
 const freePagesMin = 1024;
-/** And this share of the file, or traffic that varies over the day would make it shrink and grow each day. */
+/** Share of the file left free, too: otherwise traffic that varies over the day would shrink and grow it each day. */
 const freeShareKept = 1 / 8;
 
-/** @returns a function that returns a little of the file's free space to the disk; false where that is not worthwhile. */
+/** Returns a function that gives a little of the file's free space back to the disk, or returns false if not worthwhile. */
 function openGiveBack(connection: DatabaseSync): () => boolean {
   const number = (pragma: string) =>
     Number(Object.values(connection.prepare(`pragma ${pragma}`).get()!)[0]);

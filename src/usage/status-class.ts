@@ -1,4 +1,4 @@
-/** HTTP statuses by their class. */
+/** Classes of HTTP statuses. */
 
 export const statusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
 export type StatusClass = (typeof statusClasses)[number];

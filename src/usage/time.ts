@@ -1,18 +1,18 @@
-/** Hours and months as the tables of usage write them, in UTC. */
+/** Hours and months in UTC, as in the tables of usage. */
 import { hourMilliseconds } from "#store/durations.ts";
 
-/** The hour of a time, such as `2026-11-21T09`. */
+/** Returns the hour of a time, such as `2026-11-21T09`. */
 export const hourOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 13);
 
-/** The first hour that begins at or after a time. */
+/** Returns the first hour that begins at or after a time. */
 export const hourAfter = (milliseconds: number) => hourOf(milliseconds + hourMilliseconds - 1);
 
 const monthShape = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])$/;
 
-/** Such as `2026-11`. */
+/** Reports whether a text is a month, such as `2026-11`. */
 export const isMonth = (text: string): boolean => monthShape.test(text);
 
-/** `2026-12` after `2026-11`. */
+/** Returns the next month: `2026-12` after `2026-11`. */
 export const monthAfter = (month: string): string => {
   const [year, number] = month.split("-").map(Number);
   return new Date(Date.UTC(year!, number!)).toISOString().slice(0, month.length);

@@ -1,4 +1,4 @@
-/** The requests of an account, added up by hour, day, key or operation. Hours and days are those of UTC. */
+/** Adds up the requests of an account by hour, day, key or operation. Hours and days are in UTC. */
 import { type RawBuilder, sql } from "kysely";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
@@ -12,13 +12,13 @@ export interface Totals {
   /** Sum of the response times. */
   milliseconds: number;
   byClass: Record<StatusClass, number>;
-  /** Those of the 4xx that were a 429. */
+  /** Responses with status 429, a part of the 4xx. */
   overQuota: number;
 }
 
 /** The totals of an hour or a day. */
 export interface Bar extends Totals {
-  /** ISO time of its beginning. */
+  /** ISO time of its start. */
   at: string;
 }
 
@@ -41,7 +41,7 @@ export function addTo(totals: Totals, sums: StatusSums): void {
 
 const unitMilliseconds = { hour: hourMilliseconds, day: dayMilliseconds };
 
-/** Oldest first; the last is the hour or day of `now`. Those without requests are included. */
+/** Returns hours or days, oldest first and up to that of `now`, even those without requests. */
 export async function readBars(
   usage: UsageStore,
   order: { account: number; unit: "hour" | "day"; count: number; now: number },
@@ -61,7 +61,7 @@ export async function readBars(
   return bars;
 }
 
-/** Most requests first. */
+/** Returns the totals of each key, most requests first. */
 export async function readTotalsByKey(
   usage: UsageStore,
   span: Span,
@@ -70,7 +70,7 @@ export async function readTotalsByKey(
   return found.map(([key, totals]) => ({ key, totals }));
 }
 
-/** Most requests first. */
+/** Returns the totals of each operation, most requests first. */
 export async function readTotalsByOperation(
   usage: UsageStore,
   span: Span,
@@ -79,7 +79,7 @@ export async function readTotalsByOperation(
   return found.map(([operation, totals]) => ({ operation, totals }));
 }
 
-/** Requests since midnight, by key id; keys without requests are missing. @param now milliseconds since 1970. */
+/** Returns the requests since midnight by key id, without keys that sent none. @param now ms since 1970. */
 export async function readRequestsToday(
   usage: UsageStore,
   account: number,
@@ -100,7 +100,7 @@ function gathered(rows: readonly PartSums[]): [string, Totals][] {
   return [...byPart].toSorted(([, one], [, other]) => other.requests - one.requests);
 }
 
-/** Whole hours: from the beginning of the hour of `since` to the end of that of `until`. */
+/** Whole hours of an account, from the start of the hour of `since` to the end of the hour of `until`. */
 export interface Span {
   /** Number of the account. */
   account: number;
@@ -111,7 +111,7 @@ export interface Span {
 
 type PartSums = StatusSums & { part: string };
 
-/** A row for each part and status. */
+/** Returns a row for each part and status. */
 async function sumsBy(
   usage: UsageStore,
   { account, since, until }: Span,
@@ -122,7 +122,7 @@ async function sumsBy(
   return rows.map((row) => ({ ...row, part: row[by] }));
 }
 
-/** What the requests of one status add up to. */
+/** Sums of the requests with one status. */
 export interface StatusSums {
   status: number;
   requests: number;
@@ -133,7 +133,7 @@ export interface StatusSums {
 interface SumParts {
   account: number;
   hour: string;
-  /** Such as `2026-11-21`. */
+  /** Day in UTC, such as `2026-11-21`. */
   day: string;
   key: string;
   operation: string;
@@ -141,9 +141,9 @@ interface SumParts {
 
 interface SumsOrder<Part> {
   by: readonly Part[];
-  /** All where it is left out. */
+  /** Number of the account; all accounts if left out. */
   account?: number | undefined;
-  /** The first hour, or the beginning of its text, and the first that is not wanted. */
+  /** First hour, or the start of its text, and first hour that is no longer wanted. */
   from: string;
   to: string;
 }
@@ -156,7 +156,7 @@ const parts: Readonly<Record<keyof SumParts, RawBuilder<unknown>>> = {
   operation: sql.ref("operation"),
 };
 
-/** A row for each status and each value of the parts. */
+/** Returns a row for each status and each value of the parts. */
 export async function readSums<Part extends keyof SumParts>(
   { database }: UsageStore,
   { by, account, from, to }: SumsOrder<Part>,

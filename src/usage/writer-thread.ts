@@ -1,4 +1,4 @@
-/** The writer thread: writes each batch that it is sent in one transaction, and removes what is too old. */
+/** The writer thread: writes each batch in one transaction, and removes old records. */
 import { parentPort, workerData } from "node:worker_threads";
 import { StoreFault } from "#store/domain-error.ts";
 import { usageFile, usageShape } from "#store/files.ts";
@@ -10,11 +10,11 @@ import { type NumberedBatch, openWrites } from "./writes.ts";
 
 export interface WriterSetting {
   dataDir: string;
-  /** The PostgreSQL that is written, and how this process takes turns at connecting; null for a file in `dataDir`. */
+  /** PostgreSQL to write to, and the gate through which this process connects; null for a file in `dataDir`. */
   database: { url: string; gateMemory: GateMemory } | null;
   busyMilliseconds: number;
   retention: Retention;
-  /** One for each start of a server: names whose batches are numbered. */
+  /** Id of the writer that numbers the batches, a new one for each start of a server. */
   writer: string;
 }
 
@@ -23,14 +23,14 @@ export type WriterMessage = NumberedBatch | "close";
 /** The reply to each batch. */
 export interface WriterReply {
   isWritten: boolean;
-  /** What keeps it from being written, or what is too old from being removed; null where nothing does. */
+  /** Reason why the batch was not written, or old records are not removed; null if there is none. */
   fault: string | null;
 }
 
-/** SQLite is done when it returns. */
+/** The store that is written to. Calls on SQLite are done when they return. */
 interface OpenStore {
   write(batch: NumberedBatch): void | Promise<void>;
-  /** Removes some of what is too old; false where there is none. */
+  /** Removes some old records. Returns false if there are none. */
   tidy(now: number): boolean | Promise<boolean>;
   close(): void;
 }
@@ -40,7 +40,7 @@ const port = parentPort!;
 let store: OpenStore | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
-/** Why PostgreSQL does not let this role remove what is too old, which writing would not tell. */
+/** Reason why PostgreSQL does not let this role remove old records, which no write would tell. */
 let tidyFault: string | null = null;
 
 port.on("message", (message: WriterMessage) => {
@@ -54,7 +54,7 @@ async function answer(numbered: NumberedBatch): Promise<void> {
   });
   const { batch } = numbered;
   if (batch.kind === "requests") {
-    // Detaching frees it at once; this thread makes so little garbage that the collector would run megabytes too late.
+    // Detaching frees the bytes at once. This thread makes so little garbage that the collector would run megabytes late.
     batch.rows.bytes.transfer(0);
     if (!isTidying) tidy(batch.now);
   }
@@ -68,13 +68,13 @@ function close(): void {
   port.close();
 }
 
-/** Step by step, each after the batch that arrived meanwhile. */
+/** Removes old records step by step, each step after the batches that arrived meanwhile. */
 function tidy(now: number): void {
   isTidying = true;
   setImmediate(() => {
     queue = queue.then(async () => {
       isTidying = false;
-      // An error of SQLite comes again with the next batch, which reports it.
+      // The next batch meets an error of SQLite again and reports it.
       await faultOf(async () => {
         if ((await store?.tidy(now)) === true) tidy(now);
       });
@@ -93,7 +93,7 @@ async function openStore(): Promise<OpenStore> {
   };
 }
 
-/** Connects with the first statement, and again after an outage; a step that removes what is too old keeps to one connection. */
+/** Connects with the first statement, and again after an outage. Each step of removal keeps to one connection. */
 async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): Promise<OpenStore> {
   const { connectPostgres, openGate } = await import("#store/postgres.ts");
   const { openPostgresWrites } = await import("./postgres-writes.ts");
@@ -103,7 +103,7 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
   let session: PostgresSession | undefined;
   const connected = async (): Promise<PostgresSession> => {
     if (session?.isOver === false) return session;
-    // As with usage.sqlite, a crash may take what was written in the last second.
+    // As with usage.sqlite, a crash may lose the writes of the last second.
     session = await connectPostgres(place, {
       name: "gp-records usage",
       settings: { synchronous_commit: "off" },
@@ -111,7 +111,7 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
     return session;
   };
   const tidyUp = async (own: PostgresSession, now: number): Promise<boolean> => {
-    // A clock of ours that is ahead must not remove what others are to keep.
+    // A clock here that is ahead must not remove records that others are to keep.
     const [clock] = await own.query<{ now: number }>(
       "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
     );

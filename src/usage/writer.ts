@@ -1,4 +1,4 @@
-/** Sends batches to the writer thread, so that the thread that serves requests never waits for a disk, and keeps them until they are written. */
+/** Sends batches to the writer thread, and keeps them until they are written. No request waits for a disk. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
@@ -8,17 +8,17 @@ import type { Batch, NumberedBatch } from "./writes.ts";
 
 export interface Writer {
   /**
-   * Returns at once. A batch that cannot be written is tried again with the next one, after a second, and at the end; where too
-   * much is kept, the oldest is dropped.
+   * Takes a batch and returns at once. A batch that cannot be written is tried again with the next one, after a second, and
+   * at the end. The oldest is dropped if too much waits.
    */
   write(batch: Batch): void;
-  /** What was passed in and is neither written nor lost. */
+  /** Returns the size of all batches that are neither written nor lost. */
   waiting(): Waiting;
-  /** What may wait. */
+  /** Maximum size of waiting batches. */
   bytesMax: number;
-  /** Resolves when everything passed in so far was written, or tried and kept. */
+  /** Resolves when all batches so far are written, or were tried and kept. */
   settled(): Promise<void>;
-  /** Tries what is kept a last time and ends the thread, which keeps the process alive until then. */
+  /** Tries all kept batches a last time and ends the thread. The thread keeps the process alive until then. */
   close(): Promise<void>;
 }
 
@@ -30,18 +30,18 @@ export interface WriterOptions extends Partial<Pick<WriterSetting, "database">> 
   onLoss?: (requests: number) => void;
   busyMilliseconds?: number;
   retention?: Retention;
-  /** As `Writer.bytesMax`. */
+  /** Sets `Writer.bytesMax`. */
   keptBytesMax?: number;
 }
 
 const retentionDefault: Retention = { logDays: 14, logRowsMax: 2_000_000 };
-/** Some 800,000 requests. */
+/** Usual maximum size of waiting batches: some 800,000 requests. */
 const keptBytesDefault = 64 * 1024 * 1024;
-/** Short, because a batch is tried again within seconds, and a stop waits for two attempts. */
+/** Wait for a locked file. Short, because a batch is tried again within seconds, and a stop waits for two attempts. */
 const busyDefault = 500;
 const againMilliseconds = 1000;
 
-/** The thread starts with the first batch, because it takes as long to load as the server itself. */
+/** Opens a writer. Its thread starts with the first batch, because it takes as long to load as the server itself. */
 export function openWriter(options: WriterOptions): Writer {
   const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = busyDefault } = options;
   const { database = null, retention = retentionDefault } = options;
@@ -52,7 +52,7 @@ export function openWriter(options: WriterOptions): Writer {
   let working: Promise<void> | null = null;
   let again: NodeJS.Timeout | undefined;
   let isFailing = false;
-  /** Whether a batch came while another one was being written. */
+  /** Did a batch come while another one was being written? */
   let hasMore = false;
   let closing: Promise<void> | null = null;
 
@@ -64,7 +64,7 @@ export function openWriter(options: WriterOptions): Writer {
   const lose = (requests: number) => {
     if (requests > 0) onLoss(requests);
   };
-  /** Writes what is kept, up to the first batch that cannot be written while no other one comes. */
+  /** Writes the kept batches. Stops at one that cannot be written, unless another came meanwhile. */
   const work = async () => {
     clearTimeout(again);
     let fault: string | null = null;
@@ -97,7 +97,7 @@ export function openWriter(options: WriterOptions): Writer {
     await tryToWrite();
     const untilAgain = againMilliseconds - (performance.now() - begun);
     if (kept.waiting().bytes > 0 && untilAgain > 0) {
-      // A server that is away is tried once a second: it may be there again. A stop waits for no second time-out.
+      // A server that is away is tried once a second, because it may be back. A stop waits for no second time-out.
       await wait(untilAgain);
       await tryToWrite();
     }
@@ -124,18 +124,18 @@ export function openWriter(options: WriterOptions): Writer {
 
 /** The writer thread as seen from the thread that sends it batches. */
 interface StartedThread {
-  /** Resolves when the batch is written, could not be, or the thread ended before; one at a time. */
+  /** Sends one batch at a time. Resolves when it is written, cannot be written, or the thread ended. */
   write(batch: NumberedBatch): Promise<WriterReply>;
   close(): Promise<void>;
 }
 
 interface ThreadListener {
-  /** The thread ends because of it. */
+  /** Called with the fault that ends the thread. */
   onFault(fault: Error): void;
   onEnd(): void;
 }
 
-/** The little garbage of a batch would otherwise fill the 32 MB that V8 lets new objects take. */
+/** Memory for new objects. The little garbage of each batch would otherwise fill the 32 MB that V8 allows them. */
 const youngGenerationMegabytes = 4;
 
 function startThread(setting: WriterSetting, { onFault, onEnd }: ThreadListener): StartedThread {
@@ -156,7 +156,7 @@ function startThread(setting: WriterSetting, { onFault, onEnd }: ThreadListener)
   return {
     write(batch) {
       answered = Promise.withResolvers();
-      // Copied, so that a thread that ends takes nothing with it.
+      // The batch is copied, so that a thread that ends takes nothing with it.
       post(batch);
       return answered.promise;
     },
@@ -167,18 +167,18 @@ function startThread(setting: WriterSetting, { onFault, onEnd }: ThreadListener)
   };
 }
 
-/** Batches that are not written yet. */
+/** Size of the batches that are not written yet. */
 interface Waiting {
   requests: number;
-  /** Of memory, about. */
+  /** Memory that they take, about. */
   bytes: number;
 }
 
-/** Batches that wait to be written, within a limit of memory: the oldest are dropped first. */
+/** Batches that wait to be written, within a memory limit; the oldest are dropped first. */
 interface KeptBatches {
-  /** @returns how many requests were dropped for it. */
+  /** Adds a batch. @returns the number of requests dropped to make room. */
   add(batch: Batch): number;
-  /** Returns the first, which is not dropped until `done` says what became of it: it may be written already. */
+  /** Returns the first batch. It may be written at any moment, so it is not dropped until `done`. */
   take(): NumberedBatch | undefined;
   done(isWritten: boolean): void;
   waiting(): Waiting;
@@ -186,7 +186,7 @@ interface KeptBatches {
 
 const keyUseBytes = 200;
 
-/** About how much memory a batch takes. */
+/** Returns about how much memory a batch takes, in bytes. */
 export const sizeOf = (batch: Batch): number =>
   batch.kind === "requests"
     ? batch.rows.bytes.byteLength + keyUseBytes * batch.rows.words.length
@@ -220,7 +220,7 @@ export function openKeptBatches(bytesMax: number): KeptBatches {
       taken = 0;
       if (!isWritten) return;
       const batch = remove(0);
-      // Detaching frees it at once; so little garbage is made here that the collector would run megabytes too late.
+      // Detaching frees the bytes at once. So little garbage is made here that the collector would run megabytes late.
       if (batch.kind === "requests") batch.rows.bytes.transfer(0);
     },
     waiting: () => ({

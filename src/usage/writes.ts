@@ -5,18 +5,18 @@ import type { KeyUseTable } from "#store/usage-tables.ts";
 import { openHourSums } from "./hour-sums.ts";
 import { type RequestChunk, requestsIn } from "./request-chunk.ts";
 
-/** One batch on its way to the thread; `now` is milliseconds since 1970. */
+/** One batch on its way to the thread; `now` is ms since 1970. */
 export type Batch =
   | { kind: "keyUse"; rows: readonly KeyUseTable[] }
   | { kind: "requests"; rows: RequestChunk; now: number };
 
-/** A batch with its number among those of one writer, from 1 on. */
+/** A batch with its number among the batches of one writer, from 1 on. */
 export interface NumberedBatch {
   number: number;
   batch: Batch;
 }
 
-/** A batch that had to wait may be older than what another server has written since; the later time is kept. */
+/** Keeps the later time: another server may have written a newer one while this batch waited. */
 const rememberKeyUse = `
   insert into key_use (key_id, last_used_at, network) values (?, ?, ?)
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
@@ -34,8 +34,8 @@ const addRequest = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /**
- * @param keepsLog whether each request is logged, not only added to the sums.
- * @returns a function that writes one batch in one transaction, and throws what node:sqlite throws.
+ * Returns a function that writes one batch in one transaction, and throws whatever node:sqlite throws.
+ * @param keepsLog logs each request, instead of only adding it to the sums.
  */
 export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch: Batch) => void {
   const keyUse = connection.prepare(rememberKeyUse);
@@ -82,7 +82,7 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
   };
 }
 
-/** @throws what `work` throws, after which nothing of it is in the database. */
+/** Runs `work` in a transaction. @throws whatever `work` throws; the database then has none of its changes. */
 function inTransaction(connection: DatabaseSync, work: () => void): void {
   connection.exec("begin immediate");
   try {
@@ -95,7 +95,7 @@ function inTransaction(connection: DatabaseSync, work: () => void): void {
   }
 }
 
-/** Numbers of words, which the table keeps for good. */
+/** Returns the numbers of words, which the table keeps for good. */
 function openWords(connection: DatabaseSync) {
   const add = connection.prepare("insert into word (word) values (?) on conflict do nothing");
   const find = connection.prepare("select number from word where word = ?");
@@ -110,9 +110,9 @@ function openWords(connection: DatabaseSync) {
     return number;
   };
   return {
-    /** The first word of a chunk stands for null. */
+    /** Returns the numbers of a chunk's words, of which the first stands for null. */
     numbersOf: ([, ...words]: readonly string[]) => [null, ...words.map(numberOf)],
-    /** To be called where a transaction that may have added some was rolled back. */
+    /** Forgets all numbers. Call it after a rollback of a transaction that may have added some. */
     forget: () => known.clear(),
   };
 }
