@@ -139,7 +139,7 @@ forEachClient("what is no answer of the service is said to be none, once", async
   assert.equal(page.status, 404);
   assert.match(
     page.message,
-    /answered 404 with text\/html, .+ is baseUrl|base_url where the service is/,
+    /answered 404 with text\/html, .+ is (?:baseUrl|base_url) the address of the service/,
   );
   assert.equal((await ask(answers.html(200))).status, 200);
   for (const body of [

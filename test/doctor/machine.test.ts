@@ -37,7 +37,7 @@ test("every wrong setting is named, and the folder is looked at all the same", a
   assert.equal(elsewhere[0]!.status, "fail");
   const [, here] = await look(settings, dataDir, { settings: { SMTP_URL } });
   assert.equal(here!.status, "warn");
-  assert.match(here!.found, /mailed lead to http:\/\/127\.0\.0\.1:8080/);
+  assert.match(here!.found, /links in mail lead to http:\/\/127\.0\.0\.1:8080/);
   assert.match(here!.mend!, /PUBLIC_URL/);
   const unset = await look(settings, dataDir, { settings: { DATA_DIR: "" } });
   assert.match(unset[0]!.found, /DATA_DIR is not set, so it is \/.*data$/);

@@ -58,7 +58,10 @@ export async function keyPlaceCases(caseOf: CaseOf, { port, key }: TestService):
         ["the header Authorization", { headers: [`Authorization: Bearer ${key}`] }, path],
         ["a cookie", { headers: [`Cookie: a=${key}`] }, path],
       ] as const)
-        assert.match((await get(parts, target)).json.detail, new RegExp(`stands in ${place}`));
+        assert.match(
+          (await get(parts, target)).json.detail,
+          new RegExp(`looks like a key in ${place}`),
+        );
     },
   );
 
