@@ -1,6 +1,6 @@
 /**
  * The audit log: who changed what, written in the transaction of the change, so that neither exists without the other.
- * Removes entries once they have been kept long enough.
+ * Removes old entries.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
@@ -8,7 +8,7 @@ import type { ControlTables } from "./control-tables.ts";
 import { dayMilliseconds } from "./durations.ts";
 import type { ControlStore } from "./stores.ts";
 
-/** Every action that is recorded; docs/accounts.md says what each means. */
+/** All recorded actions. docs/accounts.md explains each. */
 export const auditActions = [
   "account.created",
   "account.renamed",
@@ -54,7 +54,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** Id of a person, `operator` for commands, `service` for what happens automatically. */
+/** Id of a person, `operator` for commands, `service` for automatic actions. */
 export type Actor = string;
 
 export const operator: Actor = "operator";
@@ -63,11 +63,11 @@ export const service: Actor = "service";
 interface Audited {
   actor: Actor;
   action: AuditAction;
-  /** Number of the account it happened in. */
+  /** Number of the account concerned. */
   account?: number | null;
-  /** Id or name of what was changed. */
+  /** Id or name of the changed thing. */
   subject?: string | null;
-  /** What else is worth knowing; never an address or a secret, for entries outlive people. */
+  /** Further details; never an address or a secret, because entries outlive people. */
   detail?: object;
   now: number;
 }
@@ -90,7 +90,7 @@ export async function writeAudit(
     .execute();
 }
 
-/** The transaction holds the write lock, so no other entry can take the same number. */
+/** Returns the next number. The transaction holds the write lock, so no other entry can take the same. */
 async function nextNumber(transaction: Transaction<ControlTables>): Promise<number> {
   const query = transaction
     .selectFrom("audit")
@@ -98,24 +98,24 @@ async function nextNumber(transaction: Transaction<ControlTables>): Promise<numb
   return ((await query.executeTakeFirst())?.highest ?? 0) + 1;
 }
 
-/** The only trace of a deleted person, who has to be deleted again after a restore of an older backup. */
+/** Action kept for ever: the only trace of a deleted person, who must be deleted again when an older backup is restored. */
 const keptForGood: AuditAction = "person.deleted";
-/** Few enough that others do not wait long for the write lock. */
+/** Entries that a step removes, few enough that others do not wait long for the write lock. */
 const entriesPerStep = 1000;
 
 interface AuditRetention {
-  /** How long entries are kept; 1 or more. */
+  /** Days to keep entries; 1 or more. */
   days: number;
   /** Milliseconds since 1970. */
   now: number;
-  /** Stops it after the present step. */
+  /** Signal that stops the removal after the present step. */
   signal?: AbortSignal;
 }
 
 /**
- * Removes older entries in steps, and writes into the log what each step removed.
- * @returns how many were removed.
- * @throws StoreFault as `ControlStore.write` does.
+ * Removes older entries in steps, and logs what each step removed.
+ * @returns the number of removed entries.
+ * @throws StoreFault as `ControlStore.write`.
  */
 export async function removeOldAudit(
   control: ControlStore,
@@ -123,7 +123,7 @@ export async function removeOldAudit(
 ): Promise<number> {
   const before = new Date(now - days * dayMilliseconds).toISOString();
   let removed = 0;
-  // Reads first: as a rule nothing is old enough, and then nobody should wait for the lock.
+  // Reads first: usually nothing is old enough, and nobody should wait for the lock then.
   while (signal?.aborted !== true && (await oldNumbers(control.database, before, 1)).length > 0) {
     removed += await control.write((transaction) => removeStep(transaction, before, now));
     await yieldToEventLoop();
@@ -150,7 +150,7 @@ async function removeStep(
   return numbers.length;
 }
 
-/** Numbers of the oldest entries that may be removed, ascending. */
+/** Returns the numbers of the oldest entries that may be removed, ascending. */
 async function oldNumbers(
   database: Kysely<ControlTables>,
   before: string,

@@ -1,4 +1,4 @@
-/** Names that people give to accounts and keys. */
+/** Checks names that people give to accounts and keys. */
 import { DomainError } from "./domain-error.ts";
 
 export const nameLengthMax = 100;
@@ -7,8 +7,8 @@ export const nameLengthMax = 100;
 const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /**
- * The name as it is stored: NFC, trimmed.
- * @param what is named, such as `account`, for the error.
+ * Returns a name as it is stored: NFC, trimmed.
+ * @param what the named thing, such as `account`, for the error.
  * @throws DomainError `invalid` if it is empty, over 100 characters (code points) or unprintable.
  */
 export function cleanName(what: string, text: string): string {
@@ -23,6 +23,6 @@ function faultOf(name: string): string | undefined {
   if (Array.from(name).length > nameLengthMax)
     return `must have at most ${nameLengthMax} characters`;
   return unprintable.test(name)
-    ? "must not hold line breaks or other control characters"
+    ? "must not contain line breaks or other control characters"
     : undefined;
 }

@@ -1,16 +1,16 @@
-/** The tables that say who may use the service, in `control.sqlite` or PostgreSQL. */
+/** The tables of accounts, keys and people, in `control.sqlite` or PostgreSQL. */
 
-/** ISO 8601 text in UTC, always of the same length, so that the texts sort as the times do. */
+/** ISO 8601 text in UTC, always of one length, so that texts sort like times. */
 type Time = string;
 
 export interface AccountTable {
-  /** Quotas are counted by it; accounts are closed, never deleted, so a number is never reused. */
+  /** Number that quotas are counted by. It is never reused, because accounts are closed and never deleted. */
   number: number;
   id: string;
   name: string;
-  /** The name in lower case; two accounts may not share it. A closed account has its id here, which cannot be a name. */
+  /** Name in lower case, which no two accounts share. A closed account has its id here, which cannot be a name. */
   name_folded: string;
-  /** Requests; null stands for what the plan says. */
+  /** Requests; null stands for those of the plan. */
   per_minute: number | null;
   per_hour: number | null;
   per_day: number | null;
@@ -20,16 +20,16 @@ export interface AccountTable {
   closed_at: Time | null;
 }
 
-/** The plan of every account that is on no other; it need not exist. */
+/** Name of the plan of accounts without another one. The plan need not exist. */
 export const defaultPlan = "default";
 
-/** Requests for all accounts on the plan; null stands for what the plan `default` says, or the service. */
+/** A plan: requests for each account on it. Null stands for those of the plan `default`, or of the service. */
 interface PlanTable {
   name: string;
   per_minute: number | null;
   per_hour: number | null;
   per_day: number | null;
-  /** Whether they may read what changed, 1 or 0; null as the plan `default` says, which else lets them. */
+  /** May they read changes? 1 or 0; null as the plan `default` says, or 1 without one. */
   changes: number | null;
   created_at: Time;
 }
@@ -40,28 +40,28 @@ export interface ApiKeyTable {
   digest: Uint8Array;
   account: number;
   name: string;
-  /** The first 8 characters of the key. */
+  /** First 8 characters of the key. */
   hint: string;
-  /** 1 for the key a demo prints; it may be used from this machine only. */
+  /** 1 for the key that a demo prints, which works only from this machine. */
   is_demo: number;
   created_at: Time;
   expires_at: Time | null;
   revoked_at: Time | null;
-  /** Id of the key that a rotation made in its place. */
+  /** Id of the key that replaced it in a rotation. */
   replaced_by: string | null;
-  /** Id of the person who made it; null for a command. It stays when the person is deleted. */
+  /** Id of the person who made it; null if a command did. Stays when the person is deleted. */
   made_by: string | null;
-  /** The one-time value of the form that made it; no two keys of an account share one. */
+  /** One-time value of the form that made it. No two keys of an account share one. */
   form: string | null;
 }
 
-/** A person is only made by following a link sent to the address, so every address is proven. */
+/** A person. One is created only by following a link sent to the address, so every address is proven. */
 export interface PersonTable {
   id: string;
   email: string;
-  /** The form in which two addresses may not be the same. */
+  /** Form of the address that no two people share. */
   email_folded: string;
-  /** `$argon2id$…`, with the parameters it was made with. */
+  /** Hash `$argon2id$…`, with its parameters. */
   password: string;
   created_at: Time;
 }
@@ -80,19 +80,19 @@ export interface SessionTable {
   digest: Uint8Array;
   id: string;
   person: string;
-  /** The account that is being looked at, as far as the person is still a member of it. */
+  /** Account that the person looks at, if still a member of it. */
   account: number | null;
   created_at: Time;
-  /** To the minute. */
+  /** Last time seen, to the minute. */
   seen_at: Time;
   ends_at: Time;
-  /** Of IPv6 only the first 64 bits. */
+  /** Client network; of IPv6 only the first 64 bits. */
   network: string;
-  /** Such as `Firefox on Linux`. */
+  /** Name of the browser, such as `Firefox on Linux`. */
   browser: string;
 }
 
-/** A browser that somebody has signed in with, which is not slowed down by the wrong guesses of others. */
+/** A browser that somebody has signed in with. Wrong guesses of others do not slow it down. */
 interface KnownBrowserTable {
   /** SHA-256 of the token in the cookie. */
   digest: Uint8Array;
@@ -107,12 +107,12 @@ export interface LinkTable {
   digest: Uint8Array;
   id: string;
   kind: LinkKind;
-  /** Where it was sent. */
+  /** Address that it was sent to. */
   email: string;
   email_folded: string;
-  /** The person it is for, if there is one already. */
+  /** Person that it is for, if there is one already. */
   person: string | null;
-  /** The account of an invitation; null for an account of their own. */
+  /** Account of an invitation; null for an account of their own. */
   account: number | null;
   role: Role | null;
   created_at: Time;
@@ -121,14 +121,14 @@ export interface LinkTable {
 }
 
 interface ThrottleTable {
-  /** What is counted, hashed, so that a wrong guess stores nobody's address. */
+  /** Counted thing, hashed, so that a wrong guess stores nobody's address. */
   subject: string;
   failures: number;
-  /** When the next attempt is allowed, or when the count of a network starts again. */
+  /** Time of the next allowed attempt, or of a new start of a network's count. */
   next_at: Time;
 }
 
-/** Entries are added, never changed, and removed only once they are older than AUDIT_DAYS. */
+/** The audit log. Entries are added, never changed, and removed only when older than AUDIT_DAYS. */
 interface AuditTable {
   number: number;
   at: Time;
@@ -136,13 +136,13 @@ interface AuditTable {
   actor: string;
   account: number | null;
   action: string;
-  /** Id or name of what was changed. */
+  /** Id or name of the changed thing. */
   subject: string | null;
   /** JSON object; never an address or a secret. */
   detail: string;
 }
 
-/** A notice that was sent, so that it is sent once. */
+/** A sent notice, noted so that it is sent once. */
 interface NoticeTable {
   account: number;
   kind: string;
@@ -165,8 +165,8 @@ export interface ControlTables {
 }
 
 /**
- * The statements that make these tables. PostgreSQL is told besides how texts compare. Numbers of accounts and entries are given by
- * whoever holds the write lock, so nothing here counts by itself.
+ * Statements that create these tables. For PostgreSQL the collation of texts is added. Nothing here counts by itself: the
+ * holder of the write lock gives accounts and entries their numbers.
  */
 export const controlTableSql: readonly string[] = [
   `create table plan (
@@ -278,7 +278,7 @@ export const controlTableSql: readonly string[] = [
   )`,
 ];
 
-/** Requests an account may make; null stands for the service's default. */
+/** Requests that an account may make; null stands for the default of the service. */
 export interface Quotas {
   readonly minute: number | null;
   readonly hour: number | null;

@@ -1,33 +1,33 @@
-/** Reads the keys of a control store, and tells when another process changed something; never waits, never writes. */
+/** Reads the keys of a control store, and tells when another process changed them. Never waits and never writes. */
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type AccountTable, type ApiKeyTable, defaultPlan } from "./control-tables.ts";
 import { StoreFault } from "./domain-error.ts";
 import { sqliteFault } from "./store-fault.ts";
 
-/** A key together with what its account and its plan say about it. */
+/** A key, with the facts from its account and its plan. */
 export type KeyRow = Pick<
   ApiKeyTable,
   "id" | "digest" | "hint" | "is_demo" | "expires_at" | "revoked_at"
 > &
   Pick<AccountTable, "per_minute" | "per_hour" | "per_day" | "suspended_at"> & {
     account_number: number;
-    /** Whether its plan lets it read what changed: 1 or 0. */
+    /** Does its plan let it read changes? 1 or 0. */
     changes: number;
   };
 
-/** A call throws a DomainError where the store cannot be read now; the next one tries again. */
+/** Reader of keys. A call throws a DomainError if the store cannot be read now; the next one tries again. */
 export interface KeySource {
-  /** Another value whenever somebody else committed a change of keys, or of what their accounts or plans allow. */
+  /** Returns another value after each change of keys, accounts or plans that somebody else committed. */
   version(): unknown;
-  /** Keys in the order of their ids, from the first one after `after`. */
+  /** Lists keys in the order of their ids, from the first after `after`. */
   list(after: string, max: number): KeyRow[];
-  /** The key with this SHA-256. */
+  /** Returns the key with this SHA-256. */
   find(digest: Uint8Array): KeyRow | undefined;
   close(): void;
 }
 
-/** An account's own number holds, else its plan's, else that of the plan everybody is on, which is looked up once. */
+/** Returns SQL for a quota: the account's own, else its plan's, else that of the default plan, which is looked up once. */
 const quota = (column: "per_minute" | "per_hour" | "per_day") =>
   `coalesce(a.${column}, p.${column}, (select ${column} from plan where name = '${defaultPlan}')) as ${column}`;
 
@@ -40,11 +40,12 @@ export const keyRows = `
   from api_key k join account a on a.number = k.account
   left join plan p on p.name = a.plan`;
 
-// A file can be removed or replaced under an open connection without any statement failing.
+// No statement fails when the file is removed or replaced under an open connection.
 const fileCheckMilliseconds = 1000;
 
 /**
- * @param now milliseconds; only differences count.
+ * Opens a reader of keys.
+ * @param now returns ms, of which only differences count.
  * @throws StoreFault if there is no such store.
  */
 export function watchControl(file: string, now: () => number): KeySource {
@@ -59,12 +60,12 @@ export function watchControl(file: string, now: () => number): KeySource {
   const connection = connect(file);
   // Changes when another connection commits: https://www.sqlite.org/pragma.html#pragma_data_version
   const dataVersion = connection.prepare("pragma data_version");
-  // About a quarter faster than building an object for each row.
+  // Arrays are about a quarter faster than an object for each row.
   dataVersion.setReturnArrays(true);
   const prepare = (where: string) => naming(() => connection.prepare(`${keyRows} ${where}`));
   const listed = prepare("where k.id > ? order by k.id limit ?");
   const found = prepare("where k.digest = ?");
-  // Sessions, the audit log and all else change much oftener than keys do.
+  // Sessions, the audit log and all else change much more often than keys.
   const keyChanges = naming(() => connection.prepare("select count from key_change"));
   keyChanges.setReturnArrays(true);
   const oneOf = (statement: StatementSync) => (statement.get() as unknown as [unknown])[0];
@@ -74,7 +75,7 @@ export function watchControl(file: string, now: () => number): KeySource {
 
   const checkFile = () => {
     if (Math.abs(now() - fileCheckedAt) < fileCheckMilliseconds) return;
-    // Not followed: beside the new file may lie the log of the old one, and SQLite would read the two as one.
+    // The new file is not read: the log of the old one may lie beside it, and SQLite would read the two as one.
     if (fileNumberOf(file) !== fileNumber)
       throw new StoreFault(
         "unusable",

@@ -1,9 +1,9 @@
-/** The PostgreSQL tables of datasets that several machines share, and of the machines that serve them. */
+/** The PostgreSQL tables of shared datasets, and of the instances that serve them. */
 
 export const datasetTables = `
   create table dataset (
     version text collate "C" primary key,
-    -- Format and fold, such as 3.1: what a program has to know to read the file.
+    -- Format and fold, such as 3.1. A program must know both to read the file.
     format text not null,
     hash text not null,
     sha256 text not null,
@@ -11,28 +11,28 @@ export const datasetTables = `
     records jsonb not null,
     built_at timestamptz not null,
     built_from text collate "C",
-    -- added: by an import that is about to publish it, and is no dataset to anybody else until then.
+    -- added: by an import that is about to publish it; nobody else treats it as a dataset before.
     status text not null check (status in ('added', 'staged', 'published')),
     published_at timestamptz,
     published_after text collate "C",
     pinned_at timestamptz,
-    -- Who brought it, then who published it last.
+    -- Process that added it, later the one that published it last.
     publisher text not null,
     check ((status = 'published') = (published_at is not null))
   );
   create table dataset_part (
     version text collate "C" not null references dataset on delete cascade,
     number integer not null,
-    -- A MiB of the file, the last one what is left; zstd with a checksum.
+    -- 1 MiB of the file, or the rest in the last part; zstd with a checksum.
     bytes bytea not null,
     primary key (version, number)
   );
-  -- Compressed already: to try it again would take as long as everything else.
+  -- It is compressed already. Another attempt would take as long as everything else.
   alter table dataset_part alter column bytes set storage external;
   create table dataset_state (
     is_only boolean primary key default true check (is_only),
     current text collate "C" references dataset,
-    -- Raised by whatever changes a row of dataset.
+    -- Raised by each change of a row of dataset.
     change bigint not null default 0
   );
   insert into dataset_state default values;
@@ -57,7 +57,7 @@ export const datasetTables = `
   create table dataset_step_part (
     name text collate "C" not null references dataset_step on delete cascade,
     number integer not null,
-    -- As those of a dataset.
+    -- Like the parts of a dataset.
     bytes bytea not null,
     primary key (name, number)
   );
@@ -66,16 +66,16 @@ export const datasetTables = `
     number bigint generated always as identity primary key,
     version text collate "C" not null,
     published_at timestamptz not null,
-    -- The version that was current before, and the step from there.
+    -- Version that was current before, and the step from there.
     previous text collate "C",
     step text collate "C" references dataset_step,
-    -- What the step has.
+    -- Content of the step.
     facts jsonb,
-    -- Of the records of the version.
+    -- Hash of the version's records.
     hash text
   );
 `;
 
-/** SQL for a time as RFC 3339, to the second in UTC. */
+/** Returns SQL for a time as RFC 3339 text, to the second in UTC. */
 export const timeText = (expression: string, name: string): string =>
   `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}`;

@@ -1,15 +1,17 @@
-/** Expected errors, whose messages are meant for the person who asked. */
+/** Expected errors, with messages for the person who asked. */
 
 /**
+ * Reason of a refusal:
  * - `not_found`: nothing has this name or id
  * - `conflict`: the present state of the store does not allow it
- * - `invalid`: a value is not one the store takes
+ * - `invalid`: the store does not take this value
  * - `refused`: the person may not do it
- * - `too_often`: it was tried too often, and may work later
+ * - `too_often`: there were too many attempts; a later one may work
  */
 type RefusalKind = "not_found" | "conflict" | "invalid" | "refused" | "too_often";
 
 /**
+ * Reason of a store's fault:
  * - `busy`: another process holds what is needed
  * - `unusable`: the folder or the file has to be repaired first
  * - `full`: the disk is full, or a limit was reached
@@ -28,7 +30,7 @@ export class DomainError extends Error {
   }
 }
 
-/** A store that cannot do what it was asked to, for a reason outside the program. */
+/** Error of a store for a reason outside the program. */
 export class StoreFault extends DomainError {
   declare readonly kind: StoreFaultKind;
 

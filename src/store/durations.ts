@@ -1,4 +1,4 @@
-/** How long the units of time are. */
+/** Lengths of the units of time. */
 
 export const minuteMilliseconds = 60_000;
 export const hourMilliseconds = 60 * minuteMilliseconds;

@@ -1,4 +1,4 @@
-/** Where the two stores of a data folder are, and how durable each is. */
+/** The files of the two stores in a data folder, and how durable each is. */
 import { join } from "node:path";
 import { fileSteps } from "./schema-steps.ts";
 import type { FileShape } from "./sqlite-file.ts";
@@ -8,7 +8,7 @@ export const usageFile = (dataDir: string) => join(dataDir, "usage.sqlite");
 
 const busyDefault = 5000;
 
-/** Accounts, people and keys. A committed revocation survives a power failure. */
+/** Returns the shape of accounts, people and keys. A committed revocation survives a power failure. */
 export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
   file: controlFile(dataDir),
   steps: fileSteps["control.sqlite"],
@@ -17,7 +17,7 @@ export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): F
   erasesDeleted: true,
 });
 
-/** Usage of keys and requests. A power failure may lose the last seconds of it. */
+/** Returns the shape of usage of keys and requests. A power failure may lose its last seconds. */
 export const usageShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
   file: usageFile(dataDir),
   steps: fileSteps["usage.sqlite"],

@@ -1,28 +1,31 @@
-/** Which of several instances does a job that only one has to do: whoever holds its lock in PostgreSQL, for as long as it lives or for a step. */
+/** Locks in PostgreSQL for jobs that only one of several instances does, held for its life or for a step. */
 import { connectPostgres, type PostgresPlace, type PostgresSession } from "./postgres.ts";
 
-/** Known by it in the whole database, with the number of the job, which is the same for every version of the program, as two work side by side during an upgrade. */
+/**
+ * Class of these locks in the whole database. It and the numbers of jobs are the same in every version of the program,
+ * because two versions work side by side during an upgrade.
+ */
 const lockClass = 0x6770_7266;
-/** A holder that died is succeeded this soon; one that lost its connection knows as soon, long before the server does. */
+/** Time between two looks, in ms. So soon a dead holder is succeeded, and a holder notices that it lost its connection. */
 const lookEveryMilliseconds = 2000;
 
 export interface JobLocks<Job extends string> {
   isOurs(job: Job): boolean;
-  /** Lets go of all, so that another instance can go on. */
+  /** Releases all locks, so that another instance can go on. */
   close(): void;
 }
 
 interface JobListener<Job extends string> {
-  /** Gets those that are ours now. */
+  /** Called with the jobs that are ours now. */
   onChange(ours: readonly Job[]): void;
-  /** Called for each that becomes ours. */
+  /** Called for each job that becomes ours. */
   onTaken(job: Job): void;
 }
 
 /**
- * Tries to get each of `jobs` for as long as another instance has it; the locks end with a session of their own. A database that is
- * away is tried again; until then nothing is ours.
- * @param numbers of the locks.
+ * Tries to get each of `jobs` while another instance has it. The locks end with a session of their own. A database that is
+ * away is tried again; until then no job is ours.
+ * @param numbers numbers of the locks.
  */
 export function openJobLocks<Job extends string>(
   place: PostgresPlace,
@@ -54,7 +57,7 @@ export function openJobLocks<Job extends string>(
   };
   const look = async () => {
     if (session === null || session.isOver) session = await connect();
-    // Without any that is wanted it still tells whether the session lasts.
+    // Even without a wanted job this tells whether the session lasts.
     const wanted = jobs.filter((job) => !ours.includes(job)).map((job) => numbers[job]);
     const rows = await session.query<{ number: number }>(
       "select number from unnest($1::integer[]) as number where pg_try_advisory_lock($2, number)",
@@ -65,7 +68,7 @@ export function openJobLocks<Job extends string>(
   };
   let timer: NodeJS.Timeout | undefined;
   const lookAgain = async () => {
-    // The keys of this server report that the database is away.
+    // The reader of keys reports that the database is away.
     await look().catch(() => change([]));
     if (!isClosed) timer = setTimeout(() => void lookAgain(), lookEveryMilliseconds);
   };
@@ -81,10 +84,10 @@ export function openJobLocks<Job extends string>(
 }
 
 /**
- * Takes one step of a job, in a transaction, while no other instance takes one of it. The lock ends with the transaction, and that
- * with the connection: whoever is frozen or killed holds nobody up for long.
- * @param job the number of its lock.
- * @returns what the step did; false where another instance is at it.
+ * Takes one step of a job in a transaction, while no other instance takes one. The lock ends with the transaction, which
+ * ends with the connection: a frozen or killed instance holds nobody up for long.
+ * @param job number of its lock.
+ * @returns the result of the step; false if another instance is at work.
  */
 export const inTurn = (
   { query, inTransaction }: PostgresSession,

@@ -1,4 +1,4 @@
-/** A lock that the system releases when the process ends, however it ends: SQLite's lock on a separate file. */
+/** A lock that the system releases however the process ends: SQLite's lock on a separate file. */
 import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFault } from "./domain-error.ts";
@@ -11,16 +11,16 @@ export interface Lock {
 
 /**
  * Takes the lock at once or not at all.
- * @param path of a file that is created if needed; it stays there and means nothing by itself.
- * @param busyMessage of the fault where another process holds the lock.
- * @throws StoreFault `busy`; `unusable` or `full` where the file cannot be made.
+ * @param path file that is created if needed. It stays there and means nothing by itself.
+ * @param busyMessage message of the fault if another process holds the lock.
+ * @throws StoreFault `busy`; `unusable` or `full` if the file cannot be created.
  */
 export function takeLock(path: string, busyMessage: string): Lock {
   let db: DatabaseSync | undefined;
   try {
     requirePlainFile(path);
     db = new DatabaseSync(path, { timeout: 0 });
-    // The journal is in memory, because pruning takes this lock, also on a disk too full for a journal.
+    // The journal is in memory: pruning takes this lock, even on a disk too full for a journal.
     db.exec("pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive");
     chmodSync(path, 0o600);
   } catch (error) {
@@ -38,7 +38,7 @@ function lockFault(error: unknown, path: string, busyMessage: string): unknown {
   if (kind === "full") return fault;
   return new StoreFault(
     "unusable",
-    `The lock ${path} cannot be taken: ${(error as Error).message}. May this user write its folder? Nothing is kept in it: a file that is damaged can be removed while no gp-records is running.`,
+    `The lock ${path} cannot be taken: ${(error as Error).message}. May this user write to its folder? The file holds no data: a damaged one can be removed while no gp-records is running.`,
     { cause: error },
   );
 }
@@ -47,7 +47,7 @@ export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Another user's process, which may not be signalled, but it runs.
+    // Another user's process is running but may not be signalled.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

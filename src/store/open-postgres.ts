@@ -1,4 +1,4 @@
-/** Opens a store in PostgreSQL: a bounded pool of connections below Kysely, with the same transactions as one in SQLite. */
+/** Opens a store in PostgreSQL: a bounded pool of connections below Kysely, with the same transactions as in SQLite. */
 import type { Socket } from "node:net";
 import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql } from "kysely";
 import type { PoolClient } from "pg";
@@ -20,10 +20,10 @@ import {
 import { refuseUnready } from "./postgres-schema.ts";
 import { postgresFault } from "./store-fault.ts";
 
-/** Any number: it only has to be the same for every gp-records, and not that of a migration. */
+/** Number of the write lock. It must be the same for every gp-records, and not that of a migration. */
 const writeLock = 7_240_318_115_002;
 
-/** Connects with the first query. Queries beyond the connections of the pool wait for one, and fail within 2 s. */
+/** Opens a store, which connects with the first query. Queries beyond the pool's connections wait, and fail within 2 s. */
 export async function openPostgresStore<Tables>(database: PostgresPlace): Promise<Store<Tables>> {
   const pool = await openPool(database);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
@@ -34,8 +34,8 @@ export async function openPostgresStore<Tables>(database: PostgresPlace): Promis
         .transaction()
         .setIsolationLevel("read committed")
         .execute(async (transaction) => {
-          // One writer at a time, as in SQLite: what it has read stays true until it commits. Taken in a statement of its own,
-          // because under READ COMMITTED the next one sees all that was committed while this one waited.
+          // One writer at a time, as in SQLite: facts that it has read stay true until it commits. The lock has a statement
+          // of its own, because under READ COMMITTED the next one sees all that was committed during the wait.
           await sql`select pg_advisory_xact_lock(${writeLock})`.execute(transaction);
           return work(transaction);
         }),
@@ -43,7 +43,7 @@ export async function openPostgresStore<Tables>(database: PostgresPlace): Promis
   };
 }
 
-/** The same after a look at the schema. @throws DomainError `conflict` where it has to be migrated, or is too new. */
+/** Opens a store with the present schema. @throws DomainError `conflict` if the schema must be migrated, or is too new. */
 export async function openReadyStore<Tables>(database: PostgresPlace): Promise<Store<Tables>> {
   const store = await openPostgresStore<Tables>(database);
   const query = async <Row>(text: string) => {
@@ -77,7 +77,7 @@ async function openPool({
     allowExitOnIdle: true,
     onConnect: (client) => client.query(beginSession()),
   });
-  // Without these a connection that ends while nobody, or somebody between two queries, uses it would end the process.
+  // Without these listeners a connection that ends between two queries would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   const note = () => {
@@ -102,18 +102,18 @@ async function openPool({
     }
   };
   return {
-    // Kysely would connect with them to cancel queries, which nothing here asks for.
+    // Kysely would use them to cancel queries, which nothing here asks for.
     options: {},
     connect: async () => guarded(await connect(), place, note),
     async end() {
       await pool.end();
-      // A server that does not answer does not end its side either.
+      // A server that does not answer does not close its side either.
       for (const socket of sockets) socket.destroySoon();
     },
   };
 }
 
-/** A connection whose errors are in words, and which is given up after one that ends it. */
+/** Returns a connection whose errors are sentences. It is given up after an error that ends it. */
 function guarded(
   client: PoolClient,
   place: string,
@@ -121,7 +121,7 @@ function guarded(
 ): ReturnType<PostgresPool["connect"]> {
   let isOver = false;
   const query = async (text: string, values: readonly unknown[]) => {
-    // Nothing more is worth waiting for, least of all the end of a transaction.
+    // Nothing more is worth a wait, least of all the end of a transaction.
     if (isOver) throw new StoreFault("busy", `${place} has ended the connection. Try again.`);
     try {
       return await client.query(text, values.map(bindable));

@@ -17,18 +17,18 @@ import { type FileShape, openFile } from "./sqlite-file.ts";
 import { sqliteFault } from "./store-fault.ts";
 
 export interface Store<Tables> {
-  /** For reading. */
+  /** Connection for reading. */
   readonly database: Kysely<Tables>;
   /**
-   * One transaction that takes the write lock before it reads, so what it has read stays true until it commits.
-   * Inside `work` only the transaction may be used: `database` waits for it to end.
+   * Runs a transaction that takes the write lock before it reads, so that facts it has read stay true until it commits.
+   * Use only the transaction inside `work`, because `database` waits for its end.
    * @throws StoreFault `busy` if another process keeps the lock.
    */
   write<R>(work: (transaction: Transaction<Tables>) => Promise<R>): Promise<R>;
   close(): Promise<void>;
 }
 
-/** @throws as `openFile`. */
+/** Opens a store. @throws as `openFile`. */
 export function openStore<Tables>(shape: FileShape): Store<Tables> {
   const connection = openFile(shape);
   const database = new Kysely<Tables>({ dialect: nodeSqliteDialect(connection, shape.file) });
@@ -37,16 +37,16 @@ export function openStore<Tables>(shape: FileShape): Store<Tables> {
     write: (work) => database.transaction().execute(work),
     async close() {
       await database.destroy();
-      // Kysely leaves a connection open that no query has used.
+      // Kysely does not close a connection that no query has used.
       if (connection.isOpen) connection.close();
     },
   };
 }
 
 /**
- * Connects Kysely to node:sqlite: one connection, statements cached by their text, and transactions that take the write
- * lock at once. Kysely's `destroy()` closes the connection.
- * @param file its path, for error messages.
+ * Connects Kysely to node:sqlite: one connection, statements cached by text, and transactions that take the write lock at
+ * once. Kysely's `destroy()` closes the connection.
+ * @param file path of the file, for error messages.
  */
 export function nodeSqliteDialect(connection: DatabaseSync, file: string): Dialect {
   const database = kyselyDatabase(connection, file);
@@ -58,7 +58,7 @@ export function nodeSqliteDialect(connection: DatabaseSync, file: string): Diale
   };
 }
 
-/** A transaction that begins with a read fails at once when it comes to write, whatever the busy timeout. */
+/** Driver that takes the write lock first: a transaction that begins with a read may fail at once when it writes. */
 class ImmediateDriver extends SqliteDriver {
   readonly #sqlite: DatabaseSync;
 
@@ -75,13 +75,13 @@ class ImmediateDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw(begin));
   }
 
-  /** A full disk makes SQLite roll back by itself; a second time would be an error that hides the first. */
+  /** Rolls back, unless SQLite did so itself on a full disk: a second time would be an error that hides the first. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#sqlite.isTransaction) await super.rollbackTransaction(connection);
   }
 }
 
-/** There are few query texts; only lists of varying length make more, and the oldest are dropped first. */
+/** Maximum number of cached statements. Query texts are few, except with lists of varying length; the oldest go first. */
 const cachedStatementsMax = 200;
 
 function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase {
@@ -117,8 +117,8 @@ function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase 
 }
 
 /**
- * The value in a form that node:sqlite stores as intended: left alone it binds whole numbers as REAL, and takes an object
- * in first place for named parameters, which shifts the others by one.
+ * Returns a value that node:sqlite stores as intended. Left alone it binds whole numbers as REAL, and takes an object in
+ * first place for named parameters, which shifts the others by one.
  */
 function bindable(value: unknown): SQLInputValue {
   if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);

@@ -1,12 +1,12 @@
-/** The tables and functions that count in PostgreSQL, as SQL. */
+/** SQL of the tables and functions that count in PostgreSQL. */
 
 /**
- * An account is one row. `times` has its requests of a day, oldest first: 5 bytes each, the µs since 1970 modulo 2^40,
- * which 12.7 days are; `newest` makes them whole times. The three counts are those of the windows when the newest was
- * added. PostgreSQL writes a changed value anew as a whole, so a ring would save nothing.
+ * An account is one row. `times` has its requests of a day, oldest first, in 5 bytes each: the µs since 1970 modulo 2^40,
+ * which is 12.7 days. `newest` makes them whole times. The three counts are those of the windows when the newest was
+ * added. PostgreSQL writes a changed value again as a whole, so a ring would save nothing.
  *
- * Only a request that is counted writes anything, so time never goes back behind one that was forgotten: a clock that
- * ran ahead and came back frees no quota. The tables are logged, as a crash empties others.
+ * Only a counted request writes anything. Time therefore never goes back behind a forgotten request: a clock that ran
+ * ahead and came back frees no quota. The tables are logged, because a crash empties unlogged ones.
  */
 export const postgresCountsSql: string = `
 create table quota_count (
@@ -28,7 +28,7 @@ create table quota_charge (
 create function quota_now() returns bigint language sql volatile as
 $$ select (extract(epoch from clock_timestamp()) * 1000000)::bigint $$;
 
--- The time of the k-th request from the end.
+-- Returns the time of the k-th request from the end.
 create function quota_time(times bytea, newest bigint, k integer) returns bigint
 language plpgsql immutable as $$
 declare
@@ -38,7 +38,7 @@ begin
     + (get_byte(times, at + 2) << 16) + (get_byte(times, at + 3) << 8) + get_byte(times, at + 4))) & 1099511627775);
 end $$;
 
--- How many requests from the end are later than a time: at most \`most\`, of which all older ones are not.
+-- Returns how many requests from the end are later than a time: at most \`most\`; all before those are not.
 create function quota_later(times bytea, newest bigint, most integer, than bigint) returns integer
 language plpgsql immutable as $$
 declare
@@ -59,9 +59,10 @@ begin
   return inside;
 end $$;
 
--- Decides groups of requests, each of one account: the first ones are counted until a window is full, 0 requests only
--- look, and requests below zero are one that counts so many: all of them, or none. Accounts must ascend, so that callers who lock several never wait for each other in a circle. Of each group:
--- how many are admitted, and of each window its count, the µs until the oldest leaves, and until it admits one.
+-- Decides groups of requests, each of one account. The first ones are counted until a window is full. With 0 requests it
+-- only looks. Requests below zero are one that counts as many: all are counted, or none. Accounts must ascend, so that
+-- callers who lock several never wait for each other in a circle. Returns for each group how many are admitted, and for
+-- each window its count, the µs until the oldest leaves, and the µs until it admits one.
 create function quota_take(
   accounts bigint[], requests integer[], minutes integer[], hours integer[], days integer[],
   out admitted integer,
@@ -88,7 +89,7 @@ begin
       exit when found;
       insert into quota_count (account) values (accounts[i]) on conflict do nothing;
     end loop;
-    -- Read once from where long values are kept.
+    -- Reads a long value once from its place outside the row.
     entries := c.times || ''::bytea;
     now := greatest(quota_now(), c.newest);
     minute_count := quota_later(entries, c.newest, c.minute, now - 60000000);
@@ -119,8 +120,8 @@ begin
   end loop;
 end $$;
 
--- Adds what an instance admitted by itself: pairs of an account and an age in µs, accounts ascending. A charge that was
--- done already changes nothing.
+-- Adds requests that an instance admitted by itself: pairs of an account and an age in µs, accounts ascending. A charge
+-- that was made before changes nothing.
 create function quota_add(charged_by text, charge bigint, accounts bigint[], ages bigint[])
 returns void language plpgsql volatile as $$
 declare
@@ -145,7 +146,7 @@ begin
     now := greatest(quota_now(), c.newest);
     kept := quota_later(entries, c.newest, c.day,
       greatest(c.newest, now - (select min(age) from unnest(a.ages) as age)) - 86400000000);
-    -- Those counted later than the oldest of them are put in order with them.
+    -- Requests counted after the oldest of these are sorted in with them.
     later := quota_later(entries, c.newest, kept, now - (select max(age) from unnest(a.ages) as age));
     with added as (
       select now - age as time from unnest(a.ages) as age
@@ -160,7 +161,7 @@ begin
   end loop;
 end $$;
 
--- Deletes some accounts that count nothing any more, and charges that nobody repeats.
+-- Deletes some accounts that no longer count anything, and charges that nobody repeats.
 create function quota_forget() returns void language sql volatile as $$
   delete from quota_count where account in (
     select account from quota_count where newest < quota_now() - 86400000000 limit 1000 for update skip locked

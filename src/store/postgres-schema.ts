@@ -1,4 +1,4 @@
-/** The schema of a PostgreSQL database: which steps it has had, and how it takes those it lacks. */
+/** The schema of a PostgreSQL database: reads its steps, and takes the missing ones. */
 import { DomainError, StoreFault } from "./domain-error.ts";
 import {
   connectPostgres,
@@ -12,19 +12,19 @@ import { type Unfit, unfitSchema } from "./schema-steps.ts";
 
 interface TakenStep {
   name: string;
-  /** What the program said that took it; an older one knows of a step nothing else. */
+  /** Note of the program that took the step; an older program knows nothing else about it. */
   is_additive: boolean;
 }
 
-/** Steps that the database lacks, and why this program cannot work with it; null where it can. */
+/** Steps that the database lacks, and the reason why this program cannot work with it; null if it can. */
 interface SchemaState {
   missing: readonly PostgresStep[];
   unfit: Unfit | null;
 }
 
 /**
- * Looks only into the schema that new tables are made in: elsewhere on the search path may stand those of another installation.
- * @throws StoreFault `unusable` where there is no such schema.
+ * Reads the steps. Looks only into the schema of new tables, because another installation's may be on the search path.
+ * @throws StoreFault `unusable` if there is no such schema.
  */
 async function readSchema(
   session: Pick<PostgresSession, "query">,
@@ -38,7 +38,7 @@ async function readSchema(
   if (found!.schema === null)
     throw new StoreFault(
       "unusable",
-      `${place} has no schema on its search path that this role may use. Make one, or grant the usage of it.`,
+      `${place} has no schema on its search path that this role may use. Create one, or grant its usage.`,
     );
   const taken =
     found!.table === null
@@ -57,7 +57,8 @@ async function readSchema(
 }
 
 /**
- * @throws DomainError `conflict` for a schema that is behind, or that this program cannot work with.
+ * Refuses a schema that is not the present one.
+ * @throws DomainError `conflict` if the schema is behind, or this program cannot work with it.
  */
 export async function refuseUnready(
   session: Pick<PostgresSession, "query">,
@@ -69,23 +70,24 @@ export async function refuseUnready(
   if (missing.length > 0)
     throw new DomainError(
       "conflict",
-      `${place} lacks steps of the schema (${names}): it is too old, or new. Run \`gp-records migrate\` as the role that owns the tables.`,
+      `${place} lacks steps of the schema (${names}): it is older, or has no tables yet. Run \`gp-records migrate\` as the role that owns the tables.`,
     );
 }
 
 const refusal = (place: string, { fault, remedy }: Unfit) =>
   new DomainError("conflict", `${place} ${fault}. Nothing was changed. ${remedy}`);
 
-/** A step may take long, and so may whoever holds the lock. */
+/** Limits of a migration: a step may take long, and so may another migration. */
 const patient = { answer: 0, statement: 0, lock: 30_000 };
 
-/** Any number: it only has to be the same for every gp-records. */
+/** Number of the lock, which must be the same for every gp-records. */
 const migrationLock = 7_240_318_115_001;
 
 /**
- * Takes the missing steps in one transaction: all of them or, if one fails or the process dies, none. Whoever comes second waits.
- * @returns the names of those it took.
- * @throws DomainError `conflict` for a schema that this program cannot work with, StoreFault `busy` if another migration takes longer than 30 s.
+ * Takes the missing steps in one transaction: all of them, or none if one fails or the process dies. A second one waits.
+ * @returns names of the steps that it took.
+ * @throws DomainError `conflict` if this program cannot work with the schema, StoreFault `busy` if another migration takes
+ *   longer than 30 s.
  */
 export async function migratePostgres(
   database: PostgresPlace,
@@ -95,7 +97,7 @@ export async function migratePostgres(
   const session = await connectPostgres(database, { limits: patient });
   try {
     await refuseUnfit(session, database);
-    // Before the steps are read: what is read first could be taken by somebody else meanwhile. It ends with the session.
+    // Before the steps are read: another migration could take them meanwhile. The lock ends with the session.
     await session.query("select pg_advisory_lock($1)", [migrationLock]);
     const { missing, unfit } = await readSchema(session, place, steps);
     if (unfit !== null) throw refusal(place, unfit);

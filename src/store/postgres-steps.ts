@@ -1,4 +1,4 @@
-/** The steps that the schema of a PostgreSQL database goes through, oldest first. A released step is never changed, only followed. */
+/** The steps of a PostgreSQL schema, oldest first. A released step is never changed, only followed by others. */
 import { controlTableSql } from "./control-tables.ts";
 import { datasetTables } from "./dataset-tables.ts";
 import { postgresCountsSql } from "./postgres-counts-sql.ts";
@@ -6,17 +6,17 @@ import { postgresUsageSchema } from "./usage-schema.ts";
 
 export interface PostgresStep {
   name: string;
-  /** Whether programs that do not know the step can go on working beside those that do, as during a rolling upgrade. */
+  /** Can programs that do not know the step go on beside those that do, as during a rolling upgrade? */
   isAdditive: boolean;
   sql: string;
 }
 
-/** Texts are compared and sorted byte by byte, as SQLite does, whatever the collation of the database. */
+/** SQL of the control tables. Texts compare and sort byte by byte, as in SQLite, whatever the collation of the database. */
 const control = `${controlTableSql.join(";\n").replaceAll(/\btext\b/g, 'text collate "C"')};
 
--- What a server keeps in memory of keys changed: account 0 counts all changes, the row of an account says at which count its
--- keys changed last, and account -1 the same for a change that may concern all of them. The row of account 0 stays locked until
--- the change is committed, so whoever has seen a count has seen all changes up to it.
+-- Changes of keys, for servers that keep keys in memory. Account 0 counts all changes. The row of an account has the count at
+-- which its keys changed last. Account -1 has the same for a change that may concern all accounts. The row of account 0 stays
+-- locked until the change is committed, so a server that has seen a count has seen all changes up to it.
 create table key_change (
   account integer primary key,
   count bigint not null

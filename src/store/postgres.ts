@@ -1,31 +1,31 @@
-/** Connections to PostgreSQL: their time-outs, their transactions, and how often a server that is away is tried. */
+/** Connections to PostgreSQL: their time-outs and transactions, and the gate that limits attempts while it is away. */
 import { Socket } from "node:net";
 import type { ClientConfig } from "pg";
 import { StoreFault } from "./domain-error.ts";
 import { postgresFault } from "./store-fault.ts";
 
-/** Where a database is, and when it may be tried. */
+/** The place of a database, and the gate before it. */
 export interface PostgresPlace {
-  /** `DATABASE_URL`; it may hold a password, so it goes into no message. */
+  /** `DATABASE_URL`. It may contain a password, so no message has it. */
   url: string;
-  /** One for all threads of a process; a command that connects once needs none. */
+  /** Gate for all threads of a process. A command that connects once needs none. */
   gate?: ConnectGate;
-  /** Where a pool on it writes down how it is used; for one pool at a time. */
+  /** Memory in which a pool notes its use; for one pool at a time. */
   poolMemory?: PoolMemory;
 }
 
-/** Host, port and database: what messages may tell of the URL. */
+/** Returns the part of the URL that messages may have: host, port and database. */
 export function placeName(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
   return `PostgreSQL at ${host}${port === "" ? "" : `:${port}`}${pathname}`;
 }
 
-/** Memory that the threads of a process share, so that they try a server that is away once a second together. */
+/** Memory that the threads of a process share, so that together they try a server that is away once a second. */
 export type GateMemory = SharedArrayBuffer;
 export const makeGateMemory = (): GateMemory => new SharedArrayBuffer(16);
 
-/** Memory in which the thread of a pool says how it is used, so that another one can read it. */
+/** Memory in which the thread of a pool notes its use, for another thread to read. */
 export type PoolMemory = SharedArrayBuffer;
 export const makePoolMemory = (): PoolMemory => new SharedArrayBuffer(12);
 
@@ -45,9 +45,9 @@ export const notePool = (memory: PoolMemory, { used, idle, waiting }: PoolUse): 
   new Int32Array(memory).set([used, idle, waiting]);
 
 interface ConnectGate {
-  /** Whether to connect now; while the server is away true at most once a second, for one of all threads. */
+  /** Reports whether to connect now. While the server is away that is true for one thread, at most once a second. */
   mayTry(): boolean;
-  /** What came of it. */
+  /** Notes the result of an attempt. */
   tried(isThere: boolean): void;
 }
 
@@ -76,21 +76,21 @@ export function openGate(
   };
 }
 
-/** How long a session waits, in milliseconds; 0 for as long as it takes. */
+/** Longest waits of a session, in ms; 0 for no limit. */
 interface SessionLimits {
-  /** For a connection. */
+  /** Wait for a connection. */
   connect: number;
-  /** For an answer, before it gives up the connection. */
+  /** Wait for an answer, before the connection is given up. */
   answer: number;
-  /** The server for a statement, before it gives up that statement. */
+  /** Time after which the server gives up a statement. */
   statement: number;
-  /** The server for a lock. */
+  /** Time that the server waits for a lock. */
   lock: number;
-  /** The server for the next statement of a transaction: a program that stops in the middle of a change holds up all others until then. */
+  /** Time that the server waits for the next statement of a transaction: a program that stops there blocks all others. */
   idleInTransaction: number;
 }
 
-/** All less than the two seconds within which every request has an answer; the server gives up before we do. */
+/** Usual limits, below the 2 s within which every request has an answer. The server gives up a statement before we do. */
 const usualLimits: SessionLimits = {
   connect: 1500,
   answer: 1900,
@@ -100,8 +100,8 @@ const usualLimits: SessionLimits = {
 };
 
 /**
- * Set by a query and not at the start of the session, where a pooler refuses what it does not know. A machine that loses its power
- * is noticed within 25 s, which ends its session and the locks of it.
+ * Returns the query that sets up a session: at its start a pooler would refuse settings that it does not know. The server
+ * notices within 25 s that a machine lost its power, and ends its session and locks.
  */
 export function beginSession(
   { statement, lock, idleInTransaction }: SessionLimits = usualLimits,
@@ -122,10 +122,10 @@ export function beginSession(
   return `select pg_backend_pid() as pid, ${set.join(", ")}`;
 }
 
-/** Oids of `int8` and `numeric`, which `pg` gives as text; here they are counts below 2^53. */
+/** Oids of `int8` and `numeric`, which `pg` returns as text; here they are counts below 2^53. */
 const numberTypes = [20, 1700];
 
-/** @param sockets is filled with those that are open, so that they can be closed under a server that does not answer. */
+/** @param sockets filled with the open ones, so that they can be closed even if the server does not answer. */
 export async function clientConfig(
   url: string,
   sockets: Set<Socket>,
@@ -136,7 +136,7 @@ export async function clientConfig(
 ): Promise<ClientConfig> {
   const { types } = await import("pg");
   const parsed = new URL(url);
-  // With the meanings that sslmode has everywhere; alone, pg would take `require` for `verify-full`, and warn.
+  // With the meanings that sslmode has everywhere: pg alone would take `require` for `verify-full`, and warn.
   if (parsed.searchParams.has("sslmode")) parsed.searchParams.set("uselibpqcompat", "true");
   return {
     connectionString: parsed.href,
@@ -160,7 +160,7 @@ export async function clientConfig(
   };
 }
 
-/** `pg` cannot connect for a reason outside the program, whatever it is; a fault of a query may be one of the program. */
+/** Returns the fault of a connection, which always has a reason outside the program. A fault of a query may be our own. */
 export function connectFault(error: unknown, place: string): unknown {
   const fault = postgresFault(error, place);
   if (fault instanceof StoreFault || !(error instanceof Error)) return fault;
@@ -174,55 +174,55 @@ export function connectFault(error: unknown, place: string): unknown {
 export const notTriedNow = (place: string) =>
   new StoreFault("busy", `${place} cannot be reached; it is tried again each second.`);
 
-/** An error of a statement leaves the connection as it was; any other one ends it. */
+/** Reports whether an error ends the connection. The error of a statement does not; all others do. */
 export const endsConnection = (error: unknown): boolean =>
   (error as { severity?: unknown } | null)?.severity !== "ERROR";
 
 /**
- * What is sent for a value: PostgreSQL takes no NUL in a text, and nothing that is stored has one, so a text with one, such as
- * a mistyped address, has to match nothing and not to fail.
+ * Returns a value to send. PostgreSQL accepts no NUL in a text, and no stored text has one. A text with one, such as a
+ * mistyped address, must therefore match nothing instead of failing.
  */
 export const bindable = (value: unknown): unknown =>
   typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
 
-/** A statement that the server prepares once for each connection, under a name of its own. */
+/** A statement that the server prepares once for each connection, by name. */
 export interface PreparedStatement {
   name: string;
   text: string;
 }
 
-/** One connection; its queries are made one after the other, whoever asks for them. */
+/** One connection. Its queries run one after the other, whoever asks for them. */
 export interface PostgresSession {
-  /** @throws DomainError as `postgresFault` says, else what `pg` throws; `postgresCodeOf` tells PostgreSQL's code of either. */
+  /** Runs a query. @throws DomainError as `postgresFault` says, else an error of `pg`; `postgresCodeOf` tells its code. */
   query<Row>(sql: string | PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Commits what `work` does on this session, or nothing of it where it throws.
-   * @param begin with the isolation that the work needs, where the database's own is not enough.
-   * @throws what `work` throws; a fault of the commit itself leaves open which of the two it was.
+   * Commits the changes of `work` on this session, or none of them if it throws.
+   * @param begin statement with the isolation that the work needs, if the database's own is not enough.
+   * @throws whatever `work` throws. After a fault of the commit itself nobody knows whether the changes were committed.
    */
   inTransaction<R>(work: () => Promise<R>, begin?: string): Promise<R>;
-  /** Whether a pooler stands between, which has given the connection to another server process than it says. */
+  /** Is a pooler in between? It then gave the connection another server process than it says. */
   readonly isPooled: boolean;
-  /** Whether it ended; then only a new one helps. */
+  /** Has the session ended? Then only a new one helps. */
   readonly isOver: boolean;
-  /** Ends it at once, a query under way included. */
+  /** Ends the session at once, with any query under way. */
   close(): void;
 }
 
 interface SessionOptions {
-  /** What `pg_stat_activity` shows; cut after 63 bytes. */
+  /** Name in `pg_stat_activity`, cut after 63 bytes. */
   name?: string;
-  /** Those that differ from `usualLimits`. */
+  /** Limits that differ from `usualLimits`. */
   limits?: Partial<SessionLimits>;
-  /** Settings of the session besides its limits, which are no user's input. */
+  /** Further settings of the session. They are never a user's input. */
   settings?: Readonly<Record<string, string>>;
-  /** Called when the server notifies of what was listened for. */
+  /** Called for each notification on a channel that the session listens to. */
   onNotice?: () => void;
-  /** Called once, when the session ended, also by `close`. */
+  /** Called once when the session ended, even by `close`. */
   onEnd?: () => void;
 }
 
-/** @throws StoreFault within 2 s, at once where the gate is closed. */
+/** Connects. @throws StoreFault within 2 s, or at once if the gate is closed. */
 export async function connectPostgres(
   { url, gate = openGate() }: PostgresPlace,
   {
@@ -245,7 +245,7 @@ export async function connectPostgres(
     for (const socket of sockets) socket.destroySoon();
   };
   const client = new Client(await clientConfig(url, sockets, { name, limits }));
-  // Also where it comes late, of a connection that nobody uses any more: without a listener it would end the process.
+  // An error without a listener would end the process, even one that comes late from an unused connection.
   client.on("error", () => (isOver = true));
   client.on("end", () => (isOver = true));
   client.on("notification", onNotice);
@@ -254,11 +254,11 @@ export async function connectPostgres(
     const { rows } = await client.query<{ pid: number }>(beginSession(limits, settings));
     gate.tried(true);
     client.once("end", onEnd);
-    // The process whose id the connection was told is the one that answers, unless a pooler made the id up.
+    // The server process answers that has the id given at the start, unless a pooler made that id up.
     const { processID } = client as unknown as { processID: number | null };
     const isPooled = rows[0]!.pid !== processID;
     let isFree: Promise<unknown> = Promise.resolve();
-    /** In the order of the calls; `pg` would keep them waiting itself, but is going to stop that. */
+    /** Runs queries in the order of the calls. `pg` still queues them itself, but is going to stop that. */
     const query: PostgresSession["query"] = <Row>(
       sql: string | PreparedStatement,
       values: readonly unknown[] = [],
@@ -277,7 +277,7 @@ export async function connectPostgres(
         const result = await (typeof sql === "string"
           ? client.query(sql, bound)
           : client.query({ ...sql, values: bound }));
-        // Several statements in one text have a result each.
+        // Each of several statements in one text has a result.
         return Array.isArray(result) ? [] : (result.rows as Row[]);
       } catch (error) {
         if (endsConnection(error)) close();
@@ -293,7 +293,7 @@ export async function connectPostgres(
           await query("commit");
           return result;
         } catch (error) {
-          // Where the connection has ended this fails as well, and what was begun is given up with it.
+          // This fails, too, if the connection has ended: the transaction ended with it.
           await query("rollback").catch(() => {});
           throw error;
         }

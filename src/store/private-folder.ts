@@ -3,12 +3,12 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Creates a folder, and those above it, with mode 0700; existing ones stay as they are.
+ * Creates a folder, and missing ones above it, with mode 0700. Existing folders stay as they are.
  * @throws NodeJS.ErrnoException naming the folder that cannot be created.
  */
 export function makePrivateFolder(folder: string): void {
   if (existsSync(folder)) return;
-  // Not `recursive`: in a folder that refuses new ones with ENOENT, as /proc does, Node would try for ever.
+  // Not `recursive`: Node would try for ever in a folder that refuses new ones with ENOENT, as /proc does.
   const parent = dirname(folder);
   if (parent !== folder) makePrivateFolder(parent);
   try {

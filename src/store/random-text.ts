@@ -4,14 +4,14 @@ import { hash, randomBytes } from "node:crypto";
 const idAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
 const idLength = 16;
 
-/** A new id such as `ac_4k0t…`: the prefix, `_` and 16 characters of [0-9a-z], about 82 bits. */
+/** Returns a new id such as `ac_4k0t…`: the prefix, `_` and 16 characters of [0-9a-z], about 82 bits. */
 export function makeId(prefix: string): string {
   return `${prefix}_${randomText(idAlphabet, idLength)}`;
 }
 
-/** `length` characters of `alphabet` (at most 256), each equally likely, from the system's secure source. */
+/** Returns `length` characters of `alphabet` (at most 256), each equally likely, from the system's secure source. */
 export function randomText(alphabet: string, length: number): string {
-  // Bytes beyond the last multiple of the alphabet's length are discarded: a remainder would favour its beginning.
+  // Bytes beyond the last multiple of the alphabet's length are dropped: a remainder would favour the first characters.
   const bytesEnd = 256 - (256 % alphabet.length);
   let text = "";
   while (text.length < length)
@@ -20,8 +20,8 @@ export function randomText(alphabet: string, length: number): string {
   return text;
 }
 
-/** 256 random bits in base64url, 43 characters. */
+/** Returns 256 random bits in base64url, 43 characters. */
 export const makeToken = (): string => randomBytes(32).toString("base64url");
 
-/** SHA-256 of a token, as it is stored; a slow hash would add nothing, for nobody can try 2^256 tokens. */
+/** Returns the SHA-256 of a token, as it is stored. A slow hash would add nothing: nobody can try 2^256 tokens. */
 export const digestToken = (token: string): Uint8Array => hash("sha256", token, "buffer");

@@ -1,4 +1,4 @@
-/** Whether a PostgreSQL can do what is asked of it here: looked at once, before anything is kept in it. */
+/** Checks a PostgreSQL once, before it holds anything: can it do what is needed here? */
 import { StoreFault } from "./domain-error.ts";
 import {
   connectPostgres,
@@ -8,15 +8,15 @@ import {
 } from "./postgres.ts";
 
 interface ServerFacts {
-  /** Such as `15.14`. */
+  /** Version of the server, such as `15.14`. */
   version: string;
   encoding: string;
   isStandby: boolean;
 }
 
 /**
- * Refuses a server that cannot do what is asked of it here: a standby, another encoding than UTF-8, or a pooler that gives each
- * transaction another connection, on which neither LISTEN nor a lock of a session lasts.
+ * Refuses a server that cannot do what is needed here: a standby, an encoding other than UTF-8, or a pooler that gives each
+ * transaction another connection. Neither LISTEN nor a lock of a session lasts there.
  * @throws StoreFault `unusable`.
  */
 export async function refuseUnfit(
@@ -35,16 +35,16 @@ export async function refuseUnfit(
   if (isStandby) refuse("is a standby, which takes no writes. Name the primary in DATABASE_URL.");
   if (encoding !== "UTF8")
     refuse(
-      `has the encoding ${encoding}. Make the database with: create database … encoding 'UTF8'`,
+      `has the encoding ${encoding}. Create the database with: create database … encoding 'UTF8'`,
     );
   if (session.isPooled && (await sharesConnections(session, database)))
     refuse(
-      "is reached through a pooler in transaction mode, as pgbouncer's pool_mode = transaction, in which LISTEN and locks do not last. Connect to PostgreSQL itself, or set pool_mode = session for this database.",
+      "is behind a pooler in transaction mode, such as pgbouncer with pool_mode = transaction, where LISTEN and locks do not last. Connect to PostgreSQL itself, or set pool_mode = session for this database.",
     );
   return facts!;
 }
 
-/** Whether a second session gets the server process of the first one, or takes it away from it. */
+/** Reports whether a second session gets the server process of the first, or takes it away. */
 async function sharesConnections(
   first: PostgresSession,
   database: PostgresPlace,

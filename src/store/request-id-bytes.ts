@@ -1,13 +1,13 @@
-/** Ids of requests as the log stores them: 16 bytes for one that the service made, its characters for any other. */
+/** Packs request ids for the log: 16 bytes for an id of the service, the characters of any other id. */
 
 const prefix = "req_";
-/** Crockford's base 32, as `http/routes.ts` writes it. */
+/** Digits of Crockford's base 32, as `http/routes.ts` writes it. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const timeLength = 10;
 const idLength = prefix.length + timeLength + 16;
 const timeBytes = 6;
 const packedBytes = 16;
-/** No character of an id is so low, and no time begins so high before the year 3084. */
+/** Lowest character of an id. No packed time begins this high before the year 3084. */
 const firstCharacter = 0x20;
 
 const noDigit = 255;
@@ -16,7 +16,7 @@ for (let i = 0; i < alphabet.length; i++) digits[alphabet.charCodeAt(i)] = i;
 
 const packed = new Uint8Array(packedBytes);
 
-/** Returns the bytes of an id of ASCII characters; those of the service's own ids are valid until the next call. */
+/** Returns the bytes of an id of ASCII characters. Bytes of the service's own ids are valid until the next call. */
 export function packRequestId(id: string): Uint8Array {
   return packOwn(id) ? packed : Buffer.from(id, "latin1");
 }
@@ -39,7 +39,7 @@ function packOwn(id: string): boolean {
     packed[i] = time;
     time = Math.floor(time / 256);
   }
-  // Eight letters are five bytes.
+  // Eight letters make five bytes.
   for (let half = timeBytes; half < packedBytes; half += 5) {
     const high = next(4);
     const low = next(4);
@@ -52,7 +52,7 @@ function packOwn(id: string): boolean {
   return seen < alphabet.length && time === 0 && packed[0]! < firstCharacter;
 }
 
-/** Returns the id that was packed. */
+/** Returns the id of these bytes. */
 export function readRequestId(bytes: Uint8Array): string {
   if (bytes.length !== packedBytes || bytes[0]! >= firstCharacter)
     return Buffer.from(bytes).toString("latin1");

@@ -1,4 +1,4 @@
-/** Compares a store's file with what its migrations make, for files that came from elsewhere. */
+/** Compares a store's file that came from elsewhere with the schema of its steps. */
 import { DatabaseSync } from "node:sqlite";
 import { fileSteps, type StoreName } from "./schema-steps.ts";
 import { takeSteps } from "./sqlite-file.ts";
@@ -9,9 +9,9 @@ interface Column {
 }
 
 /**
- * @param database after every step.
- * @returns the end of a sentence that begins with the file: the first table, index, trigger or view that is missing, different, or
- *   made by no step; undefined where there is none.
+ * Returns the first table, index, trigger or view that is missing, different, or made by no step, as the end of a sentence
+ * that begins with the file. Returns undefined if there is none.
+ * @param database file that has taken every step.
  */
 export function schemaFault(database: DatabaseSync, store: StoreName): string | undefined {
   const model = new DatabaseSync(":memory:");
@@ -31,7 +31,7 @@ export function schemaFault(database: DatabaseSync, store: StoreName): string | 
   }
 }
 
-/** Lists all but what SQLite makes for itself, which may differ between its versions. */
+/** Lists all objects, except SQLite's own, which may differ between its versions. */
 const objectsIn = (database: DatabaseSync) =>
   database
     .prepare(
@@ -45,7 +45,7 @@ const columnsOf = (database: DatabaseSync, table: string) =>
     .prepare("select name, type from pragma_table_xinfo(?)")
     .all(table) as unknown as Column[];
 
-/** What SQLite stores for each column type of the migrations; the types themselves enforce nothing. */
+/** Storage class for each column type of the steps; the types themselves enforce nothing. */
 const storageOf: Readonly<Record<string, string>> = {
   text: "text",
   integer: "integer",
@@ -56,10 +56,9 @@ const storageOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads every row, so it is for small databases.
- * @param database without a `schemaFault`.
- * @returns the end of a sentence that begins with the file: a value of another type than its column, or a reference to
- *   a row that is not there.
+ * Returns a value of another type than its column, or a reference to a missing row, as the end of a sentence that begins
+ * with the file. Returns undefined if there is none. Reads every row, so it is for small databases.
+ * @param database file without a `schemaFault`.
  */
 export function valueFault(database: DatabaseSync): string | undefined {
   for (const { name: table } of objectsIn(database).filter(({ type }) => type === "table"))

@@ -1,4 +1,4 @@
-/** The steps that the schema of each file goes through, oldest first, and which of them a file has had. A released step is never changed, only followed. */
+/** The steps of each file's schema, oldest first. A released step is never changed, only followed by others. */
 import type { DatabaseSync } from "node:sqlite";
 import { controlTableSql } from "./control-tables.ts";
 import { sqliteUsageSchema } from "./usage-schema.ts";
@@ -8,7 +8,7 @@ export interface FileStep {
   sql: string;
 }
 
-/** What a server has to know of keys stands in three tables; whoever changes one of them need not think of that. */
+/** Triggers that count changes of the three tables with facts about keys, so that no change has to think of that. */
 const keyChanges = [
   "create table key_change (count integer not null)",
   "insert into key_change (count) values (0)",
@@ -22,7 +22,7 @@ const keyChanges = [
 
 const textOf = (statements: readonly string[]) => `${statements.join(";\n")};\n`;
 
-/** By the name of the store's file. */
+/** Steps of each store, by the name of its file. */
 export const fileSteps = {
   "control.sqlite": [{ name: "0001-tables", sql: textOf([...controlTableSql, ...keyChanges]) }],
   "usage.sqlite": [{ name: "0001-tables", sql: textOf(sqliteUsageSchema) }],
@@ -35,12 +35,12 @@ export const storeNames = Object.keys(fileSteps) as readonly StoreName[];
 /** Returns the names of the steps that this program knows, oldest first. */
 export const knownSteps = (store: StoreName): string[] => fileSteps[store].map(({ name }) => name);
 
-/** Where a file notes them. */
+/** Table in which a file notes its steps. */
 export const stepTable = "schema_step";
 
 /**
- * Returns the steps of a file, oldest first: none for one without tables, one that nobody knows for tables without a note of their
- * steps. @throws what node:sqlite throws.
+ * Returns the steps of a file, oldest first. Returns none if it has no tables, and an unknown step if its tables have no
+ * note of their steps. @throws whatever node:sqlite throws.
  */
 export function schemaSteps(database: DatabaseSync): string[] {
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
@@ -49,23 +49,23 @@ export function schemaSteps(database: DatabaseSync): string[] {
   return rows.map(({ name }) => String(name));
 }
 
-/** Why a program cannot work with a schema: how a sentence goes on that begins with its place, and what to do. */
+/** Reason why a program cannot work with a schema, as the end of a sentence that begins with its place, and the remedy. */
 export interface Unfit {
   fault: string;
   remedy: string;
 }
 
 /**
- * Returns null where a program can work with a schema.
- * @param known the steps of the program, oldest first. A schema without the first of them is of a program before it.
- * @param taken steps that the schema has had; not those that a program need not know.
+ * Returns null if a program can work with a schema.
+ * @param known steps of the program, oldest first. A schema without the first one comes from an earlier program.
+ * @param taken steps that the schema has taken, without those that a program need not know.
  */
 export function unfitSchema(known: readonly string[], taken: readonly string[]): Unfit | null {
   if (taken.length > 0 && !taken.includes(known[0]!))
     return {
       fault: "was made by a gp-records that was never released, and this version does not read it",
       remedy:
-        "Name another place with DATA_DIR or DATABASE_URL, import every source again, and make accounts and keys anew. `gp-records export` of that older program writes what is here into files.",
+        "Name another place with DATA_DIR or DATABASE_URL, import every source again, and create accounts and keys again. `gp-records export` of that older program writes the present data into files.",
     };
   const unknown = taken.find((step) => !known.includes(step));
   if (unknown === undefined) return null;

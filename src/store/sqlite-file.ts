@@ -1,4 +1,4 @@
-/** Opens the SQLite file of a store: creates it if needed, checks its schema, and takes the steps that it lacks. */
+/** Opens the SQLite file of a store: creates it if needed, checks its schema, and takes missing steps. */
 import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -10,21 +10,22 @@ import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./store-fault.ts";
 
 export interface FileShape {
   file: string;
-  /** Oldest first. */
+  /** Steps of the schema, oldest first. */
   steps: readonly FileStep[];
-  /** `full` loses nothing in a power failure, `normal` perhaps the last commits; a killed process loses nothing either way. */
+  /** In a power failure `full` loses nothing, `normal` perhaps the last commits. A killed process never loses anything. */
   synchronous: "full" | "normal";
-  /** How long to wait for another writer; the thread blocks meanwhile. */
+  /** Longest wait for another writer; the thread blocks meanwhile. */
   busyMilliseconds: number;
-  /** Whether deleted data is overwritten with zeros instead of staying in the file until its place is needed. */
+  /** Is deleted data overwritten with zeros? Otherwise it stays in the file until its place is needed. */
   erasesDeleted?: boolean;
-  /** Whether a new file is made with incremental auto-vacuum, which lets it shrink page by page. */
+  /** Does a new file get incremental auto-vacuum, which lets it shrink page by page? */
   returnsFreePages?: boolean;
 }
 
 /**
- * @throws DomainError `conflict` for a schema of another program, StoreFault `busy` if another process keeps the write lock,
- *   `unusable` for a folder or file that cannot be used. A refused file is left as it was.
+ * Opens a file. A refused file is left as it was.
+ * @throws DomainError `conflict` if another program made the schema, StoreFault `busy` if another process keeps the write
+ *   lock, `unusable` if folder or file cannot be used.
  */
 export function openFile(shape: FileShape): DatabaseSync {
   refuseOldSqlite();
@@ -50,7 +51,7 @@ function makeReady(connection: DatabaseSync, shape: FileShape): void {
       "conflict",
       `${file} ${unfit.fault}. Nothing was changed. ${unfit.remedy}`,
     );
-  // Before anything is written; in a file that has content it changes nothing.
+  // Before anything is written. It changes nothing in a file with content.
   if (returnsFreePages) connection.exec("pragma auto_vacuum = incremental");
   useWriteAheadLog(connection, busyMilliseconds);
   connection.exec(`pragma synchronous = ${synchronous}`);
@@ -58,11 +59,11 @@ function makeReady(connection: DatabaseSync, shape: FileShape): void {
   if (taken.length < known.length) takeSteps(connection, steps);
 }
 
-/** Takes the missing steps in one transaction: all of them or, if one fails or the process dies, none. */
+/** Takes the missing steps in one transaction: all of them, or none if one fails or the process dies. */
 export function takeSteps(connection: DatabaseSync, steps: readonly FileStep[]): void {
   connection.exec("begin immediate");
   try {
-    // Read once more, as another process may have taken them meanwhile.
+    // Read once more, because another process may have taken them meanwhile.
     const taken = schemaSteps(connection);
     connection.exec(`create table if not exists ${stepTable} (name text primary key)`);
     const note = connection.prepare(`insert into ${stepTable} (name) values (?)`);
@@ -82,7 +83,7 @@ function connect({ file, busyMilliseconds }: FileShape): DatabaseSync {
   if (other !== null)
     throw new StoreFault(
       "unusable",
-      `${file} is ${other}, not a file. Find out who put it there and move it away; put the file back, from a backup if need be.`,
+      `${file} is ${other}, not a file. Find out who put it there, move it away, and put the file back, from a backup if need be.`,
     );
   try {
     return new DatabaseSync(file, { timeout: busyMilliseconds, enableForeignKeyConstraints: true });
@@ -91,7 +92,7 @@ function connect({ file, busyMilliseconds }: FileShape): DatabaseSync {
   }
 }
 
-/** A new folder (0700) and file (0600) can be read by this user only; SQLite gives its side files the mode of the file. */
+/** Creates a folder (0700) and file (0600) that only this user can read. SQLite gives its side files the mode of the file. */
 function createPrivateFile(file: string): void {
   // Opening and closing a file that SQLite has open in this process would drop its locks.
   if (existsSync(file)) return;
@@ -103,7 +104,7 @@ function createPrivateFile(file: string): void {
     if (code === "EEXIST" && existsSync(file)) return;
     throw new StoreFault(
       "unusable",
-      `${file} cannot be made (${code}). Give this user write access to the folder, or name another one with DATA_DIR.`,
+      `${file} cannot be created (${code}). Give this user write access to the folder, or name another one with DATA_DIR.`,
       { cause: error },
     );
   }
@@ -112,8 +113,8 @@ function createPrivateFile(file: string): void {
 const pauseMilliseconds = 10;
 
 /**
- * Switches an SQLite file to its write-ahead log, in which readers and one writer do not wait for each other.
- * The mode is stored in the file: only the first switch writes. Blocks the thread while another process makes it.
+ * Switches an SQLite file to its write-ahead log, where readers and one writer do not wait for each other. The mode is
+ * stored in the file, so only the first switch writes. Blocks the thread while another process makes that switch.
  */
 export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: number): void {
   const deadline = performance.now() + busyMilliseconds;
@@ -129,19 +130,20 @@ export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: num
   }
 }
 
-// Up to 3.51.2 two connections that wrote and checkpointed at the same moment could lose a commit
-// (the "WAL-reset bug", https://www.sqlite.org/releaselog/3_51_3.html).
+// Up to 3.51.2 a commit could be lost if two connections wrote and checkpointed at the same moment: the "WAL-reset bug",
+// https://www.sqlite.org/releaselog/3_51_3.html.
 const oldestVersion = "3.51.3";
 
 /**
- * @param version the SQLite this Node was built with, such as `3.53.4`.
+ * Refuses an SQLite that can lose data.
+ * @param version SQLite that this Node was built with, such as `3.53.4`.
  * @throws StoreFault `unusable` below 3.51.3.
  */
 export function refuseOldSqlite(version = process.versions["sqlite"] ?? "none"): void {
   if (asNumber(version) >= asNumber(oldestVersion)) return;
   throw new StoreFault(
     "unusable",
-    `This Node brings SQLite ${version}, which can lose committed data; gp-records needs ${oldestVersion} or newer. Run it with the Node it brings along, or with Node 24.15 or newer.`,
+    `This Node comes with SQLite ${version}, which can lose committed data; gp-records needs ${oldestVersion} or newer. Run it with its own Node, or with Node 24.15 or newer.`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** Turns the errors of both engines, SQLite and PostgreSQL, into faults that name the place and say what to do. */
+/** Turns errors of SQLite and PostgreSQL into faults that name the place and say what to do. */
 import { DomainError, StoreFault } from "./domain-error.ts";
 
 /** Primary result codes, the low byte of an extended one: https://www.sqlite.org/rescode.html */
@@ -14,18 +14,18 @@ export const sqliteCodes = {
   notADatabase: 26,
 } as const;
 
-/** The primary code of a result, which may be an extended one. */
+/** Returns the primary code of a result, which may be an extended one. */
 export const primaryCode = (code: number): number => code & 0xff;
 
-/** The primary code of what node:sqlite threw; undefined for any other error. */
+/** Returns the primary code of an error of node:sqlite. Returns undefined for any other error. */
 export function sqliteCodeOf(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   return typeof code === "number" ? primaryCode(code) : undefined;
 }
 
 /**
- * The error to throw for one that node:sqlite threw.
- * @returns a StoreFault where the operator can do something about it, else the same error.
+ * Returns the error to throw for one of node:sqlite.
+ * @returns a StoreFault if the operator can do something about it, else the same error.
  */
 export function sqliteFault(error: unknown, file: string): unknown {
   const fault = faultFrom(error);
@@ -69,7 +69,7 @@ export function sqliteFault(error: unknown, file: string): unknown {
 /** Extended codes of a unique index and of a primary key. */
 const uniqueCodes = [2067, 1555];
 
-/** What two people may not have was asked for by both at the same moment. */
+/** Returns the error for a value that two people asked for at the same moment, but only one may have. */
 const taken = (cause: unknown) =>
   new DomainError("conflict", "Somebody else has just taken this name or value. Try again.", {
     cause,
@@ -78,25 +78,25 @@ const taken = (cause: unknown) =>
 const faultFrom = (cause: unknown) => (kind: StoreFault["kind"], message: string) =>
   new StoreFault(kind, message, { cause });
 
-/** PostgreSQL's code of what `pg` threw, or of the fault that was made of it; undefined for any other error. */
+/** Returns PostgreSQL's code of an error of `pg`, or of its fault. Returns undefined for any other error. */
 export function postgresCodeOf(error: unknown): string | undefined {
   const thrown = error instanceof DomainError ? error.cause : error;
   const code = (thrown as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** What `pg` throws where the server ended the connection or did not answer; these have no code. */
+/** Words in errors of `pg` without a code: the server ended the connection or did not answer. */
 const lostConnection = /terminat|timeout|not queryable|timed out/i;
 
 /**
- * The error to throw for one that `pg` threw. Its codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
- * @param place such as `PostgreSQL at db.example:5432/records`; never with a password in it.
- * @returns a DomainError where somebody can do something about it, else the same error.
+ * Returns the error to throw for one of `pg`. Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * @param place text such as `PostgreSQL at db.example:5432/records`, never with a password.
+ * @returns a DomainError if somebody can do something about it, else the same error.
  */
 export function postgresFault(error: unknown, place: string): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const fault = faultFrom(error);
-  // Node gives one for each address of a host.
+  // Node throws one for each address of a host.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { message, code = "", syscall } = first as NodeJS.ErrnoException;
   switch (code) {
@@ -122,7 +122,7 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "3D000":
       return fault(
         "unusable",
-        `${place} lets nobody in: ${message}. Correct user, password or database in DATABASE_URL.`,
+        `${place} refuses the login: ${message}. Correct user, password or database in DATABASE_URL.`,
       );
     case "42501":
       return fault(

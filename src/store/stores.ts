@@ -1,4 +1,4 @@
-/** Opens the two stores, files of a data folder or tables of one PostgreSQL database. */
+/** Opens the two stores: files of a data folder, or tables of one PostgreSQL database. */
 import type { ControlTables } from "./control-tables.ts";
 import { controlShape, usageShape } from "./files.ts";
 import { openStore, type Store } from "./open-store.ts";
@@ -12,14 +12,14 @@ export type UsageStore = Store<UsageTables>;
 interface StoreOptions {
   /** `DATABASE_URL`; null for a file of the data folder. */
   databaseUrl?: string | null;
-  /** How long to wait for another writer of the file. */
+  /** Longest wait for another writer of the file. */
   busyMilliseconds?: number;
 }
 
 /**
- * Opens accounts, people and keys. A file is created and migrated if needed; a database is not, as servers of another version
+ * Opens accounts, people and keys. Creates and migrates a file if needed, but not a database: servers of another version
  * may be working with it.
- * @throws StoreFault as `openFile` does; DomainError `conflict` for a database whose schema has to be migrated.
+ * @throws StoreFault as `openFile`; DomainError `conflict` if the schema of a database must be migrated.
  */
 export const openControl = (dataDir: string, options: StoreOptions = {}): Promise<ControlStore> =>
   openEither(controlShape(dataDir, options.busyMilliseconds), options);
@@ -38,8 +38,8 @@ async function openEither<Tables>(
 }
 
 /**
- * Both in a database whose schema was looked at before, with the same few connections. It connects with the first query, and
- * again after an outage. To close one of them closes both.
+ * Opens both in a database whose schema was checked before, with the same few connections. Connects with the first query,
+ * and again after an outage. Closing one closes both.
  */
 export async function openSharedStores(
   database: PostgresPlace,

@@ -1,20 +1,20 @@
-/** The schema of usage, which both engines take: last use of keys, totals by the hour, and the request log. */
+/** The schema of usage for both engines: last use of keys, totals by the hour, and the request log. */
 
-/** What the two engines write in another way. */
+/** Parts of SQL that differ between the engines. */
 interface Dialect {
   text: string;
   bytes: string;
-  /** Of a column that counts by itself. */
+  /** Type of a column that counts by itself. */
   counted: string;
-  /** Of milliseconds with two digits, which add up exactly where the engine can. */
+  /** Type of milliseconds with two digits, which add up exactly if the engine can do that. */
   milliseconds: string;
-  /** Room for rows that change where they are. */
+  /** Option of the table of hours: room for rows that change in place. */
   hourOptions: string;
-  /** What the index of the log has beside account and time. */
+  /** Columns in the index of the log besides account and time. */
   indexed: string;
-  /** The expression for a time in milliseconds since 1970, as ISO 8601. */
+  /** Returns the expression for a time in ms since 1970, as ISO 8601. */
   isoTime(column: string): string;
-  /** The expression for a stored id, as somebody reads it. */
+  /** Returns the expression for a stored id in readable form. */
   readableId(column: string): string;
 }
 
@@ -24,14 +24,14 @@ const sqlite: Dialect = {
   counted: "integer primary key",
   milliseconds: "real",
   hourOptions: "",
-  // The number is in every index of SQLite.
+  // Every index of SQLite has the number.
   indexed: "",
   isoTime: (column) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`,
   readableId: (column) =>
     `case when substr(${column}, 1, 1) < x'20' then lower(hex(${column})) else cast(${column} as text) end`,
 };
 
-// Texts are compared byte by byte, as SQLite does.
+// Texts compare byte by byte, as in SQLite.
 const postgres: Dialect = {
   text: 'text collate "C"',
   bytes: "bytea",
@@ -63,7 +63,7 @@ const statements = (dialect: Dialect): readonly string[] => [
   primary key (account, hour, key, operation, status)
 )${dialect.hourOptions}`,
   "create index usage_hour_hour on usage_hour (hour)",
-  // The last batch of each start of an instance: one whose end was not heard of is written again, and counts once.
+  // The last batch of each start of an instance. A batch without an answer is written again, and counts once.
   `create table usage_writer (
   id ${dialect.text} primary key,
   batch bigint not null,

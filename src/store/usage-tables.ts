@@ -2,18 +2,18 @@
 import type { Generated } from "kysely";
 
 export interface KeyUseTable {
-  /** Id of a key in control; the two stores are separate files, so nothing enforces it. */
+  /** Id of a key in control. Nothing enforces it, because the two stores are separate files. */
   key_id: string;
   last_used_at: string;
-  /** The network that the request came from, such as `203.0.113.0/24`; null where it was not recorded. */
+  /** Network of the request, such as `203.0.113.0/24`; null if it was not recorded. */
   network: string | null;
 }
 
-/** Sums of an hour; kept for 400 days. */
+/** Sums of an hour, kept for 400 days. */
 export interface UsageHourTable {
   /** Number of an account in control. */
   account: number;
-  /** Such as `2026-11-21T09`. */
+  /** Hour in UTC, such as `2026-11-21T09`. */
   hour: string;
   key: string;
   operation: string;
@@ -23,13 +23,13 @@ export interface UsageHourTable {
   milliseconds: number;
 }
 
-/** Keys, operations, datasets and problems, which the request log names by number. */
+/** Words of the request log, which names keys, operations, datasets and problems by number. */
 interface WordTable {
   number: Generated<number>;
   word: string;
 }
 
-/** The request log. The view `requests` shows it to people. */
+/** The request log. People read it through the view `requests`. */
 interface RequestTable {
   number: Generated<number>;
   /** Milliseconds since 1970. */
@@ -41,15 +41,15 @@ interface RequestTable {
   operation: number;
   dataset: number | null;
   problem: number | null;
-  /** How long it took, in hundredths of a millisecond. */
+  /** Response time in hundredths of a millisecond. */
   hundredths: number;
   status: number;
-  /** As `packRequestId` writes it. */
+  /** Request id, as `packRequestId` writes it. */
   id: Uint8Array;
   query: string | null;
 }
 
-/** The one row says since when the log is shown, in milliseconds since 1970: what is older may not be removed yet. */
+/** The one row with the start of the shown log, in ms since 1970. Older requests may not be removed yet. */
 interface RequestLogStartTable {
   at: number;
 }

@@ -1,32 +1,33 @@
-/** Reads the keys of a control store in PostgreSQL, and is notified when they change. */
+/** Reads the keys of a control store in PostgreSQL, and hears when they change. */
 import { type KeyRow, keyRows } from "./control-watch.ts";
 import { connectPostgres, placeName, type PostgresPlace } from "./postgres.ts";
 import { refuseUnready } from "./postgres-schema.ts";
 import { refuseUnfit } from "./refuse-unfit.ts";
 
-/** One connection: a call waits for the one before it. Each rejects with a DomainError where the store cannot be read. */
+/** Reader of keys on one connection, one call after the other. Rejects with a DomainError if the store cannot be read. */
 export interface SharedKeySource {
-  /** What changed since the count `since`: the accounts whose keys did, or null where it may be any. */
+  /** Returns the accounts whose keys changed since the count `since`. Returns null for them if it may be any. */
   changes(since: number): Promise<{ count: number; accounts: number[] | null }>;
-  /** Keys in the order of their ids, from the first one after `after`. */
+  /** Lists keys in the order of their ids, from the first after `after`. */
   list(after: string, max: number): Promise<KeyRow[]>;
   ofAccounts(accounts: readonly number[]): Promise<KeyRow[]>;
-  /** Those of these SHA-256 that there are. */
+  /** Returns the keys among these SHA-256 that exist. */
   find(digests: readonly Uint8Array[]): Promise<KeyRow[]>;
-  /** Whether the connection ended; then only another one helps. */
+  /** Has the connection ended? Then only another one helps. */
   readonly isOver: boolean;
   close(): void;
 }
 
-/** As the trigger of the schema names it. */
+/** Channel, as the trigger of the schema names it. */
 const channel = "gp_records_keys";
-/** Rows of `key_change` that stand for no account. */
+/** Rows of `key_change` for no single account. */
 const anyAccount = -1;
 const allChanges = 0;
 
 /**
- * @param onChange called soon after somebody changed keys, mostly; a notification can be lost.
- * @throws StoreFault where it cannot be reached, DomainError `conflict` where its schema is behind or too new.
+ * Connects a reader of keys.
+ * @param onChange called soon after somebody changed keys. A notification can be lost.
+ * @throws StoreFault if the database cannot be reached, DomainError `conflict` if its schema is behind or too new.
  */
 export async function connectKeys(
   database: PostgresPlace,
@@ -50,7 +51,7 @@ export async function connectKeys(
       );
       const count = rows.find(({ account }) => account === allChanges)?.count ?? 0;
       const accounts = rows.map(({ account }) => account).filter((one) => one !== allChanges);
-      // A count that went back is that of a database put in the place of the other.
+      // A count that went back belongs to a database that replaced the other.
       const mayBeAny = since < 0 || count < since || accounts.includes(anyAccount);
       return { count, accounts: mayBeAny ? null : accounts };
     },

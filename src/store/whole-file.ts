@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
-/** What `replaceFile` leaves behind when its process is killed. */
+/** Names of files that `replaceFile` leaves behind if its process is killed. */
 export const asideShape = /\.\d+\.tmp$/;
 
 /** Writes a temporary file, syncs it, renames it and syncs the folder. */
@@ -30,7 +30,7 @@ export function replaceFile(path: string, text: string): void {
 export function writeSynced(path: string, content: string | Uint8Array): void {
   const file = openSync(path, "w", 0o600);
   try {
-    // Unlike `writeSync` it continues after a partial write, and fails where the disk is full.
+    // Unlike `writeSync` it continues after a partial write, and fails if the disk is full.
     writeFileSync(file, content);
     fsyncSync(file);
   } finally {

@@ -213,12 +213,12 @@ test("a database that cannot be used is named with what to do, and the password 
     [
       withSecret(url.replace(/\/\w+$/, "/absent")),
       2,
-      /lets nobody in: database "absent" does not exist/,
+      /refuses the login: database "absent" does not exist/,
     ],
     [
       `postgres://nobody:${secret}@${new URL(url).hostname}/records`,
       2,
-      /lets nobody in: role "nobody" does not exist/,
+      /refuses the login: role "nobody" does not exist/,
     ],
     [
       `postgres://a:${secret}@127.0.0.1:${port}/records`,
