@@ -1,4 +1,4 @@
-/** Builds a generation from a source's records and the generation before it, in one file that is never changed again. */
+/** Builds a generation from a source's records and the previous generation, in one file that never changes again. */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -19,47 +19,47 @@ import { linksIn, openTextStore, type TextStore } from "./text-store.ts";
 import { type Draft, writeDraft } from "./write-draft.ts";
 
 interface BuildRequest {
-  /** Folder the file is made in; see catalogue.ts. */
+  /** Folder for the file, see catalogue.ts. */
   folder: string;
   source: string;
-  /** In the order of the source, some at a time. @param texts stores the texts of records. */
+  /** Yields entries in the order of the source, some at a time. @param texts stores the texts of records. */
   read: (texts: TextStore) => AsyncIterable<readonly DraftedEntry[]>;
-  /** The generation whose other sources are carried over; null for the first. */
+  /** Generation whose other sources are carried over; null for the first one. */
   previousPath: string | null;
-  /** Sources of the generation before that are dropped. */
+  /** Sources of the previous generation to drop. */
   dropped: readonly string[];
-  /** Whether records of the source that are not among the entries stay. */
+  /** Do records of the source stay that are not among the entries? */
   isMerge: boolean;
   guards: Guards;
-  /** Least size of the draft. */
+  /** Minimum size of the draft. */
   neededBytes: number;
-  /** RFC 3339, whole seconds; later than that of every generation before. */
+  /** Time in RFC 3339, whole seconds, later than that of every earlier generation. */
   builtAt: string;
   onRead: (lines: number) => void;
   onWritten: (records: number) => void;
 }
 
-/** What became of the records, and the draft where there is something to publish. */
+/** The outcome for the records, and the draft if there is something to publish. */
 export interface BuildResult {
   collected: Collected;
-  /** `refused`: see `refusal`; `unchanged`: equal to the generation before. */
+  /** `refused`: see `refusal`; `unchanged`: equal to the previous generation. */
   outcome: "built" | "unchanged" | "refused";
   refusal: Refusal | null;
   sourceSize: SourceSize;
   changes: Changes;
-  /** Records of the dropped sources that the draft leaves out; 0 where there is none. */
+  /** Number of records of dropped sources that the draft leaves out; 0 without a draft. */
   droppedCount: number;
   draft: { path: string; meta: Meta; counts: Record<RecordKind, number> } | null;
 }
 
-/** @throws DatasetFault where ids contradict each other; the draft is removed then. */
+/** Builds a draft. @throws DatasetFault if ids contradict each other; the draft is then removed. */
 export async function buildGeneration(request: BuildRequest): Promise<BuildResult> {
   // All drafts have one name, so that the next import overwrites what a killed one left behind.
   const path = join(request.folder, draftName);
   const texts = openTextStore(join(request.folder, draftTextsName));
   const previous = openPrevious(request.previousPath);
   try {
-    // Created first: where that fails, no long file is read in vain.
+    // Created first, so that a long file is not read in vain if that fails.
     closeSync(openSync(path, "w", 0o600));
     const result = await fillDraft(path, request, previous, texts);
     if (result.outcome !== "built") rmSync(path, { force: true });
@@ -100,7 +100,7 @@ async function fillDraft(
   return { ...result, outcome: "built", changes, droppedCount, draft: { path, meta, counts } };
 }
 
-/** @param records of the source; those of the others are added. */
+/** Returns the draft. @param records records of the source; those of other sources are added. */
 function draftOf(
   { source, dropped, builtAt }: BuildRequest,
   previous: Previous,
@@ -127,7 +127,7 @@ function draftOf(
 const sum = (counts: Record<RecordKind, number>) =>
   Object.values(counts).reduce((a, b) => a + b, 0);
 
-/** What the source has in the previous generation, as a merge needs it. */
+/** Returns the source's records in the previous generation, as a merge needs them. */
 const linkedRecords = (former: DraftRecords, texts: TextStore): LinkedRecord[] =>
   recordKinds.flatMap((record) =>
     former[record].map(({ sourceId, text }) => ({
@@ -138,7 +138,7 @@ const linkedRecords = (former: DraftRecords, texts: TextStore): LinkedRecord[] =
   );
 
 /**
- * Adds the records that the delivery left alone.
+ * Adds the records that the delivery leaves alone.
  * @param gone keys of records that are not taken over.
  */
 function takeOver(records: DraftRecords, former: DraftRecords, gone: ReadonlySet<string>): void {

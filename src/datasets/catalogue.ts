@@ -1,4 +1,4 @@
-/** The folder of generations: `<version>.sqlite`, what is known of it in `<version>.json`, and the pointer `current`. */
+/** The folder of generations: `<version>.sqlite`, its facts in `<version>.json`, and the pointer `current`. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
@@ -14,39 +14,39 @@ import { draftFactsName, findUnconfirmed, settleDraft } from "./leftovers.ts";
 
 export interface Catalogue {
   folder: string;
-  /** Where a server keeps the files that it offers of whole datasets: a folder for each version, which is removed with it. */
+  /** Folder of the files that a server offers of whole datasets. It has a folder for each version, removed with it. */
   exportsFolder: string;
   pathOf(version: string): string;
-  /** Oldest first. */
+  /** Lists all generations, oldest first. */
   list(): Generation[];
-  /** Versions with at least one of their two files, oldest first; without one that an import has yet to publish. */
+  /** Lists versions with at least one of their two files, oldest first, without one that an import has yet to publish. */
   versions(): string[];
-  /** Whether both files of the dataset are there; false while an import has yet to publish it. */
+  /** Reports whether both files of the dataset are there. Returns false while an import has yet to publish it. */
   has(version: string): boolean;
-  /** @throws DatasetFault where there is no such version, or what is known of it cannot be read or is of another. */
+  /** Returns a version. @throws DatasetFault if there is none, or its facts cannot be read or belong to another. */
   find(version: string): Generation;
-  /** Null where `find` throws. */
+  /** Returns a version. Returns null if `find` throws. */
   findReadable(version: string): Generation | null;
-  /** @throws DatasetFault where the pointer names no version, so that it is never mistaken for an empty folder. */
+  /** Returns the current version. @throws DatasetFault if the pointer names none: that is not the same as no pointer. */
   currentVersion(): string | null;
-  /** @throws DatasetFault as `find` and `currentVersion` do. */
+  /** Returns the current generation. @throws DatasetFault as `find` and `currentVersion`. */
   current(): Generation | null;
-  /** Adds a verified draft, to be published later. If it is interrupted, the dataset is staged or not there at all. */
+  /** Adds a verified draft, to be published later. After an interruption the dataset is staged or not there at all. */
   stage(draftPath: string, generation: Generation): void;
   /**
-   * Adds a verified draft and makes it the current one; a server notices within a second. If it is interrupted, the
-   * dataset is the current one, or gone once leftovers are cleared.
+   * Adds a verified draft and makes it the current one; a server notices within a second. After an interruption the
+   * dataset is the current one, or is gone once leftovers are cleared.
    */
   publishDraft(draftPath: string, generation: Generation, time: string): Generation;
-  /** Makes a version the current one. If it is interrupted, a staged dataset is the current one, or staged as before. */
+  /** Makes a version the current one. After an interruption a staged dataset is the current one, or staged as before. */
   publish(version: string, time: string): Generation;
-  /** Records since when a version must not be removed; null ends that. */
+  /** Notes since when a version must not be removed; null ends that. */
   pin(version: string, time: string | null): Generation;
-  /** Deletes the files of a version; never ask it for the current one. */
+  /** Deletes the files of a version. Never call it for the current one. */
   remove(version: string): void;
 }
 
-/** What datasets there are, for whoever only reads. */
+/** The part of a catalogue for callers that only read. */
 export type DatasetList = Pick<
   Catalogue,
   | "folder"
@@ -60,7 +60,7 @@ export type DatasetList = Pick<
   | "current"
 >;
 
-/** @param folder created where it does not exist. */
+/** @param folder folder that is created if it does not exist. */
 export function openCatalogue(folder: string): Catalogue {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const pathOf = (version: string) => join(folder, `${version}.sqlite`);
@@ -68,7 +68,7 @@ export function openCatalogue(folder: string): Catalogue {
   const pointer = join(folder, "current");
   const exportsFolder = join(folder, "exports");
   const draftFacts = join(folder, draftFactsName);
-  /** Named by an import that was to publish it, and not the current one. */
+  /** Reports whether an import named this version, but has yet to publish it. */
   const isUnpublished = (version: string, unconfirmed = findUnconfirmed(folder)) =>
     unconfirmed?.version === version && unconfirmed.published_at !== null;
   const has = (version: string) =>
@@ -79,7 +79,7 @@ export function openCatalogue(folder: string): Catalogue {
   const find = (version: string): Generation => {
     if (!has(version)) throw noDataset(version);
     const unconfirmed = findUnconfirmed(folder);
-    // Its own facts say already that it was published.
+    // Its own facts already say that it was published.
     return unconfirmed?.version === version ? unconfirmed : readFacts(factsOf(version), version);
   };
   const findReadable = (version: string) => {
@@ -103,13 +103,13 @@ export function openCatalogue(folder: string): Catalogue {
     const version = named();
     return version !== null && versionShape.test(version) ? version : null;
   };
-  /** Renames the file first: the facts of the draft already name it, and its own facts follow. */
+  /** Renames the file. The facts of the draft already name it, and its own facts follow. */
   const nameDraft = (draftPath: string, generation: Generation) => {
     writeSynced(draftFacts, factsText(generation));
     syncPath(folder);
     renameSync(draftPath, pathOf(generation.version));
   };
-  /** The pointer, which moves last, decides what was done; the draft's facts tell what to undo where it did not move. */
+  /** Makes a change. The pointer, which moves last, decides what was done; the draft's facts tell what to undo. */
   const confirmed = (change: () => void) => {
     try {
       change();
@@ -122,7 +122,7 @@ export function openCatalogue(folder: string): Catalogue {
     if (version === null || versionShape.test(version)) return version;
     const last = lastPublished(list())?.version;
     throw new DatasetFault(
-      `${pointer} does not name a dataset; 'gp-records datasets publish ${last ?? "VERSION"}' writes it anew.`,
+      `${pointer} does not name a dataset; 'gp-records datasets publish ${last ?? "VERSION"}' writes it again.`,
     );
   };
   return {
@@ -179,7 +179,7 @@ export function openCatalogue(folder: string): Catalogue {
       return pinned;
     },
     remove(version) {
-      // In this order: what a process killed in between leaves is small and not listed.
+      // In this order, so that a process killed in between leaves something small that is not listed.
       rmSync(pathOf(version), { force: true });
       rmSync(factsOf(version), { force: true });
       rmSync(join(exportsFolder, version), { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** Checks the generations: each file against its facts, and on request all that it holds. */
+/** Checks generations: each file against its facts, and on request its whole content. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { DatasetList } from "./catalogue.ts";
@@ -10,10 +10,11 @@ import { findFactsFault, remedy } from "./open-generation.ts";
 import { verifyGeneration } from "./verify.ts";
 
 /**
- * - `file`: its file is not what was published
+ * Kind of fault:
+ * - `file`: its file is not the published one
  * - `facts`: its facts cannot be read, or do not match the file
  * - `program`: the file is sound, but this program cannot read it
- * - `unread`: the system does not let us read one of its two files, which may be sound
+ * - `unread`: the system refuses to read one of its two files, which may be sound
  */
 type Wrong = "file" | "facts" | "program" | "unread";
 
@@ -22,17 +23,17 @@ export interface GenerationCheck {
   /** Path of its file. */
   file: string;
   isCurrent: boolean;
-  /** Null where nothing is. */
+  /** Kind of fault; null if there is none. */
   wrong: Wrong | null;
-  /** What is wrong, a sentence that names the file; null where nothing is. */
+  /** Sentence about the fault that names the file; null if there is none. */
   fault: string | null;
-  /** What puts it right; null where nothing has to be. */
+  /** Remedy; null if there is no fault. */
   mend: string | null;
 }
 
 /**
- * One after the other, oldest first; reads every byte of each.
- * @param readsBack reads every record and link too, as before publishing.
+ * Checks generations one after the other, oldest first, and reads every byte of each.
+ * @param readsBack reads every record and link, too, as before publishing.
  */
 export function* checkGenerations(
   catalogue: DatasetList,
@@ -56,7 +57,7 @@ export function* checkGenerations(
   }
 }
 
-/** The pointer may be what is damaged; then no generation is the current one. */
+/** Returns the current version. Returns null if the pointer is damaged: no generation is the current one then. */
 function currentOrNull(catalogue: DatasetList): string | null {
   try {
     return catalogue.currentVersion();
@@ -68,7 +69,7 @@ function currentOrNull(catalogue: DatasetList): string | null {
 interface Fault {
   wrong: Wrong;
   fault: string;
-  /** Where it does not follow from what is wrong. */
+  /** Remedy, if it does not follow from the kind of fault. */
   mend?: string;
 }
 
@@ -96,7 +97,7 @@ function findFault(catalogue: DatasetList, version: string, readsBack: boolean):
   }
 }
 
-/** Drops the advice at the end of the message: `mendOf` gives one that fits the dataset. */
+/** Drops the advice at the end of a message, because `mendOf` gives one that fits the dataset. */
 function thrownFault(message: string): Fault {
   const without = (advice: string) => message.slice(0, -advice.length).trimEnd();
   if (message.endsWith(remedy)) return { wrong: "program", fault: without(remedy) };
@@ -111,7 +112,7 @@ function mendOf(
   wrong: Wrong,
   { version, isCurrent }: Pick<GenerationCheck, "version" | "isCurrent">,
 ): string {
-  // A backup would not help: it holds the same.
+  // A backup would not help, because it has the same.
   if (wrong === "program") return remedy;
   const facts = factsPathOf(catalogue, version);
   const files = `${catalogue.pathOf(version)} and ${facts}`;
@@ -119,19 +120,20 @@ function mendOf(
   const back =
     wrong === "file"
       ? `Put ${files} back from a backup`
-      : `Put ${facts} back from a backup, or write in it what the file has`;
-  return `${back}, and say 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`;
+      : `Put ${facts} back from a backup, or write the facts of the file into it`;
+  return `${back}, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`;
 }
 
-/** What can be served without the current dataset. */
+/** Returns a way to serve without the current dataset. */
 const wayOn = (catalogue: DatasetList) =>
   findBefore(catalogue) === undefined
     ? `remove ${join(catalogue.folder, "current")} and import every source again`
     : "serve the dataset before it with 'gp-records datasets rollback'";
 
 /**
- * @param expected what the catalogue says of the file.
- * @returns the end of a sentence that begins with its path; undefined where it is the file that was published.
+ * Returns the fault of a file as the end of a sentence that begins with its path. Returns undefined if the file is the
+ * published one.
+ * @param expected facts of the file in the catalogue.
  */
 function fileFault(path: string, expected: Generation): string | undefined {
   const size = statSync(path).size;
@@ -139,5 +141,5 @@ function fileFault(path: string, expected: Generation): string | undefined {
   if (size > expected.bytes) return `has ${size} bytes; ${expected.bytes} were published`;
   return hashFile(path).sha256 === expected.sha256
     ? undefined
-    : "is damaged: its SHA-256 is not that of the file that was published";
+    : "is damaged: its SHA-256 is not that of the published file";
 }

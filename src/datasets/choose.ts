@@ -8,21 +8,21 @@ import { openPublished } from "./open-generation.ts";
 
 export interface Choice {
   version: string;
-  /** Publishes a staged dataset even if another became current since, which discards what that one brought. */
+  /** Publish a staged dataset even if another became current since? Its changes are then discarded. */
   discardsNewer: boolean;
   nowMilliseconds: number;
 }
 
 /**
- * The caller holds the lock.
- * @throws DatasetFault where there is no such dataset, its file is not what was built, or it is outdated.
+ * Publishes a version. The caller holds the lock.
+ * @throws DatasetFault if there is no such dataset, its file is not the one that was built, or it is outdated.
  */
 export function publishVersion(catalogue: Catalogue, choice: Choice): Generation {
   clearLeftovers(catalogue.folder);
   return makeCurrent(catalogue, chosen(catalogue, choice), choice.nowMilliseconds);
 }
 
-/** @throws DatasetFault where there is no such dataset, or it is outdated. */
+/** Returns the chosen generation. @throws DatasetFault if there is none, or it is outdated. */
 export function chosen(
   list: DatasetList,
   { version, discardsNewer }: Pick<Choice, "version" | "discardsNewer">,
@@ -32,10 +32,10 @@ export function chosen(
   return generation;
 }
 
-/** Built and verified, and never published. */
+/** Reports whether a generation was never published. */
 export const isStaged = ({ published_at }: Generation) => published_at === null;
 
-/** A staged dataset that lacks what was published since. */
+/** Reports whether a staged dataset lacks changes that were published since. */
 export const isOutdated = (generation: Generation, current: string | null) =>
   isStaged(generation) && generation.built_from !== current;
 
@@ -44,31 +44,31 @@ function refuseOutdated(catalogue: DatasetList, generation: Generation): void {
   if (!isOutdated(generation, current)) return;
   const base = generation.built_from ?? "an empty folder";
   throw new DatasetFault(
-    `${generation.version} was built from ${base}, but now ${current ?? "nothing"} is current, and what that brought would be given up. Import again, or say --discard-newer.`,
+    `${generation.version} was built from ${base}, but now ${current ?? "nothing"} is current, and its changes would be lost. Import again, or add --discard-newer.`,
   );
 }
 
 /**
  * Makes the previous generation current again. The caller holds the lock.
- * @throws DatasetFault where there is none, or its file is not what was built.
+ * @throws DatasetFault if there is none, or its file is not the one that was built.
  */
 export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generation {
   clearLeftovers(catalogue.folder);
   return makeCurrent(catalogue, chosenBefore(catalogue), nowMilliseconds);
 }
 
-/** @throws DatasetFault where there is none. */
+/** Returns the previous generation. @throws DatasetFault if there is none. */
 export function chosenBefore(list: DatasetList): Generation {
   const before = findBefore(list);
   if (before !== undefined) return before;
   throw new DatasetFault(
-    "There is no dataset before the current one; 'gp-records datasets list' shows those there are.",
+    "There is no dataset before the current one; 'gp-records datasets list' shows all datasets.",
   );
 }
 
 /**
- * The generation that was current when the present one was published; if that is gone, the newest older one. Staged
- * generations are skipped.
+ * Finds the generation that was current when the present one was published; if that is gone, the newest older one. Skips
+ * staged generations.
  */
 export function findBefore(catalogue: DatasetList): Generation | undefined {
   const current = catalogue.currentVersion();
@@ -80,11 +80,11 @@ export function findBefore(catalogue: DatasetList): Generation | undefined {
   );
 }
 
-/** An unreadable one must not keep us from going back to the others. */
+/** Lists readable generations: an unreadable one must not prevent a rollback to another. */
 const readable = (catalogue: DatasetList) =>
   catalogue.versions().flatMap((version) => catalogue.findReadable(version) ?? []);
 
-/** Verifies the file first, so that no server is told to load one that was damaged since it was built. */
+/** Makes a generation current. Verifies its file first, so that no server loads one that was damaged since. */
 function makeCurrent(catalogue: Catalogue, generation: Generation, nowMilliseconds: number) {
   const { version } = generation;
   openPublished(catalogue.pathOf(version), generation).db.close();

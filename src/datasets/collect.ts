@@ -1,4 +1,4 @@
-/** Collects the records of a source for a new generation: checked, each id once, every link resolved. */
+/** Collects the records of a source for a new generation: checks them, takes each id once, and resolves every link. */
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { RecordFault, RecordName } from "#records/source-entry.ts";
 import type { Drafted, DraftedEntry } from "./draft-entry.ts";
@@ -8,15 +8,15 @@ import type { Blocked, Merge } from "./merge.ts";
 import { countRejections, type Place, type Rejections } from "./rejections.ts";
 
 export interface Collected {
-  /** Lines or rows that held a record. */
+  /** Number of lines or rows with a record. */
   read: number;
   accepted: number;
   rejections: Rejections;
-  /** Removals of records that are not there. */
+  /** Removals of records that do not exist. */
   absent: Rejections;
 }
 
-/** What was accepted. */
+/** The accepted records. */
 interface Accepted {
   records: DraftRecords;
   /** Keys of records that a merge does not take over. */
@@ -25,9 +25,9 @@ interface Accepted {
 
 interface CollectRequest {
   source: string;
-  /** In the order of the source, some at a time. */
+  /** Entries in the order of the source, some at a time. */
   entries: AsyncIterable<readonly DraftedEntry[]>;
-  /** Keeps what the source has and the delivery leaves alone; null where all of it is replaced. */
+  /** Merge that keeps records which the delivery leaves alone; null if all are replaced. */
   merge: Merge | null;
   /** Called now and then with the number of lines read so far. */
   onRead: (lines: number) => void;
@@ -58,7 +58,7 @@ export async function collectSource({
           ledger,
           merge,
         )) {
-          // Most have none, and share one list for it.
+          // Most records have none and share one empty list.
           const formerIds = former.length === 0 ? none : former;
           records[kind].push({ source, sourceId, id, sortKey, formerIds, text });
         }
@@ -86,14 +86,14 @@ function removeRecords(records: DraftRecords, keys: ReadonlySet<string>): void {
     records[kind] = records[kind].filter(({ sourceId }) => !keys.has(keyOf(kind, sourceId)));
 }
 
-/** Enters a line without faults. @returns its records, and the GPs that it is the first to name. */
+/** Enters a line without faults. @returns its records, and the GPs that it names first. */
 function enter(
   entry: DraftedEntry,
   ledger: LinkLedger<Place>,
   merge: Merge | null,
 ): readonly DraftedRecord[] {
   const { file, line, deleted } = entry;
-  // Without faults all of them are records.
+  // Without faults all drafted ones are records.
   const records = entry.records as readonly DraftedRecord[];
   const namedGps = entry.namedGps as readonly DraftedRecord[];
   const place = { file, line };
@@ -118,7 +118,7 @@ function enter(
 
 const nameOf = ({ kind, sourceId }: DraftedRecord): RecordName => ({ record: kind, id: sourceId });
 
-/** @param placeOf where the delivery has a record of this name already. */
+/** Returns faults of removals. @param placeOf returns the place where the delivery already has a record of this name. */
 function removalFaults(
   { deleted }: DraftedEntry,
   merge: Merge | null,
@@ -132,7 +132,7 @@ function removalFaults(
   return deleted.flatMap((name) => repeatedFault(name, placeOf(name)));
 }
 
-/** Which of two lines for one record counts would depend on their order, so the second is refused even if it is equal. */
+/** Refuses the second of two lines for one record, even an equal one: the result would depend on their order. */
 function repeatedFault({ record, id }: RecordName, place: Place | undefined): RecordFault[] {
   if (place === undefined) return [];
   const reason = `'${id}' is the id of the ${record} at ${place.file}:${place.line} too`;
@@ -140,7 +140,7 @@ function repeatedFault({ record, id }: RecordName, place: Place | undefined): Re
 }
 
 /**
- * Reports removals that have nothing to remove, and rejects the lines of those that cannot be carried out.
+ * Reports removals without a record to remove, and rejects lines whose removals cannot be carried out.
  * @returns keys of records that are to go.
  */
 function settleRemovals(
@@ -170,8 +170,8 @@ function blockedWords({ name, linkers }: Blocked): string {
 }
 
 /**
- * @param placeOf where the delivery has or removes a record already.
- * @returns empty where the line may be entered.
+ * Returns the faults of an entry, none if it may be entered.
+ * @param placeOf returns the place where the delivery already has or removes a record.
  */
 function faultsOfEntry(
   entry: DraftedEntry,
@@ -195,7 +195,7 @@ function faultsOfEntry(
   return faults;
 }
 
-/** Is a record of this name among the first so many? */
+/** Reports whether a record of this name is among the first `count`. */
 function isAmong(
   records: readonly Drafted[],
   { record, id }: RecordName,
@@ -206,7 +206,7 @@ function isAmong(
   return false;
 }
 
-/** @param findPlace of another record of the same name; asked for a record without faults of its own. */
+/** @param findPlace returns the place of another record of this name; called only for a record without faults. */
 function addFaults(
   faults: RecordFault[],
   drafted: Drafted,

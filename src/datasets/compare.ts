@@ -6,12 +6,12 @@ import type { ChangeKind } from "#records/publication.ts";
 import { openGeneration } from "./open-generation.ts";
 import { arraysOf } from "./rows.ts";
 
-/** A record that is not the same in both. */
+/** A record that differs between the two. */
 export interface Difference {
   change: ChangeKind;
   kind: RecordKind;
   id: string;
-  /** Of a merged GP, the one that it is now. */
+  /** Id of the GP that a merged one is now. */
   into: string | null;
 }
 
@@ -20,21 +20,21 @@ export interface StoredRecord {
   document: string;
 }
 
-/** Two generations that are open. */
+/** Two open generations. */
 export interface Comparison {
-  /** Each record that differs, once. Only ids and hashes of one kind are in memory. */
+  /** Yields each differing record once. Only ids and hashes of one kind are in memory. */
   differences(): Generator<Difference, void>;
-  /** The record of a difference as it was; asked where it was there. */
+  /** Returns the former record of a difference; only for one that existed. */
   before(difference: Difference): StoredRecord;
   after(difference: Difference): StoredRecord;
-  /** Hash of the records of the newer one, as docs/changes.md defines it; once all differences were read. */
+  /** Returns the hash of the newer one's records, as docs/changes.md defines it, once all differences were read. */
   hash(): string;
   close(): void;
 }
 
 /**
- * Files that are not what was built are for the caller to refuse.
- * @throws DatasetFault where one cannot be read.
+ * Opens a comparison. The caller refuses files that are not the built ones.
+ * @throws DatasetFault if a file cannot be read.
  */
 export function compareGenerations(fromPath: string, toPath: string): Comparison {
   const from = openSorted(fromPath);
@@ -87,7 +87,7 @@ export function compareGenerations(fromPath: string, toPath: string): Comparison
   };
 }
 
-/** The hash of the records of one generation. @throws DatasetFault where it cannot be read. */
+/** Returns the hash of a generation's records. @throws DatasetFault if its file cannot be read. */
 export function hashOfRecords(path: string): string {
   const db = openSorted(path);
   const total = createHash("sha256");
@@ -102,21 +102,21 @@ export function hashOfRecords(path: string): string {
 
 function openSorted(path: string): DatabaseSync {
   const { db } = openGeneration(path);
-  // What is sorted stays in memory: a temporary file would need a folder that can be written.
+  // Sorting stays in memory, because a temporary file would need a writable folder.
   db.exec("pragma temp_store = memory");
   return db;
 }
 
-/** Where two are equal, so are the documents. */
+/** State of a record. Two equal states mean equal documents. */
 const state = "hex(content_hash) || updated_at";
 
-/** By the unary plus the table is read in its own order and then sorted: through its index each row would be looked up by itself. */
+/** Yields states sorted by id. The unary plus reads the table in its own order: its index would look up each row by itself. */
 const sortedStates = (db: DatabaseSync, kind: RecordKind): Iterable<[id: string, state: string]> =>
   arraysOf(db, `select id, ${state} from ${kind} order by +id`);
 
 const digestBytes = 32;
 
-/** The same with the SHA-256 of each document, which is too long to be sorted with it. */
+/** Yields states with the SHA-256 of each document. Documents themselves are too long to be sorted. */
 function* digestedStates(
   db: DatabaseSync,
   kind: RecordKind,

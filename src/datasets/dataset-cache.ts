@@ -1,4 +1,4 @@
-/** The folder of datasets as a cache in front of those that several machines share. */
+/** The folder of datasets as a cache of shared datasets. */
 import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "#store/lock.ts";
@@ -11,37 +11,37 @@ import { factsText, type Generation } from "./generation.ts";
 
 export interface DatasetCache {
   catalogue: Catalogue;
-  /** Whether its file is here, as long as it should be; what is served of it is checked when it is loaded. */
+  /** Reports whether its file is here with its full length. The served part is checked when it is loaded. */
   has(generation: Generation): boolean;
-  /** The same, and every byte is what was published. */
+  /** Reports whether its file is here, and every byte is as published. */
   isWhole(generation: Generation): boolean;
-  /** For a file that is being fetched. */
+  /** Returns a path for a file that is being fetched. */
   temporaryPath(): string;
-  /** Takes over a file that is whole. @returns its path. */
+  /** Takes over a whole file. @returns its path. */
   adopt(temporaryPath: string, generation: Generation): string;
-  /** Writes what is known of it beside its file. @returns whether it was known otherwise. */
+  /** Writes its facts beside its file. Returns true if they changed. */
   noteFacts(generation: Generation): boolean;
-  /** Makes it the one that a server on this folder serves. @returns whether anything changed. */
+  /** Makes it the one that a server on this folder serves. Returns true if anything changed. */
   point(generation: Generation): boolean;
-  /** Keeps it from being pruned for ten minutes. */
+  /** Keeps a version from being pruned for ten minutes. */
   touch(version: string): void;
   drop(version: string): void;
   /**
-   * Removes files that nobody asked for within ten minutes, and what killed processes left.
+   * Removes files that nobody asked for within ten minutes, and leftovers of killed processes.
    * @param kept versions that stay.
    */
   prune(kept: ReadonlySet<string>, nowMilliseconds: number): void;
 }
 
-/** Marks a folder whose datasets are all elsewhere too, so that they may be deleted. */
+/** Name of the file that marks a cache: its datasets are all elsewhere, too, so they may be deleted. */
 const markName = ".cache";
 const fetchedShape = /^\.fetch\.(\d+)\.\d+\.tmp$/;
 const keptMilliseconds = 600_000;
 let fetched = 0;
 
 /**
- * @param folder created where it does not exist.
- * @throws DatasetFault for a folder with datasets that were not fetched, which would be lost in a cache.
+ * @param folder folder that is created if it does not exist.
+ * @throws DatasetFault if the folder has datasets that were not fetched: a cache would lose them.
  */
 export function openCache(folder: string): DatasetCache {
   const catalogue = openCatalogue(folder);
@@ -98,7 +98,7 @@ export function openCache(folder: string): DatasetCache {
   };
 }
 
-/** Without what only the database says of it. */
+/** Returns the facts without those that only the database has. */
 function plain(generation: Generation): Generation {
   const { version, hash, sha256, bytes, records, built_at, built_from } = generation;
   const { published_at, published_after, pinned_at } = generation;
@@ -112,7 +112,7 @@ function markAsCache({ folder, versions }: Catalogue): void {
   const [own] = versions();
   if (own !== undefined)
     throw new DatasetFault(
-      `${folder} has datasets of its own, such as ${own}, and with DATABASE_URL it would be a cache of those in the database, whose files come and go. Name an empty folder with DATA_DIR; \`gp-records backup\` and \`restore --to\` move what is in this one into an empty database.`,
+      `${folder} has datasets of its own, such as ${own}. With DATABASE_URL it would be a cache of the datasets in the database, whose files come and go. Name an empty folder with DATA_DIR; \`gp-records backup\` and \`restore --to\` move the content of this one into an empty database.`,
     );
   writeSynced(
     mark,
@@ -120,7 +120,7 @@ function markAsCache({ folder, versions }: Catalogue): void {
   );
 }
 
-/** Makes a cache that has all datasets a folder of its own, whose files nobody deletes. */
+/** Turns a cache that has all datasets into an ordinary folder, whose files nobody deletes. */
 export function endCache(folder: string): void {
   rmSync(join(folder, markName), { force: true });
   syncPath(folder);

@@ -1,8 +1,9 @@
-/** A dataset that cannot be built, verified, published or opened, and what to do about it. */
+/** Faults of datasets that cannot be built, verified, published or opened, with their remedies. */
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { otherThanFile } from "#store/plain-file.ts";
 
 /**
+ * Reason of a fault:
  * - `unfit`: there is no such dataset, or the existing ones do not allow it
  * - `full`: the disk is too full for it
  */
@@ -20,19 +21,19 @@ export class DatasetFault extends Error {
 
 export const noDataset = (version: string) =>
   new DatasetFault(
-    `There is no dataset '${version}'; 'gp-records datasets list' shows those there are.`,
+    `There is no dataset '${version}'; 'gp-records datasets list' shows all datasets.`,
   );
 
-/** @throws DatasetFault where there is something else than a file. Ask before opening what a server or a command waits for. */
+/** @throws DatasetFault if there is something other than a file. Call it first: a server would wait to open a FIFO. */
 export function refuseOtherThanFile(path: string): void {
   const other = otherThanFile(path);
   if (other !== null)
     throw new DatasetFault(
-      `${path} is ${other}, not a file. Move it away, then run 'gp-records doctor', which says what to do without it.`,
+      `${path} is ${other}, not a file. Move it away and run 'gp-records doctor', which says what to do without it.`,
     );
 }
 
-/** Null where it is not there. @throws DatasetFault where there is something else than a file. */
+/** Reads a file. Returns null if there is none. @throws DatasetFault if there is something other than a file. */
 export function readIfThere(path: string): string | null {
   refuseOtherThanFile(path);
   try {
@@ -43,29 +44,29 @@ export function readIfThere(path: string): string | null {
   }
 }
 
-/** Why a file cannot be read, a sentence without a full stop that names it, and what to do. */
+/** Reason why a file cannot be read, as a sentence that names it, without a full stop, and the remedy. */
 interface Unread {
   fault: string;
   mend: string;
 }
 
-/** Null where it can be read, or is not there. */
+/** Returns why a file cannot be read. Returns null if it can be read, or does not exist. */
 export function unread(path: string): Unread | null {
   const other = otherThanFile(path);
   if (other !== null)
     return {
       fault: `${path} is ${other}, not a file`,
-      mend: "Find out who put it there and move it away; put the file back, from a backup if need be; then try again.",
+      mend: "Find out who put it there, move it away, put the file back, from a backup if need be, and try again.",
     };
   const why = whyNotRead(path);
   if (why === null) return null;
   return {
     fault: `${path} could not be looked at: ${why}; it may be whole, so leave it as it is`,
-    mend: "Run gp-records as the user who owns DATA_DIR, and see that this is a file that it may read, on a disk that does not fail (dmesg); then try again.",
+    mend: "Run gp-records as the user who owns DATA_DIR, make sure that it may read this file and that the disk does not fail (dmesg), and try again.",
   };
 }
 
-/** Why the system does not let us read a file; null where it does, or the file is not there. */
+/** Returns why the system refuses to read a file. Returns null if it does not, or the file does not exist. */
 export function whyNotRead(path: string): string | null {
   let file: number | undefined;
   try {

@@ -1,22 +1,22 @@
-/** The hashes two records and two generations are compared by. */
+/** Hashes to compare records and generations by. */
 import { createHash, hash } from "node:crypto";
 import { foldVersion } from "#records/fold.ts";
 import { formatVersion } from "./format.ts";
 
-/** 128 bits of SHA-256 of one document, times excluded; hexadecimal, which costs half of what a buffer does. */
+/** Returns 128 bits of a document's SHA-256, without times. Hexadecimal takes half the time of a buffer. */
 export const hashOfContent = (content: string | Uint8Array): string =>
   hash("sha256", content, "hex").slice(0, 32);
 
 interface ContentDigest {
-  /** @param hash hexadecimal, of the next document. */
+  /** Adds a document. @param hash its hash, hexadecimal. */
   add(hash: string): void;
-  /** SHA-256 over the bytes of all hashes, hexadecimal. */
+  /** Returns the SHA-256 over the bytes of all hashes, hexadecimal. */
   digest(): string;
 }
 
 const pendingLength = 32 * 1024;
 
-/** Takes hashes in by the thousand: one by one each would cost as much as a document does. */
+/** Returns a digest that takes hashes in by the thousand. One by one each would take as long as a document. */
 export function openContentDigest(): ContentDigest {
   const sha256 = createHash("sha256");
   let pending = "";
@@ -32,7 +32,7 @@ export function openContentDigest(): ContentDigest {
 }
 
 /**
- * The rules a dataset was made by are part of what it is: under new rules it is published anew.
+ * Returns the hash of a dataset. It covers the rules that made the dataset, which is published again under new rules.
  * @param contentHash SHA-256 over the hashes of all documents in order.
  */
 export function datasetHash(contentHash: string): string {

@@ -1,4 +1,4 @@
-/** What commands do with the datasets, whether they are in the folder alone or shared by several machines. */
+/** Operations of commands on datasets, in a folder alone or shared by several machines. */
 import type { Catalogue, DatasetList } from "./catalogue.ts";
 import type { GenerationCheck } from "./check-generations.ts";
 import { type Choice, publishVersion, rollBack } from "./choose.ts";
@@ -8,33 +8,33 @@ import { pinVersion, prune, type Pruned, type PruneOrder } from "./prune.ts";
 import { openPublications } from "./publications.ts";
 import type { ImportRequest, ImportResult } from "./publish.ts";
 
-/** Whoever changes anything holds the lock. Each method throws as the function of the same name does. */
+/** Datasets for commands. A caller that changes anything holds the lock. Each method throws as the function of its name. */
 export interface Datasets extends DatasetList {
-  /** Until then the file at `pathOf` may be missing. */
+  /** Fetches a version. Until then the file at `pathOf` may be missing. */
   fetch(version: string): Promise<void>;
   importSource(request: ImportRequest): Promise<ImportResult>;
-  /** @throws DatasetFault also where a running server could not read it, unless `isForced`. */
+  /** Publishes a version. @throws DatasetFault, too, if a running server could not read it, unless `isForced`. */
   publishVersion(choice: Choice & { isForced: boolean }): Promise<Generation>;
   rollBack(nowMilliseconds: number): Promise<Generation>;
-  /** @param nowMilliseconds null unpins. */
+  /** Pins or unpins a version. @param nowMilliseconds null unpins. */
   pinVersion(version: string, nowMilliseconds: number | null): Promise<Generation>;
   prune(order: PruneOrder): Promise<Pruned>;
   /**
-   * Deletes steps, and forgets publications, that are older than CHANGES_DAYS, but for the newest one.
-   * @throws an error of the system where a file cannot be deleted.
+   * Deletes steps and forgets publications older than CHANGES_DAYS, except the newest one.
+   * @throws an error of the system if a file cannot be deleted.
    */
   forgetSteps(nowMilliseconds: number): Promise<void>;
-  /** As `checkGenerations` does, all that the files hold included. */
+  /** Checks versions as `checkGenerations`, with their whole content. */
   check(versions: readonly string[]): AsyncIterable<GenerationCheck>;
 }
 
 interface StepKeeping {
-  /** CHANGES_DAYS; with 0 no steps are written. */
+  /** CHANGES_DAYS; 0 writes no steps. */
   changesDays: number;
   warn: Warn;
 }
 
-/** Those of one machine. */
+/** Returns the datasets of one machine. */
 export function folderDatasets(folder: Catalogue, { changesDays, warn }: StepKeeping): Datasets {
   const catalogue = changesDays === 0 ? folder : keepingSteps(folder, warn);
   return {

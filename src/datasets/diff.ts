@@ -1,4 +1,4 @@
-/** Compares two generations for people: what was added, changed, removed and merged, in which members, and from which source. */
+/** Compares two generations for people: records added, changed, removed and merged, with their members and source. */
 import type { RecordKind } from "#records/kinds.ts";
 import type { ChangeKind } from "#records/publication.ts";
 import { compareGenerations, type Difference, type StoredRecord } from "./compare.ts";
@@ -12,23 +12,23 @@ export interface Change {
   record: RecordKind;
   id: string;
   source: string;
-  /** Its name, or the title of a signal. */
+  /** Name of the record, or title of a signal. */
   name: string;
-  /** The members that differ, each with both its values; `updated_at` only where nothing else does. */
+  /** Differing members, each with both values; `updated_at` only if nothing else differs. */
   members?: Record<string, { from: unknown; to: unknown }>;
-  /** Of a merged GP, the one that it is now. */
+  /** Id of the GP that a merged one is now. */
   into?: string;
 }
 
-/** A generation and where its file is. */
+/** A generation and the path of its file. */
 export interface Side {
   path: string;
   generation: Generation;
 }
 
 /**
- * Kind by kind, and within a kind by id.
- * @throws DatasetFault where a file is not what was built, or cannot be read.
+ * Yields changes kind by kind, and within a kind by id.
+ * @throws DatasetFault if a file is not the one that was built, or cannot be read.
  */
 export function* diffGenerations(from: Side, to: Side): Generator<Change, void> {
   for (const { path, generation } of [from, to]) openPublished(path, generation).db.close();
@@ -60,7 +60,7 @@ function changeOf(
   return { ...what, members: differing(JSON.parse(before.document) as Members, shown) };
 }
 
-/** Documents of one kind have the same members. */
+/** Returns the differing members. Documents of one kind have the same members. */
 function differing(from: Members, to: Members): NonNullable<Change["members"]> {
   const names = Object.keys(to).filter(
     (name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]),

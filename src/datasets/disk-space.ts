@@ -1,13 +1,13 @@
-/** Estimates the disk space a new dataset needs, and refuses an import where there is too little. */
+/** Estimates the disk space of a new dataset, and refuses an import if there is too little. */
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { DatasetFault } from "./dataset-fault.ts";
 
-/** Records of one source may be larger than those of another, so the carried share of a file is an estimate. */
+/** Share of the carried bytes that is certainly needed. Records of sources differ in size, so this is an estimate. */
 const carriedShare = 0.5;
 
 /**
- * The least an import needs. It usually takes about three times what it reads, but one that might just fit may try.
- * @param carried bytes of the part of the previous dataset that is carried over.
+ * Returns the least that an import needs. It usually takes about three times what it reads, but may try if it might fit.
+ * @param carried bytes carried over from the previous dataset.
  * @param read bytes of the files.
  */
 export const neededBytes = (carried: number, read: number) =>
@@ -18,17 +18,17 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** @throws DatasetFault `full` where the disk is certainly too small, before anything is read or written. */
+/** @throws DatasetFault `full` if the disk is certainly too small, before anything is read or written. */
 export function refuseTooLittleSpace(folder: string, needed: number): void {
   const free = freeBytes(folder);
   if (free < needed) throw new DatasetFault(fullWords(folder, needed, free), "full");
 }
 
-/** SQLITE_FULL, and the I/O errors of a write, a sync and a growing `-shm`, as at a quota or `ulimit -f`. */
+/** Codes of SQLITE_FULL, and of I/O errors of a write, a sync and a growing `-shm`, as at a quota or `ulimit -f`. */
 const sqliteCodes: readonly unknown[] = [13, 778, 1034, 4874];
 const systemCodes: readonly unknown[] = ["ENOSPC", "EDQUOT", "EFBIG"];
 
-/** Did a write fail because the disk is full, or a quota or a limit on file sizes was reached? */
+/** Reports whether a write failed because the disk is full, or a quota or a limit on file sizes was reached. */
 export function isNoRoom(error: unknown): boolean {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   return systemCodes.includes(code) || sqliteCodes.includes(errcode);
@@ -36,8 +36,8 @@ export function isNoRoom(error: unknown): boolean {
 
 /**
  * Removes a draft that an error interrupted.
- * @param needed bytes that were known to be needed.
- * @returns the error to throw: `full` where the disk was, else the same error.
+ * @param needed bytes known to be needed.
+ * @returns the error to throw: `full` if the disk was, else the same error.
  */
 export function abandonDraft(
   error: unknown,

@@ -1,4 +1,4 @@
-/** Writes the documents of a draft, kind by kind in display order, and tells what changed. */
+/** Writes the documents of a draft, kind by kind in display order, and counts the changes. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { RecordKind } from "#records/kinds.ts";
@@ -11,30 +11,30 @@ import { openRowWriter } from "./rows.ts";
 import { hexadecimal } from "./served.ts";
 import { linksIn, type StoredText, type TextStore } from "./text-store.ts";
 
-/** How the records of a new generation differ from those of the previous one. */
+/** Numbers of records that differ from the previous generation. */
 export interface Changes {
   added: number;
   updated: number;
   removed: number;
 }
 
-/** Takes each kind once, in the order of `recordKinds`. */
+/** Writer of documents, which takes each kind once, in the order of `recordKinds`. */
 export interface DocumentWriter {
   /**
    * Writes all records of a kind.
-   * @param records emptied, so that a million records can be freed.
+   * @param records list that is emptied, so that a million records can be freed.
    * @param frameOf called in display order.
-   * @returns where the documents stand.
+   * @returns the places of the documents.
    */
   write(kind: RecordKind, records: DraftRecord[], frameOf: FrameOf): DocumentPlaces;
-  /** Hash over the content of all that was written, times excluded. */
+  /** Returns the hash over all written content, without times. */
   contentHash(): string;
-  /** Over all documents, as it stands in `meta`. */
+  /** Returns the checksum over all documents, as in `meta`. */
   checksum(): string;
   changes(): Changes;
 }
 
-/** @param stored has the record's own part. */
+/** Function that frames a record. @param stored contains the record's own part. */
 type FrameOf = (
   record: DraftRecord,
   position: number,
@@ -44,16 +44,16 @@ type FrameOf = (
 
 interface WriterRequest {
   draft: DatabaseSync;
-  /** The generation that changes are counted against. */
+  /** Generation that changes are counted against. */
   previous: Previous;
   texts: TextStore;
-  /** `updated_at` of what is new or changed and whose source gives no time. */
+  /** `updated_at` of new or changed records whose source gives no time. */
   builtAt: string;
   /** Called now and then with the number of records written so far. */
   onWritten: (records: number) => void;
 }
 
-/** SQLite is given bytes, which it copies as they are; it would have to encode a string. */
+/** A row whose document is bytes: SQLite copies them as they are, but would have to encode a string. */
 const row = `(${"?, ".repeat(9)}cast(? as text))`;
 const columns = 10;
 
@@ -78,7 +78,7 @@ export function openDocumentWriter({
   return {
     write(kind, records, frameOf) {
       const known = previous.known(kind);
-      // `compare` subtracts each one that is still there.
+      // `compare` subtracts each record that is still there.
       changes.removed += known.size;
       const rows = openRowWriter(draft, kind, columns, row);
       const lengths = new Uint32Array(records.length);
@@ -121,24 +121,24 @@ export function openDocumentWriter({
   };
 }
 
-/** Bytes that a time and what is constant in a document take at most. */
+/** Maximum bytes of a time and of the constant parts of a document. */
 const assemblySpare = 256;
-/** Bytes of UTF-8 that one UTF-16 code unit takes at most. */
+/** Maximum bytes of UTF-8 for one UTF-16 code unit. */
 const unitBytesMax = 3;
 
-/** Puts documents together as bytes, one after the other. */
+/** Returns an assembly of documents as bytes, one after the other. */
 function openAssembly() {
   let bytes = Buffer.allocUnsafeSlow(256 * 1024);
   let start = 0;
   let timeAt = 0;
   let end = 0;
   return {
-    /** @returns the next document without its time, valid until `end`. */
+    /** Begins a document. @returns it without its time, valid until `end`. */
     begin({ head, tail }: Frame, { bytes: stored, own, end: ownEnd }: StoredText): Uint8Array {
       const units = head.length + tail.length;
       const needed = end + units * unitBytesMax + (ownEnd - own) + assemblySpare;
       if (needed > bytes.length) {
-        // What is waiting to be written keeps the old one.
+        // Documents that wait to be written keep the old buffer.
         const larger = Buffer.allocUnsafeSlow(needed * 2);
         larger.set(bytes.subarray(0, end));
         bytes = larger;
@@ -151,7 +151,7 @@ function openAssembly() {
       end += bytes.write(tail, end, "utf8");
       return bytes.subarray(start, end);
     },
-    /** @returns the document with its time, valid until `clear`. */
+    /** Ends a document. @returns it with its time, valid until `clear`. */
     end(updatedAt: string): { document: Uint8Array; ownLength: number } {
       bytes.copyWithin(timeAt + updatedAt.length, timeAt, end);
       bytes.write(updatedAt, timeAt, "latin1");
@@ -159,7 +159,7 @@ function openAssembly() {
       const ownLength = timeAt + updatedAt.length + 1 - start;
       return { document: bytes.subarray(start, end), ownLength };
     },
-    /** Begins anew. @returns all documents since the last time, valid until `begin`. */
+    /** Starts again. @returns all documents since the last time, valid until `begin`. */
     clear(): Uint8Array {
       const all = bytes.subarray(0, end);
       end = 0;
@@ -168,7 +168,7 @@ function openAssembly() {
   };
 }
 
-/** A record that did not change keeps its time. */
+/** Returns the time of a record. A record that did not change keeps its own. */
 function updatedAtOf(
   { statedAt }: StoredLinks,
   contentHash: string,
@@ -179,7 +179,7 @@ function updatedAtOf(
   return before?.contentHash === contentHash ? before.updatedAt : builtAt;
 }
 
-/** Sorts in place. */
+/** Sorts records in place, in display order. */
 function sortForDisplay(kind: RecordKind, records: DraftRecord[]): DraftRecord[] {
   const greater = kind === "signal" ? -1 : 1;
   return records.sort((a, b) => {

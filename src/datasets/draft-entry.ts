@@ -1,4 +1,4 @@
-/** Checks what an importer yields and drafts its records, as far as that needs no other entry: any thread can do it. */
+/** Checks the entries of an importer and drafts their records. That needs no other entry, so any thread can do it. */
 import type { CanonicalRecord } from "#records/canonical.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { checkPlainRecord, checkRecord } from "#records/check-record.ts";
@@ -6,25 +6,25 @@ import type { RecordFault, RecordName, SourceEntry } from "#records/source-entry
 import { type DraftedRecord, draftRecord, type KeepText } from "./draft-record.ts";
 import type { PackedRecords, TextStore } from "./text-store.ts";
 
-/** A record without faults, or the faults of one and its name, which may be any JSON. */
+/** A record without faults, or the faults of a record and its name, which may be any JSON. */
 export type Drafted =
   | DraftedRecord
   | { faults: readonly RecordFault[]; kind: RecordKind; sourceId: string };
 
-/** An entry of a source with its records drafted. */
+/** An entry of a source, with drafted records. */
 export interface DraftedEntry {
   file: string;
   line: number;
   records: readonly Drafted[];
   /** GPs that the line only names. */
   namedGps: readonly Drafted[];
-  /** Records the line says are to be removed. */
+  /** Records that the line removes. */
   deleted: readonly RecordName[];
-  /** What is wrong with the line as such. */
+  /** Faults of the line as such. */
   faults: readonly RecordFault[];
 }
 
-/** @param keep stores the texts of a record. */
+/** Drafts an entry. @param keep stores the texts of a record. */
 export function draftEntry(entry: SourceEntry, source: string, keep: KeepText): DraftedEntry {
   const { file, line, deleted = none, faults, isPlain } = entry;
   if (faults.length > 0)
@@ -40,10 +40,10 @@ export function draftEntry(entry: SourceEntry, source: string, keep: KeepText): 
 
 const none: readonly never[] = [];
 
-/** So many share a promise. */
+/** Number of entries that share a promise. */
 const entriesOfPiece = 256;
 
-/** Drafts the entries of a source here. */
+/** Drafts the entries of a source in this thread. */
 export async function* draftEntries(
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
   source: string,
@@ -66,7 +66,7 @@ export interface DraftedBlock {
   packed: PackedRecords;
 }
 
-/** Stores what other threads drafted. */
+/** Stores entries that other threads drafted. */
 export async function* takeBlocks(
   blocks: AsyncIterable<DraftedBlock>,
   texts: TextStore,

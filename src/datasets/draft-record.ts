@@ -1,4 +1,4 @@
-/** A record of a generation being built: its public id, its sort key and its own part of the document. */
+/** Records of a generation being built: public id, sort key, and their own part of the document. */
 import { hash } from "node:crypto";
 import type { CanonicalRecord } from "#records/canonical.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -8,27 +8,27 @@ import { idPrefixes } from "./format.ts";
 import { ownJson, ownPart } from "./render.ts";
 import type { KeptText } from "./text-store.ts";
 
-/** A record of the generation. What else is known of it is stored as text: a million of these are in memory. */
+/** A record of the generation. All its other facts are stored as text, because a million of these are in memory. */
 export interface DraftRecord {
   source: string;
   sourceId: string;
   /** Public id; a GP may get an older one instead, see former-ids.ts. */
   id: string;
-  /** What the display order compares before the id. */
+  /** Text that the display order compares before the id. */
   sortKey: string;
-  /** Of a delivered GP: the ids it had before, as the source writes them. */
+  /** Former ids of a delivered GP, as the source writes them. */
   formerIds: readonly string[];
-  /** Its links, and the JSON of its own part, see render.ts. */
+  /** Place of its links and of the JSON of its own part, see render.ts. */
   text: KeptText;
 }
 
-/** What is stored of a record beside its own part. */
+/** Facts that are stored with a record's own part. */
 export interface StoredLinks {
-  /** `updated_at` as the source states it; null where it states none. */
+  /** `updated_at` as the source states it; null if it states none. */
   statedAt: string | null;
-  /** Source ids of the GPs it belongs to, each once. */
+  /** Source ids of its GPs, each once. */
   gps: readonly string[];
-  /** Source ids of the projects a signal names, each once. */
+  /** Source ids of the projects that a signal names, each once. */
   projects: readonly string[];
 }
 
@@ -40,14 +40,14 @@ export function readLinks(text: string): StoredLinks {
   return { statedAt, gps, projects };
 }
 
-/** A record that was just read, before it is known what becomes of it. */
+/** A record that was just read, and not accepted or rejected yet. */
 export interface DraftedRecord extends Omit<DraftRecord, "source">, Omit<StoredLinks, "statedAt"> {
   kind: RecordKind;
-  /** Whether it says that it is of another source. */
+  /** Does it claim to be of another source? */
   isForeign: boolean;
 }
 
-/** Stores what a record links to and its own part. */
+/** Function that stores a record's links and its own part. */
 export type KeepText = (links: string, own: string) => KeptText;
 
 export type DraftRecords = Record<RecordKind, DraftRecord[]>;
@@ -65,7 +65,8 @@ export function countsOf(records: DraftRecords): Record<RecordKind, number> {
 }
 
 /**
- * @param record has been checked.
+ * Drafts a record.
+ * @param record a checked record.
  * @param keep stores its texts.
  */
 export function draftRecord(
@@ -92,7 +93,7 @@ export function draftRecord(
 
 const none: readonly string[] = [];
 
-/** Text whose order is the display order of the kind; ties are broken by the public id. */
+/** Returns a text whose order is the display order of the kind. The public id breaks ties. */
 export function sortKeyOf(record: CanonicalRecord): string {
   return record.record === "signal" ? record.date : inByteOrder(fold(record.name));
 }
@@ -100,8 +101,8 @@ export function sortKeyOf(record: CanonicalRecord): string {
 const outOfOrder = /[\ud800-\uffff]/;
 
 /**
- * Text that compares as the bytes of this one's UTF-8 do. JavaScript compares code units, which puts what is beyond
- * the basic plane, as surrogates from U+D800 on, before U+E000 to U+FFFF: so the two ranges change places.
+ * Returns a text that compares like the UTF-8 bytes of this one. JavaScript compares code units, which puts characters
+ * beyond the basic plane, surrogates from U+D800 on, before U+E000 to U+FFFF. The two ranges therefore change places.
  */
 export function inByteOrder(text: string): string {
   if (!outOfOrder.test(text)) return text;
@@ -112,7 +113,7 @@ export function inByteOrder(text: string): string {
     .join("");
 }
 
-/** As it is published: lists without repetition, provenance whole, projects by their public ids. */
+/** Returns the own part as published: lists without repetition, whole provenance, projects by public id. */
 function publishedPart(
   record: CanonicalRecord,
   source: string,
@@ -140,7 +141,7 @@ const listMembers = Object.fromEntries(
   }),
 ) as unknown as Readonly<Record<RecordKind, readonly string[]>>;
 
-/** Up to so many are compared pairwise, which is faster than a set. */
+/** Longest list that is compared pairwise, which is faster than a set. */
 const fewMax = 16;
 
 export function eachOnce(list: readonly string[]): readonly string[] {
@@ -149,7 +150,7 @@ export function eachOnce(list: readonly string[]): readonly string[] {
   return areDifferent ? list : [...new Set(list)];
 }
 
-/** Keys in one order, each id once, without the keys that have none. */
+/** Returns ids with their keys in one order, each id once, without keys that have none. */
 function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefined>>): object {
   const ids: Record<string, readonly string[]> = {};
   for (const key of externalIdKeys) {
@@ -159,15 +160,15 @@ function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefi
   return ids;
 }
 
-/** 16 digits of base 36 are about 82 bits: among a million records a collision has a probability of about 10⁻¹³. */
+/** Digits of an id in base 36, about 82 bits. Among a million records a collision has a probability of about 10⁻¹³. */
 const digits = 16;
 
 export function mintId(kind: RecordKind, source: string, sourceId: string): string {
-  // A line break cannot stand in a source's name, so no two triples give the same text.
+  // A source's name has no line break, so no two triples give the same text.
   const digest = hash("sha256", `${kind}\n${source}\n${sourceId}`, "hex");
   const number = BigInt(`0x${digest.slice(0, 32)}`)
     .toString(36)
     .padStart(25, "0");
-  // `join` makes a flat string; a template would keep both parts alive, which takes three times the memory.
+  // `join` makes a flat string. A template would keep both parts alive, in three times the memory.
   return [idPrefixes[kind], number.slice(-digits)].join("_");
 }

@@ -1,4 +1,4 @@
-/** SHA-256 of a file, read in pieces. */
+/** Computes the SHA-256 of a file, read in pieces. */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 

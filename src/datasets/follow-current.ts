@@ -7,35 +7,35 @@ import { buffersIn } from "./stored-arrays.ts";
 
 export interface Follower {
   /**
-   * The model to answer from: take it once per request, and keep it for no later turn of the event loop, because it is
-   * closed once another one has replaced it. Null while there is no dataset.
+   * Returns the model to answer from. Take it once for each request, and keep it for no later turn of the event loop: it is
+   * closed when another one has replaced it. Returns null while there is no dataset.
    */
   model(): ReadModel | null;
-  /** Checks the pointer now; settles once what it names is served or has failed to load. */
+  /** Checks the pointer now. Settles when its generation is served or has failed to load. */
   look(): Promise<void>;
-  /** The same at once also for what could not be loaded: its file may be another one now. */
+  /** Checks the pointer, and tries a failed generation again at once: its file may be another one now. */
   lookAnew(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface FollowRequest {
   catalogue: Catalogue;
-  /** Of the generation that was current a moment ago, already begun. */
+  /** Load of the generation that was current a moment ago, already begun. */
   ahead?: Load | null;
   onModel: (model: ReadModel, from: LoadOrder) => void;
-  /** A generation cannot be served, so the previous one stays. Reported once, however often it is tried. */
+  /** Called once if a generation cannot be served, however often it is tried. The previous one stays. */
   onFault: (error: Error) => void;
-  /** Monotonic clock in milliseconds. */
+  /** Returns the ms of a monotonic clock. */
   now: () => number;
 }
 
-/** Half of the promised second within which a new dataset is noticed. */
+/** Time between two looks: half of the second within which a new dataset is noticed, as promised. */
 const lookEveryMilliseconds = 500;
 
-/** The cause may pass: too little memory, too few file descriptors, missing permissions. */
+/** Time until a failed load is tried again. Its cause may pass: too little memory, too few file descriptors, no permission. */
 export const tryAgainMilliseconds = 60_000;
 
-/** The turn in which a dataset is taken over is dear enough, and so are the next ones, whose answers are made anew. */
+/** Time until a replaced dataset is freed. Taking over the next one already makes its turn long, and empties the cache. */
 export const freeAfterMilliseconds = 2000;
 
 /** Starts loading the current generation at once. */
@@ -43,7 +43,7 @@ export function followCurrent(request: FollowRequest): Follower {
   const { catalogue, onModel, onFault, now } = request;
   let { ahead = null } = request;
   let model: ReadModel | null = null;
-  /** The model that was served before, until its memory is freed by the thread that loaded the present one. */
+  /** Model that was served before, until the thread that loaded the present one frees its memory. */
   let replaced: { model: ReadModel; at: number; free: Loaded["free"] } | null = null;
   let tried: string | null = null;
   let tryAgainAt = Infinity;
@@ -60,7 +60,7 @@ export function followCurrent(request: FollowRequest): Follower {
     free(memory);
   }
 
-  /** Closing does not wait for it: it may take seconds. */
+  /** Loads a generation. Closing does not wait for that, because it may take seconds. */
   function load(order: LoadOrder): Promise<Loaded> {
     const begun = ahead;
     ahead = null;
@@ -77,7 +77,7 @@ export function followCurrent(request: FollowRequest): Follower {
   async function lookOnce(): Promise<void> {
     try {
       const generation = catalogue.current();
-      // Includes the time, so that a version that is published again is tried again.
+      // With the time, so that a version published again is tried again.
       const named = generation === null ? null : `${generation.version} ${generation.published_at}`;
       if (generation === null || (named === tried && now() < tryAgainAt)) return;
       tried = named;
@@ -92,7 +92,7 @@ export function followCurrent(request: FollowRequest): Follower {
       lastFault = "";
       onModel(model, order);
     } catch (error) {
-      // The pointer is checked twice a second; the same fault is reported once.
+      // The pointer is checked twice a second, but the same fault is reported once.
       const { message } = error as Error;
       if (message !== lastFault && !closing.signal.aborted) onFault(error as Error);
       lastFault = message;

@@ -1,4 +1,4 @@
-/** Keeps the folder of a server equal to the shared datasets: fetches what was added, and points at what is current. */
+/** Keeps the folder of a server equal to the shared datasets: fetches new ones, and points at the current one. */
 import { rmSync } from "node:fs";
 import type { Publication } from "#records/publication.ts";
 import type { DatasetCache } from "./dataset-cache.ts";
@@ -9,27 +9,27 @@ import { comingNext, versionsToKeep } from "./shared-datasets.ts";
 interface FollowRemoteRequest {
   remote: DatasetRemote;
   cache: DatasetCache;
-  /** Whether the pinned datasets are to be in the folder, too. */
+  /** Are pinned datasets fetched, too? */
   fetchesPinned: boolean;
-  /** Each time the database answered. @param wanted the version that all servers are to serve. */
+  /** Called each time the database answered. @param wanted version that all servers should serve. */
   onSeen: (wanted: string | null) => void;
-  /** The folder points at another dataset, or has a damaged one anew: look at it. */
+  /** Called when the folder points at another dataset, or has replaced a damaged one. */
   onPointed: () => void;
-  /** The database is away, or a dataset cannot be fetched; null once all works again. Each is reported once. */
+  /** Called once if the database is away or a dataset cannot be fetched, and with null when all works again. */
   onFault: (error: Error | null) => void;
-  /** Monotonic clock in milliseconds. */
+  /** Returns the ms of a monotonic clock. */
   now: () => number;
 }
 
 interface RemoteFollower {
-  /** This version could not be loaded: fetches it anew where its file is damaged. */
+  /** Fetches a version that could not be loaded again if its file is damaged. */
   mend(version: string): void;
-  /** Settles once nothing is left to do. */
+  /** Settles when nothing is left to do. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** After a failure; doubled each time, and forgotten as soon as something changes. */
+/** Wait after a failure. It doubles each time, and starts again when something changes. */
 const firstRetryMilliseconds = 1000;
 const lastRetryMilliseconds = 60_000;
 
@@ -50,14 +50,14 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     if (isClosed) return;
     const before = faults[part];
     faults[part] = error?.message ?? "";
-    // A database that is away says so in other words each time.
+    // A database that is away has other words each time.
     const isNew = part === "looking" ? before === "" : before !== error?.message;
     if (error !== null && isNew) onFault(error);
     else if (error === null && before !== "" && faults.looking === "" && faults.fetching === "")
       onFault(null);
   }
 
-  /** @returns whether it was not here, or not whole. */
+  /** Fetches a dataset. Returns false if it was here already, and whole. */
   async function fetch(generation: SharedGeneration): Promise<boolean> {
     const { version } = generation;
     if (cache.has(generation) && !damaged.has(version)) return false;
@@ -76,7 +76,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     }
   }
 
-  /** A command on this folder may have moved the pointer on since, so what is current is asked for once more. */
+  /** Points at a dataset. Asks once more which one is current: a command on this folder may have moved the pointer since. */
   async function point(generation: SharedGeneration, isFetched: boolean): Promise<void> {
     const current = await remote.current();
     if (current?.version !== generation.version) return;
@@ -98,7 +98,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     const { current, generations } = seen;
     const isFetched = current !== null && (await fetch(current));
     const publications = await remote.publications.list();
-    // With the dataset comes the step that leads to it; where that is damaged, the dataset comes all the same.
+    // The step to the dataset comes with it. If the step is damaged, the dataset comes all the same.
     const [newest] = await Promise.allSettled(publications.slice(-1).map(fetchStep));
     steps.write(publications);
     steps.clear(publications);
@@ -111,7 +111,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     const pinned = fetchesPinned ? published.filter((one) => one.pinned_at !== null) : [];
     for (const { version } of pinned) kept.add(version);
     cache.prune(kept, Date.now());
-    // Pins come and go; of the current dataset they are noted where the folder points at it.
+    // Pins come and go. `point` notes those of the current dataset.
     for (const one of published)
       if (one.version !== current?.version && cache.has(one)) cache.noteFacts(one);
     for (const one of pinned.toReversed()) if (!isClosed && !isAgain) await fetch(one);
@@ -156,7 +156,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     }
     state = seen;
     retryMilliseconds = firstRetryMilliseconds;
-    // What is being fetched is not what is wanted now, and would keep it waiting.
+    // A fetch that is no longer wanted would keep the wanted dataset waiting.
     const wanted = seen.current;
     if (fetching !== null && wanted !== null && fetching.version !== wanted.version)
       if (!cache.has(wanted)) fetching.abort.abort(superseded);

@@ -1,8 +1,8 @@
 /** The file format of a generation: one SQLite database, described in docs/dataset-format.md. */
-// A type only: loading the schemas would make the worker that loads a dataset start four times as slowly.
+// Only a type: with the schemas the worker that loads a dataset would take four times as long to start.
 import type { RecordKind } from "#records/kinds.ts";
 
-/** Increased whenever a program could misread a file of another version. */
+/** Version of the format. Raise it whenever a program could misread a file of another version. */
 export const formatVersion = 3;
 
 export const idPrefixes: Readonly<Record<RecordKind, string>> = {
@@ -29,13 +29,13 @@ const recordTable = (kind: RecordKind) => `
   );`;
 
 /**
- * Nothing reads a draft before it is complete and synced, so it needs neither journal nor locks. Larger pages are fewer
- * to write and check, and waste less space.
+ * Settings of a draft. Nothing reads it before it is complete and synced, so it needs neither journal nor locks. Larger
+ * pages are fewer to write and check, and waste less space.
  */
 export const draftPragmas = `pragma page_size = 16384; pragma journal_mode = off;
   pragma synchronous = off; pragma locking_mode = exclusive`;
 
-/** Tables are filled first and indexed last, which is several times faster. */
+/** Tables, which are filled first and indexed last: that is several times faster. */
 export const tables = `
   create table meta (key text primary key, value text not null) without rowid;
   create table source (name text primary key, imported_at text not null) without rowid;
@@ -51,12 +51,12 @@ export const indexes = `
   ${kinds.map((kind) => `create unique index ${kind}_id on ${kind} (id);`).join("\n  ")}
 `;
 
-/** What `meta` holds, all as text. */
+/** Content of `meta`, all as text. */
 export interface Meta {
   format_version: string;
   fold_version: string;
   version: string;
-  /** SHA-256 over the content of all documents, times excluded. */
+  /** SHA-256 over the content of all documents, without times. */
   hash: string;
   built_at: string;
   /** CRC-32 over the rows of `array`. */
@@ -65,15 +65,15 @@ export interface Meta {
   documents_crc32: string;
 }
 
-/** `20261120T030000Z-9f3c2a7e`: when it was built, and the beginning of its hash. */
+/** Returns a version such as `20261120T030000Z-9f3c2a7e`: time of the build, and start of its hash. */
 export function versionOf(builtAt: string, hash: string): string {
   return `${builtAt.slice(0, 19).replaceAll(/[-:]/g, "")}Z-${hash.slice(0, 8)}`;
 }
 
-/** The time in a version, as it stands in `built_at`. */
+/** Returns the time in a version, in the form of `built_at`. */
 export const builtAtOf = (version: string) =>
   version.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6Z");
 
-/** Whole seconds, RFC 3339 UTC. */
+/** Returns a time in RFC 3339, UTC, in whole seconds. */
 export const timeOf = (milliseconds: number) =>
   `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;

@@ -1,19 +1,19 @@
-/** Keeps public ids when GPs turn out to be one: the oldest id stays, and the others lead to it from then on. */
+/** Keeps public ids when GPs turn out to be one: the oldest id stays, and the others lead to it. */
 import { DatasetFault } from "./dataset-fault.ts";
 import { type DraftRecord, mintId } from "./draft-record.ts";
 import type { Previous } from "./previous.ts";
 
 const publicIdShape = /^gp_[0-9a-z]{16}$/;
 
-/** No time is later than this. */
+/** A text later than every time. */
 const youngest = "9999";
 
 /**
- * Gives each GP of the source its lasting id. GPs that were merged stay merged: one that was left out and comes back,
- * under its own source id or one it was merged into, has the id it had.
- * @param gps all of the draft, of whichever source.
- * @returns every former id with the id it leads to, including those of absent GPs, which may come back.
- * @throws DatasetFault where a former id is still a GP of its own, or belongs to two.
+ * Gives each GP of the source its lasting id. Merged GPs stay merged: a GP that was left out has its former id when it
+ * comes back, under its own source id or the one that it was merged into.
+ * @param gps all GPs of the draft, from any source.
+ * @returns every former id with the id that it leads to, even those of absent GPs, which may come back.
+ * @throws DatasetFault if a former id is still a GP of its own, or belongs to two.
  */
 export function settleIds(
   gps: readonly DraftRecord[],
@@ -47,7 +47,7 @@ function settleClaims(
     );
     const ids = [...new Set([gp.id, ...publicIds])];
     for (const id of ids) claim(claimedBy, id, gp);
-    // The sort is stable: of equals the GP's own id stays.
+    // The sort is stable, so that among equals the GP's own id stays.
     const [oldest = gp.id, ...others] = ids.toSorted((a, b) =>
       sinceOf(a) < sinceOf(b) ? -1 : sinceOf(a) > sinceOf(b) ? 1 : 0,
     );
@@ -58,8 +58,8 @@ function settleClaims(
 }
 
 /**
- * Former ids of each GP that has any, in byte order.
- * @param leads former ids and the GPs they lead to.
+ * Returns the former ids of each GP that has any, in byte order.
+ * @param leads former ids, with the GPs that they lead to.
  */
 export function formerIdsByGp(
   leads: ReadonlyMap<string, string>,
@@ -81,7 +81,7 @@ function claim(claimedBy: Map<string, string>, id: string, { sourceId, source }:
   claimedBy.set(id, sourceId);
 }
 
-/** Two GPs that are one by their former ids must not both be there. */
+/** Refuses two GPs that are one by their former ids. */
 function refuseTwins(gps: readonly DraftRecord[], leads: ReadonlyMap<string, string>): void {
   const first = new Map<string, DraftRecord>();
   for (const gp of gps) {
@@ -105,6 +105,6 @@ function twins(id: string, gps: readonly DraftRecord[]): DatasetFault {
     .map(({ source, sourceId }) => `'${sourceId}' of source '${source}'`)
     .join(" and ");
   return new DatasetFault(
-    `GPs ${names} are one, ${id}, by a former id, but each is still a GP of its own. Leave one of them out; to part them again, roll back to the dataset before they became one.`,
+    `GPs ${names} are one, ${id}, by a former id, but each is still a GP of its own. Leave one of them out. To separate them again, roll back to the dataset before they became one.`,
   );
 }

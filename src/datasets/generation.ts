@@ -1,4 +1,4 @@
-/** The facts of a generation, kept beside its file in `<version>.json`. */
+/** The facts of a generation, which are beside its file in `<version>.json`. */
 import { readFileSync } from "node:fs";
 import type { RecordKind } from "#records/kinds.ts";
 import { otherThanFile } from "#store/plain-file.ts";
@@ -6,27 +6,27 @@ import { DatasetFault } from "./dataset-fault.ts";
 
 export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
-/** What is known of a generation without opening its file. */
+/** Facts of a generation that are known without opening its file. */
 export interface Generation {
   version: string;
-  /** SHA-256 over its content, times excluded. */
+  /** SHA-256 over its content, without times. */
   hash: string;
   /** SHA-256 of the file. */
   sha256: string;
   bytes: number;
   records: Record<RecordKind, number>;
   built_at: string;
-  /** The version whose other sources it carries on; null for the first. */
+  /** Version whose other sources it carries on; null for the first one. */
   built_from: string | null;
-  /** When it last became the current one; null where it never did. */
+  /** Time when it last became the current one; null if it never did. */
   published_at: string | null;
-  /** The version that was current when it first became so; null where there was none. */
+  /** Version that was current when it first became so; null if there was none. */
   published_after: string | null;
-  /** Since when it must not be removed; null where it may be. */
+  /** Time since when it must not be removed; null if it may be. */
   pinned_at: string | null;
 }
 
-/** The one that became current last, which after a rollback is not the newest; undefined where none ever did. */
+/** Returns the one that became current last, not the newest after a rollback. Returns undefined if none ever did. */
 export const lastPublished = (generations: readonly Generation[]): Generation | undefined =>
   generations
     .filter(({ published_at }) => (published_at ?? null) !== null)
@@ -35,23 +35,24 @@ export const lastPublished = (generations: readonly Generation[]): Generation | 
 
 export const factsText = (generation: Generation) => `${JSON.stringify(generation, null, 2)}\n`;
 
-/** The remedy depends on whether the dataset is served, which is not known here. */
-export const factsRemedy = "'gp-records datasets verify' says what mends it.";
+/** Remedy for wrong facts. The real one depends on facts that are not known here: is the dataset served? */
+export const factsRemedy = "'gp-records datasets verify' says how to fix it.";
 
 /**
- * @param version whose facts they are to be, as the name of the file has it.
+ * Reads facts.
+ * @param version version in the name of the file, which the facts must have, too.
  * @throws DatasetFault naming the file.
  */
 export function readFacts(path: string, version: string): Generation {
   const facts = parse(path);
   if (facts?.version !== version)
     throw new DatasetFault(
-      `${path} tells of another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
+      `${path} describes another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
     );
   return facts;
 }
 
-/** The file may hold any JSON. */
+/** Parses facts. The file may contain any JSON. */
 function parse(path: string): Generation | null {
   const other = otherThanFile(path);
   if (other !== null) throw new DatasetFault(`${path} is ${other}, not a file. ${factsRemedy}`);

@@ -1,4 +1,4 @@
-/** Makes what the records of a generation are found by: once from what is written, and again from what is read back. */
+/** Builds the index of a generation: once from the written records, and again from those read back. */
 import { fold } from "#records/fold.ts";
 import {
   type DatasetIndex,
@@ -15,15 +15,15 @@ import { spellingsOfMarket } from "#search/market-spellings.ts";
 import { indexNames } from "#search/name-index.ts";
 import { eachOnce } from "./draft-record.ts";
 
-/** A document as it is served, or its own part. */
+/** A document as served, or its own part. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Takes each kind in display order. */
+/** Builder of an index, which takes each kind in display order. */
 export interface Indexer {
   addGp(id: string, formerIds: readonly string[], gp: Body): void;
-  /** @param gp position of a GP that the record belongs to. */
+  /** Adds a link. @param gp position of a GP that the record belongs to. */
   addLink(kind: LinkedKind, record: number, gp: number): void;
-  /** Returns the index of all that was added. */
+  /** Returns the index of everything added. */
   index(documents: DatasetIndex["documents"]): DatasetIndex;
 }
 
@@ -67,7 +67,7 @@ export function openIndexer(): Indexer {
 export const eachOf = <K extends string, V>(keys: readonly K[], make: (key: K) => V) =>
   Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, V>;
 
-/** Name, legal name and aliases of a GP, each once, in this order. */
+/** Returns name, legal name and aliases of a GP, each once, in this order. */
 const namesOf = (gp: Body): readonly string[] =>
   eachOnce([
     gp["name"] as string,
@@ -75,7 +75,7 @@ const namesOf = (gp: Body): readonly string[] =>
     ...listOf(gp, "aliases"),
   ]);
 
-/** The values of each facet of a GP, each once. */
+/** Returns the values of each facet of a GP, each once. */
 const valuesOf = (gp: Body): Readonly<Record<FacetName, readonly string[]>> => ({
   tag: eachOnce([
     ...listOf(gp, "tags"),

@@ -1,37 +1,37 @@
-/** The table of servers that answer from the shared datasets: each says every few seconds that it runs, and what it serves. */
+/** The table of servers on the shared datasets. Each notes every few seconds that it runs, and its dataset. */
 import { timeText } from "#store/dataset-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 
-/** A server that answers from the shared datasets. */
+/** A server on the shared datasets. */
 export interface Instance {
   id: string;
   host: string;
   pid: number;
-  /** RFC 3339. */
+  /** Time of its start, RFC 3339. */
   startedAt: string;
   program: string;
-  /** What it can read, as `ownFormat`. */
+  /** Formats that it can read, as `ownFormat`. */
   formats: readonly string[];
-  /** Null while it serves nothing. */
+  /** Version that it serves; null while it serves none. */
   served: string | null;
 }
 
 export interface SeenInstance extends Instance {
-  /** RFC 3339, by the clock of the database. */
+  /** Time when it was last seen, RFC 3339, by the clock of the database. */
   seenAt: string;
-  /** Whether it was seen so lately that it counts as running. */
+  /** Was it seen lately enough to count as running? */
   isLive: boolean;
 }
 
 export interface Instances {
-  /** Says that a server runs; forgets those that were not seen for a day. */
+  /** Notes that a server runs, and forgets servers that were not seen for a day. */
   note(instance: Instance): Promise<void>;
   forget(id: string): Promise<void>;
-  /** By host and process. */
+  /** Lists servers by host and process. */
   list(): Promise<SeenInstance[]>;
 }
 
-/** An instance says that it runs every two seconds; one that missed so many is not waited for. */
+/** Seconds until a silent instance no longer counts. It notes every two seconds that it runs. */
 const liveSeconds = 15;
 
 export const openInstances = ({ query }: Pick<PostgresSession, "query">): Instances => ({

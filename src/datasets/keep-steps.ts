@@ -7,10 +7,10 @@ import { openPublished } from "./open-generation.ts";
 import { openPublications, type Publications } from "./publications.ts";
 import { writeStep } from "./write-step.ts";
 
-/** @param sentence what did not go well and is no reason to fail; without a full stop. */
+/** Function that reports a mishap which is no reason to fail. @param sentence text without a full stop. */
 export type Warn = (sentence: string) => void;
 
-/** A generation, and its file on this machine. */
+/** A generation and its file on this machine. */
 interface Side {
   generation: Pick<Generation, "version" | "published_at">;
   path: string;
@@ -18,21 +18,21 @@ interface Side {
 
 interface StepRequest {
   publications: Publications;
-  /** What was noted before, oldest first. */
+  /** Publications noted before, oldest first. */
   noted: readonly Publication[];
   from: Side;
   to: Side;
   warn: Warn;
 }
 
-/** What is noted of a publication that has a step, and the hash of where the step begins. */
+/** Note of a publication with a step, and the hash at the start of the step. */
 export interface MadeStep extends Pick<Publication, "hash" | "step"> {
   from_hash: string;
 }
 
 /**
- * Writes the step from one generation to the other, where it is not there yet.
- * @returns null where that fails, which prevents no publication: whoever follows reads all records again.
+ * Writes the step from one generation to the other, if it does not exist yet. Returns null if that fails, which prevents
+ * no publication: clients that follow read all records again.
  */
 export function makeStep({ publications, noted, from, to, warn }: StepRequest): MadeStep | null {
   const [before, after] = [from.generation.version, to.generation.version];
@@ -56,14 +56,14 @@ export function makeStep({ publications, noted, from, to, warn }: StepRequest): 
   }
 }
 
-/** Without a full stop. */
+/** Returns the sentence about a step that was not written, without a full stop. */
 export const noStep = (from: string, to: string, { message }: Error) =>
-  `what changed from ${from} to ${to} was not written, so whoever follows /changes has to read all records again: ${message.replace(/\.$/, "")}`;
+  `the changes from ${from} to ${to} were not written, so clients that follow /changes must read all records again: ${message.replace(/\.$/, "")}`;
 
 const hashIn = (noted: readonly Publication[], version: string) =>
   noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;
 
-/** Adds a publication to those noted before; the one it follows is added, too, where it was published while CHANGES_DAYS was 0. */
+/** Adds a publication, and the one before it if that was published while CHANGES_DAYS was 0. */
 function withPublication(
   noted: readonly Publication[],
   from: Side["generation"] | null,
@@ -96,7 +96,7 @@ function withPublication(
   return [...before, publication];
 }
 
-/** Those that are younger than so many days, and the newest one. */
+/** Returns publications younger than this many days, and the newest one. */
 export function youngerThan(
   noted: readonly Publication[],
   days: number,
@@ -110,7 +110,7 @@ export function youngerThan(
 
 const dayMilliseconds = 86_400_000;
 
-/** The datasets of a folder, whose publications are noted from now on. */
+/** Returns the datasets of a folder, whose publications are noted from now on. */
 export function keepingSteps(catalogue: Catalogue, warn: Warn): Catalogue {
   const publications = openPublications(catalogue.folder);
 
@@ -137,7 +137,7 @@ export function keepingSteps(catalogue: Catalogue, warn: Warn): Catalogue {
   return {
     ...catalogue,
     publishDraft(path, generation, time) {
-      // An import has checked what it builds on.
+      // An import has checked the generation that it builds on.
       note({ path, generation }, time, true);
       return catalogue.publishDraft(path, generation, time);
     },

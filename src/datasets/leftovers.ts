@@ -1,21 +1,21 @@
-/** What a killed command may leave in the folder of datasets, and how the next one clears it. */
+/** Clears files that a killed command may leave in the folder of datasets. */
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { asideShape, syncPath } from "#store/whole-file.ts";
 import { readIfThere } from "./dataset-fault.ts";
 import { type Generation, versionShape } from "./generation.ts";
 
-/** A dataset being built. */
+/** Name of a dataset being built. */
 export const draftName = ".draft.sqlite";
-/** Texts of the records of a large one, while it is built. */
+/** Name of the file with texts of records, while a large dataset is built. */
 export const draftTextsName = ".draft.sqlite.texts";
 /**
- * Facts of a dataset that is being named or published for the first time: written before anything else is changed and
- * removed once everything is done, so they tell how to finish or undo an interrupted change.
+ * Name of the facts of a dataset that is being named or published for the first time. They are written before any other
+ * change and removed after the last, so they tell how to finish or undo an interrupted change.
  */
 export const draftFactsName = ".draft.json";
 
-/** The caller holds the import lock, so that no unfinished file belongs to a running process. */
+/** Clears leftovers. The caller holds the import lock, so that no unfinished file belongs to a running process. */
 export function clearLeftovers(folder: string): void {
   settleDraft(folder);
   for (const name of readdirSync(folder))
@@ -27,10 +27,10 @@ const isOurs = (name: string) => /^(?:current|\d{8}T\d{6}Z-[0-9a-f]{8}\.json)\./
 const remove = (folder: string, name: string) => rmSync(join(folder, name), { force: true });
 
 /**
- * A named dataset whose first publication the pointer does not confirm, because it is under way or was interrupted.
- * Null where there is none, or where a damaged pointer cannot tell.
- * @returns with `published_at` null the dataset is staged as before; otherwise an import was about to publish it, and it
- *   does not count as a dataset yet.
+ * Finds a named dataset whose first publication the pointer does not confirm: it is under way or was interrupted. Returns
+ * null if there is none, or a damaged pointer cannot tell.
+ * @returns a dataset that is staged as before if `published_at` is null. Otherwise an import was about to publish it, and
+ *   it does not count as a dataset yet.
  */
 export function findUnconfirmed(folder: string): Generation | null {
   const facts = readDraftFacts(folder);
@@ -46,7 +46,7 @@ export function settleDraft(folder: string): void {
   const facts = readDraftFacts(folder);
   const unconfirmed = findUnconfirmed(folder);
   const current = readPointer(folder);
-  // A truncated file was never acted upon.
+  // Nobody acted upon a truncated file.
   if (facts !== null) {
     const { version } = facts;
     const hasFacts = existsSync(join(folder, `${version}.json`));
@@ -66,7 +66,7 @@ const isVersion = (text: string) => versionShape.test(text);
 
 const readPointer = (folder: string) => readIfThere(join(folder, "current"))?.trim() ?? null;
 
-/** Null where there are none, or the file was truncated. */
+/** Reads the facts of a draft. Returns null if there are none, or the file was truncated. */
 function readDraftFacts(folder: string): Generation | null {
   const text = readIfThere(join(folder, draftFactsName));
   if (text === null) return null;

@@ -9,7 +9,7 @@ export interface Need {
   id: string;
 }
 
-/** @param record names GPs and projects by the source's own ids. */
+/** Returns the links of a record, which names GPs and projects by the source's own ids. */
 export function needsOf({
   gps,
   projects,
@@ -25,27 +25,27 @@ export function needsOf({
 
 export const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
 
-/** The records of one place of a file, kept until everything they link to is known to stay. */
+/** The records of one place in a file, kept until all their targets are certain to stay. */
 interface Delivery<Place> {
   place: Place;
   keys: readonly RecordName[];
   needs: readonly Need[];
-  /** Ids of GPs that the place only names; they exist as long as a place that names or links to them does. */
+  /** Ids of GPs that the place only names. They exist while a place names or links to them. */
   named: readonly string[];
 }
 
 export interface LinkLedger<Place> {
-  /** Place of the record with this id, if there is one. */
+  /** Returns the place of the record with this id, if there is one. */
   placeOf(kind: RecordKind, id: string): Place | undefined;
   add(one: Delivery<Place>): void;
   /**
-   * Drops, until nothing changes, whatever links to a record that is not there; calls `reject` for each.
+   * Drops records that link to a missing record, until nothing changes, and calls `reject` for each delivery.
    * @returns ids of named GPs that nothing refers to any more.
    */
   settle(reject: (delivery: Delivery<Place>, missing: Need) => void): string[];
 }
 
-/** @param isElsewhere whether a record that no place brought exists anyway. */
+/** @param isElsewhere reports whether a record exists that no place brought. */
 export function openLinkLedger<Place>(
   isElsewhere: (kind: RecordKind, id: string) => boolean = () => false,
 ): LinkLedger<Place> {
@@ -53,10 +53,10 @@ export function openLinkLedger<Place>(
     RecordKind,
     Map<string, Place>
   >;
-  /** Deliveries that wait for a target, or for one that itself waits. */
+  /** Deliveries that wait for a target, or for a target that waits itself. */
   const waiting = new Set<Delivery<Place>>();
   const waitingKeys = new Set<string>();
-  /** Named GPs that no delivery which is certain to stay names or links to. */
+  /** Named GPs to which no delivery certain to stay refers. */
   const unheld = new Set<string>();
   const hold = ({ named, needs }: Delivery<Place>) => {
     if (unheld.size === 0) return;
@@ -77,7 +77,7 @@ export function openLinkLedger<Place>(
         unheld.add(id);
       }
       for (const { record, id } of keys) places[record].set(id, place);
-      // Most files list GPs first, so that hardly anything has to wait.
+      // Most files list GPs first, so hardly any delivery has to wait.
       if (needs.every(isSettled)) return hold(one);
       waiting.add(one);
       for (const { record, id } of keys) waitingKeys.add(keyOf(record, id));

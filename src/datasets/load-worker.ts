@@ -11,14 +11,14 @@ export interface LoadOrder {
 }
 
 export interface Loading extends LoadOrder {
-  /** Is another dataset being served meanwhile, whose requests need the CPU? */
+  /** Is another dataset served meanwhile? Its requests need the CPU. */
   isTakeover: boolean;
 }
 
 const { path, generation, isTakeover } = workerData as Loading;
 if (isTakeover) lowerOwnPriority();
 const parts = loadGeneration(path, generation);
-// Transferred, not copied.
+// The parts are transferred, not copied.
 parentPort!.postMessage(parts, buffersIn(parts));
-// The answer is the memory of the dataset that was served before; it is freed by the end of this thread.
+// The answer is the memory of the dataset served before. It is freed when this thread ends.
 parentPort!.once("message", () => parentPort!.close());

@@ -1,4 +1,4 @@
-/** Loads the parts of a generation that a server answers from; runs in a worker. */
+/** Loads the parts of a generation that a server answers from, in a worker. */
 import { statSync } from "node:fs";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { Generation } from "./generation.ts";
@@ -6,10 +6,10 @@ import { factsFault, openGeneration, refusalOf } from "./open-generation.ts";
 import { readServed } from "./served.ts";
 
 /**
- * Reads and checks only the bytes that are served: hashing the whole file would take several times as long.
+ * Loads a generation. Reads and checks only the served bytes: hashing the whole file would take several times as long.
  * @param path file of the generation.
- * @param expected what the catalogue says of it.
- * @throws DatasetFault where what is served is not what was published, or cannot be read.
+ * @param expected its facts in the catalogue.
+ * @throws DatasetFault if the served bytes are not the published ones, or cannot be read.
  */
 export function loadGeneration(path: string, expected: Generation): DatasetParts {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size;

@@ -1,15 +1,15 @@
-/** Merges a delivery into the records of its source: those it names are replaced or removed, the rest stays. */
+/** Merges a delivery into the records of its source: records that it names are replaced or removed, all others stay. */
 import type { RecordKind } from "#records/kinds.ts";
 import { namedGpPrefix, type RecordName } from "#records/source-entry.ts";
 import { keyOf, type Need } from "./links.ts";
 import type { Place } from "./rejections.ts";
 
-/** A record and what it links to, all by the source's own ids. */
+/** A record with its links, all by the source's own ids. */
 export interface LinkedRecord extends RecordName {
   needs: readonly Need[];
 }
 
-/** A removal that is refused, because records that stay link to the record it names. */
+/** A refused removal: records that stay link to its record. */
 export interface Blocked {
   place: Place;
   name: RecordName;
@@ -19,32 +19,32 @@ export interface Blocked {
 interface MergeOutcome {
   /** Keys of records that are to go. */
   gone: ReadonlySet<string>;
-  /** Removals of records that are not there. */
+  /** Removals of records that do not exist. */
   absent: readonly { place: Place; name: RecordName }[];
   blocked: readonly Blocked[];
 }
 
 export interface Merge {
-  /** Does the source have this record already? */
+  /** Reports whether the source has this record already. */
   has(key: string): boolean;
-  /** Where the delivery removes the record with this key, if it does. */
+  /** Returns the place where the delivery removes the record with this key, if it does. */
   removalOf(key: string): Place | undefined;
   deliver(place: Place, record: LinkedRecord): void;
   remove(place: Place, name: RecordName): void;
-  /** Forgets records that were delivered and are rejected after all. */
+  /** Forgets delivered records that are rejected after all. */
   forget(records: readonly RecordName[]): void;
-  /** Call once it is known what is accepted. */
+  /** Returns the outcome. Call it when it is certain which records are accepted. */
   outcome(): MergeOutcome;
 }
 
-/** Kinds that others link to come last, when it is known which of those stay. */
+/** Kinds in the order of their removal. Kinds that others link to come last, when it is certain which of those stay. */
 const removalOrder: readonly (readonly RecordKind[])[] = [
   ["principal", "signal"],
   ["project"],
   ["gp"],
 ];
 
-/** @param former all records the source has. */
+/** @param former all records that the source has. */
 export function openMerge(former: readonly LinkedRecord[]): Merge {
   const formerKeys = new Set(former.map(keyOfName));
   const delivered = new Map<string, LinkedRecord & { place: Place }>();
@@ -75,7 +75,7 @@ export function openMerge(former: readonly LinkedRecord[]): Merge {
           if (others.length === 0) gone.add(key);
           else blocked.push({ place, name, linkers: others });
         }
-      // GPs that rows only name go with the last link to them, as when a source is replaced.
+      // A GP that rows only name goes with the last link to it, as when a source is replaced.
       const linkedBefore = linkersOf(former, new Set(named));
       for (const key of named)
         if (!delivered.has(key) && linkedBefore.has(key) && left(key).length === 0) gone.add(key);
@@ -89,7 +89,7 @@ const keyOfName = ({ record, id }: RecordName) => keyOf(record, id);
 
 const isNamed = ({ record, id }: RecordName) => record === "gp" && id.startsWith(namedGpPrefix);
 
-/** Which of the records link to these. */
+/** Returns the records that link to the wanted ones. */
 function linkersOf(
   records: readonly LinkedRecord[],
   wanted: ReadonlySet<string>,

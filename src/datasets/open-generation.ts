@@ -7,18 +7,18 @@ import { DatasetFault, refuseOtherThanFile, unread } from "./dataset-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
 
-/** Tells SQLite that nobody writes the file: no locks, no journal. */
+/** Returns a URI that tells SQLite that nobody writes the file: no locks, no journal. */
 export const immutableUri = (path: string) =>
   `file:${encodeURI(path).replaceAll("?", "%3f").replaceAll("#", "%23")}?immutable=1`;
 
-/** The remedy where the newest dataset cannot be used; importing the files again restores ids and other sources. */
+/** Remedy if the newest dataset cannot be used. Importing the files again restores ids and other sources. */
 export const remedy =
   "Publish another version, or remove the file `current` beside it and import every source again.";
 
-/** The remedy where a file is as published and only its facts are wrong. */
-const factsMend = "Put it back from a backup, or write in it what the file has.";
+/** Remedy if a file is as published and only its facts are wrong. */
+const factsMend = "Put it back from a backup, or write the facts of the file into it.";
 
-/** @param reason the end of a sentence, without its full stop. */
+/** Returns the error for a dataset. @param reason end of a sentence, without its full stop. */
 export const refusalOf = (path: string, reason: string) =>
   new DatasetFault(`The dataset ${path} ${reason}. ${remedy}`);
 
@@ -27,7 +27,7 @@ interface OpenGeneration {
   meta: Meta;
 }
 
-/** @throws DatasetFault naming the file and what is wrong with it. */
+/** Opens a generation. @throws DatasetFault naming the file and its fault. */
 export function openGeneration(path: string): OpenGeneration {
   const opened = openAnyFormat(path);
   const other = otherRules(opened.meta);
@@ -37,7 +37,7 @@ export function openGeneration(path: string): OpenGeneration {
 }
 
 function openAnyFormat(path: string): OpenGeneration {
-  // Checked first: opening a FIFO would wait for a writer.
+  // Checked first, because opening a FIFO would wait for a writer.
   const found = unread(path);
   if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
   let db: DatabaseSync | undefined;
@@ -52,14 +52,14 @@ function openAnyFormat(path: string): OpenGeneration {
   }
 }
 
-/** The format and the fold of a file, as `ownFormat` has those of this program; it may be one that this program cannot read. */
+/** Returns format and fold of a file, like `ownFormat`. This program need not be able to read the file. */
 export function formatOf(path: string): string {
   const { db, meta } = openAnyFormat(path);
   db.close();
   return `${meta.format_version}.${meta.fold_version}`;
 }
 
-/** Has the file the format and the fold of this program? False also where it cannot be read. */
+/** Reports whether a file has the format and the fold of this program. Returns false if it cannot be read. */
 export function isOwnFormat(path: string): boolean {
   try {
     const { db, meta } = openAnyFormat(path);
@@ -71,7 +71,7 @@ export function isOwnFormat(path: string): boolean {
   }
 }
 
-/** How the format or the fold of a file differs from those of this program. */
+/** Returns how the format or the fold of a file differs from this program's. Returns undefined if neither does. */
 function otherRules({ format_version, fold_version }: Meta): string | undefined {
   if (format_version !== String(formatVersion)) {
     const age = Number(format_version) < formatVersion ? "an older" : "a newer";
@@ -84,7 +84,7 @@ function otherRules({ format_version, fold_version }: Meta): string | undefined 
 
 /**
  * Compares the facts of a generation with its file.
- * @returns how they differ, in words; undefined where they do not.
+ * @returns the difference in words; undefined if there is none.
  */
 export function factsFault(meta: Meta, facts: Generation): string | undefined {
   const differing = (["version", "hash", "built_at"] as const).filter(
@@ -100,9 +100,9 @@ export function factsFault(meta: Meta, facts: Generation): string | undefined {
 }
 
 /**
- * The same of a file that is closed.
- * @returns undefined also where this program cannot read its format.
- * @throws DatasetFault where the file cannot be read.
+ * Compares the facts of a generation with a closed file.
+ * @returns the difference in words; undefined if there is none, or this program cannot read the format.
+ * @throws DatasetFault if the file cannot be read.
  */
 export function findFactsFault(path: string, facts: Generation): string | undefined {
   const { db, meta } = openAnyFormat(path);
@@ -111,8 +111,9 @@ export function findFactsFault(path: string, facts: Generation): string | undefi
 }
 
 /**
- * @param expected what the catalogue says of the file.
- * @throws DatasetFault where it is not the published file, its facts do not match, or it cannot be read.
+ * Opens the published file of a generation.
+ * @param expected facts of the file in the catalogue.
+ * @throws DatasetFault if it is not the published file, its facts do not match, or it cannot be read.
  */
 export function openPublished(path: string, expected: Generation): OpenGeneration {
   if (existsSync(path)) refuseOther(path, expected);
@@ -131,6 +132,6 @@ function refuseOther(path: string, expected: Generation): void {
   const other = (reason: string) =>
     refusalOf(path, `is not the file that was published: ${reason}`);
   if (sha256 !== expected.sha256) throw other("its SHA-256 differs");
-  // A server, which does not hash the file, would refuse it by its size.
+  // A server does not hash the file, and would refuse it by its size.
   if (bytes !== expected.bytes) throw other(`it has ${bytes} bytes instead of ${expected.bytes}`);
 }

@@ -1,4 +1,4 @@
-/** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of a megabyte. */
+/** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of 1 MiB. */
 import { rmSync } from "node:fs";
 import { StoreFault } from "#store/domain-error.ts";
 import {
@@ -30,7 +30,7 @@ import { datasetFile, partLimits, pullParts, pushParts } from "./stored-parts.ts
 
 const lookEveryMilliseconds = 500;
 
-/** @param cache that files are fetched into; null for who fetches none. */
+/** @param cache cache that files are fetched into; null for callers that fetch none. */
 export function openPostgresRemote(
   url: string,
   cache: DatasetCache | null,
@@ -44,7 +44,7 @@ export function openPostgresRemote(
 
   const read = () => readShared(main);
 
-  /** @returns the object seen before, where nothing changed since. */
+  /** Returns the state, as the same object if nothing changed since. */
   async function look(): Promise<SharedState> {
     const [row] = await query<{ change: number }>("select change from dataset_state");
     if (seen === null || seen.change !== row!.change) seen = await read();
@@ -59,7 +59,7 @@ export function openPostgresRemote(
     return generationOf(row);
   };
 
-  /** As a whole, on a connection of its own that may take its time: whatever ends it, nobody ever sees a part of it. */
+  /** Stores in one transaction, on a connection of its own that may take its time, so that nobody ever sees a part. */
   const storing = async (work: (session: PostgresSession) => Promise<void>) => {
     const session = await connectPostgres(place, { limits: partLimits });
     try {
@@ -84,7 +84,7 @@ export function openPostgresRemote(
         return cache!.adopt(path, generation);
       } catch (error) {
         rmSync(path, { force: true });
-        // What closing the session brought about is not what went wrong.
+        // Closing the session caused another error, which is not the reason.
         signal?.throwIfAborted();
         throw error;
       } finally {
@@ -113,7 +113,7 @@ export function openPostgresRemote(
       if (rows[0] !== undefined) return generationOf(rows[0]);
       const now = (await current())?.version ?? "nothing";
       throw new DatasetFault(
-        `${version} was not published: ${now} became current meanwhile, not ${expected ?? "nothing"}, and what that brought would be given up. Import again.`,
+        `${version} was not published: ${now} became current meanwhile, not ${expected ?? "nothing"}, and its changes would be lost. Import again.`,
       );
     },
     pin: (version, isPinned) => changed(pinSql, [version, isPinned], version),
@@ -122,7 +122,7 @@ export function openPostgresRemote(
         await query(removeSql("version = $1"), [version]);
       } catch (error) {
         if (postgresCodeOf(error) !== foreignKeyViolation) throw error;
-        throw new DatasetFault(`${version} is the current dataset, which is not removed.`);
+        throw new DatasetFault(`${version} is the current dataset, which cannot be removed.`);
       }
     },
     async removeAdded() {
@@ -152,7 +152,7 @@ export function openPostgresRemote(
   };
 }
 
-/** A session for as long as a process runs: opened when it is needed, and opened again when it ended. */
+/** Returns a session for the life of a process, opened when needed, and opened again after it ended. */
 function openLastingSession(place: PostgresPlace): Pick<PostgresSession, "query" | "close"> {
   let main: PostgresSession | null = null;
   let opening: Promise<PostgresSession> | null = null;
@@ -180,7 +180,7 @@ const foreignKeyViolation = "23503";
 
 const raiseChange = "update dataset_state set change = change + 1";
 
-/** One statement: whoever published meanwhile holds the row until then, and it no longer names what was expected. */
+/** One statement. A process that publishes meanwhile holds the row, which then no longer names the expected version. */
 const publishSql = `
   with moved as (
     update dataset_state set current = $1, change = change + 1
@@ -208,7 +208,7 @@ const removeSql = (condition: string) => `
   with gone as (delete from dataset where ${condition} returning version)
   ${raiseChange} where exists (select from gone)`;
 
-/** The statement may have been carried out although its answer was lost. */
+/** Returns the published generation, as the statement may have been carried out although its answer was lost. */
 async function afterLostAnswer(
   version: string,
   current: DatasetRemote["current"],
@@ -218,12 +218,12 @@ async function afterLostAnswer(
   if (found?.version === version) return found;
   const whether =
     found === undefined
-      ? `Whether ${version} was published is not known: 'gp-records datasets list' tells once the database answers.`
+      ? `It is not known whether ${version} was published: 'gp-records datasets list' tells when the database answers.`
       : `${version} was not published.`;
   throw new StoreFault(cause.kind, `${cause.message} ${whether}`, { cause });
 }
 
-/** @throws DatasetFault where the version is there already. */
+/** Inserts a generation. @throws DatasetFault if its version is there already. */
 async function insertNew(session: PostgresSession, generation: SharedGeneration): Promise<void> {
   try {
     await insertGeneration(session, generation);

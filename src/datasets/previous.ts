@@ -1,4 +1,4 @@
-/** Reads from the previous generation what the next one keeps: records, ids, times. */
+/** Reads from the previous generation the records, ids and times that the next one keeps. */
 import { DatabaseSync } from "node:sqlite";
 import type { CanonicalRecord } from "#records/canonical.ts";
 import { recordKinds, type RecordKind } from "#records/kinds.ts";
@@ -17,20 +17,20 @@ import type { TextStore } from "./text-store.ts";
 /** A record of the previous generation. */
 export interface Known {
   since: string;
-  /** Hexadecimal. */
+  /** Hash of the content, hexadecimal. */
   contentHash: string;
   updatedAt: string;
 }
 
 export interface Previous {
-  /** Each source and when an import last changed something of it. */
+  /** Sources, with the time of the last import that changed each. */
   sources: ReadonlyMap<string, string>;
-  /** The records of these sources, to be carried over. */
+  /** Returns the records of these sources, to be carried over. */
   records(sources: Iterable<string>, texts: TextStore): DraftRecords;
   countOf(source: string): number;
-  /** All records of a kind by public id. */
+  /** Returns all records of a kind by public id. */
   known(kind: RecordKind): ReadonlyMap<string, Known>;
-  /** Former ids and the GPs they lead to. */
+  /** Returns former ids with the GPs that they lead to. */
   formerIds(): ReadonlyMap<string, string>;
   close(): void;
 }
@@ -44,7 +44,7 @@ const nothing: Previous = {
   close() {},
 };
 
-/** @param path of a verified generation; null where there is none. */
+/** @param path path of a verified generation; null if there is none. */
 export function openPrevious(path: string | null): Previous {
   if (path === null) return nothing;
   const db = new DatabaseSync(immutableUri(path), { readOnly: true });
@@ -88,7 +88,7 @@ function readRecords(db: DatabaseSync, sources: string[], texts: TextStore): Dra
 type KnownRow = [id: string, since: string, contentHash: string, updatedAt: string];
 type Row = [source: string, sourceId: string, id: string, isTimeStated: number, document: string];
 
-/** Rendered again, so that members added to the format since are there. */
+/** Drafts a record again, so that it has members added to the format since. */
 function draftAgain(
   kind: RecordKind,
   [source, sourceId, id, isTimeStated, document]: Row,
@@ -113,7 +113,7 @@ function draftAgain(
 
 const none: readonly string[] = [];
 
-/** Links as a document has them. */
+/** Links in a document. */
 interface Linked {
   gps?: { id: string }[];
   project_ids?: string[];

@@ -9,19 +9,19 @@ export function lowerProcessPriority(): void {
   for (const thread of threads()) lower(thread);
 }
 
-/** Lowers the CPU priority of the calling thread; changes nothing where threads have no priority of their own. */
+/** Lowers the CPU priority of the calling thread. Changes nothing if threads have no priority of their own. */
 export function lowerOwnPriority(): void {
   // On Linux 0 is the calling thread, elsewhere its process (setpriority(2)).
   if (process.platform === "linux") lower(0);
 }
 
-/** On Linux each thread has a priority of its own; elsewhere the process has one. */
+/** Returns the ids that have a priority: on Linux each thread, elsewhere the process. */
 function threads(): number[] {
   if (process.platform !== "linux") return [process.pid];
   return readdirSync("/proc/self/task").map(Number);
 }
 
-/** Where the system does not allow it, the priority stays as it is. */
+/** Lowers a priority. Leaves it as it is if the system refuses. */
 function lower(thread: number): void {
   try {
     setPriority(thread, PRIORITY_BELOW_NORMAL);

@@ -1,4 +1,4 @@
-/** Deletes old generations, but none that is current, pinned, waiting to be published, or possibly being opened. */
+/** Deletes old generations, except any that is current, pinned, waiting to be published, or possibly being opened. */
 import { existsSync } from "node:fs";
 import type { Catalogue, DatasetList } from "./catalogue.ts";
 import type { Generation } from "./generation.ts";
@@ -6,15 +6,15 @@ import { findBefore, isOutdated, isStaged } from "./choose.ts";
 import { timeOf } from "./format.ts";
 import { clearLeftovers } from "./leftovers.ts";
 
-/** A server that learned of a generation this long ago has opened it or given up. */
+/** Time after which a server has opened a generation that it learned of, or given up. */
 const openingMilliseconds = 600_000;
 
 export interface PruneOrder {
-  /** How many of the newest published ones are kept; 0 keeps all. */
+  /** Number of newest published datasets to keep; 0 keeps all. */
   keep: number;
   /**
-   * Whether it runs after an import and not on request. Then the target of a rollback stays too, and an outdated staged
-   * dataset goes only together with the published ones of its time: somebody may still want to compare it.
+   * Does it run after an import instead of on request? Then the target of a rollback stays, too. An outdated staged dataset
+   * goes only with the published ones of its time, because somebody may still want to compare it.
    */
   isAutomatic?: boolean;
   isDryRun: boolean;
@@ -22,17 +22,17 @@ export interface PruneOrder {
 }
 
 export interface Pruned {
-  /** What was removed, or would be; oldest first. */
+  /** Generations that were removed, or would be, oldest first. */
   removed: Generation[];
-  /** What would have been removed, were it not pinned. */
+  /** Generations that only a pin kept. */
   pinned: Generation[];
-  /** What could not be removed, and why. */
+  /** Generations that could not be removed, with the reasons. */
   failures: { version: string; error: Error }[];
 }
 
 /**
- * The caller holds the lock.
- * @throws DatasetFault where the pointer names no existing dataset, so that nobody knows what is needed.
+ * Prunes the datasets of a folder. The caller holds the lock.
+ * @throws DatasetFault if the pointer names no existing dataset: nobody then knows which ones are needed.
  */
 export function prune(catalogue: Catalogue, order: PruneOrder): Pruned {
   const { isDryRun } = order;
@@ -54,8 +54,8 @@ export function prune(catalogue: Catalogue, order: PruneOrder): Pruned {
 }
 
 /**
- * Generations that nothing but a pin would keep, with a pin and without.
- * @throws DatasetFault where the pointer names no existing dataset.
+ * Finds generations that at most a pin would keep, with a pin and without.
+ * @throws DatasetFault if the pointer names no existing dataset.
  */
 export function findSpare(
   catalogue: DatasetList,
@@ -79,19 +79,19 @@ export function findSpare(
   };
 }
 
-/** Versions that were current at some time in the last ten minutes. */
+/** Returns versions that were current at some time in the last ten minutes. */
 function lately(published: readonly Generation[], nowMilliseconds: number): string[] {
   const since = nowMilliseconds - openingMilliseconds;
   const byTime = published.toSorted((a, b) => publishedAt(a) - publishedAt(b));
   const recent = byTime.filter((one) => publishedAt(one) >= since);
-  // The one that was current when the ten minutes began; if nothing was published since, it is still the current one.
+  // The one that was current when the ten minutes began. It is still current if nothing was published since.
   const before = recent.length === 0 ? undefined : byTime.findLast((one) => !recent.includes(one));
   return [...recent, ...(before === undefined ? [] : [before])].map(({ version }) => version);
 }
 
 const publishedAt = ({ published_at }: Generation) => Date.parse(published_at!);
 
-/** Removes what a removal killed half-way left behind. */
+/** Removes facts that a removal left behind when it was killed half-way. */
 function clearFactsAlone(catalogue: Catalogue, current: string | null): void {
   for (const version of catalogue.versions())
     if (version !== current && !existsSync(catalogue.pathOf(version))) catalogue.remove(version);
@@ -100,7 +100,7 @@ function clearFactsAlone(catalogue: Catalogue, current: string | null): void {
 /**
  * Pins a generation, so that it is not removed, or unpins it. The caller holds the lock.
  * @param nowMilliseconds null unpins; an existing pin keeps its time.
- * @throws DatasetFault where there is no such dataset.
+ * @throws DatasetFault if there is no such dataset.
  */
 export function pinVersion(
   catalogue: Catalogue,

@@ -1,4 +1,4 @@
-/** The publications of a folder of datasets, and the steps between them, which outlive the datasets. */
+/** The publications of a folder of datasets and the steps between them. Both outlive the datasets. */
 import {
   closeSync,
   existsSync,
@@ -18,29 +18,29 @@ import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.
 
 export interface Publications {
   /**
-   * Oldest first. What was noted of a publication that was interrupted is left out.
-   * @param current the version that is current, or that is served.
-   * @throws DatasetFault where the list is damaged.
+   * Lists publications, oldest first. Leaves out notes of an interrupted publication.
+   * @param current version that is current, or served.
+   * @throws DatasetFault if the list is damaged.
    */
   list(current: string | null): readonly Publication[];
-  /** The path of a step, whether it is there or not. */
+  /** Returns the path of a step, which need not exist. */
   stepPath(from: string, to: string): string;
-  /** Null where it is not kept. */
+  /** Opens a step. Returns null if it is not kept. */
   openStep(from: string, to: string): StoredStep | null;
-  /** A new file for a step. */
+  /** Returns the path of a new file for a step. */
   temporaryPath(): string;
-  /** Takes over the file of a step; null where there is one already. */
+  /** Takes over the file of a step. */
   adoptStep(temporaryPath: string, from: string, to: string): void;
-  /** Replaces what is noted, whole or not at all. */
+  /** Replaces the list, whole or not at all. */
   write(publications: readonly Publication[]): void;
-  /** Deletes the files of steps that no publication of these has, and what killed processes left. */
+  /** Deletes the files of steps that none of these publications has, and leftovers of killed processes. */
   clear(kept: readonly Publication[]): void;
 }
 
 const listName = "publications.json";
 const stepShape = /^changes-(.+)\.\.(.+)\.(?:ndjson|index)$/;
 
-/** @param folder of the datasets; the folder below it is made by the first who writes. */
+/** @param datasetsFolder folder of the datasets; the first writer creates the folder below it. */
 export function openPublications(datasetsFolder: string): Publications {
   const folder = join(datasetsFolder, "changes");
   const listPath = join(folder, listName);
@@ -49,7 +49,7 @@ export function openPublications(datasetsFolder: string): Publications {
   const indexPath = (from: string, to: string) => join(folder, `${nameOf(from, to)}.index`);
   const makeFolder = () => mkdirSync(folder, { recursive: true, mode: 0o700 });
   let made = 0;
-  /** Read once for as long as the file is the same, which may have a year of publications. */
+  /** List as last read, kept while the file stays the same: it may have a year of publications. */
   let known: { stamp: string; publications: readonly Publication[] } | null = null;
   return {
     list(current) {
@@ -74,7 +74,7 @@ export function openPublications(datasetsFolder: string): Publications {
     },
     adoptStep(temporaryPath, from, to) {
       refuseOtherThanFile(indexPath(from, to));
-      // First, so that a step which is there has its index.
+      // First, so that every existing step has its index.
       writeSynced(indexPath(from, to), indexOf(temporaryPath));
       renameSync(temporaryPath, stepPath(from, to));
       syncPath(folder);
@@ -96,16 +96,16 @@ export function openPublications(datasetsFolder: string): Publications {
   };
 }
 
-/** @throws DatasetFault where it is no list. */
+/** Parses a list. @throws DatasetFault if it is none. */
 function parseList(text: string, path: string): Publication[] {
   try {
     const noted: unknown = JSON.parse(text);
     if (Array.isArray(noted)) return noted as Publication[];
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new DatasetFault(
-    `${path} is damaged. Put it back from a backup, or remove it: /changes then begins anew with the next publication.`,
+    `${path} is damaged. Put it back from a backup, or remove it: /changes then starts again with the next publication.`,
   );
 }
 
@@ -115,8 +115,9 @@ function isAbandoned(name: string): boolean {
 }
 
 /**
- * A publication is noted before the pointer moves, and the next one begins where the pointer is. So what comes after the
- * last one of the current version never came about. Where none is of the current version, it was published while CHANGES_DAYS was 0.
+ * Returns publications that came about. A publication is noted before the pointer moves, and the next one begins where the
+ * pointer is, so notes after the last one of the current version never came about. If there is none of the current
+ * version, it was published while CHANGES_DAYS was 0.
  */
 function confirmed(noted: readonly Publication[], current: string | null): readonly Publication[] {
   if (current === null) return [];
@@ -127,7 +128,7 @@ function confirmed(noted: readonly Publication[], current: string | null): reado
 const numberBytes = 8;
 const newline = 10;
 
-/** Where each change begins, and where the last one ends: doubles, little-endian. */
+/** Returns the index of a step: where each change begins, and where the last one ends, as little-endian doubles. */
 function indexOf(path: string): Uint8Array {
   const piece = Buffer.allocUnsafe(1024 * 1024);
   const file = openSync(path, "r");

@@ -1,4 +1,29 @@
-/** Imports the records of a source: build, verify, and publish or stage. */
+/**
+ * Datasets: imports the records of a source as a new generation, which is built, verified, and published or staged.
+ *
+ * The module holds immutable generations in a folder (`catalogue.ts`): for each an SQLite file and its facts, and the
+ * pointer `current` to the one to serve. Several machines can share them in PostgreSQL (`shared-datasets.ts`); the folder
+ * of each machine is then a cache.
+ *
+ * An import takes these steps:
+ * 1. It clears what a killed command left, and refuses a disk that is certainly too small.
+ * 2. `collect.ts` checks the records, takes each id once, and resolves every link.
+ * 3. `refusal.ts` refuses too many rejected lines, an empty source, or one that shrank too much.
+ * 4. `build.ts` adds the other sources of the current generation. `write-draft.ts` writes documents in display order, and
+ *    the index.
+ * 5. `verify.ts` reads the draft back: documents, hash, checksums, links and index.
+ * 6. The draft gets its name and facts, and the pointer moves last. `leftovers.ts` finishes or undoes an interruption.
+ * 7. A server notices the pointer within a second (`follow-current.ts`). A worker loads the generation, and the HTTP
+ *    thread takes it over between two requests.
+ *
+ * One command at a time changes datasets: its caller holds the import lock, of the folder or of PostgreSQL. Any number of
+ * servers read meanwhile, and none waits.
+ *
+ * When something is away:
+ * - The import, failed or killed: the current generation stays as it is.
+ * - A file that cannot be loaded: the server goes on with the generation before, and tries again every minute.
+ * - PostgreSQL: servers go on with the files in their folder. Commands fail within two seconds.
+ */
 import { rmSync } from "node:fs";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { buildGeneration, type BuildResult } from "./build.ts";
@@ -13,40 +38,40 @@ import { openPublished } from "./open-generation.ts";
 import type { Guards } from "./refusal.ts";
 import { verifyGeneration } from "./verify.ts";
 
-/** Invented records; the first real import removes them. */
+/** Name of the source of invented records, which the first real import removes. */
 export const demoSource = "demo";
 
 export interface ImportRequest extends Guards {
   source: string;
-  /** What was delivered, or what other threads made of it. */
+  /** Delivered entries, or blocks that other threads made of them. */
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry> | { blocks: DraftedBlocks };
-  /** Adds to what the source has instead of replacing it. */
+  /** Merge into the records of the source instead of replacing them? */
   isMerge?: boolean;
-  /** Reports what would change and changes nothing. */
+  /** Only report what would change? */
   isDryRun: boolean;
-  /** Stages the dataset, to be published later. */
+  /** Stage the dataset, to be published later? */
   isStaged?: boolean;
-  /** Size of the files, so that a disk that is certainly too small is noticed before anything is read. */
+  /** Size of the files. It tells before anything is read that a disk is certainly too small. */
   knownBytes?: number;
   nowMilliseconds: number;
-  /** Progress: lines read, then records written, then records read back. */
+  /** Called with progress: lines read, then records written, then records read back. */
   onRead?: (lines: number) => void;
   onWritten?: (records: number) => void;
   onChecked?: (records: number) => void;
 }
 
 export interface ImportResult extends BuildResult {
-  /** Records of each kind in the resulting dataset; null where the import was refused. */
+  /** Records of each kind in the resulting dataset; null if the import was refused. */
   records: Generation["records"] | null;
-  /** The dataset that was published, where one was. */
+  /** Published dataset, if there is one. */
   published: Generation | null;
-  /** The dataset that waits to be published, where one does. */
+  /** Dataset that waits to be published, if there is one. */
   staged: Generation | null;
 }
 
-/** Where an import finds the generation it builds on, and leaves the one it built. */
+/** The place where an import finds the generation that it builds on, and leaves its own. */
 export interface ImportTarget extends DatasetList {
-  /** Takes the file of the draft away. */
+  /** Stages a draft, and takes its file away. */
   stage(draftPath: string, generation: Generation): void | Promise<void>;
   publishDraft(
     draftPath: string,
@@ -59,16 +84,16 @@ type DraftedBlocks = AsyncIterable<DraftedBlock>;
 
 const sourceShape = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-/** Why a text cannot name a source, as the end of a sentence. */
+/** Returns why a text cannot name a source, as the end of a sentence. Returns undefined if it can. */
 export const sourceFault = (source: string) =>
   sourceShape.test(source)
     ? undefined
     : "must be 1 to 64 of a-z, 0-9, - and _, beginning with a letter or digit";
 
 /**
- * Replaces what the current dataset has of one source, or merges into it, and makes the result the current one.
- * Whatever fails, the current dataset stays as it is. One import at a time: the caller holds the lock.
- * @throws DatasetFault where the disk is too full, or the current dataset is damaged.
+ * Replaces the records of one source in the current dataset, or merges into them, and makes the result the current one.
+ * If anything fails, the current dataset stays as it is. The caller holds the lock.
+ * @throws DatasetFault if the disk is too full, or the current dataset is damaged.
  */
 export async function importSource(
   catalogue: ImportTarget,
@@ -137,26 +162,27 @@ function generationOf(
   };
 }
 
-/** Later than every existing generation, even if two builds share a second or the clock was set back. */
+/** Returns a time later than every existing generation, even if two builds share a second or the clock was set back. */
 function buildTime(catalogue: DatasetList, nowMilliseconds: number): string {
-  // Taken from the file names: facts may be damaged.
+  // From the names of files, because facts may be damaged.
   const newest = catalogue.versions().findLast(catalogue.has);
   const earliest = newest === undefined ? 0 : Date.parse(builtAtOf(newest)) + 1000;
   return timeOf(Math.max(nowMilliseconds, earliest));
 }
 
-/** The generation an import builds on: the current one, whose other sources are carried over. */
+/** The generation that an import builds on: the current one, whose other sources are carried over. */
 interface Base {
   version: string | null;
   path: string | null;
   records: Generation["records"];
-  /** About how much of its file is carried over. */
+  /** About the bytes of its file that are carried over. */
   carriedBytes: number;
 }
 
 /**
+ * Measures the base of an import.
  * @param notCarried sources of which nothing is carried over.
- * @throws DatasetFault where the current generation is damaged, as the damage would be carried over.
+ * @throws DatasetFault if the current generation is damaged: the damage would be carried over.
  */
 function measureBase(catalogue: DatasetList, notCarried: readonly string[]): Base {
   const current = catalogue.current();

@@ -1,8 +1,9 @@
-/** Decides whether the collected records of a source may replace those it had. */
+/** Decides whether the collected records of a source may replace its former ones. */
 import type { Collected } from "./collect.ts";
 import { isTooMuch, type RejectedMax } from "./rejections.ts";
 
 /**
+ * Reason of a refusal:
  * - `rejections`: more lines were rejected than allowed
  * - `empty`: no record of the source is left
  * - `shrunk`: the source has lost more of its records than allowed
@@ -11,13 +12,13 @@ export type Refusal = "rejections" | "empty" | "shrunk";
 
 export interface Guards {
   rejectedMax: RejectedMax;
-  /** Percentage of its former records that the source may lose; any if left out. */
+  /** Percentage of its former records that the source may lose; 100 if left out. */
   shrinkPercentMax?: number;
-  /** Lets the source end up without any record. */
+  /** May the source end up without any record? */
   allowsEmpty?: boolean;
 }
 
-/** How many records of the source there were, and are now. */
+/** Number of the source's records before and now. */
 export interface SourceSize {
   before: number;
   now: number;
@@ -29,7 +30,7 @@ export function refusalOf(
   { rejectedMax, shrinkPercentMax = 100, allowsEmpty = false }: Guards,
 ): Refusal | null {
   if (isTooMuch(rejections.count, read, rejectedMax)) return "rejections";
-  // An empty delivery is a mistake rather than a wish to remove the source.
+  // An empty delivery is a mistake, not a wish to remove the source.
   if (now === 0) return allowsEmpty && rejections.count === 0 ? null : "empty";
   return now * 100 < before * (100 - shrinkPercentMax) ? "shrunk" : null;
 }

@@ -1,7 +1,7 @@
-/** Counts what an import refuses, and decides whether it refuses too much. */
+/** Counts the lines that an import rejects, and decides whether they are too many. */
 import type { RecordFault } from "#records/source-entry.ts";
 
-/** Where a record stands in the files of a delivery. */
+/** The place of a record in the files of a delivery. */
 export interface Place {
   file: string;
   line: number;
@@ -10,14 +10,14 @@ export interface Place {
 interface Rejection extends Place {
   field: string;
   reason: string;
-  /** How often it occurs, which for a fault of a cell may be more than once; `file` and `line` are of the first. */
+  /** Number of its occurrences, several only for the fault of a cell; `file` and `line` belong to the first. */
   count: number;
 }
 
-/** How much an import may leave out and still be published: a number of lines or a share of those read. */
+/** Most lines that a published import may leave out: a number, or a share of the lines read. */
 export type RejectedMax = { lines: number } | { percent: number };
 
-/** Most faults that a report lists, equal ones of cells as one; the rest is only counted. */
+/** Maximum number of listed faults, equal ones of cells as one. All others are only counted. */
 const listedMax = 1000;
 
 export interface Rejections {

@@ -1,4 +1,4 @@
-/** The worker of a server that talks to the database of the shared datasets, so that the HTTP thread never waits for it. */
+/** The worker that talks to the database of shared datasets, so that the HTTP thread never waits for it. */
 import { hostname } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { type GateMemory, openGate } from "#store/postgres.ts";
@@ -12,22 +12,22 @@ import { ownFormat } from "./remote.ts";
 export interface RemoteOrder {
   /** `DATABASE_URL`. */
   url: string;
-  /** Shared with the other threads, so that together they try a server that is away once a second. */
+  /** Memory shared by all threads, so that together they try a server that is away once a second. */
   gateMemory: GateMemory;
   folder: string;
-  /** Whether the pinned datasets are to be in the folder, too. */
+  /** Are pinned datasets fetched, too? */
   fetchesPinned: boolean;
   /** Version of the program. */
   program: string;
-  /** One for each start of a server. */
+  /** Id of this start of a server. */
   id: string;
   startedAt: string;
 }
 
-/** What the server says: what it serves, what it could not load, that it ends. */
+/** A message of the server: the version that it serves, one that it could not load, or its end. */
 export type ToRemoteWorker = { served: string | null } | { mend: string } | "close";
 
-/** What it is told: what is to be served, that the folder has something new, what does not work (null: works again). */
+/** A message to the server: the version to serve, news in the folder, or a fault (null: all works again). */
 export type FromRemoteWorker = { wanted: string | null } | "pointed" | { fault: Error | null };
 
 const noteEveryMilliseconds = 2000;
@@ -57,7 +57,7 @@ const instance: Instance = {
   formats: [ownFormat],
   served: null,
 };
-// The follower reports what is wrong with the database.
+// The follower reports faults of the database.
 const noteInstance = () => remote.instances.note(instance).catch(() => {});
 const timer = setInterval(() => void noteInstance(), noteEveryMilliseconds);
 void noteInstance();

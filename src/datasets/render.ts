@@ -1,4 +1,4 @@
-/** Renders the JSON of a record from its own part and what it inherits from other records. */
+/** Renders the JSON of a record from its own part and the members inherited from other records. */
 import type { RecordKind } from "#records/kinds.ts";
 import type { GpLink } from "#records/common.ts";
 import { gpMembers } from "#records/gp.ts";
@@ -13,16 +13,16 @@ const schemas = {
   project: projectMembers,
 } as const;
 
-/** Members that other records or the previous generation determine: not in the record's own part. */
+/** Members that other records or the previous generation determine. They are not in a record's own part. */
 const decidedLater = new Set(["id", "former_ids", "updated_at"]);
 
-/** Values of absent members where they are neither null nor an empty list: enums have a word of their own. */
+/** Values of absent members that are neither null nor an empty list: enums have a word for it. */
 const words: Readonly<Partial<Record<RecordKind, Readonly<Record<string, string>>>>> = {
   signal: { type: "other" },
   project: { type: "other", property_type: "unknown", status: "unknown" },
 };
 
-/** An empty record of each kind, its members in the order of the document. */
+/** An empty record of each kind, with members in the order of the document. */
 const blank = Object.fromEntries(
   Object.entries(schemas).map(([kind, members]) => [
     kind,
@@ -43,7 +43,7 @@ const ownMembers = Object.fromEntries(
 ) as unknown as Readonly<Record<RecordKind, readonly string[]>>;
 
 /**
- * The record's own part: all members but those determined later, in the order of the document.
+ * Returns a record's own part: all members except those determined later, in the order of the document.
  * @param given members of a record; unknown ones are ignored.
  */
 export function ownPart(
@@ -59,29 +59,30 @@ export function ownPart(
   return own;
 }
 
-/** JSON of the part, without braces. */
+/** Returns the JSON of an own part, without braces. */
 export const ownJson = (own: Readonly<Record<string, unknown>>) => JSON.stringify(own).slice(1, -1);
 
-/** Stands before the value of `updated_at`. */
+/** Text before the value of `updated_at`. */
 export const timeMember = ',"updated_at":"';
 
-/** What of a document is not the record's own part. */
+/** The text of a document around the record's own part. */
 export interface Frame {
-  /** Stands before its own part, in ASCII. */
+  /** Text before the own part, in ASCII. */
   head: string;
-  /** Follows the value of `updated_at`. */
+  /** Text after the value of `updated_at`. */
   tail: string;
 }
 
-/** A GP's document ends where its embedded lists begin. */
+/** Returns the frame of a GP, whose document has no embedded lists. */
 export const gpFrame = (id: string, formerIds: readonly string[]): Frame => ({
   head: `{"id":"${id}","former_ids":${JSON.stringify(formerIds)},`,
   tail: '"}',
 });
 
 /**
- * @param lists JSON of the lists a principal inherits; null for other kinds.
- * @param gps JSON of its GPs, as `linkJson` makes it of each.
+ * Returns the frame of a record with links.
+ * @param lists JSON of the lists that a principal inherits; null for other kinds.
+ * @param gps JSON of each of its GPs, as from `linkJson`.
  */
 export const linkedFrame = (id: string, lists: string | null, gps: readonly string[]): Frame => ({
   head: `{"id":"${id}",`,

@@ -1,11 +1,11 @@
-/** Reads rows of a generation as arrays, some hundreds at a time: half the cost of one by one, in bounded memory. */
+/** Reads rows of a generation as arrays, some hundreds at a time: in half the time of one by one, in bounded memory. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 
 const batchSize = 500;
 
 /**
- * All rows, in batches.
- * @param sql selects rows by `KEY >= ? order by KEY limit ?`, the KEY first: a whole number that no two rows share.
+ * Yields all rows, in batches.
+ * @param sql query for rows by `KEY >= ? order by KEY limit ?`. The KEY comes first, a whole number that no two rows share.
  */
 export function* batchesOf<Row extends readonly [key: number, ...unknown[]]>(
   db: DatabaseSync,
@@ -22,7 +22,7 @@ export function* batchesOf<Row extends readonly [key: number, ...unknown[]]>(
   }
 }
 
-/** Rows one by one, of any query. */
+/** Returns the rows of any query, one by one. */
 export function arraysOf<Row extends readonly unknown[]>(
   db: DatabaseSync,
   sql: string,
@@ -33,19 +33,19 @@ export function arraysOf<Row extends readonly unknown[]>(
   return statement.iterate(...values) as unknown as Iterable<Row>;
 }
 
-/** One statement for many small rows takes half the time of one for each. */
+/** Rows in a statement. One statement for many small rows takes half the time of one for each. */
 const batchRows = 32;
 
 interface RowWriter {
-  /** @returns whether it wrote this row and all before it. */
+  /** Adds a row. Returns true if it wrote this row and all before it. */
   add(...row: SQLInputValue[]): boolean;
-  /** Writes the last batch; call it once, at the end. */
+  /** Writes the last batch. Call it once, at the end. */
   end(): void;
 }
 
 /**
- * @param columns how many the table has.
- * @param row what is inserted, with a parameter for each column.
+ * @param columns number of columns in the table.
+ * @param row SQL of a row, with a parameter for each column.
  */
 export function openRowWriter(
   db: DatabaseSync,

@@ -1,4 +1,4 @@
-/** Reads what a server serves of a generation and checks its checksums, so that no damaged byte is served. */
+/** Reads the served part of a generation and checks its checksums, so that no damaged byte is served. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { documentCount, type Documents, type EachKind, makeRoom } from "#search/documents.ts";
@@ -15,7 +15,7 @@ interface Served {
   documents: EachKind<Documents>;
 }
 
-/** @throws Error where a checksum is not the one in `meta`. */
+/** Reads the served part. @throws Error if a checksum is not the one in `meta`. */
 export function readServed(db: DatabaseSync, meta: Checksums): Served {
   const arrays = [...readArrays(db)];
   if (indexChecksum(arrays) !== meta.index_crc32)
@@ -33,7 +33,7 @@ export function readServed(db: DatabaseSync, meta: Checksums): Served {
   return { index, documents };
 }
 
-/** Puts the documents of a piece, the first of which is number `from`, where they belong. */
+/** Puts the documents of a piece into their places. The first of them has the number `from`. */
 function fill({ bytes, starts, lengths }: Documents, from: number, piece: Uint8Array): void {
   const last = Math.min(from + documentsOfPiece, lengths.length) - 1;
   for (let at = from, end = 0; end < piece.length; at++) {
@@ -45,12 +45,12 @@ function fill({ bytes, starts, lengths }: Documents, from: number, piece: Uint8A
 }
 
 /**
- * Frees a piece at once: to V8 it is a small object, and until a collection pieces as large as half of the dataset would
- * pile up in the memory of the process, which never shrinks again.
+ * Frees a piece at once. V8 sees only a small object, and pieces as large as half of the dataset would pile up until a
+ * collection. The memory of the process would never shrink again.
  */
 export const free = ({ buffer }: Uint8Array<ArrayBuffer>) => void buffer.transfer(0);
 
-/** A CRC-32 as it stands in `meta`. */
+/** Returns a CRC-32 in the form of `meta`. */
 export const hexadecimal = (crc: number) => crc.toString(16).padStart(8, "0");
 
 export function indexChecksum(arrays: Iterable<StoredArray>): string {
@@ -60,7 +60,7 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
   return hexadecimal(crc);
 }
 
-/** SQLite joins so many at little more than the cost of one, and they still fit into the CPU's cache. */
+/** Documents in a piece. SQLite joins them in little more time than one, and they still fit into the CPU's cache. */
 const documentsOfPiece = 256;
 
 interface Piece {
@@ -70,7 +70,7 @@ interface Piece {
   piece: Uint8Array<ArrayBuffer>;
 }
 
-/** The bytes of all documents in the order of kinds and positions, which the checksum confirms. */
+/** Yields the bytes of all documents in the order of kinds and positions, which the checksum confirms. */
 function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>): Generator<Piece> {
   for (const kind of kinds) {
     const pieceOf = openDocumentPieces(db, kind);
@@ -80,8 +80,8 @@ function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>): Gene
 }
 
 /**
- * Reads the documents of a kind from one position to another, joined. As bytes: decoding and encoding them again would
- * take as long as everything else.
+ * Returns a function that reads the documents of a kind from one position to another, joined. It returns bytes: decoding
+ * and encoding them again would take as long as everything else.
  */
 export function openDocumentPieces(
   db: DatabaseSync,

@@ -1,4 +1,4 @@
-/** The datasets that several machines share, as commands see them: a list of one moment, and files that are fetched when needed. */
+/** The shared datasets for commands: a list of one moment, and files that are fetched when needed. */
 import type { Catalogue, DatasetList } from "./catalogue.ts";
 import { DatasetFault, noDataset } from "./dataset-fault.ts";
 import { checkGenerations, type GenerationCheck } from "./check-generations.ts";
@@ -24,18 +24,19 @@ import {
 interface SharedRequest {
   /** `DATABASE_URL`. */
   url: string;
-  /** The cache. */
+  /** Folder of the cache. */
   folder: string;
-  /** Whether the command changes anything, and so has to be the only one. */
+  /** Does the command change anything? Then it must be the only one. */
   isChange: boolean;
-  /** As `StepKeeping` has them. */
+  /** CHANGES_DAYS, as in `StepKeeping`. */
   changesDays: number;
   warn: Warn;
 }
 
 /**
- * @throws StoreFault `busy` where another command changes datasets, `unusable` where the database is away or the role may not change them;
- *   DatasetFault where the folder is no cache.
+ * Does work on the shared datasets.
+ * @throws StoreFault `busy` if another command changes datasets, `unusable` if the database is away or the role may not
+ *   change them; DatasetFault if the folder is no cache.
  */
 export async function withSharedDatasets<R>(
   { url, folder, isChange, changesDays, warn }: SharedRequest,
@@ -58,7 +59,7 @@ export async function withSharedDatasets<R>(
   }
 }
 
-/** Servers on the shared datasets, those that ended lately included. */
+/** Lists the servers on the shared datasets, with those that ended lately. */
 export async function listInstances(url: string, folder: string): Promise<SeenInstance[]> {
   const remote = openPostgresRemote(url, openCache(folder));
   try {
@@ -90,13 +91,13 @@ function sharedDatasets(shared: Shared): Datasets {
     cache.touch(version);
   };
 
-  /** A server on this folder is at it, too: whoever comes second finds it done. */
+  /** Points the folder at the current dataset. A server on this folder does so, too; the second one finds it done. */
   async function pointAtCurrent(): Promise<void> {
     await refresh();
     if (state.current !== null && cache.has(state.current)) cache.point(state.current);
   }
 
-  /** @param path of its file. */
+  /** Publishes a dataset. @param path path of its file. */
   async function publish(generation: Generation, path: string): Promise<Generation> {
     lock?.check();
     const step = changesDays === 0 ? null : await storeStep(generation, path);
@@ -106,7 +107,7 @@ function sharedDatasets(shared: Shared): Datasets {
     return published;
   }
 
-  /** Null where there is none to store, or it cannot be: no publication fails for it. */
+  /** Stores the step to a dataset. Returns null if there is none or it cannot be stored, which fails no publication. */
   async function storeStep(to: Generation, path: string): Promise<MadeStep | null> {
     const from = state.current;
     if (from === null || from.version === to.version) return null;
@@ -130,7 +131,7 @@ function sharedDatasets(shared: Shared): Datasets {
     }
   }
 
-  /** Reads it first, so that no server is told to load one that was damaged since it was built. */
+  /** Makes a version current. Reads it first, so that no server loads one that was damaged since. */
   async function makeCurrent(version: string): Promise<Generation> {
     await fetch(version);
     const path = catalogue.pathOf(version);
@@ -150,7 +151,7 @@ function sharedDatasets(shared: Shared): Datasets {
       lock?.check();
       await remote.push(draftPath, generation, "added");
       const published = await publish(generation, draftPath).catch(async (error: unknown) => {
-        // Where this fails, too, the next import removes it. Where it became current all the same, nothing does.
+        // The next import removes it if this fails, too. Nothing removes it if it became current all the same.
         await remote.remove(generation.version).catch(() => {});
         throw error;
       });
@@ -181,7 +182,7 @@ function sharedDatasets(shared: Shared): Datasets {
     },
     async rollBack() {
       const { version } = chosenBefore(target);
-      const advice = `Update that server first, or say 'gp-records datasets publish ${version} --force'.`;
+      const advice = `Update that server first, or run 'gp-records datasets publish ${version} --force'.`;
       refuseUnreadable(await remote.instances.list(), find(version).format, advice);
       return makeCurrent(version);
     },
@@ -191,7 +192,7 @@ function sharedDatasets(shared: Shared): Datasets {
       return pinned;
     },
     async prune(order) {
-      // Times in the list are of the clock of the database.
+      // Times in the list are by the clock of the database.
       const spare = findSpare(target, { ...order, nowMilliseconds: state.readAt });
       if (order.isDryRun) return { removed: spare.removable, pinned: spare.pinned, failures: [] };
       const pruned: Pruned = { removed: [], pinned: spare.pinned, failures: [] };
@@ -220,7 +221,7 @@ interface SharedList extends DatasetList {
   find(version: string): SharedGeneration;
 }
 
-/** Lists the shared datasets in place of those of the folder; one that is only added is none yet. */
+/** Returns a list of the shared datasets in place of the folder's. A dataset that is only added does not count yet. */
 function sharedList({ folder, pathOf }: Catalogue, state: () => SharedState): SharedList {
   const list = () => state().generations.filter(({ status }) => status !== "added");
   const findReadable = (version: string) => list().find((one) => one.version === version) ?? null;
@@ -241,7 +242,7 @@ function sharedList({ folder, pathOf }: Catalogue, state: () => SharedState): Sh
   };
 }
 
-/** What a folder keeps however long nobody asked for it: what is served, what a roll-back serves, and what comes next. */
+/** Returns the versions that a folder keeps without being asked: the served one, the target of a rollback, and the next. */
 export function versionsToKeep(catalogue: Catalogue, state: SharedState): Set<string> {
   const { current, generations } = state;
   const before = findBefore(sharedList(catalogue, () => state));
@@ -249,7 +250,7 @@ export function versionsToKeep(catalogue: Catalogue, state: SharedState): Set<st
   return new Set(kept.flatMap((one) => (one === null || one === undefined ? [] : [one.version])));
 }
 
-/** Built on the current one and not published yet; the newest two, so that a folder does not fill up. */
+/** Returns datasets built on the current one and not published yet: the newest two, so that a folder does not fill up. */
 export const comingNext = (
   current: SharedGeneration | null,
   generations: readonly SharedGeneration[],
@@ -263,7 +264,8 @@ export const comingNext = (
 
 const stageInstead =
   "Update that server first; or import with --stage, and publish the dataset once it is updated.";
-const forceInstead = "Update that server first, or say --force, and it keeps what it serves.";
+const forceInstead =
+  "Update that server first, or add --force; it then keeps the dataset that it serves.";
 
 function refuseUnreadable(
   instances: readonly SeenInstance[],
@@ -278,7 +280,7 @@ function refuseUnreadable(
   );
 }
 
-/** Fetches it anew, so that what is stored is checked, and not what this machine has of it. */
+/** Checks a stored dataset. Fetches it again, so that the stored file is checked and not this machine's copy. */
 async function checkStored(
   {
     remote,
@@ -304,7 +306,7 @@ async function checkStored(
     const fault = error.message.replace(/(?<=\.) .*$/, "");
     return { version, file: path, isCurrent, wrong: "file", fault, mend };
   }
-  if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched anew`);
+  if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched again`);
   const [check] = [...checkGenerations(list, true, [version])];
   if (!wasHere) cache.drop(version);
   return check!;

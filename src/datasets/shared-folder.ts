@@ -1,4 +1,4 @@
-/** Writes the shared datasets into a folder, and a folder of datasets into an empty database, each in the transaction of a caller. */
+/** Copies shared datasets into a folder, and a folder of datasets into an empty database, in the caller's transaction. */
 import type { Publication } from "#records/publication.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import { openCatalogue } from "./catalogue.ts";
@@ -11,8 +11,8 @@ import { insertGeneration, publisher, readShared } from "./shared-rows.ts";
 import { checkParts, datasetFile, pullParts, pushParts } from "./stored-parts.ts";
 
 /**
- * Writes the current dataset, those that are pinned, and the publications. A step that is damaged is left out.
- * @param folder new or empty.
+ * Writes the current dataset, the pinned ones, and the publications into a folder. Leaves out a damaged step.
+ * @param folder new or empty folder.
  * @throws DatasetFault naming a dataset that is stored damaged.
  */
 export async function fetchFolder(session: PostgresSession, folder: string): Promise<void> {
@@ -50,8 +50,8 @@ async function fetchStep(
 }
 
 /**
- * Stores all datasets of a folder and its publications, and reads back what was stored.
- * @throws DatasetFault where a file, or what was stored of it, is not what it is said to be.
+ * Stores all datasets of a folder and its publications, and reads everything back.
+ * @throws DatasetFault if a file, or its stored copy, does not match its facts.
  */
 export async function storeFolder(session: PostgresSession, folder: string): Promise<void> {
   const catalogue = openCatalogue(folder);
@@ -67,7 +67,7 @@ export async function storeFolder(session: PostgresSession, folder: string): Pro
   const noted = publications.list(current);
   for (const { from, version, step } of noted) {
     if (step === null) continue;
-    // A dataset that was published twice after the same one has one step for both.
+    // A dataset published twice after the same one has one step for both.
     const path = publications.stepPath(from!, version);
     const stored = await pushStep(session, path, from!, version);
     if (stored !== null) await checkParts(session, stored);

@@ -1,4 +1,4 @@
-/** The publications of shared datasets and the steps between them, as PostgreSQL keeps them. */
+/** The publications of shared datasets and the steps between them, in PostgreSQL. */
 import { recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
 import { timeText } from "#store/dataset-tables.ts";
@@ -7,17 +7,17 @@ import { DatasetFault } from "./dataset-fault.ts";
 import { hashFile } from "./file-hash.ts";
 import { partLimits, pullParts, pushParts, type StoredFile } from "./stored-parts.ts";
 
-/** Each call throws a StoreFault where the database is away. */
+/** Publications of shared datasets. Each call throws a StoreFault if the database is away. */
 export interface SharedPublications {
-  /** Oldest first. */
+  /** Lists publications, oldest first. */
   list(): Promise<Publication[]>;
-  /** Stores the file of a step, whole or not at all, where it is not there yet. */
+  /** Stores the file of a step, whole or not at all, if it is not there yet. */
   pushStep(path: string, from: string, to: string): Promise<void>;
-  /** Brings the file of a step into a new file. @throws DatasetFault naming what is missing or damaged. */
+  /** Fetches a step into a new file. @throws DatasetFault naming a missing or damaged part. */
   pullStep(path: string, from: string, to: string): Promise<void>;
-  /** Notes the version that is current, where it was published while CHANGES_DAYS was 0. @param hash null where it is not known. */
+  /** Notes the current version if it was published while CHANGES_DAYS was 0. @param hash null if it is not known. */
   noteBase(version: string, hash: string | null): Promise<void>;
-  /** Removes what is older than so many days, but the newest publication; 0 removes that, too. */
+  /** Removes publications older than this many days, except the newest one; 0 removes that, too. */
   forget(days: number): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export const openSharedPublications = (
   },
 });
 
-/** Lists them, oldest first. */
+/** Lists publications, oldest first. */
 export async function listPublications({
   query,
 }: Pick<PostgresSession, "query">): Promise<Publication[]> {
@@ -61,7 +61,7 @@ export async function listPublications({
   });
 }
 
-/** Stores the file of a step where it is not there yet. @returns what was stored; null where it was there. */
+/** Stores the file of a step. Returns null if it was there already. */
 export async function pushStep(
   session: PostgresSession,
   path: string,
@@ -78,7 +78,7 @@ export async function pushStep(
 const insertStepSql =
   "insert into dataset_step (name, sha256, bytes) values ($1, $2, $3) on conflict do nothing returning name";
 
-/** Brings the file of a step into a new file. @throws DatasetFault naming what is missing or damaged. */
+/** Fetches a step into a new file. @throws DatasetFault naming a missing or damaged part. */
 export async function pullStep(
   session: PostgresSession,
   path: string,
@@ -93,7 +93,7 @@ export async function pullStep(
   await pullParts(session, { of: "step", name, ...row }, path);
 }
 
-/** The database keeps members of JSON in an order of its own. */
+/** Restores the order of members: the database keeps JSON in an order of its own. */
 const inOrder = ({ changes, counts }: NonNullable<Publication["step"]>): Publication["step"] => ({
   changes,
   counts: byName(recordKinds, (kind) => byName(changeKinds, (change) => counts[kind][change])),
@@ -104,7 +104,7 @@ const byName = <Name extends string, Value>(
   valueOf: (name: Name) => Value,
 ) => Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
 
-/** The name of a step, as the database has it. */
+/** Returns the name of a step in the database. */
 export const nameOf = (from: string, to: string) => `${from}..${to}`;
 
 interface Row {
@@ -135,6 +135,6 @@ const forgetSql = `
   )
   update dataset_state set change = change + 1 where exists (select from gone)`;
 
-/** A step that was stored for a publication which then failed is among them. */
+/** Query that deletes unused steps, such as one that was stored for a failed publication. */
 const forgetStepsSql = `delete from dataset_step
   where name not in (select step from dataset_publication where step is not null)`;

@@ -1,10 +1,10 @@
-/** The rows of the shared datasets: what is read of each, and of all at one moment. */
+/** The rows of the shared datasets: reads one, or all of one moment. */
 import { hostname } from "node:os";
 import { timeText } from "#store/dataset-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import type { SharedGeneration, SharedState } from "./remote.ts";
 
-/** Whom rows that this process writes name. */
+/** Name of this process in the rows that it writes. */
 export const publisher = `process ${process.pid} on ${hostname()}`;
 
 const columns = [
@@ -23,12 +23,12 @@ const columns = [
   "publisher",
 ] as const satisfies (keyof SharedGeneration)[];
 
-/** Of a table or a statement called `d`. */
+/** Columns of a table or a statement called `d`. */
 export const datasetColumns = columns
   .map((name) => (name.endsWith("_at") ? timeText(`d.${name}`, name) : `d.${name}`))
   .join(", ");
 
-/** Returns what a row with these columns, and perhaps others, says of a dataset. */
+/** Returns the dataset of a row with these columns, and perhaps others. */
 export const generationOf = (row: SharedGeneration): SharedGeneration =>
   Object.fromEntries(columns.map((name) => [name, row[name]])) as unknown as SharedGeneration;
 
@@ -46,13 +46,13 @@ type StateRow = SharedGeneration & { change: number; current: string | null; rea
 export const readShared = async ({ query }: Pick<PostgresSession, "query">): Promise<SharedState> =>
   stateOf(await query<StateRow>(readAll));
 
-/** One statement, so that it is the state of one moment. */
+/** Query for the state of one moment, so it is one statement. */
 const readAll = `select s.change, s.current, extract(epoch from now()) * 1000 as read_at, ${datasetColumns}
   from dataset_state s left join dataset d on true order by d.version`;
 
 function stateOf(rows: readonly StateRow[]): SharedState {
   const { change, current, read_at } = rows[0]!;
-  // Without any dataset there is one row, whose version is null.
+  // Without any dataset there is one row, with null for its version.
   const generations = rows
     .filter(({ version }) => (version as string | null) !== null)
     .map(generationOf);

@@ -1,39 +1,39 @@
-/** Starts the worker that keeps the folder of a server equal to the shared datasets, and starts it again should it end. */
+/** Starts the worker that keeps the folder of a server equal to the shared datasets, and restarts it if it ends. */
 import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import { openCache } from "./dataset-cache.ts";
 import type { FromRemoteWorker, RemoteOrder, ToRemoteWorker } from "./remote-worker.ts";
 
 export interface SharedDatasetsLink {
-  /** The version that all servers are to serve, as last heard; undefined until then. */
+  /** Returns the version that all servers should serve, as last heard. Returns undefined until then. */
   wanted(): string | null | undefined;
-  /** How long ago it was last known that what is served is what all are to serve. */
+  /** Returns the time since this server was last known to serve the wanted version; 0 up to 2 s. */
   behindSeconds(): number;
-  /** This server took over a dataset. */
+  /** Notes that this server took over a dataset. */
   noteServed(version: string): void;
-  /** This version could not be loaded; its file may be damaged. */
+  /** Reports a version that could not be loaded; its file may be damaged. */
   mend(version: string): void;
-  /** Resolves within two seconds. */
+  /** Ends the worker. Resolves within 2 s. */
   close(): Promise<void>;
 }
 
 interface StartRequest extends Omit<RemoteOrder, "id" | "startedAt"> {
-  /** What the server serves already. */
+  /** Version that the server serves already. */
   served: string | null;
-  /** The folder points at another dataset, or has a damaged one anew. */
+  /** Called when the folder points at another dataset, or has replaced a damaged one. */
   onPointed: () => void;
-  /** Each fault once; null once all works again. */
+  /** Called once for each fault, and with null when all works again. */
   onFault: (error: Error | null) => void;
-  /** Monotonic clock in milliseconds. */
+  /** Returns the ms of a monotonic clock. */
   now: () => number;
 }
 
 const startAgainMilliseconds = 1000;
 const closeMilliseconds = 2000;
-/** The database is asked twice a second; a server that agreed with it a moment ago is not behind. */
+/** Time for which a server that agreed with the database is not behind. The database is asked twice a second. */
 const agreedLatelyMilliseconds = 2000;
 
-/** @throws DatasetFault where the folder is no cache. */
+/** Starts the worker. @throws DatasetFault if the folder is no cache. */
 export function startRemote(request: StartRequest): SharedDatasetsLink {
   const { url, gateMemory, folder, fetchesPinned, program, onPointed, onFault, now } = request;
   openCache(folder);
@@ -45,7 +45,7 @@ export function startRemote(request: StartRequest): SharedDatasetsLink {
   let { served } = request;
   let agreedAt = now();
   let isClosing = false;
-  /** What ended the worker; told once. */
+  /** Error that ended the worker, told once. */
   let lastError = "";
   let timer: NodeJS.Timeout | undefined;
   let worker = start();

@@ -1,4 +1,4 @@
-/** Stores a tree of number arrays in the table `array`, one row each, named by its path in the tree. */
+/** Stores a tree of number arrays in the table `array`: one row for each, named by its path in the tree. */
 import type { DatabaseSync } from "node:sqlite";
 
 const arrays = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const;
@@ -8,11 +8,11 @@ type Element = keyof typeof arrays;
 export interface StoredArray {
   name: string;
   element: Element;
-  /** Little-endian, as in memory. */
+  /** Bytes, little-endian, as in memory. */
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Every array in a tree of objects, in the order of their members. */
+/** Yields every array in a tree of objects, in the order of their members. */
 export function* arraysIn(tree: object, path: readonly string[] = []): Generator<StoredArray> {
   for (const [member, value] of Object.entries(tree) as [string, unknown][]) {
     const place = [...path, member];
@@ -22,7 +22,7 @@ export function* arraysIn(tree: object, path: readonly string[] = []): Generator
   }
 }
 
-/** The memory of every array in a tree, each block once: what is transferred to hand the tree to another thread. */
+/** Returns the memory of all arrays in a tree, each block once, for the transfer to another thread. */
 export const buffersIn = (tree: object): ArrayBuffer[] => [
   ...new Set(Array.from(arraysIn(tree), ({ bytes }) => bytes.buffer)),
 ];
@@ -33,7 +33,7 @@ const elementOf = (array: ArrayBufferView): Element =>
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
-/** The tree that the arrays came from. */
+/** Returns the tree of these arrays. */
 export function treeOf(all: readonly StoredArray[]): object {
   const tree: Record<string, unknown> = {};
   for (const array of all) {
@@ -46,7 +46,7 @@ export function treeOf(all: readonly StoredArray[]): object {
   return tree;
 }
 
-/** The same memory as numbers. */
+/** Returns the same memory as numbers. */
 function numbersOf({ element, bytes }: StoredArray) {
   const { BYTES_PER_ELEMENT: size } = arrays[element];
   return new arrays[element](bytes.buffer, bytes.byteOffset, bytes.length / size);
@@ -57,7 +57,7 @@ export function writeArrays(db: DatabaseSync, all: Iterable<StoredArray>): void 
   for (const { name, element, bytes } of all) insert.run(name, element, bytes);
 }
 
-/** One after the other, in the order they were written. */
+/** Reads arrays one after the other, in the order in which they were written. */
 export const readArrays = (db: DatabaseSync) =>
   db
     .prepare("select name, element, bytes from array order by rowid")

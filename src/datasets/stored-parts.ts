@@ -1,4 +1,4 @@
-/** The file of a dataset as PostgreSQL keeps it: in parts of a megabyte, each compressed. */
+/** The file of a dataset in PostgreSQL, in compressed parts of 1 MiB. */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -8,19 +8,19 @@ import type { PostgresSession } from "#store/postgres.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import type { Generation } from "./generation.ts";
 
-/** For sessions whose statements carry a part: over a slow network one takes long, and so does a transaction of all of them. */
+/** Limits for sessions that carry parts: one may take long over a slow network, and so may a transaction of all. */
 export const partLimits = { answer: 30_000, statement: 0, idleInTransaction: 60_000 };
 
 const partBytes = 1024 * 1024;
 const compress = promisify(zstdCompress);
-/** Fast, and with a checksum, so that a damaged part is known by itself. */
+/** Fast compression, with a checksum that tells a damaged part. */
 const zstdOptions = {
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 };
 const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
 const unpack = promisify(zstdDecompress);
 
-/** A file in parts, or one that is to be. */
+/** A file that is stored in parts, or will be. */
 export interface StoredFile {
   of: "dataset" | "step";
   /** Version of the dataset, or FROM..TO of the step. */
@@ -41,7 +41,7 @@ const tables = {
   step: { table: "dataset_step_part", column: "name" },
 } as const;
 
-/** A part is compressed while the one before it is on its way. */
+/** Stores a file. Compresses each part while the one before is on its way. */
 export async function pushParts(
   session: PostgresSession,
   path: string,
@@ -62,7 +62,7 @@ export async function pushParts(
       const bytes = await pack(part);
       await sent;
       sent = session.query(sql, [name, number, bytes]);
-      // Awaited in the next round, where it throws.
+      // The next round awaits it, and throws.
       sent.catch(() => {});
     }
     await sent;
@@ -76,8 +76,8 @@ export async function pushParts(
 }
 
 /**
- * The parts of a stored file, in order; the next one is on its way while one is used.
- * @throws DatasetFault naming what is missing or damaged, after the last one where only the SHA-256 of all tells.
+ * Yields the parts of a stored file, in order. The next one is on its way while one is used.
+ * @throws DatasetFault naming a missing or damaged part, or after the last part if only the SHA-256 of all tells.
  */
 async function* storedParts(
   session: PostgresSession,
@@ -113,7 +113,7 @@ async function* storedParts(
     );
 }
 
-/** Writes them into a new file at `path`, which is whole only where this does not throw. */
+/** Writes the parts into a new file at `path`, which is whole only if this does not throw. */
 export async function pullParts(
   session: PostgresSession,
   stored: StoredFile,
@@ -128,7 +128,7 @@ export async function pullParts(
   }
 }
 
-/** Reads them, whole and as they should be, and keeps nothing. @throws as `pullParts`. */
+/** Reads and checks all parts, and keeps nothing. @throws as `pullParts`. */
 export async function checkParts(session: PostgresSession, stored: StoredFile): Promise<void> {
   for await (const _ of storedParts(session, stored));
 }

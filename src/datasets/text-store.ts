@@ -1,17 +1,17 @@
-/** Keeps the texts of many records outside the heap, where the garbage collector would copy and scan a million of them repeatedly. */
+/** Keeps the texts of many records outside the heap: the garbage collector would copy and scan a million of them repeatedly. */
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 
-/** Where the texts of a record are stored. */
+/** The place where the texts of a record are stored. */
 export type KeptText = number;
 
 /** The texts of many records, which another thread may have packed. */
 export interface PackedRecords {
   bytes: Uint8Array<ArrayBuffer>;
-  /** Of each record where its links begin, where its own part begins, and where that ends. */
+  /** Three places for each record: start of its links, start of its own part, and end of that. */
   places: readonly number[];
 }
 
-/** What is stored of a record, valid up to the next read. Its places are in `bytes`. */
+/** The stored texts of a record, valid until the next read. Its places are in `bytes`. */
 export interface StoredText {
   bytes: Buffer;
   links: number;
@@ -19,14 +19,14 @@ export interface StoredText {
   end: number;
 }
 
-/** What the record says of its links. */
+/** Returns the text of a record's links. */
 export const linksIn = ({ bytes, links, own }: StoredText) => bytes.toString("utf8", links, own);
 
-/** The record's own part. */
+/** Returns a record's own part. */
 export const ownIn = ({ bytes, own, end }: StoredText) => bytes.toString("utf8", own, end);
 
 export interface TextStore {
-  /** Takes the bytes over. @returns where the first record is stored; the others follow, one higher each. */
+  /** Takes packed bytes over. @returns the place of the first record; the others follow, one higher each. */
   take(packed: PackedRecords): KeptText;
   /** Stores a single record. */
   keep(links: string, own: string): KeptText;
@@ -35,23 +35,23 @@ export interface TextStore {
   clear(): void;
 }
 
-/** Of more than this the rest is written to a file: 65,000 records take about 36 MB. */
+/** Maximum bytes in memory; all others go to a file. 65,000 records take about 36 MB. */
 const memoryBytesMax = 40 * 1024 * 1024;
 
 const numbersOfPlace = 4;
 
 /**
- * @param path of a file for what exceeds the memory; created where it is needed, and removed at the end.
- * @param bytesMax kept in memory.
+ * @param path file for texts beyond the memory, created if needed and removed at the end.
+ * @param bytesMax maximum bytes in memory.
  */
 export function openTextStore(path: string, bytesMax = memoryBytesMax): TextStore {
-  /** Packs in memory; the place of one in the file where it is there. */
+  /** Packs in memory, or their places in the file. */
   const packs: (Buffer | number)[] = [];
-  /** Of each record the number of its pack, and where it stands there. */
+  /** Number of each record's pack, and its place there. */
   let places = new Uint32Array(1024 * numbersOfPlace);
   let count = 0;
   let packer = openPacker();
-  /** Number of the pack that will hold what `packer` has now. */
+  /** Number of the pack for the present content of `packer`. */
   let packing = -1;
   let bytesInMemory = 0;
   let bytesInFile = 0;
@@ -121,7 +121,7 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax): TextStor
       return { bytes: scratch, links: 0, own: own - links, end: length };
     },
     clear() {
-      // Detaching frees a buffer now; the garbage collector sees no pressure on its own heap and would leave it.
+      // Detaching frees a buffer now. The garbage collector sees no pressure on its own heap and would leave it.
       for (const pack of packs) if (typeof pack !== "number") free(pack);
       packs.length = 0;
       packer = openPacker();
@@ -137,27 +137,27 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax): TextStor
   };
 }
 
-/** So much is packed before it is stored or sent. */
+/** Size of a pack, in bytes, before it is stored or sent. */
 const packBytes = 1024 * 1024;
 
-/** Bytes of UTF-8 that one UTF-16 code unit takes at most. */
+/** Maximum bytes of UTF-8 for one UTF-16 code unit. */
 const unitBytesMax = 3;
 
 interface Packer {
-  /** @returns where its links begin, where its own part begins, and where that ends. */
+  /** Adds the texts of a record. @returns start of its links, start of its own part, and end of that. */
   add(links: string, own: string): [links: number, own: number, end: number];
   length(): number;
-  /** What was added, which is no longer the packer's. */
+  /** Returns the added bytes, which are no longer the packer's. */
   take(): Uint8Array<ArrayBuffer>;
 }
 
-/** Packs texts into one array of bytes. */
+/** Returns a packer of texts into one array of bytes. */
 export function openPacker(): Packer {
   let bytes: Buffer<ArrayBuffer> | null = null;
   let end = 0;
   const makeSpace = (needed: number): Buffer<ArrayBuffer> => {
     if (bytes !== null && end + needed <= bytes.length) return bytes;
-    // Never part of the pool that small buffers share. Pages that are not written to take no memory.
+    // Never part of the pool that small buffers share. Unwritten pages take no memory.
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * packBytes, 2 * (end + needed)));
     if (bytes !== null) larger.set(bytes.subarray(0, end));
     return (bytes = larger);

@@ -1,4 +1,4 @@
-/** Verifies a generation before it is published: documents as they will be served, hash, counts, and all that they are found by. */
+/** Verifies a generation before it is published: documents as they will be served, hash, checksums, and index. */
 import { createHash, type Hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -17,12 +17,13 @@ import { timeMember } from "./render.ts";
 import { free, hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
 import { arraysIn, readArrays } from "./stored-arrays.ts";
 
-/** Of more documents of a kind, a sample of this size is hashed again and parsed, evenly spread. */
+/** Number of documents of a kind that are hashed again and parsed, evenly spread over all. */
 const sampleSize = 1000;
 
 /**
+ * Verifies a file.
  * @param onChecked called now and then with the number of records read so far.
- * @throws DatasetFault naming what is wrong.
+ * @throws DatasetFault naming the fault.
  */
 export function verifyGeneration(
   path: string,
@@ -40,13 +41,13 @@ export function verifyGeneration(
   }
 }
 
-/** What is gathered from all documents. */
+/** Facts gathered from all documents. */
 interface Gathered {
   contentHashes: Hash;
   checksum: number;
   indexer: Indexer;
   positionOfGp: Map<string, number>;
-  /** Former ids and the GPs whose documents name them. */
+  /** Former ids, with the GPs whose documents name them. */
   formerIds: Map<string, string>;
   records: number;
 }
@@ -86,7 +87,7 @@ function firstFault(
   return firstWrongArray(db, gathered.indexer.index(documents as DatasetIndex["documents"]));
 }
 
-/** @returns where the documents of a kind stand, or the first fault among them. */
+/** Reads the documents of a kind back. @returns their places, or the first fault. */
 function readBack(
   db: DatabaseSync,
   kind: RecordKind,
@@ -154,7 +155,7 @@ type DocumentRow = readonly [
 const documentColumns =
   "position, id, content_hash, updated_at, own_length, octet_length(document)";
 
-/** A document as it is stored, among others. */
+/** A stored document among others. */
 interface StoredDocument {
   bytes: Buffer;
   start: number;
@@ -164,13 +165,13 @@ interface StoredDocument {
 const textOf = ({ bytes, start, end }: StoredDocument) => bytes.toString("utf8", start, end);
 
 /**
- * What follows the record's own members, in which every byte is a character: all that is looked for there is ASCII, and
- * no other character has its bytes in UTF-8.
+ * Returns the text after the record's own members, with every byte as a character. All texts that are looked for there
+ * are ASCII, and no other character has ASCII bytes in UTF-8.
  */
 const tailOf = ([, , , , ownLength]: DocumentRow, { bytes, start, end }: StoredDocument) =>
   bytes.toString("latin1", start + ownLength, end);
 
-/** Do id and time match the row, and do the document's own members end where the row says? */
+/** Reports whether id and time match the row, and the document's own members end where the row says. */
 function isPlaced(row: DocumentRow, document: StoredDocument): boolean {
   const [, id, , updatedAt, ownLength] = row;
   const { bytes, start, end } = document;
@@ -186,7 +187,7 @@ function isPlaced(row: DocumentRow, document: StoredDocument): boolean {
   );
 }
 
-/** Does the content of the document have the hash of its row? */
+/** Reports whether the content of the document has the hash of its row. */
 function isUnchanged(
   [, , contentHash, updatedAt, ownLength]: DocumentRow,
   { bytes, start, end }: StoredDocument,
@@ -196,11 +197,11 @@ function isUnchanged(
   return hashOfContent(Buffer.concat(content)) === Buffer.from(contentHash).toString("hex");
 }
 
-/** Quotes inside a text are escaped, so nothing else can look like the member that the display order compares first. */
+/** Members that the display order compares first. Quotes inside a text are escaped, so nothing else can look like them. */
 const sortMembers = { signal: ',"date":"', other: ',"name":"' } as const;
 const [quote, backslash] = [0x22, 0x5c];
 
-/** @throws Error where the document has no such member. */
+/** Returns the sort key of a document. @throws Error if it has no such member. */
 function sortKeyIn(kind: RecordKind, { bytes, start, end }: StoredDocument): string {
   const member = sortMembers[kind === "signal" ? kind : "other"];
   const from = bytes.indexOf(member, start, "latin1") + member.length - 1;
@@ -212,13 +213,13 @@ function sortKeyIn(kind: RecordKind, { bytes, start, end }: StoredDocument): str
 
 type Sorted = { sortKey: string; id: string };
 
-/** Are two different records of a kind in display order? */
+/** Reports whether two different records of a kind are in display order. */
 const isInOrder = (kind: RecordKind, one: Sorted, next: Sorted) =>
   one.sortKey === next.sortKey
     ? one.id < next.id
     : one.sortKey < next.sortKey === (kind !== "signal");
 
-/** Has the table exactly these former ids for the GPs that are there? */
+/** Reports whether the table has exactly these former ids for the existing GPs. */
 function areFormerIds(db: DatabaseSync, told: ReadonlyMap<string, string>): boolean {
   const sql = "select former_id, gp_id from former_id join gp on gp.id = gp_id";
   const rows = new Map(arraysOf<[string, string]>(db, sql));
@@ -233,7 +234,7 @@ const gpsMember = '"gps":[';
 const idMember = '{"id":"';
 const idLength = 19;
 
-/** Ids in the list at the end of a document. No text can look like a member, because its quotes are escaped. */
+/** Returns the ids in the list at the end of a document. No text can look like a member, because its quotes are escaped. */
 function gpIdsIn(tail: string): string[] {
   const ids: string[] = [];
   let at = tail.lastIndexOf(gpsMember);
@@ -244,7 +245,7 @@ function gpIdsIn(tail: string): string[] {
   return ids;
 }
 
-/** Returns how the arrays differ from those that were made of the documents. */
+/** Returns how the arrays differ from those made of the documents. Returns undefined if they do not. */
 function firstWrongArray(db: DatabaseSync, made: DatasetIndex): string | undefined {
   const called = new Map(Array.from(arraysIn(made), (array) => [array.name, array]));
   for (const { name, element, bytes } of readArrays(db)) {

@@ -17,22 +17,23 @@ import { arraysIn, writeArrays } from "./stored-arrays.ts";
 import { ownIn, type TextStore } from "./text-store.ts";
 
 export interface Draft {
-  /** All of the generation; the lists are empty afterwards. */
+  /** All records of the generation; the lists are empty afterwards. */
   records: DraftRecords;
-  /** Holds their JSON; cleared afterwards. */
+  /** Store of their JSON, cleared afterwards. */
   texts: TextStore;
-  /** Names, and when an import last changed something of each. */
+  /** Names of sources, with the time of the last import that changed each. */
   sources: Iterable<readonly [name: string, importedAt: string]>;
-  /** Former ids with the GPs they lead to. */
+  /** Former ids, with the GPs that they lead to. */
   formerIds: ReadonlyMap<string, string>;
   builtAt: string;
 }
 
 /**
- * @param path of an empty file.
- * @param previous the generation that changes are counted against.
+ * Writes a draft.
+ * @param path path of an empty file.
+ * @param previous generation that changes are counted against.
  * @param onWritten called now and then with the number of records written so far.
- * @returns `meta` null where nothing differs; the file is then incomplete.
+ * @returns `meta` null if nothing differs; the file is then incomplete.
  */
 export function writeDraft(
   path: string,
@@ -40,7 +41,7 @@ export function writeDraft(
   previous: Previous,
   onWritten: (records: number) => void,
 ): { meta: Meta | null; changes: Changes } {
-  // In defensive mode SQLite would keep a journal despite the pragma, and a killed import would leave that behind too.
+  // In defensive mode SQLite would keep a journal despite the pragma, and a killed import would leave it behind, too.
   const db = new DatabaseSync(path, { defensive: false });
   try {
     db.exec(`${draftPragmas}; begin; ${tables}`);
@@ -87,19 +88,19 @@ const metaOf = (hash: string, builtAt: string, checksums: Checksums): Meta => ({
   ...checksums,
 });
 
-/** What records that link to a GP need to know of it. */
+/** Facts about a GP for records that link to it. */
 interface WrittenGp {
   position: number;
-  /** JSON of the link, as their documents have it. */
+  /** JSON of the link in their documents. */
   linkJson: string;
-  /** JSON of what a principal inherits from it. */
+  /** JSON of the lists that a principal inherits. */
   listsJson: string;
 }
 
 /** GPs by source, and by the source's own id. */
 type WrittenGps = ReadonlyMap<string, ReadonlyMap<string, WrittenGp>>;
 
-/** @param formerIds of each GP that has any. */
+/** Writes the GPs of a draft. @param formerIds former ids of each GP that has any. */
 function writeGps(
   writer: DocumentWriter,
   indexer: Indexer,
@@ -159,7 +160,7 @@ function inheritedJson(gps: readonly WrittenGp[]): string {
   });
 }
 
-/** What a principal inherits from its GPs. */
+/** Lists that a principal inherits from its GPs. */
 interface Inherited {
   tags: readonly string[];
   themes: readonly string[];

@@ -1,10 +1,10 @@
-/** Writes a step: the changes from one generation to another as NDJSON, in the form that docs/changes.md describes. */
+/** Writes a step: the changes from one generation to another as NDJSON. docs/changes.md describes the form. */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
 import { compareGenerations, type Comparison, type Difference, hashOfRecords } from "./compare.ts";
 
-/** What the head of a step says besides its two versions. */
+/** Facts in the head of a step besides its two versions. */
 interface StepFacts extends NonNullable<Publication["step"]> {
   from_hash: string;
   to_hash: string;
@@ -13,19 +13,19 @@ interface StepFacts extends NonNullable<Publication["step"]> {
 interface StepOrder {
   from: { version: string; path: string };
   to: { version: string; path: string };
-  /** Hash of the records of `from`, where it is known. */
+  /** Hash of the records of `from`; null if it is not known. */
   fromHash: string | null;
 }
 
-/** Raised when a program could misread a step. */
+/** Format of a step. Raise it when a program could misread a step. */
 const stepFormat = 1;
-/** The counts are known last, so the head is written last, into the place that was left for it. */
+/** Room for the head. It is written last, because the counts are known last. */
 const headBytes = 1024;
 const pieceBytes = 256 * 1024;
 
 /**
- * Writes a new file and syncs it; in bounded memory, whatever the number of changes.
- * @throws DatasetFault where a generation cannot be read; an error of the system where the file cannot be written.
+ * Writes a new file and syncs it, in bounded memory whatever the number of changes.
+ * @throws DatasetFault if a generation cannot be read, or an error of the system if the file cannot be written.
  */
 export function writeStep(path: string, { from, to, fromHash }: StepOrder): StepFacts {
   const comparison = compareGenerations(from.path, to.path);
@@ -60,7 +60,7 @@ const countless = () =>
     recordKinds.map((kind) => [kind, Object.fromEntries(changeKinds.map((one) => [one, 0]))]),
   ) as StepFacts["counts"];
 
-/** Documents stand in it as they are stored. */
+/** Returns the line of a difference, with documents as they are stored. */
 function lineOf(difference: Difference, comparison: Comparison): string {
   const { change, kind, id, into } = difference;
   const what = `{"change":"${change}","kind":"${kind}","id":"${id}"`;
@@ -78,7 +78,7 @@ function lineOf(difference: Difference, comparison: Comparison): string {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Only those that differ; a record that has other members, or has them in another order, is there as a whole, too. */
+/** Returns the differing members, and the whole record, too, if it has other members or another order of them. */
 function changedMembers(beforeText: string, afterText: string): string {
   const before = JSON.parse(beforeText) as Members;
   const after = JSON.parse(afterText) as Members;
@@ -94,7 +94,7 @@ function changedMembers(beforeText: string, afterText: string): string {
 
 const textOf = (value: unknown) => JSON.stringify(value);
 
-/** Writes lines from a place on, many at once. */
+/** Returns a writer of lines from a place on, many at once. */
 function openLines(file: number, start: number) {
   let at = start;
   let waiting: string[] = [];
@@ -116,7 +116,7 @@ function openLines(file: number, start: number) {
   };
 }
 
-/** `writeSync` may write a part only, as on a disk that is nearly full. */
+/** Writes all bytes: `writeSync` may write only a part, as on a nearly full disk. */
 function writeAll(file: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length;)
     done += writeSync(file, bytes, done, bytes.length - done, position + done);

@@ -364,7 +364,7 @@ test("a dataset of which something untrue is known is not backed up, and nothing
     writeFileSync(join(folder, `${version}.json`), sound);
   }
   changeFacts(folder, version, { version: "20261102T030000Z-00000000" });
-  await assert.rejects(backup(dataDir, join(place, "backup.tar")), /tells of another dataset/);
+  await assert.rejects(backup(dataDir, join(place, "backup.tar")), /describes another dataset/);
   assert.deepEqual(readdirSync(place), []);
 });
 

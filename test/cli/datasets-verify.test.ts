@@ -47,7 +47,7 @@ test("verify tells of facts that are not true, also where it is asked for that d
     assert.equal(exitCode, exitCodes.unhealthy, err);
     assert.match(
       out,
-      new RegExp(`write in it what the file has, .*'gp-records datasets publish ${version}'`),
+      new RegExp(`write the facts of the file into it, .*'gp-records datasets publish ${version}'`),
     );
     assert.match(await refusal(exitCodes.conflict, "datasets", "publish", version), /instead of/);
 
@@ -126,7 +126,7 @@ test("a directory, a FIFO, a socket and a device in the place of a dataset's fil
     const { exitCode, out, err } = await run(...args);
     assert.equal(exitCode, exitCodes.unhealthy, err);
     for (const found of words) assert.ok(out.includes(found), out);
-    assert.match(out, /Find out who put it there and move it away; put the file back/);
+    assert.match(out, /Find out who put it there, move it away, put the file back/);
     assert.ok(!out.includes(factsOf(current)), out);
   }
 

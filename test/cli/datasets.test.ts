@@ -120,7 +120,7 @@ test("a dataset that is not there, or none older, ends with 4 and changes nothin
     for (const what of ["show", "publish"])
       assert.equal(
         await refusal(exitCodes.conflict, "datasets", what, name),
-        `error: There is no dataset '${name}'; 'gp-records datasets list' shows those there are.\n`,
+        `error: There is no dataset '${name}'; 'gp-records datasets list' shows all datasets.\n`,
       );
   await text("datasets", "rollback");
   assert.match(

@@ -69,7 +69,7 @@ test("export says where versions are listed when it is asked for another, and na
   const { refusal, folder } = await published(t);
   assert.equal(
     await refusal(exitCodes.conflict, "export", "--format", "csv", "--version", "1"),
-    "error: There is no dataset '1'; 'gp-records datasets list' shows those there are.\n",
+    "error: There is no dataset '1'; 'gp-records datasets list' shows all datasets.\n",
   );
   const file = join(folder, "file");
   writeFileSync(file, "");

@@ -118,7 +118,7 @@ for (const [change, words] of untrueFacts)
       assert.match(second!.fault!, words);
       assert.equal(
         second!.mend,
-        `Put ${facts} back from a backup, or write in it what the file has, and say 'gp-records datasets publish ${current}'; or serve the dataset before it with 'gp-records datasets rollback'.`,
+        `Put ${facts} back from a backup, or write the facts of the file into it, and run 'gp-records datasets publish ${current}'; or serve the dataset before it with 'gp-records datasets rollback'.`,
       );
     }
     changeFacts(catalogue.folder, older, change);

@@ -102,7 +102,7 @@ test("facts that are of another dataset, or no facts at all, are a fault that na
   copyFileSync(factsPath(catalogue, older), facts);
   assert.throws(() => catalogue.current(), {
     name: "DatasetFault",
-    message: `${facts} tells of another dataset: "version" is "${older}" instead of "${current}". 'gp-records datasets verify' says what mends it.`,
+    message: `${facts} describes another dataset: "version" is "${older}" instead of "${current}". 'gp-records datasets verify' says how to fix it.`,
   });
   assert.throws(() => catalogue.list(), DatasetFault);
   assert.equal(catalogue.findReadable(current), null);
