@@ -10,7 +10,7 @@ export interface Config extends Settings {
   isDemo: boolean;
 }
 
-/** Error for settings that cannot be used, with a sentence about each. */
+/** Error for unusable settings, with a sentence about each. */
 export class ConfigFault extends Error {
   readonly faults: readonly string[];
 
@@ -70,7 +70,7 @@ function readSecret(path: string): string | Fault {
   }
 }
 
-/** Lists faults of settings that are valid alone but do not fit together. */
+/** Lists faults of settings that do not fit together. */
 function faultsTogether(config: Config): string[] {
   const { host, port, adminAddress, databaseUrl, countersUrl, smtpUrl, publicUrl } = config;
   const faults: string[] = [];
@@ -117,7 +117,7 @@ export function missedLinks(
   };
 }
 
-/** Returns the URL, without a trailing slash, at which this machine reaches a listener. Its address may be a wildcard. */
+/** Returns the URL of a listener for this machine. Its address may be a wildcard. The URL has no trailing slash. */
 export function localUrl(host: string, port: number): string {
   const { hostname = host } = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`) ?? {};
   const reached = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;

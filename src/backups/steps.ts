@@ -58,7 +58,7 @@ export function gatherSteps(folder: string, current: string, temporary: string):
   return { publications: listed, files };
 }
 
-/** Lists publications. Returns none if the list is damaged: a backup is made all the same, and each publication warns of it. */
+/** Lists publications. Returns none if the list is damaged: that prevents no backup, and each publication warns of it. */
 function listOf(publications: Publications, current: string): readonly Publication[] {
   try {
     return publications.list(current);

@@ -98,7 +98,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     const { current, generations } = seen;
     const isFetched = current !== null && (await fetch(current));
     const publications = await remote.publications.list();
-    // The step to the dataset comes with it. If the step is damaged, the dataset comes all the same.
+    // The step to the dataset comes with it. If the step is damaged, the dataset still comes.
     const [newest] = await Promise.allSettled(publications.slice(-1).map(fetchStep));
     steps.write(publications);
     steps.clear(publications);

@@ -151,7 +151,7 @@ function sharedDatasets(shared: Shared): Datasets {
       lock?.check();
       await remote.push(draftPath, generation, "added");
       const published = await publish(generation, draftPath).catch(async (error: unknown) => {
-        // The next import removes it if this fails, too. Nothing removes it if it became current all the same.
+        // The next import removes it if this fails, too. Nothing removes it if it became current after all.
         await remote.remove(generation.version).catch(() => {});
         throw error;
       });

@@ -23,7 +23,7 @@ interface SharedCountersOptions {
   clock: Clock;
   /**
    * Called with the reason when counts can no longer be shared, also at the start, and again for a reason that somebody
-   * has to mend. Called with null when they are shared again. Never called after `close`. Must not throw.
+   * has to fix. Called with null when they are shared again. Never called after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
   patience: ChosenPatience;

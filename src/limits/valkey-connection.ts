@@ -25,7 +25,7 @@ interface Connection {
 interface ValkeyConnection extends Pick<Connection, "send"> {
   /** Returns the URL without user and password; says that it is a cluster once that is known. */
   place(): string;
-  /** Like `connect` of `Engine`. */
+  /** Connects, as `connect` of `Engine`. */
   connect(onLost: (fault: Error) => void): Promise<void>;
   disconnect(): void;
   /** Reports whether keys of all parts may be in one call. */

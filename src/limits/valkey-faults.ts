@@ -48,7 +48,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
 ];
 
-/** The same for faults that somebody has to mend, in the setting or at the server. The text follows the place. */
+/** The same for faults that somebody has to fix, in the setting or at the server. The text follows the place. */
 const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
   [
     /^ERR AUTH\b.*|^ERR Client sent AUTH.*/s,
@@ -76,7 +76,7 @@ interface Asked {
 }
 
 /**
- * Returns an error whose message follows the place. Returns a StoreFault, which names the place, if somebody has to mend
+ * Returns an error whose message follows the place. Returns a StoreFault, which names the place, if somebody has to fix
  * something. Neither has the password.
  */
 export function faultInWords(fault: Error, { place, tls, password }: Asked): Error {

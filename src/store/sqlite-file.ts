@@ -12,7 +12,7 @@ export interface FileShape {
   file: string;
   /** Steps of the schema, oldest first. */
   steps: readonly FileStep[];
-  /** In a power failure `full` loses nothing, `normal` perhaps the last commits. A killed process never loses anything. */
+  /** Durability: in a power failure `full` loses nothing, `normal` perhaps the last commits. A killed process loses nothing. */
   synchronous: "full" | "normal";
   /** Longest wait for another writer; the thread blocks meanwhile. */
   busyMilliseconds: number;

@@ -9,7 +9,7 @@ import type { NumberedBatch } from "./writes.ts";
 type Query = PostgresSession["query"];
 
 /**
- * Returns a function that writes one batch. If it rejects, the batch may have been written all the same. Called with the
+ * Returns a function that writes one batch. If it rejects, the batch may still have been written. Called with the
  * same number again it counts the batch once, even if the server runs the first statement only afterwards.
  * @param query runs SQL on the session of the moment.
  * @param keepsLog logs each request, instead of only adding it to the sums.

@@ -46,7 +46,7 @@ export interface Recording {
 
 interface RecordingOrder {
   dataDir: string;
-  /** As in `WriterSetting`. */
+  /** PostgreSQL to write to, as in `WriterSetting`; null for a file in `dataDir`. */
   database: NonNullable<WriterOptions["database"]> | null;
   retention: Retention;
   /** Milliseconds since 1970. */
@@ -55,7 +55,7 @@ interface RecordingOrder {
   onFault: (fault: Error | null) => void;
   /** Called with the number of lost records, once when the loss begins and once when it is over. */
   onLoss: (requests: number, isOver: boolean) => void;
-  /** As in `WriterOptions`. */
+  /** Wait for a locked file, as in `WriterOptions`. */
   busyMilliseconds?: number;
 }
 
