@@ -10,16 +10,10 @@ import { hashFile } from "#datasets/file-hash.ts";
 import { rollBack } from "#datasets/choose.ts";
 import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { day, filesOf, gp, importDaily, importEntries } from "./published.ts";
+import { day, filesOf, gp, importDaily, importEntries, threeGenerations } from "./published.ts";
 
 const versions = (catalogue: Catalogue) => catalogue.list().map(({ version }) => version);
 const on = (nowMilliseconds: number) => ({ nowMilliseconds });
-
-/** Three generations with a, b and c as their only GP. */
-async function threeGenerations(catalogue: Catalogue): Promise<[string, string, string]> {
-  await importDaily(catalogue, [gp("a")], [gp("b")], [gp("c")]);
-  return versions(catalogue) as [string, string, string];
-}
 
 test("the facts of a generation match its file", async (t) => {
   const catalogue = temporaryCatalogue(t);

@@ -9,15 +9,10 @@ import { hashFile } from "#datasets/file-hash.ts";
 import { openGeneration } from "#datasets/open-generation.ts";
 import { changeFacts, flipByte } from "../support/damage.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
-import { gp, importDaily } from "./published.ts";
+import { gp, importDaily, twoGenerations } from "./published.ts";
 
 const faults = (catalogue: Catalogue, readsBack = false) =>
   [...checkGenerations(catalogue, readsBack)].map(({ fault }) => fault);
-
-async function twoGenerations(catalogue: Catalogue): Promise<[older: string, current: string]> {
-  await importDaily(catalogue, [gp("a")], [gp("b")]);
-  return catalogue.versions() as [string, string];
-}
 
 test("sound datasets are listed oldest first, with the one that is served", async (t) => {
   const catalogue = temporaryCatalogue(t);

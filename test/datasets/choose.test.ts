@@ -6,7 +6,7 @@ import type { Catalogue } from "#datasets/catalogue.ts";
 import { publishVersion, rollBack } from "#datasets/choose.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { day, documents, filesOf, gp, importDaily } from "./published.ts";
+import { day, documents, filesOf, gp, importDaily, threeGenerations } from "./published.ts";
 
 const importOn = async (catalogue: Catalogue, number: number, ids: string[], isStaged = false) => {
   const records = ids.map((id) => gp(id));
@@ -68,12 +68,6 @@ test("a dataset that was current once may be published again whatever is current
   publishOn(catalogue, 4, second.version);
   assert.equal(catalogue.current()!.published_after, first.version);
 });
-
-/** Three generations with a, b and c as their only GP. */
-async function threeGenerations(catalogue: Catalogue) {
-  await importDaily(catalogue, [gp("a")], [gp("b")], [gp("c")]);
-  return catalogue.versions() as [string, string, string];
-}
 
 test("roll back moves the pointer to the generation before, step by step, and says where there is none", async (t) => {
   const catalogue = temporaryCatalogue(t);

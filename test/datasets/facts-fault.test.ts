@@ -8,18 +8,13 @@ import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { loadGeneration } from "#datasets/load.ts";
 import { changeFacts } from "../support/damage.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
-import { day, documents, filesOf, gp, importDaily } from "./published.ts";
+import { day, documents, filesOf, gp, importDaily, twoGenerations } from "./published.ts";
 
 const factsPath = ({ folder }: Catalogue, version: string) => join(folder, `${version}.json`);
 const publish = (catalogue: Catalogue, version: string) =>
   publishVersion(catalogue, { version, discardsNewer: false, nowMilliseconds: day(9) });
 const importAgain = (catalogue: Catalogue, id: string) =>
   importRecords(catalogue, [gp(id)], { nowMilliseconds: day(9) });
-
-async function twoGenerations(catalogue: Catalogue): Promise<[older: string, current: string]> {
-  await importDaily(catalogue, [gp("a")], [gp("b")]);
-  return catalogue.versions() as [string, string];
-}
 
 /** What a disk or an editor may make of the facts, and the words for it. */
 const changes: [change: object, words: RegExp][] = [

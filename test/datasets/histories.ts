@@ -6,6 +6,7 @@ import { findBefore, publishVersion, rollBack } from "#datasets/choose.ts";
 import { keepingSteps } from "#datasets/keep-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { recordKinds } from "#records/kinds.ts";
+import { seededRandom } from "../support/awkward/random.ts";
 import { applyStep, emptyMirror, hashOf, linesOf, type Mirror } from "../support/mirror.ts";
 import { importRecords } from "../support/dataset.ts";
 import { day, gp, principal, project, rows, signal } from "./published.ts";
@@ -17,17 +18,6 @@ export function recordsOf(catalogue: Catalogue, version: string): Mirror {
     for (const { id, document } of rows(catalogue, `select id, document from ${kind}`, version))
       mirror[kind].set(id, document);
   return mirror;
-}
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** Tells what happened in a history, so that a test can make sure that everything did. */
@@ -43,8 +33,7 @@ export interface Happened {
  * @param folder with no dataset yet.
  */
 export async function followHistory(folder: Catalogue, seed: number): Promise<Happened> {
-  const random = randomFrom(seed);
-  const below = (most: number) => Math.floor(random() * most);
+  const { below } = seededRandom(seed);
   const warnings: string[] = [];
   const catalogue = keepingSteps(folder, (sentence) => warnings.push(sentence));
   const publications = openPublications(folder.folder);

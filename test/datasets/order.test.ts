@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fold } from "#records/fold.ts";
-import { openReadModel } from "#search/read-model.ts";
-import { loadGeneration } from "#datasets/load.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { cast } from "../support/cast.ts";
 import { documents, gp, importDaily, principal, project, rows, signal } from "./published.ts";
 
 const names = (records: Record<string, any>[]) => records.map(({ name, title }) => name ?? title);
@@ -111,21 +108,5 @@ test("documents end with gps, and own_length cuts them before what they leave ou
     assert.deepEqual(Object.keys(whole), [...Object.keys(own), ...members]);
     assert.deepEqual({ ...whole, ...own }, whole);
     assert.equal(own.name ?? own.title, awkward);
-  }
-});
-
-test("what is loaded is what was written, byte for byte and in its order", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const { published } = await importRecords(catalogue, cast);
-  const { parts } = openReadModel(loadGeneration(catalogue.pathOf(published!.version), published!));
-  for (const kind of ["principal", "signal", "project"] as const) {
-    const { bytes, starts, lengths, ownLengths } = parts.documents[kind];
-    const stored = rows(catalogue, `select document, own_length from ${kind} order by position`);
-    assert.equal(ownLengths.length, stored.length);
-    stored.forEach(({ document, own_length }, i) => {
-      const end = starts[i]! + lengths[i]!;
-      assert.equal(Buffer.from(bytes.slice(starts[i], end)).toString(), document);
-      assert.equal(ownLengths[i], own_length);
-    });
   }
 });

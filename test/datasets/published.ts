@@ -44,6 +44,18 @@ export async function importDaily(
   }
 }
 
+/** Datasets with a and b as their only GP, one published after the other. @returns their versions. */
+export async function twoGenerations(catalogue: Catalogue): Promise<[string, string]> {
+  await importDaily(catalogue, [gp("a")], [gp("b")]);
+  return catalogue.versions() as [string, string];
+}
+
+/** The same with a, b and c. */
+export async function threeGenerations(catalogue: Catalogue): Promise<[string, string, string]> {
+  await importDaily(catalogue, [gp("a")], [gp("b")], [gp("c")]);
+  return catalogue.versions() as [string, string, string];
+}
+
 /** An import of source "own" whose entries a test makes itself. */
 export const importEntries = (
   catalogue: Catalogue,
