@@ -676,14 +676,14 @@ class ExportedFile(TypedDict):
     kind: Kind
     format: ExportFormat
     records: int
-    # `null` until somebody asks for the file, which is made then.
+    # `null` until the file is made, when it is first requested.
     bytes: int | None
-    # Of the bytes, in hexadecimal.
+    # Hash of the file, in hexadecimal.
     sha256: str | None
 
 
 class ExportedDataset(TypedDict):
-    # Of the dataset, as in `meta.dataset_version`.
+    # Version of the dataset, as in `meta.dataset_version`.
     version: str
     # Whether the operations answer from it.
     is_current: bool

@@ -1,4 +1,4 @@
-/** Passes every request to `/account` on to the account worker, and sends what it returns. */
+/** Passes every request to `/account` on to the account worker, and sends its answer. */
 import { formType, type PageHeader, pageRequestHeaders } from "#account/messages.ts";
 import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
 import { clientAddress } from "./client-address.ts";
@@ -9,7 +9,7 @@ import { otherPaths } from "./record-requests.ts";
 import { type Exchange, queryText, type Route, sentPath } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
-/** Account pages are never stored, never framed, and never named in a `Referer`. */
+/** Headers of account pages, which are never stored, never framed, and never named in a `Referer`. */
 const accountHeaders =
   pageHeaders +
   headerLines({
@@ -18,10 +18,10 @@ const accountHeaders =
     "cross-origin-resource-policy": "same-origin",
   });
 
-/** Two years, the least that preload lists accept (RFC 6797). */
+/** HSTS for two years, the least that preload lists accept (RFC 6797). */
 const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
 
-/** RFC 9110 §8.3.1. */
+/** Form of a media type (RFC 9110 §8.3.1). */
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
 
 export function accountRoutes(http: HttpDependencies): Route[] {
@@ -35,7 +35,7 @@ export function accountRoutes(http: HttpDependencies): Route[] {
     body: { type: formType, bytesMax: bodyBytesMax },
     async handle(exchange) {
       const { request, target, body } = exchange;
-      // Whether a form may come from elsewhere is asked before its type, by the worker; what is no media type is no form.
+      // The worker checks the origin of a form before its type. Content without a media type is no form.
       const hasType = request.method === "POST" && request.headers["content-type"] !== undefined;
       if (hasType && !mediaType.test(sentType(exchange))) throw otherType(exchange);
       const answer = await http.accountWorker({
@@ -48,7 +48,7 @@ export function accountRoutes(http: HttpDependencies): Route[] {
         now: http.now(),
         monotonicMicroseconds: http.clock.monotonicMicroseconds(),
       });
-      // Never compressed: the length would leak the secrets in it (BREACH; docs/running.md).
+      // Never compressed: its length would leak the secrets in it (BREACH; docs/running.md).
       sendAnswer(http, exchange, {
         status: answer.status,
         headers: headers + headerLines(answer.headers),
@@ -59,7 +59,7 @@ export function accountRoutes(http: HttpDependencies): Route[] {
   return [route("/account"), route("/account/*")];
 }
 
-/** A header that was sent twice is ambiguous, so it is left out; Node joins only cookies. */
+/** Returns the headers for the page. One that was sent twice is ambiguous and left out; Node joins only cookies. */
 function headersOf({ request }: Exchange): Partial<Record<PageHeader, string>> {
   const found: Partial<Record<PageHeader, string>> = {};
   for (const name of pageRequestHeaders) {

@@ -1,4 +1,4 @@
-/** The admin address, for the operator: metrics and health, without a key. */
+/** Serves the admin address, for the operator: metrics and health, without a key. */
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { type Config, isLoopback } from "#config.ts";
@@ -11,9 +11,9 @@ import { addressText, listenAt, ListenFault, listenPassed } from "./listen.ts";
 import { createServer } from "./node-http.ts";
 
 interface Admin {
-  /** Null until it listens, or where there is none. */
+  /** Returns null until it listens, or if there is none. */
   address(): string | null;
-  /** @throws ListenFault where the address cannot be listened on. */
+  /** @throws ListenFault if it cannot listen there. */
   listen(): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ interface Admin {
 /**
  * @param place null for none.
  * @param passed descriptor of a socket to listen on instead; null for none.
- * @param wantedDataset the version that should be served; null where there is none or it cannot be read.
+ * @param wantedDataset returns the version that should be served, or null if there is none or it cannot be read.
  */
 export function openAdmin(
   place: Config["adminAddress"],
@@ -64,7 +64,7 @@ export function openAdmin(
 }
 
 const waitMilliseconds = 5000;
-/** Monitoring needs a few; nobody else should connect. */
+/** Most connections. Monitoring needs a few, and nobody else should connect. */
 const connectionsMax = 64;
 
 interface AdminAnswer {
@@ -119,7 +119,7 @@ function answer(
   const isRead = method === "GET" || method === "HEAD";
   const { status, type, body } =
     answerPath === undefined
-      ? plain(404, `There is nothing at this path, but at ${known}.\n`)
+      ? plain(404, `There is nothing at this path. Try ${known}.\n`)
       : isRead
         ? answerPath()
         : plain(405, "Only GET and HEAD are allowed here.\n");

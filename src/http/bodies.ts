@@ -1,4 +1,4 @@
-/** Reads the bodies of requests, and bounds how many bytes of them are held until they are complete. */
+/** Reads the bodies of requests, and limits the bytes held until they are complete. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "#config.ts";
 import { Problem } from "#problems.ts";
@@ -7,19 +7,19 @@ import { leaveUnread } from "./connections.ts";
 import { openNetworkShares } from "./network-shares.ts";
 import type { Exchange } from "./routes.ts";
 
-/** For a form of the account pages and a message to `/mcp`; the operations ignore a small body. */
+/** Largest form of the account pages, and largest message to `/mcp`: 64 KiB. Operations ignore a body up to this size. */
 export const bodyBytesMax = 64 * 1024;
 
 export const bodyTooLarge = (maximum = bodyBytesMax) =>
-  new Problem("content-too-large", `A request body may have ${maximum} bytes at most.`, {
+  new Problem("content-too-large", `A request body may have at most ${maximum} bytes.`, {
     maximum,
   });
 
-/** Returns the media type of a body without its parameters; empty where none was sent. */
+/** Returns the media type of a body without its parameters; empty if none was sent. */
 export const sentType = ({ request }: Exchange): string =>
   (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
 
-/** Returns the refusal of a body that is not of the type its route reads. */
+/** Returns the problem of a body that does not have the type that its route reads. */
 export function otherType({ route }: Exchange): Problem {
   const { type } = route!.body!;
   return new Problem("unsupported-media-type", `This path reads ${type}.`, { available: [type] });
@@ -27,7 +27,7 @@ export function otherType({ route }: Exchange): Problem {
 
 /**
  * Resolves to the whole body.
- * @throws Problem where it has more than `bytesMax` bytes, or its connection ends before it does.
+ * @throws Problem if it has more than `bytesMax` bytes, or if its connection ends first.
  */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -39,7 +39,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
     else pieces.push(piece);
   });
   request.once("end", resolve);
-  // Nobody receives it, but it is no internal error either.
+  // Nobody receives this problem, but it is not an internal error.
   request.once("error", () =>
     reject(new Problem("malformed-request", "The connection ended before the body did.")),
   );
@@ -47,19 +47,22 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   return Buffer.concat(pieces);
 }
 
-/** Bodies that one client network may be sending at a time, in bytes. */
+/** Budget of one client network for bodies on their way: 1 MiB. */
 const bodiesBytesMax = 16 * bodyBytesMax;
-/** What a body in chunks counts as: each may be one byte, and takes the parser 0.6 µs. */
+/** Cost of a body in chunks: 512 KiB. A chunk may be one byte, and takes the parser 0.6 µs. */
 const chunkedBodyBytes = 8 * bodyBytesMax;
 
 interface BodyBudget {
-  /** Called with each request that has a body, as it arrives. Discards a body that no route reads; leaves one unread that is too large, or beyond the budget of the client's network. */
+  /**
+   * Takes in a request with a body, as it arrives. Discards a body that no route reads. Leaves it unread if it is too large,
+   * or beyond the budget of the client's network.
+   */
   take(request: IncomingMessage, response: ServerResponse): void;
-  /** @throws Problem where the body of the request was beyond the budget. */
+  /** @throws Problem if the body of the request was beyond the budget. */
   check(request: IncomingMessage): void;
 }
 
-/** Bounds the bodies that are held until they are complete, however slowly they come and however long their requests wait. */
+/** Limits the bodies held until they are complete, however slowly they arrive and however long their requests wait. */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBudget {
   const shares = openNetworkShares(bodiesBytesMax);
   const refused = new WeakSet<IncomingMessage>();
@@ -72,7 +75,7 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBu
         response.shouldKeepAlive = false;
         leaveUnread(request.socket);
       };
-      // It is refused by its length.
+      // check-request.ts refuses it by its length.
       if (Number(length ?? 0) > bodyBytesMax) return leave();
       const giveBack = shares.take(clientAddress(request, trustedProxies), bytes);
       if (giveBack === null) {
@@ -80,13 +83,13 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBu
         return leave();
       }
       if (method === "POST") gather(request, Number(length ?? bodyBytesMax));
-      // Nobody reads it.
+      // No route reads this body.
       else request.resume();
       response.once("close", giveBack);
     },
     check(request) {
       if (!refused.has(request)) return;
-      throw new Problem("unavailable", "Too many bodies arrive from this network at once.", {
+      throw new Problem("unavailable", "Too many bodies are arriving from this network at once.", {
         reason: "overloaded",
         retry_after: 1,
       });
@@ -95,9 +98,9 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBu
 }
 
 /**
- * Passes a body on in one piece: what comes byte by byte, in chunks or in packets, would take hundreds of bytes of memory
- * for each.
- * @param bytes of a body in chunks more than these are passed on as they come, to be refused.
+ * Passes a body on in one piece. If it came byte by byte, in chunks or packets, each byte would take hundreds of bytes of
+ * memory.
+ * @param bytes the most to gather. A longer body in chunks is passed on as it comes, to be refused.
  */
 function gather(request: IncomingMessage, bytes: number): void {
   const { push } = request;

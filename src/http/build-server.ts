@@ -1,4 +1,4 @@
-/** Builds the HTTP server: the table of all its routes, and the way of a request through it. Whoever builds it closes it. */
+/** Builds the HTTP server: the table of its routes, and the way of a request through it. Its builder closes it. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Caller } from "#gateway/gateway.ts";
 import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
@@ -26,16 +26,16 @@ import {
   readMethods,
   type Route,
 } from "./routes.ts";
-import { refuse, sendAnswer } from "./send-answer.ts";
+import { answerWithProblem, sendAnswer } from "./send-answer.ts";
 
-/** Every wait is bounded; milliseconds. */
+/** Limits of every wait, in ms. */
 export const timeouts = {
   headers: 10_000,
   request: 15_000,
-  /** Longer than a reverse proxy keeps idle connections, so that it never writes into one that is closing. */
+  /** Longer than a reverse proxy keeps idle connections, so that it never writes into a closing one. */
   keepAlive: 10_000,
   checkEvery: 2000,
-  /** How long a client has to read the last response and close its side. */
+  /** Time for a client to read the last response and close its side. */
   linger: 2000,
 };
 
@@ -46,7 +46,7 @@ interface HttpServer {
   drain(): Promise<void>;
 }
 
-/** The table of routes of every server. */
+/** Returns the table of routes. */
 export const tableOfRoutes = (http: HttpDependencies): Route[] => [
   ...readRoutes(http),
   mcpRoute(http),
@@ -55,7 +55,7 @@ export const tableOfRoutes = (http: HttpDependencies): Route[] => [
   ...accountRoutes(http),
 ];
 
-/** @param waits shorter ones, for tests. */
+/** @param waits shorter in tests. */
 export function buildServer(http: HttpDependencies, waits = timeouts): HttpServer {
   const router = openRouter(tableOfRoutes(http));
   const fairQueue = openFairQueue();
@@ -64,8 +64,8 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
   const fail = (exchange: Exchange, error: unknown) => {
     if (exchange.isAnswered)
       return http.log.error({ err: error, request_id: exchange.id }, "an answer was cut short");
-    if (error instanceof Problem) refuse(http, exchange, error);
-    else refuse(http, exchange, internalError(), error);
+    if (error instanceof Problem) answerWithProblem(http, exchange, error);
+    else answerWithProblem(http, exchange, internalError(), error);
   };
   const answer = async (exchange: Exchange, { body, handle }: Route) => {
     const { request } = exchange;
@@ -75,7 +75,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
   const enter = (whose: string | number, exchange: Exchange) =>
     fairQueue.enter(whose, () => {
       const { request, route } = exchange;
-      // Its client has left while it was waiting.
+      // The client left while it was waiting.
       if (request.socket.destroyed) return;
       try {
         if (checkRequest(http, router, exchange)) return;
@@ -94,7 +94,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
     exchange.route = route;
     if (route?.who !== "key") {
       const network = clientNetwork(clientAddress(request, http.config.trustedProxies));
-      // A client's own questions do not keep whoever watches this process from the same network waiting.
+      // Health checks do not wait for other questions from the same network.
       return enter(route?.isAlwaysOpen === true ? `watch ${network}` : network, exchange);
     }
     const identified = (caller: Caller) => {
@@ -111,7 +111,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
   const server = createServer(
     {
       maxHeaderSize: headerBytesMax,
-      // Node would send an empty 400; check-request.ts sends a problem.
+      // Node would send an empty 400. check-request.ts sends a problem.
       requireHostHeader: false,
       headersTimeout: waits.headers,
       requestTimeout: waits.request,
@@ -120,9 +120,9 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
     },
     begin,
   );
-  // A client may close its side once its request is sent (RFC 9112 §9.6); Node would drop a pending response.
+  // A client may close its side once its request is sent (RFC 9112 §9.6). Node would drop a pending response.
   (server as typeof server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  // One more is enough to tell that there are too many.
+  // One more than allowed is enough to see that there are too many.
   server.maxHeadersCount = headerLinesMax + 1;
   const connections = guardConnections(server, http.config, waits.linger);
   answerParserFaults(server, http, connections.open, fairQueue);
@@ -136,15 +136,15 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
   };
 }
 
-/** RFC 9112 §6.3. */
+/** Reports whether a request has a body (RFC 9112 §6.3). */
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
-/** The client whose share of the fair queue a request uses: its account, or its network without a valid key. */
+/** Returns the client whose share of the fair queue a request uses: its account, or its network if it has no valid key. */
 const queueOf = ({ key, client }: Caller) =>
   key === null || key instanceof Problem ? clientNetwork(client.address()) : key.accountNumber;
 
-/** The reads of the gateway: a request becomes a question, its reply a response. */
+/** Returns the routes of the gateway's reads. They turn requests into questions, and replies into responses. */
 const readRoutes = (http: HttpDependencies): Route[] =>
   http.reads.flatMap((read) => {
     const { path, name, hasAlias } = read;
@@ -179,6 +179,6 @@ function sendReply(
   exchange.asker = asker;
   exchange.quotaHeaders = quotaHeaders;
   exchange.datasetVersion = datasetVersion;
-  if (result.kind === "problem") refuse(http, exchange, result.problem, result.cause);
+  if (result.kind === "problem") answerWithProblem(http, exchange, result.problem, result.cause);
   else sendAnswer(http, exchange, result);
 }

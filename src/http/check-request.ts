@@ -1,4 +1,4 @@
-/** Checks every request before its handler runs: is it readable, is the service up, do the path and the method exist? */
+/** Checks every request before its handler runs: its form, the state of the service, its path and its method. */
 import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 import { nearest } from "#operations/edit-distance.ts";
@@ -11,15 +11,15 @@ import type { HttpDependencies } from "./dependencies.ts";
 import { type Exchange, type Router, sentPath } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
-/** Node's default, which we keep: request line and headers together. */
+/** Most bytes of request line and headers together. This is Node's default. */
 export const headerBytesMax = 16_384;
 const targetBytesMax = 8192;
-/** Lines of a head; a short line takes ten times its bytes in memory. */
+/** Most lines of a head. A short line takes ten times its bytes in memory. */
 export const headerLinesMax = 48;
 
 /**
- * Returns true where the response has been sent: to a preflight.
- * @throws Problem for what cannot be served.
+ * Returns true if it has sent the response, as it does to a preflight.
+ * @throws Problem if the request cannot be served.
  */
 export function checkRequest(
   http: HttpDependencies,
@@ -29,7 +29,7 @@ export function checkRequest(
   const { request, route } = exchange;
   refuseUnreadable(exchange);
   if (route?.isAlwaysOpen !== true) refuseWhileClosed(http);
-  // Documents stay available, so that a refused client can read why.
+  // Documents stay available, so that refused clients can read why.
   if (route?.who !== "public") refuseWhileOverloaded(http);
   if (route === null) throw unknownPath(exchange, http, paths);
   const { methods } = route;
@@ -51,7 +51,7 @@ function refuseUnreadable(exchange: Exchange): void {
   const { request, path } = exchange;
   const { headers, rawHeaders, httpVersion } = request;
   const url = request.url!;
-  // Node has left out those beyond one more than are allowed.
+  // Node keeps one more line than allowed and drops the rest.
   if (rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge();
   if (Number(headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
   // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
@@ -59,7 +59,7 @@ function refuseUnreadable(exchange: Exchange): void {
     throw new Problem("malformed-request", "Only the transfer coding 'chunked' is understood.");
   if (httpVersion !== "1.1" && httpVersion !== "1.0")
     throw new Problem("malformed-request", "The request line names no version of HTTP/1.");
-  // No upgrade is offered, but the parser discards what follows a request for one.
+  // No upgrade is offered, but the parser discards everything after a request for one.
   if (asksForUpgrade(request)) exchange.isLast = true;
   const hosts = countHosts(rawHeaders);
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1"))
@@ -76,16 +76,16 @@ function refuseUnreadable(exchange: Exchange): void {
       `The address has ${url.length} bytes; ${targetBytesMax} are allowed.`,
       { maximum: targetBytesMax },
     );
-  // No part of a request target (RFC 9112 §3.2): what follows would be taken for a part of the query or be lost.
+  // A '#' is not allowed here (RFC 9112 §3.2): the text after it would become part of the query or be lost.
   if (url.includes("#"))
-    throw new Problem("malformed-request", "The address holds a '#'; write it as %23.");
+    throw new Problem("malformed-request", "The address contains a '#'; write it as %23.");
   if (path === null)
     throw new Problem("malformed-request", "The path is not valid percent-encoded UTF-8.");
-  // The parser knows it, although Node does not list it among its methods.
+  // The parser accepts this method, although Node does not list it.
   if (request.method === "PRI")
     throw new Problem(
       "malformed-request",
-      "PRI begins HTTP/2 (RFC 9113), which is not spoken here.",
+      "PRI begins HTTP/2 (RFC 9113), which this service does not speak.",
     );
 }
 
@@ -96,20 +96,20 @@ export const headersTooLarge = () =>
     { maximum: headerBytesMax },
   );
 
-/** What HTTP/1.0 expects is ignored (RFC 9110 §10.1.1). */
+/** Reports whether `Expect` can be met. It is ignored from HTTP/1.0 clients (RFC 9110 §10.1.1). */
 const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>
   expect === undefined || httpVersion !== "1.1" || /(?:^|\W)100-continue(?:$|\W)/i.test(expect);
 
 const asksForUpgrade = ({ headers: { upgrade, connection = "" } }: IncomingMessage) =>
   upgrade !== undefined && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
 
-/** A proxy that builds a link or a cache key from such a text may read more into it than a name (RFC 9112 §3.2). */
+/** Refuses a host that is not one: a proxy that builds a link or a cache key from it could be misled (RFC 9112 §3.2). */
 function refuseInvalidHost(host: string, url: string): void {
-  // Empty where the target has no authority (RFC 9110 §7.2).
+  // It is empty if the target has no authority (RFC 9110 §7.2).
   if (!isAuthority(host))
     throw new Problem(
       "malformed-request",
-      "The Host header is no host: it takes a name or an address, and a port, as in records.example:8080.",
+      "The Host header is not a host: give a name or an address, and a port if needed, as in records.example:8080.",
     );
   if (url.startsWith("/")) return;
   const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
@@ -117,15 +117,15 @@ function refuseInvalidHost(host: string, url: string): void {
   if (authority === undefined || (/^[^:]/.test(authority) && isAuthority(authority))) return;
   throw new Problem(
     "malformed-request",
-    "The address names no host: between // and the path it takes a name or an address, and a port.",
+    "The address names no host: between // and the path, give a name or an address, and a port if needed.",
   );
 }
 
-/** A name, which may be percent-encoded, or an address in brackets; then a port (RFC 3986 §3.2.2, §3.2.3). */
+/** A name, possibly percent-encoded, or an address in brackets; then a port (RFC 3986 §3.2.2, §3.2.3). */
 const authorityShape = /^(?:(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[([^\]]*)\])(?::[0-9]*)?$/i;
 const futureAddress = /^v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+$/i;
 
-/** Cached: nearly all requests to a service name one host. */
+/** Latest valid host. Nearly all requests to a service name the same one. */
 let latestAuthority = "";
 
 function isAuthority(text: string): boolean {
@@ -137,11 +137,11 @@ function isAuthority(text: string): boolean {
   return true;
 }
 
-/** Node accepts a zone after the address, which is not allowed in a URL. */
+/** Reports whether an address may stand in brackets. Node accepts a zone after it, which a URL does not allow. */
 const isBracketed = (address: string) =>
   (isIPv6(address) && !address.includes("%")) || futureAddress.test(address);
 
-/** Node keeps the first of several, and a proxy may have kept another (RFC 9112 §3.2). */
+/** Counts `Host` lines. Node keeps the first of several, and a proxy may have kept another (RFC 9112 §3.2). */
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2)
@@ -161,7 +161,7 @@ function refuseWhileOverloaded({ overload, metrics }: HttpDependencies): void {
   const { cause } = overload;
   if (cause === null) return;
   metrics.overloaded(cause);
-  throw new Problem("unavailable", "The service has more to do than it can.", {
+  throw new Problem("unavailable", "The service has more work than it can do.", {
     reason: "overloaded",
     retry_after: 1,
   });
@@ -173,7 +173,7 @@ function unknownPath(
   known: readonly string[],
 ): Problem {
   const path = sentPath(target);
-  // One slash only: a pattern for several would take quadratic time on a run of them elsewhere.
+  // Drops one slash only: a pattern for several takes quadratic time on a run of them elsewhere.
   const tidy = path.toLowerCase().replace(/\/$/, "");
   const paths = operations.map((operation) => operation.path);
   if (!config.exports && `${tidy}/`.startsWith(`${exportsPath}/`))

@@ -1,26 +1,26 @@
-/** Who sent a request, according to its connection and headers. */
+/** Finds out who sent a request, by its connection and headers. */
 import type { IncomingMessage } from "node:http";
 import { isIP, type BlockList } from "node:net";
 import type { Client } from "#gateway/gateway.ts";
 import type { Config } from "#config.ts";
 import { keyPattern } from "#keys/api-key.ts";
 
-/** What is known of a client besides its key; computed only when asked for. */
+/** Returns facts about a client, besides its key. Each is computed only when it is needed. */
 export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): Client => ({
   address: () => clientAddress(request, trustedProxies),
   isForwarded: () => isForwarded(request),
   misplacedKey: () => misplacedKey(request),
 });
 
-/** The value of `x-api-key`; Node joins several lines to one value, which is no valid key. */
+/** Returns the value of `x-api-key`. Node joins several lines into one value, which is not a valid key. */
 export const presentedKey = ({ headers }: IncomingMessage) =>
   headers["x-api-key"] as string | undefined;
 
-/** The same where `Authorization: Bearer` is read, too, as MCP clients send a secret. */
+/** Returns the value of `x-api-key`, or else of `Authorization: Bearer`, where MCP clients send a secret. */
 export const presentedKeyOrBearer = (request: IncomingMessage): string | undefined =>
   presentedKey(request) || bearerOf(request);
 
-/** Does it present one key in `x-api-key` and another as Bearer? What is no key may be meant for a proxy. */
+/** Reports whether `x-api-key` has one key and Bearer another. A Bearer text that is no key may be meant for a proxy. */
 export function hasTwoKeys(request: IncomingMessage): boolean {
   const bearer = bearerOf(request) ?? "";
   const key = presentedKey(request) || bearer;
@@ -37,7 +37,7 @@ function misplacedKey({ url = "", headers }: IncomingMessage): string | undefine
   return undefined;
 }
 
-/** The right-most address that is not a trusted proxy's; anything further left can be invented by the client. */
+/** Returns the right-most address that is not a trusted proxy's. The client could have invented any further left. */
 export function clientAddress(
   { socket, headers }: IncomingMessage,
   trusted: BlockList | null,
@@ -54,7 +54,7 @@ export function clientAddress(
   return peer;
 }
 
-/** Is it the address of a trusted proxy? */
+/** Reports whether an address is a trusted proxy's. */
 export function isTrusted(ranges: BlockList | null, address: string): boolean {
   if (ranges === null) return false;
   const mapped = address.startsWith("::ffff:") ? address.slice(7) : address;
@@ -75,6 +75,6 @@ const forwardingHeaders = [
   "cf-connecting-ip",
 ] as const;
 
-/** Did the request come through a proxy? */
+/** Reports whether the request came through a proxy. */
 const isForwarded = ({ headers }: IncomingMessage) =>
   forwardingHeaders.some((name) => headers[name] !== undefined);

@@ -11,13 +11,13 @@ const preflight = (methods: string, headers: string) =>
 const readMethods = "GET, HEAD, OPTIONS";
 const readHeaders = "x-api-key, accept, if-none-match, x-request-id";
 
-/** What a browser checks before it sends `x-api-key` across origins (Fetch standard, CORS preflight). */
+/** Headers that a browser checks before it sends `x-api-key` across origins (Fetch standard, CORS preflight). */
 export const preflightHeaders = preflight(readMethods, readHeaders);
 
-/** The headers by which MCP says its revision, and since that of 2026-07-28 what a message asks for. */
+/** Headers with MCP's revision and, since 2026-07-28, the method and name that a message asks for. */
 export const mcpHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
 
-/** The same on `/mcp`. */
+/** Headers of a preflight on `/mcp`. */
 export const mcpPreflightHeaders = preflight(
   `${readMethods}, POST`,
   `${readHeaders}, authorization, content-type, ${mcpHeaders.join(", ")}`,
@@ -26,7 +26,7 @@ export const mcpPreflightHeaders = preflight(
 export const html = "text/html; charset=utf-8";
 export const json = "application/json; charset=utf-8";
 
-/** Nothing is loaded from other origins and nothing is inline (W3C Content Security Policy 3). */
+/** Policy that loads nothing from other origins and nothing inline (W3C Content Security Policy 3). */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -4,44 +4,44 @@ import { Server as NetServer, type Socket } from "node:net";
 
 export interface Connection {
   readonly socket: Socket;
-  /** A request is being handled, or its response not yet handed to the system to the last byte. */
+  /** A request is being handled, or its response has not been handed to the system completely. */
   isAnswering: boolean;
-  /** Pipelined requests that wait for the response to the one before. */
+  /** Pipelined requests that wait for an earlier response. */
   readonly waiting: [IncomingMessage, ServerResponse][];
-  /** The request that arrived last, answered or not. */
+  /** Latest request, answered or not. */
   latest: Arrival | undefined;
 }
 
 export interface Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The response to the request before it on the connection. */
+  /** Response to the previous request of the connection. */
   readonly before: ServerResponse | undefined;
 }
 
 export interface Connections {
   readonly open: ReadonlyMap<Socket, Connection>;
-  /** Refused because too many were open. */
+  /** Counts connections refused because too many were open. */
   droppedCount(): number;
-  /** Closed because their client sent too many requests ahead. */
+  /** Counts connections closed because their client sent too many requests ahead. */
   overrunCount(): number;
-  /** Responses whose connection closed before they were handed to the system. */
+  /** Counts responses whose connection closed before they were handed to the system. */
   abortedCount(): number;
 }
 
-/** Requests that may wait for the response to another: of one connection, and of all together. */
+/** Most requests that wait for an earlier response: on one connection, and on all together. */
 export const waitingMax = 16;
 const waitingMaxOfAll = 512;
 
-/** Is the client still waiting for a response? */
+/** Reports whether the client is still waiting for a response. */
 export const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.length > 0;
 
 /**
  * Puts itself between a server and its handler. However many requests a client pipelines, each turn of the event loop
- * handles one of them, so it delays nobody else, and at most one unread response is buffered. While some wait, no more
- * are read from the connection. One read can hold thousands: beyond `waitingMax` the connection ends with the response
- * to the last that was accepted (RFC 9112 §9.3.2).
- * @param lingerMilliseconds how long a client has to read the last response and close its side.
+ * handles one of them. So it delays nobody else, and at most one unread response is buffered. While requests wait, no more
+ * are read from the connection. One read can hold thousands. Beyond `waitingMax` the connection ends with the response to
+ * the last accepted one (RFC 9112 §9.3.2).
+ * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
 export function watchConnections(server: Server, lingerMilliseconds: number): Connections {
   const handle = takeHandler(server);
@@ -54,7 +54,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
 
   const begin = (connection: Connection, [request, response]: Connection["waiting"][number]) => {
     connection.isAnswering = true;
-    // A response is "finished" while most of it may still be in Node's buffers; at "close" all of it is sent.
+    // At "finish" most of a response may still be in Node's buffers. At "close" all of it is sent.
     response.on("close", () => {
       connection.isAnswering = false;
       if (!response.writableFinished) aborted++;
@@ -88,18 +88,18 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
     stopParsing(server, socket, () => {
-      // Arrived after the last response of the connection.
+      // It arrived after the last response of the connection.
       if (socket.writableEnded) return true;
       const isFull = connection.waiting.length === waitingMax || waitingOfAll === waitingMaxOfAll;
       if (!isFull || !owes(connection)) return false;
       overrun++;
       const { response } = connection.latest!;
-      // The head of one that is being sent may have promised more.
+      // A response that is being sent may have promised in its head to keep the connection.
       if (response.headersSent) response.once("close", () => socket.destroySoon());
       else response.shouldKeepAlive = false;
       return true;
     });
-    // Node resumes the socket after each response, even one that we paused; after the last response that is right.
+    // Node resumes even a socket that we paused, after each response. Only after the last is that right.
     socket.on("resume", () => {
       const isEarly = connection.waiting.length > 0 || unread.has(socket);
       if (isEarly && !socket.writableEnded) socket.pause();
@@ -133,10 +133,10 @@ function takeHandler(server: Server): RequestListener {
 }
 
 /**
- * Makes `destroySoon` end our side only, and discard what still arrives until the client has ended its own: closing a
- * socket with unread bytes resets the connection, which destroys responses still on their way (RFC 9112 §9.6). Node
- * calls it after a response with `Connection: close`.
- * @param milliseconds how long the client has before the connection is destroyed.
+ * Makes `destroySoon` end only our side, and discard bytes until the client has ended its own. Closing a socket with
+ * unread bytes resets the connection, and destroys responses on their way (RFC 9112 §9.6). Node calls `destroySoon` after
+ * a response with `Connection: close`.
+ * @param milliseconds time for the client before the connection is destroyed.
  */
 function closeLingering(socket: Socket, milliseconds: number): void {
   socket.destroySoon = () => {
@@ -157,14 +157,14 @@ interface ParsedRequest extends IncomingMessage {
   upgrade: boolean;
 }
 
-/** The parser then leaves the rest of what was read alone, as after a request for another protocol. */
+/** Result that makes the parser leave the rest of a read alone, as after a request for another protocol. */
 const leaveRest = 2;
 
 const drop = () => {};
 
 const unread = new WeakSet<Socket>();
 
-/** Leaves unread all that follows the request that is being parsed, its body included; it is discarded once the last response is sent. */
+/** Leaves unread everything after the head being parsed, its body included. It is discarded once the last response is sent. */
 export function leaveUnread(socket: Socket): void {
   unread.add(socket);
   if (!socket.writableEnded) socket.pause();
@@ -174,8 +174,8 @@ export function leaveUnread(socket: Socket): void {
 }
 
 /**
- * Stops parsing at the first request for which `isEnough`, or that leaves the rest unread, in the middle of what was read with
- * it: one read could otherwise become thousands of requests before any is handled.
+ * Stops parsing at the first request after `isEnough`, or that leaves the rest unread, even in the middle of a read. One
+ * read could otherwise become thousands of requests before any is handled.
  */
 function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): void {
   const { parser } = socket as ParsedSocket;
@@ -186,7 +186,7 @@ function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): v
       const whatFollows = onIncoming(request, keepAlive);
       return unread.has(socket) ? leaveRest : whatFollows;
     }
-    // Node would copy all that it has read for whoever takes the connection over.
+    // Otherwise Node would copy everything it has read, for another protocol.
     request.upgrade = false;
     leaveUnread(socket);
     if (!isOver) server.emit("connect", request, socket);
@@ -194,14 +194,17 @@ function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): v
   };
 }
 
-/** Connections still open then are destroyed: with the final writes and mails, the process ends within five seconds, if its stores answer. */
+/**
+ * Time before open connections are destroyed, in ms. With its last writes and mails, the process then ends within 5 s if its
+ * stores answer.
+ */
 const patienceMilliseconds = 3000;
 const sweepEveryMilliseconds = 50;
 
 /** Resolves when the last connection is closed. */
 export function drain(server: Server, { open }: Connections): Promise<void> {
   return new Promise((resolve) => {
-    // The first sweep leaves time for requests that had arrived when the signal came.
+    // The first sweep leaves time for requests that arrived before the signal.
     const sweep = setInterval(() => {
       for (const connection of open.values())
         if (!owes(connection)) connection.socket.destroySoon();
@@ -210,7 +213,7 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
     const cut = setTimeout(() => {
       for (const { socket } of open.values()) socket.destroy();
     }, patienceMilliseconds);
-    // `close` of the HTTP server would close connections whose response is not sent yet.
+    // The HTTP server's own `close` would close connections with pending responses.
     NetServer.prototype.close.call(server, () => {
       clearInterval(sweep);
       clearTimeout(cut);

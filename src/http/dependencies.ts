@@ -1,4 +1,4 @@
-/** What the HTTP server depends on: it accesses no store and no file. */
+/** Dependencies of the HTTP server. It accesses no store and no file. */
 import type { Logger } from "pino";
 import type { PageAnswer, PageRequest } from "#account/messages.ts";
 import type { Config } from "#config.ts";
@@ -16,11 +16,11 @@ export interface HttpDependencies {
   config: Config;
   operations: readonly Operation[];
   gateway: Gateway;
-  /** What is asked with a key. */
+  /** Everything that is read with a key. */
   reads: readonly Read[];
-  /** Answers operations for `/mcp`, too. */
+  /** Answers operations for `/mcp`. */
   findAnswer: FindAnswer;
-  /** The dataset that is served; null while there is none. */
+  /** Returns the served dataset, or null while there is none. */
   model(): ReadModel | null;
   changes: ChangesSource;
   /** Logs, counts and records a request once its response is sent. */
@@ -29,10 +29,10 @@ export interface HttpDependencies {
   afterCommit: AfterCommit;
   /** Serves `/account` and the paths below it. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now(): number;
   clock: Clock;
-  /** Data, and no call: every request reads it. */
+  /** State of the service, as data and not a call: every request reads it. */
   life: { readonly state: ServiceState };
   overload: Pick<OverloadGuard, "cause">;
   metrics: RequestMetrics;
@@ -40,14 +40,15 @@ export interface HttpDependencies {
 }
 
 /**
- * `closing`: the process was told to stop, accepts no connection, and gives each open one a last answer. `draining`: it
- * finishes the requests in progress and refuses others.
+ * State of the service. While `closing`, it accepts no connection, and gives each open one a last answer. While `draining`,
+ * it finishes the requests in progress and refuses others.
  */
 export type ServiceState = "starting" | "running" | "closing" | "draining";
 
 /**
+ * Delays a response until its counts are committed.
  * @param send is called with the response once the counts of this turn of the event loop are committed.
- * @param refuse is called instead where they could not be: what may be forgotten must not be served.
+ * @param refuse is called instead if they cannot be: a request whose count may be lost must not be served.
  */
 export type AfterCommit = <R>(
   response: R,

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 description, generated from the declarations that the service runs on. */
+/** Generates the OpenAPI 3.1 description from the declarations that the service runs on. */
 import { csvTable } from "#csv.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
 import { hintCodes } from "#operations/hints.ts";
@@ -33,7 +33,7 @@ const records = { Gp, Principal, Signal, Project };
 const recordsTag = "Records";
 const vocabularyTag = "Vocabulary";
 
-/** @param pageSizeMax the operator's largest page. */
+/** @param pageSizeMax largest page that the operator allows. */
 export function describeApi(operations: readonly Operation[], pageSizeMax: number): object {
   return {
     openapi: "3.1.1",
@@ -53,7 +53,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       { name: vocabularyTag, description: "The values that records carry." },
       {
         name: exportsTag,
-        description: "Whole datasets as files; only where the operator offers them, else a 404.",
+        description: "Whole datasets as files, if the operator offers them; else a 404.",
       },
       { name: changesTag, description: "What changed from dataset to dataset." },
     ],
@@ -107,7 +107,7 @@ function describeOperation(operation: Operation, pageSizeMax: number) {
     ],
     responses: {
       200: {
-        description: "A page of records; `data` is empty where none satisfies the query.",
+        description: "A page of records; `data` is empty if none satisfies the query.",
         headers: headersOn(200),
         content: describeFormats(operation, recordName),
       },
@@ -142,7 +142,7 @@ const vocabulary = {
   },
 };
 
-/** The schemas with what each value of a closed list means, in the description of the list. */
+/** Returns the schemas with the meaning of each value in the description of its closed list. */
 function withMeanings<T>(schema: T): T {
   if (typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map(withMeanings) as T;
@@ -158,7 +158,7 @@ function withMeanings<T>(schema: T): T {
   ) as T;
 }
 
-/** The content of a page in each format, with a page of one record as its example. */
+/** Returns the content of a page in each format, with a page of one record as the example. */
 function describeFormats({ kind }: Operation, recordName: string): object {
   const record: RecordMembers = exampleRecords[kind];
   const columns = recordColumns[kind];
@@ -178,7 +178,7 @@ function describeFormats({ kind }: Operation, recordName: string): object {
     [ndjson.mediaType]: {
       schema: {
         type: "string",
-        description: `A ${recordName} a line, byte for byte the members of \`data\`. Totals and version are in the headers.`,
+        description: `One ${recordName} on each line, byte for byte as in \`data\`. Totals and version are in the headers.`,
       },
       example: `${JSON.stringify(record)}\n`,
     },
@@ -186,7 +186,7 @@ function describeFormats({ kind }: Operation, recordName: string): object {
       schema: {
         type: "string",
         description:
-          "A heading and a record a row (RFC 4180). Lists are joined with `; `, objects are spread over columns, and text that a spreadsheet would take for a formula begins with an apostrophe. Totals and version are in the headers.",
+          "A header row, then one row for each record (RFC 4180). Lists are joined with `; `, objects are spread over columns, and text that a spreadsheet would take for a formula begins with an apostrophe. Totals and version are in the headers.",
       },
       example: csvTable(columns, [record]),
     },
@@ -231,7 +231,7 @@ const describePaging = (pageSizeMax: number): DescribedParameter[] =>
 
 const whole = { type: "integer", minimum: 0 };
 
-/** The envelope of a page. */
+/** Envelope of a page. */
 const envelopeSchemas = {
   Pagination: {
     type: "object",

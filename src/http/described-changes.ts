@@ -1,4 +1,4 @@
-/** `/changes` and its steps in OpenAPI. */
+/** Describes `/changes` and its steps in OpenAPI. */
 import {
   changesPath,
   changesSummary,
@@ -29,7 +29,7 @@ export const describeChanges = (paging: readonly object[]) => ({
       operationId: "changes",
       tags: [changesTag],
       summary: changesSummary,
-      description: "The newest first. Counts one request.",
+      description: "Newest first. Counts one request.",
       parameters: [...paging, ifNoneMatch],
       responses: {
         200: {
@@ -59,27 +59,27 @@ export const describeChanges = (paging: readonly object[]) => ({
       tags: [changesTag],
       summary: stepSummary,
       description:
-        "A head, then a line for each change, ordered by kind and id. Counts one request for each started 100 changes that are sent.",
+        "A head, then a line for each change, ordered by kind and id. Counts one request for every 100 changes sent, rounded up.",
       parameters: [
         pathVersion("from", "The dataset it begins at."),
         pathVersion("to", "The dataset it leads to."),
         {
           name: "limit",
           in: "query",
-          description: "How many changes to send; all if left out.",
+          description: "Most changes to send; all if left out.",
           schema: { type: "integer", minimum: 1 },
         },
         {
           name: "offset",
           in: "query",
-          description: "How many to leave out; the head comes with 0 alone.",
+          description: "Changes to skip; the head is sent only with 0.",
           schema: { type: "integer", minimum: 0, default: 0 },
         },
         ifNoneMatch,
       ],
       responses: {
         200: {
-          description: "The step, or the part of it that was asked for.",
+          description: "The step, or the requested part of it.",
           headers: headersOn(200),
           content: { "application/x-ndjson": { schema: ref("RecordChange") } },
         },

@@ -1,4 +1,4 @@
-/** What the paths of the OpenAPI description share: references to its components, and every answer but a 200. */
+/** Parts that all paths of the OpenAPI description share: references to its components, and every answer except a 200. */
 import { headersOn } from "./described-headers.ts";
 import { problemAnswers } from "./described-problems.ts";
 
@@ -11,7 +11,7 @@ export const parameterComponents = {
     name: "If-None-Match",
     in: "header",
     description:
-      "`ETag` of an answer you have kept, or several with commas between; while it is what you would get again, the answer is a 304 without a body. It counts 1.",
+      "`ETag` of an answer you have kept, or several separated by commas. If you would get the same answer again, you get a 304 without a body. It counts one request.",
     schema: { type: "string" },
     example: 'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
   },

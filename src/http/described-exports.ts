@@ -1,4 +1,4 @@
-/** `/exports` and the files below it in OpenAPI. */
+/** Describes `/exports` and the files below it in OpenAPI. */
 import { operations } from "#operations/index.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { headersOn } from "./described-headers.ts";
@@ -6,14 +6,17 @@ import { ifNoneMatch, otherAnswers, ref } from "./described-common.ts";
 
 export const exportsTag = "Exports";
 
-/** The names of files begin with them. */
+/** Kinds of record, with which the names of files begin. */
 const exportKinds = operations.map(({ kind }) => kind);
 const fileFormats = ["ndjson", "csv", "parquet"];
 
 const ExportedDataset = {
   type: "object",
   properties: {
-    version: { type: "string", description: "Of the dataset, as in `meta.dataset_version`." },
+    version: {
+      type: "string",
+      description: "Version of the dataset, as in `meta.dataset_version`.",
+    },
     is_current: { type: "boolean", description: "Whether the operations answer from it." },
     built_at: { type: "string", format: "date-time" },
     files: {
@@ -28,9 +31,9 @@ const ExportedDataset = {
           bytes: {
             type: ["integer", "null"],
             minimum: 0,
-            description: "`null` until somebody asks for the file, which is made then.",
+            description: "`null` until the file is made, when it is first requested.",
           },
-          sha256: { type: ["string", "null"], description: "Of the bytes, in hexadecimal." },
+          sha256: { type: ["string", "null"], description: "Hash of the file, in hexadecimal." },
         },
         required: ["path", "kind", "format", "records", "bytes", "sha256"],
       },
@@ -44,7 +47,7 @@ const listOfExports = {
   tags: [exportsTag],
   summary: "The datasets that can be downloaded, and their files.",
   description:
-    "The dataset that is served, then those the operator has pinned. A server offers them only with `EXPORTS=on`, else this is a 404. It takes no parameter. Counts one request.",
+    "The served dataset, then those that the operator has pinned. Without `EXPORTS=on` a server offers none, and this is a 404. It takes no parameter. Counts one request.",
   parameters: [ifNoneMatch],
   responses: {
     200: {
@@ -78,7 +81,7 @@ const inHeader = (name: string, description: string, example: string) => ({
 const fileHeaders = {
   ...headersOn(200, ["X-Total-Count"]),
   "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
-  "Content-Disposition": { description: "A name to save it by.", schema: { type: "string" } },
+  "Content-Disposition": { description: "A name to save it as.", schema: { type: "string" } },
 };
 
 const fileContent = {
@@ -92,13 +95,13 @@ const exportedFile = {
   tags: [exportsTag],
   summary: "All records of one kind in a file.",
   description:
-    "Made when it is first asked for, which takes seconds, of a large dataset a minute: a 503 with `reason` `timeout` asks you to come again. Its `ETag` is strong, and it never changes. Counts one request, each range too.",
+    "Made when it is first requested. That takes seconds, or a minute for a large dataset: a 503 with `reason` `timeout` asks you to try again. Its `ETag` is strong, and it never changes. Counts one request, and so does each range.",
   parameters: [
     {
       name: "version",
       in: "path",
       required: true,
-      description: "Of a dataset that `/exports` lists.",
+      description: "Version of a dataset that `/exports` lists.",
       schema: { type: "string" },
       example: "20261120T030000Z-9f3c2a7e",
     },
@@ -114,12 +117,12 @@ const exportedFile = {
     },
     inHeader(
       "Range",
-      "Bytes from one to another, from one on, or the last: one range (RFC 9110 §14).",
+      "One range: from one byte to another, from one on, or the last ones (RFC 9110 §14).",
       "bytes=1000000-",
     ),
     inHeader(
       "If-Range",
-      "`ETag` of the file that the range continues; of another one you get the whole.",
+      "`ETag` of the file that the range continues. If the file is another one, you get all of it.",
       '"5feeab44b7b09cf710d62a46b8622015"',
     ),
     ifNoneMatch,

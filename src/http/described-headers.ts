@@ -1,11 +1,11 @@
-/** The response headers in OpenAPI, and the statuses with which each is sent. */
+/** Describes the response headers in OpenAPI, and the statuses with which each is sent. */
 import { apiVersion } from "#operations/versions.ts";
 
 interface Header {
   description: string;
   schema: object;
   example: string | number;
-  /** Statuses of the responses that may have it; all, where left out. */
+  /** Statuses of the responses that may have it; all if left out. */
   on?: readonly number[];
 }
 
@@ -29,7 +29,7 @@ const number = (
 const headers: Readonly<Record<string, Header>> = {
   "API-Version": text("Minor version of the API.", apiVersion),
   "X-Request-Id": text(
-    "Id of the request; the client's own where it sent a fit one.",
+    "Id of the request; the client's own if it sent a valid one.",
     "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
   ),
   "RateLimit-Policy": text(
@@ -38,7 +38,7 @@ const headers: Readonly<Record<string, Header>> = {
     counted,
   ),
   RateLimit: text(
-    "What each window still admits, and the seconds until some of it returns; on answers to a valid key.",
+    "Requests left in each window, and the seconds until some return; on answers to a valid key.",
     '"minute";r=57;t=48, "hour";r=988;t=3012, "day";r=9641;t=51230',
     counted,
   ),
@@ -53,9 +53,9 @@ const headers: Readonly<Record<string, Header>> = {
     "20261120T030000Z-9f3c2a7e",
     [200, 304],
   ),
-  "X-Total-Count": number("How many records satisfy the query.", 0, 42, [200]),
+  "X-Total-Count": number("Number of records that satisfy the query.", 0, 42, [200]),
   Link: text(
-    "On 200 the `first`, `prev`, `next` and `last` page, as far as they exist (RFC 8288).",
+    "On 200, the `first`, `prev`, `next` and `last` pages that exist (RFC 8288).",
     '</fetch-gp?gp_name=northwind&limit=20&offset=0>; rel="first"',
     counted,
   ),
@@ -65,13 +65,13 @@ const headers: Readonly<Record<string, Header>> = {
     [401],
   ),
   "Content-Range": text(
-    "Which bytes of how many these are, or `*` where the range lies beyond the file.",
+    "The bytes sent and the size of the file, or `*` if the range lies beyond the file.",
     "bytes 1000000-2302116/2302117",
     [206, 416],
   ),
   Allow: text("Methods the path takes, as `allowed`.", "GET, HEAD, OPTIONS", [405]),
   "Cache-Control": text(
-    "`private, no-cache` for records, which may be kept and are asked for again with `If-None-Match`; `no-store` for errors.",
+    "`private, no-cache` for records: you may keep them, and revalidate them with `If-None-Match`. `no-store` for errors.",
     "private, no-cache",
   ),
   Vary: text("Request headers the answer depends on.", "Accept, Accept-Encoding"),
@@ -91,8 +91,8 @@ export const headerComponents = Object.fromEntries(
 );
 
 /**
- * References to the headers of a response with this status.
- * @param except names of those it has not.
+ * Returns references to the headers of a response with this status.
+ * @param except names of headers it does not have.
  */
 export const headersOn = (status: number, except: readonly string[] = []): object =>
   Object.fromEntries(

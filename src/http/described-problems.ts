@@ -1,4 +1,4 @@
-/** The errors of an operation in OpenAPI: a schema for each code, a response for each status. */
+/** Describes the errors of an operation in OpenAPI: a schema for each code, a response for each status. */
 import {
   commonMembers,
   ParameterFault,
@@ -17,10 +17,10 @@ const statuses = [...new Set(problemCodes.map((code) => problemKinds[code].statu
 
 const componentOf = (status: number) => `Problem${status}`;
 
-/** Only of files. */
+/** Status that only files have. */
 const ofRanges = problemKinds["range-not-satisfiable"].status;
 
-/** References to the responses of what is no file, by status. */
+/** References to the error responses of everything except files, by status. */
 export const problemAnswers = Object.fromEntries(
   statuses
     .filter((status) => status !== ofRanges)
@@ -47,7 +47,7 @@ function describeStatus(status: number): object {
   };
 }
 
-/** `quota-exceeded` → `QuotaExceededProblem`. */
+/** Returns the name of a schema: `quota-exceeded` → `QuotaExceededProblem`. */
 function schemaName(code: ProblemCode): string {
   return `${code.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
 }
@@ -58,7 +58,7 @@ export const problemSchemas = {
       ...commonMembers,
       code: Type.Unsafe({ ...commonMembers.code, enum: [...problemCodes] }),
     }),
-    description: "The members every error has (RFC 9457); its code tells which others there are.",
+    description: "The members of every error (RFC 9457). Its `code` says which others it has.",
   },
   ...Object.fromEntries(problemCodes.map((one) => [schemaName(one), describeCode(one)])),
   ParameterFault,
@@ -79,7 +79,7 @@ function describeCode(code: ProblemCode): object {
   };
 }
 
-/** Lists of objects refer to a named schema, so that client generators emit a type for it. */
+/** Makes lists of objects refer to a named schema, so that client generators emit a type for it. */
 function withReference(schema: TSchema): object {
   const { items } = schema as { items?: object };
   if (items === ParameterFault)

@@ -1,4 +1,4 @@
-/** Serves public documents that rarely change: pages, assets, the OpenAPI description. */
+/** Serves public documents, which rarely change: pages, assets, the OpenAPI description. */
 import {
   brotliQualityMax,
   compress,
@@ -13,13 +13,13 @@ import type { HttpDependencies } from "./dependencies.ts";
 import { preferredEncoding, preferredType } from "#gateway/negotiate.ts";
 import { otherPaths } from "./record-requests.ts";
 import { acceptedEncodings, type Exchange, readMethods, type Route } from "./routes.ts";
-import { type Answer, sendAnswer } from "./send-answer.ts";
+import { type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
-/** One representation of a document, chosen by the media type that the client accepts. */
+/** A representation of a document, chosen by the media type that the client accepts. */
 interface Form {
   accept: string;
   contentType: string;
-  /** Called for each request, since the text may change with the dataset. */
+  /** Returns the content. Called for each request, as the text may change with the dataset. */
   content(): string | Buffer | Promise<string>;
 }
 
@@ -33,14 +33,14 @@ const changing: Serving = {
   methods: readMethods,
 };
 
-/** For documents whose path contains the hash of their content. */
+/** Serving of documents whose path contains the hash of their content. */
 export const immutable: Serving = {
   cacheControl: "public, max-age=31536000, immutable",
   methods: ["GET", "HEAD"],
 };
 
 export interface Document {
-  /** The first is sent to clients without a preference. */
+  /** Forms; the first is for clients without a preference. */
   forms: readonly Form[];
   serving?: Serving;
 }
@@ -81,7 +81,7 @@ function documentHandler(
   };
 }
 
-/** A form as it was last served; most never change. */
+/** A form as it was last served. Most never change. */
 interface Written {
   content: string | Buffer;
   body: Buffer;
@@ -95,7 +95,7 @@ function write(content: string | Buffer): Written {
 
 function formFor({ request }: Exchange, forms: readonly Form[]): Form {
   const available = forms.map(({ accept }) => accept);
-  // HTML stands first for clients that name nothing; a client that names another form as well can read that.
+  // HTML is first, for clients that name nothing. A client that also names another form can read that one.
   const type = preferredType(request.headers.accept, available, available.toReversed());
   const form = forms.find(({ accept }) => accept === type);
   if (form === undefined) throw notAcceptable(available);
@@ -108,13 +108,13 @@ async function encodedAnswer(
   body: Buffer,
   etag: string,
   encoded: Map<string, Promise<Buffer>>,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const encoding: Encoding | null = preferredEncoding(acceptedEncodings(exchange));
   if (encoding === null || body.length <= encodedBytesMin) return { status: 200, headers, body };
   const key = `${encoding} ${etag}`;
   let known = encoded.get(key);
   if (known === undefined) {
-    // Bounds the versions of a document that changes with the dataset.
+    // Limits the versions of a document that changes with the dataset.
     if (encoded.size >= 8) encoded.clear();
     known = compress(body, encoding, brotliQualityMax);
     encoded.set(key, known);

@@ -1,25 +1,25 @@
-/** Shares the event loop fairly: each client gets a few requests handled per turn of it, the others wait for later turns. */
+/** Shares the event loop fairly: each turn handles a few requests of each client. The rest wait for later turns. */
 
 export interface FairQueue {
   /**
-   * Runs at once, or in a later turn where the client has used its share of this one.
+   * Runs at once, or in a later turn if the client has used its share of this one.
    * @param client an account, or the network of a client without a valid key.
    */
   enter(client: string | number, run: () => void): void;
 }
 
-interface Client {
+interface Share {
   served: number;
   readonly waiting: (() => void)[];
 }
 
-/** Few enough to delay other clients by less than a millisecond. */
+/** Requests of one client in a turn: few enough to delay others by less than 1 ms. */
 export const sharePerTurn = 2;
 
-/** A client with a thousand connections delays others no more than one with two. */
+/** Opens a queue in which a client with a thousand connections delays others no more than one with two. */
 export function openFairQueue(share = sharePerTurn): FairQueue {
-  const clients = new Map<string | number, Client>();
-  const serveNext = (client: Client) => {
+  const clients = new Map<string | number, Share>();
+  const serveNext = (client: Share) => {
     client.served = 0;
     while (client.served < share && client.waiting.length > 0) {
       client.served++;

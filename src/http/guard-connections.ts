@@ -1,4 +1,4 @@
-/** Limits the number of connections, also of one client network, and how long an unread response is kept. */
+/** Limits connections, in all and for each client network, and the time that an unread response is kept. */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Config } from "#config.ts";
@@ -10,11 +10,11 @@ import { openNetworkShares } from "./network-shares.ts";
 
 export interface GuardedConnections extends Connections {
   metrics: readonly Metric[];
-  /** Looks for slow readers no longer. */
+  /** Stops looking for slow readers. */
   stopWatching(): void;
 }
 
-/** @param lingerMilliseconds how long a client has to read the last response and close its side. */
+/** @param lingerMilliseconds time for a client to read the last response and close its side. */
 export function guardConnections(
   server: Server,
   config: Config,
@@ -37,7 +37,10 @@ export function guardConnections(
   return { ...connections, metrics, stopWatching: () => clearInterval(timer) };
 }
 
-/** Closes connections of a client network that has too many; a trusted proxy's stand for many clients. @returns how many it closed so far. */
+/**
+ * Closes connections of a client network that has too many. A trusted proxy's stand for many clients and are left alone.
+ * Returns how many it has closed.
+ */
 function boundClients(
   server: Server,
   { connectionsPerClientMax, trustedProxies }: Config,
@@ -86,21 +89,21 @@ function metricsOf(
   ];
 }
 
-/** The default limit of open connections. */
+/** Most open files that are connections, as a share of the process's limit. */
 const shareOfOpenFiles = 0.9;
-/** Databases, datasets, counts and the log, with room for a dataset that is being loaded. */
+/** Open files kept for databases, datasets, counts and the log, and for a dataset that is being loaded. */
 const otherFilesMin = 100;
 const most = 20_000;
 const whereUnknown = 8000;
 
-/** @param openFilesMax the limit of the process; null where it cannot be known. */
+/** Returns the default limit of open connections. @param openFilesMax the limit of the process; null if it is unknown. */
 export function connectionsMaxFor(openFilesMax: number | null): number {
   if (openFilesMax === null) return whereUnknown;
   const left = Math.min(openFilesMax * shareOfOpenFiles, openFilesMax - otherFilesMin);
   return Math.max(1, Math.min(most, Math.floor(left)));
 }
 
-/** A client that has not read `bytesMin` within the patience is disconnected. */
+/** Limits for slow readers: a client that has not read `bytesMin` within the patience is disconnected. */
 export const slowReaderBounds = {
   patienceMilliseconds: 30_000,
   bytesMin: 32 * 1024,
@@ -147,13 +150,13 @@ export function watchSlowReaders(
   };
 }
 
-/** Node's own timeouts use it too; `socket.bytesWritten` includes all that is still queued. */
+/** Node's handle of a socket, which its own time-outs use, too. `socket.bytesWritten` also counts queued bytes. */
 interface StreamHandle {
   bytesWritten: number;
   writeQueueSize: number;
 }
 
-/** Bytes handed to the system over the life of the connection; null while none are queued. */
+/** Returns the bytes handed to the system over the life of the connection. Returns null while none are queued. */
 function takenBytes(socket: Socket): number | null {
   const { _handle: handle } = socket as Socket & { _handle?: StreamHandle | null };
   if (handle === null || handle === undefined || handle.writeQueueSize === 0) return null;

@@ -1,12 +1,12 @@
-/** `/health`: the process is alive. `/ready`: it can answer queries, since a dataset and the keys are loaded. */
+/** Answers `/health`: the process is alive. Answers `/ready`: a dataset and the keys are loaded, so it can answer queries. */
 import { Problem } from "#problems.ts";
 import { headerLines } from "#gateway/headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { otherPaths } from "./record-requests.ts";
 import { readMethods, type Route } from "./routes.ts";
-import { type Answer, sendAnswer } from "./send-answer.ts";
+import { type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
-const ok: Answer = {
+const ok: HttpAnswer = {
   status: 200,
   headers: headerLines({
     "content-type": "application/json; charset=utf-8",
@@ -43,7 +43,7 @@ const reasons = {
   no_dataset: "No records have been published yet.",
 } as const;
 
-/** A store outage after the start changes nothing here: known keys keep working. */
+/** Returns why queries cannot be answered, if so. A store outage after the start is no reason: known keys keep working. */
 export function whyNotReady({ life, model }: HttpDependencies): keyof typeof reasons | undefined {
   const now = life.state;
   if (now === "closing") return "draining";

@@ -1,21 +1,24 @@
-/** Listening: at an address, or on a socket that a service manager opened and passes on, as systemd does: connections wait in it between two processes. */
+/**
+ * Listens at an address, or on a socket that a service manager such as systemd opened and passes on. Connections wait in
+ * that socket between two processes.
+ */
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 import { isLoopback } from "#config.ts";
 
-/** Descriptors of sockets that were passed to this process; null for one that is to be opened here. */
+/** Descriptors of sockets that were passed to this process; null for one to open here. */
 export interface PassedSockets {
   main: number | null;
-  /** In place of ADMIN_ADDRESS. */
+  /** Replaces ADMIN_ADDRESS. */
   admin: number | null;
 }
 
-/** As many as the system allows (net.core.somaxconn): the queue of the socket is as long as who listened last has asked for. */
+/** Longest queue of connections; the system lowers it to net.core.somaxconn. The latest listener of a socket sets it. */
 const queueMax = 65_535;
 
 /**
  * Resolves to the address of the server.
- * @throws the system's error where it cannot be listened on.
+ * @throws the system's error if it cannot listen there.
  */
 export async function listenAt(
   server: Server,
@@ -28,9 +31,9 @@ export async function listenAt(
 
 /**
  * Resolves to the address of the socket.
- * @param fd of a TCP socket, whether or not somebody has listened on it already.
- * @param host what HOST says, for a server that may be as open as this and no more; null where that does not matter.
- * @throws PassedSocketFault where it is another kind of descriptor, or open to more than `host` is.
+ * @param fd descriptor of a TCP socket, which may already be listening.
+ * @param host the setting HOST, for a server that must not be more open than that; null if it may.
+ * @throws PassedSocketFault if it is another kind of descriptor, or more open than `host`.
  */
 export async function listenPassed(
   server: Server,
@@ -43,7 +46,7 @@ export async function listenPassed(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new PassedSocketFault(
-      `Descriptor ${fd}, which LISTEN_FDS announces, cannot be listened on (${code ?? message}). ${remedy}`,
+      `Descriptor ${fd}, which LISTEN_FDS announces, cannot be used to listen (${code ?? message}). ${remedy}`,
     );
   }
   const address = server.address();
@@ -53,17 +56,17 @@ export async function listenPassed(
     );
   if (host !== null && isLoopback(host) && !isLoopback(address.address))
     throw new PassedSocketFault(
-      `The socket that was passed listens on ${address.address}, but HOST is '${host}', which decides what is served without TLS. Set HOST to ${address.address}, or ListenStream= in the .socket unit to ${host}:${address.port}.`,
+      `The passed socket listens on ${address.address}, but HOST is '${host}', and HOST decides what is served without TLS. Set HOST to ${address.address}, or ListenStream= in the .socket unit to ${host}:${address.port}.`,
     );
   return address;
 }
 
-const remedy = "ListenStream= in the .socket unit has to be an address and a port.";
+const remedy = "ListenStream= in the .socket unit must be an address and a port.";
 
 export const addressText = ({ address, family, port }: AddressInfo) =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
-/** A passed socket that cannot be served; the message says what to do. */
+/** A passed socket that cannot be served. The message says what to do. */
 export class PassedSocketFault extends Error {
   constructor(message: string) {
     super(message);
@@ -71,13 +74,13 @@ export class PassedSocketFault extends Error {
   }
 }
 
-/** An address that cannot be listened on, with the setting that names it. */
+/** An address where it cannot listen, with the setting that names it. */
 export class ListenFault extends Error {
   readonly setting: string;
   readonly place: { host: string; port: number };
 
   constructor(setting: string, place: ListenFault["place"], cause: unknown) {
-    super(`${setting} cannot be listened on`, { cause });
+    super(`cannot listen at ${setting}`, { cause });
     this.name = "ListenFault";
     this.setting = setting;
     this.place = place;

@@ -1,4 +1,4 @@
-/** Serves `/mcp`: checks origin, key and body, and hands the message to the `mcp` module, which is loaded with the first one. */
+/** Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`. The first message loads it. */
 import { ownOrigin } from "#account/request.ts";
 import { openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
@@ -11,9 +11,9 @@ import { mcpHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { negotiateBody } from "#gateway/negotiate.ts";
 import { acceptedEncodings, type Exchange, type Route } from "./routes.ts";
-import { refuse, reportProblem, sendAnswer } from "./send-answer.ts";
+import { answerWithProblem, reportProblem, sendAnswer } from "./send-answer.ts";
 
-/** The type of a message. */
+/** Media type of a message. */
 const messageType = "application/json";
 
 export const mcpRoute = (http: HttpDependencies): Route => ({
@@ -35,7 +35,7 @@ function openMessages(http: HttpDependencies) {
     namesMax: 10_000,
   });
 
-  /** Checks the key of what counts against no quota. @throws Problem where it is refused. */
+  /** Checks the key of a message that counts against no quota. @throws Problem if it is refused. */
   async function admitUncounted(exchange: Exchange): Promise<void> {
     const { asker, counted, result } = await http.gateway.look(exchange.caller!);
     if (result.kind === "problem") throw result.problem;
@@ -49,7 +49,7 @@ function openMessages(http: HttpDependencies) {
     refuseForeignOrigin(http, exchange);
     if (hasTwoKeys(request))
       throw malformed(
-        "The headers x-api-key and Authorization carry two different keys. Send one of them alone.",
+        "The headers x-api-key and Authorization carry two different keys. Send only one of them.",
       );
     const message = readMessage(exchange);
     if (!isCall(message)) await admitUncounted(exchange);
@@ -70,7 +70,7 @@ function openMessages(http: HttpDependencies) {
     });
     if (answered.called !== null) {
       const refusal = noteCall(http, exchange, answered.called);
-      if (refusal !== null) return refuse(http, exchange, refusal);
+      if (refusal !== null) return answerWithProblem(http, exchange, refusal);
     } else if (isCall(message)) await admitUncounted(exchange);
     await send(http, exchange, answered);
   };
@@ -86,8 +86,8 @@ const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
 };
 
 /**
- * A page of another site that a browser shows may send nothing here, whatever it was told (MCP, "Security Warning" of the
- * Streamable HTTP transport); programs send no `Origin`.
+ * Refuses a browser's page of another site, whatever it was told (MCP, "Security Warning" of the Streamable HTTP
+ * transport). Programs send no `Origin`.
  */
 function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange): void {
   const { origin, host } = request.headers;
@@ -103,15 +103,15 @@ function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange
   );
 }
 
-/** More than a message needs, and few enough for whatever walks through it. */
+/** Most levels of a message: more than it needs, and few enough for recursive code. */
 const depthMax = 32;
-/** It comes back with the answer, which is of limited size. */
+/** Longest id of a message, in characters. The answer repeats it, and its size is limited. */
 const idLengthMax = 128;
 
-/** What is no UTF-8 is refused, as in a query: a letter that is replaced would be looked for in vain. */
+/** Decoder that refuses invalid UTF-8, as in a query: a search for a replaced letter would find nothing. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Returns a Problem where the body is no message, to be thrown once the key is known. */
+/** Returns the message. Returns a Problem if the body is not one, to throw once the key is known. */
 function readMessage(exchange: Exchange): unknown {
   if (sentType(exchange) !== messageType) return otherType(exchange);
   const { request, body } = exchange;
@@ -119,7 +119,7 @@ function readMessage(exchange: Exchange): unknown {
   if (encoding !== undefined && encoding.toLowerCase() !== "identity")
     return new Problem(
       "unsupported-media-type",
-      "A message to /mcp is sent as it is, without Content-Encoding.",
+      "Send messages to /mcp uncompressed, without Content-Encoding.",
       { available: [messageType] },
     );
   let text: string;
@@ -135,7 +135,7 @@ function readMessage(exchange: Exchange): unknown {
     return malformed("The body is not JSON.");
   }
   if (Array.isArray(message))
-    return malformed("The body is an array; send one message of JSON-RPC a request.");
+    return malformed("The body is an array; send one JSON-RPC message in each request.");
   if (isDeeper(message, depthMax))
     return malformed(`The body is nested deeper than ${depthMax} levels.`);
   const { id = null } = (message ?? {}) as { id?: unknown };
@@ -163,7 +163,7 @@ const isCall = (message: unknown): boolean =>
   message !== null &&
   (message as { method?: unknown }).method === "tools/call";
 
-/** @returns why the caller is refused; what else is wrong with a call is an error of the tool, for the model to read. */
+/** Notes a call. Returns a Problem if the caller is refused. Any other fault is the tool's error, for the model to read. */
 function noteCall(
   http: HttpDependencies,
   exchange: Exchange,

@@ -1,18 +1,18 @@
-/** Bounds what each client network has at a time, and for IPv6 each site. */
+/** Limits the amount that each client network has at a time, and for IPv6 each site. */
 import { networksOf } from "#limits/client-network.ts";
 
 interface NetworkShares {
   /**
    * Takes an amount for the networks of an address.
-   * @returns a function that gives it back; null, with nothing taken, where one of them would have too much.
+   * @returns a function that gives it back, or null, with nothing taken, if one of them would have too much.
    */
   take(address: string, amount: number): (() => void) | null;
 }
 
-/** A site has as much as so many of its 65,536 networks. */
+/** Share of a site: as much as 4 of its 65,536 networks. */
 const networksPerSite = 4;
 
-/** @param most that a network has at a time. */
+/** @param most largest amount of a network at a time. */
 export function openNetworkShares(most: number): NetworkShares {
   const taken = new Map<string, number>();
   const add = (network: string, amount: number) => {

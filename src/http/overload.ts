@@ -8,31 +8,31 @@ export const overloadCauses = ["event_loop_delay", "memory"] as const;
 export type OverloadCause = (typeof overloadCauses)[number];
 
 export interface OverloadGuard {
-  /** Why new work is refused now; null while it is not. Data, and no call: every request reads it. */
+  /** Reason to refuse new work now; null if there is none. It is data and not a call: every request reads it. */
   readonly cause: OverloadCause | null;
-  /** Measures lag and memory; called every `lookEveryMilliseconds`, later by the event-loop lag. */
+  /** Measures lag and memory. Called every `lookEveryMilliseconds`, delayed by the event-loop lag. */
   look(): void;
 }
 
 interface OverloadBounds {
-  /** 0 for no bound. */
+  /** 0 for no limit. */
   delayMaxMilliseconds: number;
-  /** Of the whole process; 0 for no bound. */
+  /** Limit of the whole process; 0 for none. */
   memoryMaxBytes: number;
 }
 
 interface OverloadSenses {
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   now(): number;
   memory(): Pick<NodeJS.MemoryUsage, "rss" | "heapUsed">;
-  /** Called when work begins to be refused, and with null once none has been refused for a while. */
+  /** Called when refusals begin, and with null once there were none for a while. */
   onChange(cause: OverloadCause | null): void;
 }
 
 export const lookEveryMilliseconds = 250;
-/** Overload comes and goes within a second; it is logged as one period. */
+/** Calm that ends a period of overload, in ms. Overload comes and goes within a second and is logged as one period. */
 const calmMilliseconds = 10_000;
-/** V8 aborts the process at the heap limit; a request in progress must still fit below it. */
+/** Most heap in use. V8 aborts the process at its limit, and a request in progress must still fit. */
 const heapShareMax = 0.9;
 
 export function openOverloadGuard(
@@ -74,7 +74,7 @@ export function openOverloadGuard(
   return guard;
 }
 
-/** Measures this process, and logs when work is refused. */
+/** Starts measuring this process, and logs when work is refused. */
 export function startOverloadGuard(
   { eventLoopDelayMaxMilliseconds, memoryMaxBytes }: Config,
   log: Logger,
@@ -96,7 +96,7 @@ export function startOverloadGuard(
   return Object.assign(guard, { close: () => clearInterval(timer) });
 }
 
-/** On Linux memory use is read from a file; where no more files can be opened, the last reading is used. */
+/** Opens a measure of memory. On Linux it reads a file. If no more files can be opened, it repeats the last reading. */
 function openMemorySense(): OverloadSenses["memory"] {
   let rss = 0;
   return () => {
@@ -109,9 +109,9 @@ function openMemorySense(): OverloadSenses["memory"] {
   };
 }
 
-/** Nine tenths of what the machine, or the container, has for this process. */
+/** Returns nine tenths of the memory that the machine or the container has for this process. */
 function memoryMaxByDefault(): number {
-  // 0 or huge where nothing constrains it.
+  // 0 or huge if nothing constrains it.
   const constrained = process.constrainedMemory();
   return Math.floor(0.9 * (constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()));
 }

@@ -1,4 +1,4 @@
-/** Responds to bytes that the HTTP parser refuses, and to requests that Node would otherwise respond to itself. */
+/** Answers bytes that the HTTP parser refuses, and requests that Node would otherwise answer itself. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { clientNetwork } from "#limits/client-network.ts";
@@ -19,26 +19,26 @@ export function answerParserFaults(
   connections: Connections["open"],
   fairQueue: FairQueue,
 ): void {
-  const refuse = (socket: Socket, problem: Problem) => {
-    // What arrives after the last response is no fault; it is discarded.
+  const endWith = (socket: Socket, problem: Problem) => {
+    // Bytes after the last response are no fault; they are discarded.
     if (!socket.writable) return;
     const requestId = makeRequestId();
     logUnrouted(http, requestId, problem);
     socket.write(wholeAnswer(problem, requestId, http));
-    // The parser has lost its place in the stream, so the connection ends with this response.
+    // The parser has lost its place, so the connection ends with this response.
     socket.destroySoon();
   };
   const faulty = new WeakSet<Socket>();
   /**
-   * Waits for the response to the request before on the connection; where there is none, for the fair queue, since
-   * thousands of faults can arrive at once.
-   * @param response the pending response before this one.
+   * Waits for the previous response of the connection. If there is none, it waits in the fair queue, as thousands of faults
+   * can arrive at once.
+   * @param response the previous response, if it is pending.
    */
   const inTurn = (socket: Socket, response: ServerResponse | undefined, act: () => void) => {
     if (response === undefined || response.writableFinished)
       fairQueue.enter(`faults ${clientNetwork(socket.remoteAddress ?? "unknown")}`, act);
     else
-      // Before Node's own listener, which ends the connection after this response if the client has closed its side.
+      // This must precede Node's own listener, which ends the connection here if the client has closed its side.
       response.prependOnceListener("finish", () => {
         // Nothing is sent after a response that announced it was the last.
         if (response.shouldKeepAlive) act();
@@ -46,17 +46,17 @@ export function answerParserFaults(
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === "ECONNRESET") return void socket.destroy();
-    // One fault ends the connection; what arrives while it waits is not another one.
+    // One fault ends the connection. Bytes that arrive while it waits are not another one.
     if (faulty.has(socket)) return;
     faulty.add(socket);
     const latest = connections.get(socket)?.latest;
     const isInBody = latest?.request.complete === false;
-    // Its own response would wait for the rest of the body for ever.
+    // Its own response would wait for ever for the rest of the body.
     const before = isInBody && !isAnsweredAnyway(latest) ? latest.before : latest?.response;
     inTurn(socket, before, () => {
-      // A fault in the body of a request that has its response by now must not cause a second response.
+      // A request that has its response by now must not get a second one for a fault in its body.
       if (isInBody && isAnsweredAnyway(latest)) socket.destroySoon();
-      else refuse(socket, problemOf(error.code));
+      else endWith(socket, problemOf(error.code));
     });
   });
   server.on("connect", (_request, socket: Socket) => {
@@ -67,7 +67,7 @@ export function answerParserFaults(
       "CONNECT is not allowed here; this is not a proxy.",
       { allowed: ["GET", "HEAD", "OPTIONS"] },
     );
-    inTurn(socket, connections.get(socket)?.latest?.response, () => refuse(socket, problem));
+    inTurn(socket, connections.get(socket)?.latest?.response, () => endWith(socket, problem));
   });
   // Handled like any other request; check-request.ts refuses it.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
@@ -75,7 +75,7 @@ export function answerParserFaults(
   });
 }
 
-/** Only a POST may have to wait for its body. */
+/** Reports whether a request has its response without its body. Only a POST may have to wait for it. */
 const isAnsweredAnyway = ({ request, response }: Arrival) =>
   request.method !== "POST" || response.headersSent;
 

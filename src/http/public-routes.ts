@@ -1,4 +1,4 @@
-/** The paths that need no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets. */
+/** Serves the paths that need no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets. */
 import { feedPath } from "#operations/changes.ts";
 import { served } from "#gateway/reads.ts";
 import { readAssets } from "#pages/assets.ts";
@@ -14,7 +14,7 @@ export function publicRoutes(http: HttpDependencies): Route[] {
   const documents = new Map<string, Document>();
   const texts = once(() => loadTexts(http));
 
-  /** A page for people, and as Markdown for programs that read text: under its own address, or by `Accept`. */
+  /** Adds a page for people, and its Markdown for programs that read text: at an address of its own, or by `Accept`. */
   const addPage = (path: string, make: (texts: PublicTexts) => string) => {
     const page = once(async () => make(await texts()));
     const forPeople = { accept: "text/html", contentType: html, content: page };
@@ -76,13 +76,13 @@ export function publicRoutes(http: HttpDependencies): Route[] {
 const markdown = "text/markdown; charset=utf-8";
 const plainText = "text/plain; charset=utf-8";
 
-/** With the first request for one: a third of all our code is pages, and most servers are only asked for records. */
+/** Loads the pages with the first request for one. They are a third of all our code, and most servers serve only records. */
 async function loadTexts(http: HttpDependencies): Promise<PublicTexts> {
   const { openPublicTexts } = await import("./public-texts.ts");
   return openPublicTexts(http);
 }
 
-/** Made on the first request, so that the start does not wait for pages that few ask for; and again after a failure. */
+/** Makes a value on the first request, and again after a failure. The start does not wait for pages that few ask for. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -94,7 +94,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** One text for each list of publications, which few changes follow. */
+/** Returns the feed of changes, written once for each list of publications, which rarely changes. */
 function feedOf(http: HttpDependencies): Document {
   const { publicUrl } = http.config;
   let known: { from: readonly Publication[]; text: string } | null = null;

@@ -1,4 +1,4 @@
-/** What the public paths say: each text is made from what this server offers. */
+/** Makes the texts of the public paths, each for what this server offers. */
 import { accountUrl } from "#config.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
 import { formats } from "#operations/formats.ts";
@@ -19,7 +19,7 @@ import { describeApi } from "./describe-api.ts";
 
 export type PublicTexts = ReturnType<typeof openPublicTexts>;
 
-/** HTML where nothing else is said; the landing page and its index tell of the dataset served at the time. */
+/** Opens the texts: HTML, unless noted. The landing page and its index describe the dataset served at the time. */
 export function openPublicTexts(http: HttpDependencies) {
   const { operations } = http;
   const { publicUrl, pageSizeMax } = http.config;
@@ -30,7 +30,7 @@ export function openPublicTexts(http: HttpDependencies) {
   }));
   return {
     landing: () => landingPage(factsOf(http)),
-    /** JSON. */
+    /** Returns JSON. */
     landingIndex: () => JSON.stringify(landingIndex(factsOf(http))),
     docs: () =>
       docsPage({
@@ -46,9 +46,9 @@ export function openPublicTexts(http: HttpDependencies) {
     errors: errorsPage,
     error: errorPage,
     changelog: () => changelogPage(apiVersions),
-    /** Plain text. */
+    /** Returns plain text. */
     llms: () => llmsText(publicUrl, quotas),
-    /** JSON: the OpenAPI description. */
+    /** Returns JSON: the OpenAPI description. */
     description: () => JSON.stringify(describeApi(operations, pageSizeMax)),
     markdownOf,
   };

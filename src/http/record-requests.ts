@@ -11,13 +11,13 @@ import type { AnsweredRequest } from "#usage/request-chunk.ts";
 import { type OverloadCause, overloadCauses } from "./overload.ts";
 
 export interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "query"> {
-  /** For whom it was counted; null where it was not. */
+  /** Account and key that it was counted for; null if it was not. */
   asker: Asker | null;
   operation: CountedOperation;
   method: string;
-  /** The path of the route, never as it was sent: that could contain a key. */
+  /** Path of the route, never the one that was sent: that could contain a key. */
   path: string;
-  /** As it was sent, for its query. */
+  /** Target as it was sent, for its query. */
   target: string;
 }
 
@@ -29,11 +29,11 @@ export interface RequestSinks {
   record(request: AnsweredRequest): void;
 }
 
-/** Records in the usage store only what was counted against a quota. */
+/** Logs and counts every request. Records in the usage store only those that a quota counted. */
 export function openRequestRecorder({ config, log, metrics, record }: RequestSinks) {
-  const write = openRequestLog(log);
+  const write = openAccessLog(log);
   const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
-  // Member by member, since it runs for every request and a spread is slow.
+  // Member by member: it runs for every request, and a spread is slow.
   return (finished: FinishedRequest): void => {
     const { asker, operation, status, milliseconds, bytes, problem, requestId } = finished;
     metrics.answered(operation, status, milliseconds);
@@ -64,7 +64,7 @@ export function logUnrouted(
   log.info({ request_id: requestId, status, problem: code }, "request");
 }
 
-/** As it was sent, with keys masked; empty where there is none. */
+/** Returns the query as it was sent, with keys masked; empty if there is none. */
 function recordedQuery(url: string): string {
   const mark = url.indexOf("?");
   const text = mark === -1 ? "" : url.slice(mark + 1);
@@ -74,16 +74,16 @@ function recordedQuery(url: string): string {
 /** The stream that pino writes its own lines to. */
 export interface LogStream {
   write(lines: string): void;
-  /** Writes a line a little later, together with those that follow. Without it each is written by itself. */
+  /** Writes a line a little later, together with the next ones. If it is missing, each line is written by itself. */
   gather?(line: string): void;
 }
 
 /**
- * Writes one line for each request. Named fields only, so that nothing else gets into the log. None can contain a character
- * that JSON escapes: ids of requests are of `[A-Za-z0-9._-]`, also where the client chose them, and methods are those that
- * Node's parser knows.
+ * Writes one line for each request. It has named fields only, so nothing else gets into the log. None can contain a
+ * character that JSON escapes: request ids are of `[A-Za-z0-9._-]`, even if the client chose them, and methods are those
+ * of Node's parser.
  */
-export function openRequestLog(log: Logger): (request: FinishedRequest) => void {
+export function openAccessLog(log: Logger): (request: FinishedRequest) => void {
   const stream = (log as unknown as Record<symbol, LogStream>)[symbols.streamSym]!;
   const write = (stream.gather ?? stream.write).bind(stream);
   const level = log.levels.values["info"]!;
@@ -101,7 +101,7 @@ export function openRequestLog(log: Logger): (request: FinishedRequest) => void 
 let textMilliseconds = 0;
 let text = "";
 
-/** Cached, since many requests share a millisecond. */
+/** Returns the time as text, cached, as many requests share a millisecond. */
 function timeText(): string {
   const now = Date.now();
   if (now !== textMilliseconds) {
@@ -111,21 +111,21 @@ function timeText(): string {
   return text;
 }
 
-/** Pages, health, unknown paths, and what could not be read. */
+/** Label of pages, health, unknown paths, and unreadable requests. */
 export const otherPaths = "other";
 export type CountedOperation = ReadName | typeof otherPaths;
 
 export interface RequestMetrics {
   metrics: readonly Metric[];
   answered(operation: CountedOperation, status: number, milliseconds: number): void;
-  /** A response to what reached no route; its duration is not measured. */
+  /** Counts a response without a route. Its duration is not measured. */
   answeredUnrouted(status: number): void;
-  /** Called with every problem that is sent; counts those of a quota. */
+  /** Counts a problem if a quota caused it. Called with every problem that is sent. */
   refused(problem: Problem): void;
   overloaded(cause: OverloadCause): void;
 }
 
-/** Seconds: from a response out of the cache to one that nobody should wait for. */
+/** Buckets in seconds, from an answer out of the cache to one that nobody should wait for. */
 const durationBounds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];

@@ -1,4 +1,4 @@
-/** The table of routes: what a row of it says, how a path finds its row, and the exchange that passes through it. */
+/** The table of routes: a row of it, the search for a path's row, and the exchange that passes through. */
 import { randomFillSync } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Asker, Caller } from "#gateway/gateway.ts";
@@ -7,34 +7,34 @@ import { maskKeys } from "#problems.ts";
 import type { CountedOperation } from "./record-requests.ts";
 
 export interface Route {
-  /** With `/*` at its end it stands for all paths below. */
+  /** Path; with `/*` at its end, all paths below it. */
   path: string;
-  /** Methods that are answered; any other is a 405. */
+  /** Methods that are answered; any other gets a 405. */
   methods: readonly string[];
   /**
-   * Who is answered: anybody (`public`), holders of a key, whose quota it counts against (`key`), or browsers, whose
-   * sessions the account worker checks, and which no other origin may read (`person`).
+   * Callers that are answered. `public`: anybody. `key`: holders of a key, against whose quota it counts. `person`:
+   * browsers; the account worker checks their session, and no other origin may read the answer.
    */
   who: "public" | "key" | "person";
-  /** What its metrics are labelled with. */
+  /** Label of its metrics. */
   name: CountedOperation;
-  /** What a POST brings. */
+  /** Body of a POST. */
   body?: { type: string; bytesMax: number };
-  /** The key may come in `Authorization`, too. */
+  /** The key may also come in `Authorization`. */
   takesBearer?: boolean;
-  /** It is answered while the service starts or drains, too. */
+  /** It is answered even while the service starts or drains. */
   isAlwaysOpen?: boolean;
-  /** What it throws is sent as a problem. */
+  /** Answers a request. An error that it throws is sent as a problem. */
   handle(exchange: Exchange): void | Promise<void>;
 }
 
-/** The methods of what is only read. */
+/** Methods of a read-only path. */
 export const readMethods = ["GET", "HEAD", "OPTIONS"];
 
 export interface Router {
-  /** Returns the route of a decoded path, or null where nothing is served. */
+  /** Returns the route of a decoded path, or null if nothing is served there. */
   find(path: string): Route | null;
-  /** Paths that stand for themselves alone. */
+  /** Paths of routes that serve one path. */
   paths: readonly string[];
 }
 
@@ -49,35 +49,35 @@ export function openRouter(routes: readonly Route[]): Router {
   };
 }
 
-/** A request and its response, with what becomes known of them on the way. */
+/** A request and its response, with the facts that become known on the way. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Id of the request. */
   readonly id: string;
-  /** When its headers had arrived; `performance.now()`. */
+  /** Time when its headers had arrived, by `performance.now()`. */
   readonly arrivedAt: number;
-  /** Path and query as they were sent, without a scheme and a host. */
+  /** Path and query as they were sent, without scheme and host. */
   readonly target: string;
-  /** Decoded path; null where it is not valid percent-encoded UTF-8. */
+  /** Decoded path; null if it is not valid percent-encoded UTF-8. */
   readonly path: string | null;
-  /** What its path is served by; null where there is nothing. */
+  /** Route of its path; null if there is none. */
   route: Route | null;
   /** Body of a POST, once it has arrived; empty until then. */
   body: Buffer;
-  /** Who sent it; null on paths that need no key. */
+  /** Sender and key; null on paths that need no key. */
   caller: Caller | null;
-  /** For whom it was counted; null until then. */
+  /** Account and key that it was counted for; null until then. */
   asker: Asker | null;
-  /** `RateLimit` fields, once it was counted. */
+  /** `RateLimit` fields; null until it is counted. */
   quotaHeaders: HeaderLines | null;
   /** Version of the dataset that the response was made from. */
   datasetVersion: string | null;
   /** Code of the problem that was sent. */
   problemCode: string | null;
-  /** No other request can follow on its connection. */
+  /** It is the last request of its connection. */
   isLast: boolean;
-  /** Its response is on its way, if only to the commit barrier. */
+  /** Its response is on its way, at least to the commit barrier. */
   isAnswered: boolean;
 }
 
@@ -104,21 +104,21 @@ export function beginExchange(request: IncomingMessage, response: ServerResponse
 
 const empty = Buffer.alloc(0);
 
-/** `GET http://host/path` is a valid request line (RFC 9112 §3.2.2); the host in it is ignored. */
+/** Returns path and query of a target. `GET http://host/path` is valid, too (RFC 9112 §3.2.2); its host is ignored. */
 function withoutAuthority(url: string): string {
   if (url.startsWith("/")) return url;
   const target = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
   return target.startsWith("/") ? target : `/${target}`;
 }
 
-/** Returns the path of a target as it was sent. */
+/** Returns the path of a target, as it was sent. */
 export const sentPath = (target: string): string => target.split("?", 1)[0]!;
 
 function decodedPath(target: string): string | null {
   const path = sentPath(target);
   if (!path.includes("%")) return path;
   try {
-    // An escaped slash stays escaped: it parts no path (RFC 3986 §2.2).
+    // An escaped slash stays escaped: it does not divide a path (RFC 3986 §2.2).
     return decodeURIComponent(path.replaceAll(/%2f/gi, "%252F"));
   } catch {
     return null;
@@ -131,19 +131,19 @@ export function queryText({ target }: Pick<Exchange, "target">): string {
   return mark === -1 ? "" : target.slice(mark + 1);
 }
 
-/** Returns what follows the path of a route that ends in `/*`, decoded; nothing for one that stands for itself alone. */
+/** Returns the rest of the path below a route that ends in `/*`, decoded; empty for any other route. */
 export const pathBelow = ({ route, path }: Exchange): string =>
   path!.slice(route!.path.replace("*", "").length);
 
-/** Returns `Accept-Encoding` as it was sent; Node joins several lines to one. */
+/** Returns `Accept-Encoding` as it was sent. Node joins several lines into one. */
 export const acceptedEncodings = ({ request }: Exchange): string | undefined =>
   request.headers["accept-encoding"] as string | undefined;
 
 const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Crockford's base 32: no letter that could be read as a digit. */
+/** Alphabet of Crockford's base 32: no letter that looks like a digit. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/** All pairs of its letters, by ten bits. */
+/** Pairs of its letters, by ten bits. */
 const pairs = Array.from(alphabet, (first) =>
   Array.from(alphabet, (second) => first + second),
 ).flat();
@@ -156,7 +156,7 @@ let poolAt = pool.length;
 let timeText = "";
 let timeMilliseconds = -1;
 
-/** `req_` and 26 characters that sort by time: 48 bits of milliseconds, 80 random ones (the ULID layout). */
+/** Returns `req_` and 26 characters that sort by time: 48 bits of milliseconds, 80 random ones (the ULID layout). */
 export function makeRequestId(nowMilliseconds = Date.now()): string {
   if (nowMilliseconds !== timeMilliseconds) {
     timeMilliseconds = nowMilliseconds;
@@ -178,7 +178,7 @@ function timeCharacters(milliseconds: number): string {
   return text;
 }
 
-/** Returns the id of a request: the client's where it is safe to log, else a new one. */
+/** Returns the id of a request: the client's if it is safe to log, else a new one. */
 function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers["x-request-id"];
   const isFit = typeof given === "string" && fromClient.test(given) && maskKeys(given) === given;

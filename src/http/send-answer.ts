@@ -1,4 +1,4 @@
-/** Sends a response in one write, once what it counts is committed, and has it recorded. */
+/** Sends a response in one write, once its counts are committed, and has it recorded. */
 import { createReadStream } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
@@ -17,16 +17,16 @@ import { STATUS_CODES } from "./node-http.ts";
 import { otherPaths } from "./record-requests.ts";
 import type { Exchange } from "./routes.ts";
 
-export interface Answer {
+export interface HttpAnswer {
   status: number;
-  /** Its own headers; those of every response are added. */
+  /** Its own headers, to which those of every response are added. */
   headers: HeaderLines;
-  /** Null where there is no content, as with 204 and 304, and where it is in a file. */
+  /** Null if there is no content, as with 204 and 304, or if it is in a file. */
   body: Buffer | null;
   file?: FilePart;
 }
 
-/** A response as it is sent. */
+/** A response, complete with the headers of every response. */
 interface Response {
   http: HttpDependencies;
   exchange: Exchange;
@@ -36,15 +36,15 @@ interface Response {
   file: FilePart | undefined;
 }
 
-/** Where a request was counted, its response is sent after the quota write. */
+/** Sends an answer. If the request was counted, it is sent after the quota write. */
 export function sendAnswer(
   http: HttpDependencies,
   exchange: Exchange,
-  { status, headers, body, file }: Answer,
+  { status, headers, body, file }: HttpAnswer,
 ): void {
   const { request, response, id, isLast } = exchange;
   const quotaHeaders = exchange.quotaHeaders ?? "";
-  // Node adds `Connection` and, to what has no length, whatever HTTP/1.0 needs; it closes the connection to mark the end.
+  // Node adds `Connection`. A response without a length ends by closing the connection in HTTP/1.0.
   const endsByClosing = body === null && request.httpVersion === "1.0";
   const { state } = http.life;
   if (isLast || endsByClosing || state === "closing" || state === "draining")
@@ -76,13 +76,13 @@ function send(sent: Response): void {
   } else {
     response.writeHead(status, headerPairs(headers).flat());
     if (file !== undefined)
-      return void pipeFile(file, response).then((bytes) => record(sent, bytes));
+      return void pipeFile(file, response).then((bytes) => recordSent(sent, bytes));
     response.end();
   }
-  record(sent, body === null || request.method === "HEAD" ? 0 : body.length);
+  recordSent(sent, body === null || request.method === "HEAD" ? 0 : body.length);
 }
 
-/** Resolves to the bytes that were sent, also where the client leaves. */
+/** Sends a part of a file. Resolves to the bytes sent, even if the client leaves. */
 async function pipeFile(
   { path, start, end, encoding }: FilePart,
   response: ServerResponse,
@@ -91,14 +91,14 @@ async function pipeFile(
   const sent = encoding === null ? content : content.pipe(compressor(encoding));
   let bytes = 0;
   sent.on("data", (piece: Buffer) => void (bytes += piece.length));
-  // The client may leave, or the file be gone with its dataset: a connection that ends early says so.
+  // The client may leave, or the file may be gone with its dataset. A connection that ends early shows it.
   content.on("error", () => response.destroy());
   await pipeline(sent, response).catch(() => response.destroy());
   content.destroy();
   return bytes;
 }
 
-function record({ http, exchange, status }: Response, bytes: number): void {
+function recordSent({ http, exchange, status }: Response, bytes: number): void {
   const { request, route, arrivedAt } = exchange;
   http.recordRequest({
     asker: exchange.asker,
@@ -115,14 +115,15 @@ function record({ http, exchange, status }: Response, bytes: number): void {
   });
 }
 
-/** A method of Node's that its types leave out: `writeHead` ends with it, once it has made the status line. */
+/** Method of Node's that its types leave out. `writeHead` calls it with the status line. */
 interface HeadStore {
   _storeHeader(begin: string, headers: readonly string[]): void;
 }
 
 /**
- * As `writeHead`, for headers that `headerLines` has checked already: Node would check and join twenty lines again for
- * each response, a twelfth of what a warm request costs (docs/decisions/0017). It still adds `Date` and `Connection`.
+ * Does the work of `writeHead` for headers that `headerLines` has already checked. Node would check and join twenty lines
+ * again for each response: a twelfth of the cost of a warm request (docs/decisions/0017). It still adds `Date` and
+ * `Connection`.
  */
 function storeHead(
   response: ServerResponse,
@@ -137,24 +138,27 @@ function storeHead(
   );
 }
 
-/** Without its quota headers the refusal is sent at once. */
+/** Refuses a request whose count was not committed. Without quota headers this is sent at once. */
 function refuseUncommitted({ http, exchange }: Response): void {
   exchange.quotaHeaders = null;
   exchange.datasetVersion = null;
-  refuse(http, exchange, notCountedProblem());
+  answerWithProblem(http, exchange, notCountedProblem());
 }
 
-/** Every error is sent in this type (RFC 9457), or as a page to browsers. */
+/** Media type of every error (RFC 9457), except for pages to browsers. */
 const problemType = "application/problem+json; charset=utf-8";
 
-export const problemAnswer = (problem: Problem, requestId: string): Answer & { body: Buffer } => ({
+export const problemAnswer = (
+  problem: Problem,
+  requestId: string,
+): HttpAnswer & { body: Buffer } => ({
   status: problem.status,
   headers: headersOf(problem, problemType),
   body: Buffer.from(JSON.stringify(problemBody(problem, requestId))),
 });
 
-async function pageAnswer(problem: Problem, requestId: string): Promise<Answer> {
-  // Loaded with the first page, as all pages are.
+async function pageAnswer(problem: Problem, requestId: string): Promise<HttpAnswer> {
+  // Like all pages, it is loaded when it is first needed.
   const { problemPage } = await import("#pages/errors.ts");
   return {
     status: problem.status,
@@ -187,7 +191,7 @@ function sendProblem(http: HttpDependencies, exchange: Exchange, problem: Proble
 
 const programTypes = ["application/problem+json", "application/json"] as const;
 
-/** Operations serve programs only; anywhere else a browser may have sent the request, by a mistyped address or a form. */
+/** Reports whether to answer with a page. Operations serve programs only; elsewhere a browser may have sent the request. */
 function isForPeople({ request, route }: Exchange): boolean {
   if (route?.who === "key") return false;
   const available =
@@ -213,21 +217,21 @@ export function reportProblem(
 ): void {
   metrics.refused(problem);
   if (cause === undefined) return;
-  const what = problem.code === "internal-error" ? "internal error" : "this cannot be answered";
+  const what = problem.code === "internal-error" ? "internal error" : "request cannot be answered";
   log.error({ err: cause, request_id: requestId }, what);
 }
 
 /**
  * Sends a problem, and reports it to the metrics and the log.
- * @param cause what was thrown, where it is an internal error.
+ * @param cause the error that was thrown, if it is an internal one.
  */
-export function refuse(
+export function answerWithProblem(
   http: HttpDependencies,
   exchange: Exchange,
   problem: Problem,
   cause?: unknown,
 ): void {
-  // What follows on the connection is the rest of a body, or something a proxy may have read differently.
+  // The next bytes are the rest of a body, or something that a proxy may have read differently.
   if (endConnection.has(problem.code)) exchange.isLast = true;
   exchange.problemCode = problem.code;
   reportProblem(http, problem, exchange.id, cause);
@@ -258,7 +262,7 @@ const sharedWith = (origin: string) =>
   });
 const forAnyOrigin = forOwnOrigin + sharedWith("*");
 
-/** @param origin the `Origin` of the request. */
+/** Returns the headers of every response. @param origin the `Origin` of the request. */
 export function commonHeaders(
   origins: Config["corsOrigins"],
   origin: string | undefined,
@@ -269,7 +273,7 @@ export function commonHeaders(
   return isListed ? forListedOrigins + sharedWith(origin) : forListedOrigins;
 }
 
-/** A response of any kind, with its own `send` and `refuse`. */
+/** A response of any kind that waits, with its own `send` and `refuse`. */
 interface Waiting {
   response: unknown;
   send(response: unknown): void;

@@ -197,7 +197,7 @@ const examples: Examples = {
   ],
   "not-acceptable": [`This path answers in ${formatTypes.join(", ")}.`, { available: formatTypes }],
   "request-timeout": ["The request was not complete in time."],
-  "content-too-large": ["A request body may have 65536 bytes at most.", { maximum: 65_536 }],
+  "content-too-large": ["A request body may have at most 65536 bytes.", { maximum: 65_536 }],
   "uri-too-long": ["The address has 9310 bytes; 8192 are allowed.", { maximum: 8192 }],
   "unsupported-media-type": [
     "The Content-Type header names no media type; this path reads application/x-www-form-urlencoded.",

@@ -312,7 +312,7 @@ test("a full disk is a 503 that says so, in the log too, and the file comes once
   assert.equal(refused.headers.get("retry-after"), "60");
   assert.deepEqual([refused.body.code, refused.body.reason], ["unavailable", "store_down"]);
   assert.match(refused.body.detail, /^The disk of this service has no room for the file\./);
-  const told = log.filter((line) => line.includes("this cannot be answered"));
+  const told = log.filter((line) => line.includes("request cannot be answered"));
   assert.equal(told.length, 1);
   assert.match(told[0]!, /ENOSPC.*free some space in DATA_DIR/);
   assert.ok(!log.some((line) => line.includes("internal error")));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import pino from "pino";
-import { type FinishedRequest, openRequestLog } from "#http/record-requests.ts";
+import { type FinishedRequest, openAccessLog } from "#http/record-requests.ts";
 
 const request: FinishedRequest = {
   requestId: "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
@@ -26,7 +26,7 @@ function logAt(level: string) {
 test("the line of a request is one line of JSON, with the members that any other line has", () => {
   const { log, lines } = logAt("info");
   log.info("other");
-  openRequestLog(log)(request);
+  openAccessLog(log)(request);
   const [other, logged] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
   assert.deepEqual(Object.keys(other!), ["level", "time", "msg"]);
   const { time, ...rest } = logged!;
@@ -49,7 +49,7 @@ test("lines of requests are gathered where the log can do so", () => {
   const gathered: string[] = [];
   const stream = { write: assert.fail, gather: (line: string) => void gathered.push(line) };
   const log = pino({ base: null }, stream);
-  const write = openRequestLog(log);
+  const write = openAccessLog(log);
   write(request);
   write({ ...request, requestId: "second" });
   const ids = gathered.map((line) => (JSON.parse(line) as { request_id: string }).request_id);
@@ -58,6 +58,6 @@ test("lines of requests are gathered where the log can do so", () => {
 
 test("above the level of requests none is written", () => {
   const { log, lines } = logAt("warn");
-  openRequestLog(log)(request);
+  openAccessLog(log)(request);
   assert.deepEqual(lines, []);
 });

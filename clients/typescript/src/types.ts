@@ -524,14 +524,14 @@ export interface ExportedFile {
   kind: Kind;
   format: ExportFormat;
   records: number;
-  /** `null` until somebody asks for the file, which is made then. */
+  /** `null` until the file is made, when it is first requested. */
   bytes: number | null;
-  /** Of the bytes, in hexadecimal. */
+  /** Hash of the file, in hexadecimal. */
   sha256: string | null;
 }
 
 export interface ExportedDataset {
-  /** Of the dataset, as in `meta.dataset_version`. */
+  /** Version of the dataset, as in `meta.dataset_version`. */
   version: string;
   /** Whether the operations answer from it. */
   is_current: boolean;
