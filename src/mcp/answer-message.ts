@@ -1,4 +1,4 @@
-/** Answers one message of an MCP client, with the official server package; loaded with the first message. */
+/** Answers one message of an MCP client, with the official server package. The first message loads this. */
 import {
   createMcpHandler,
   ProtocolError,
@@ -16,28 +16,28 @@ import { makeTools } from "./tools.ts";
 import { asText, dataNotice } from "./write-answer.ts";
 
 interface McpMessage {
-  /** One message of JSON-RPC, parsed; no array of some. */
+  /** One JSON-RPC message, parsed; never an array. */
   message: unknown;
   caller: Caller;
-  /** Those of its headers that belong to the protocol. */
+  /** Its headers that belong to the protocol. */
   headers: Readonly<Record<string, string>>;
   requestId: string;
 }
 
 export interface McpReply {
   status: number;
-  /** Null where there is nothing to answer, as to a notification. */
+  /** Null if there is nothing to answer, as to a notification. */
   content: { type: string; text: string } | null;
-  /** Of a call of a tool; null where none was called. */
+  /** Outcome of a tool call; null if no tool was called. */
   called: Outcome<ToolAnswer> | null;
 }
 
 export interface Mcp {
-  /** Never rejects: what is wrong with a message is an error of JSON-RPC, what is wrong with a call an error of the tool. */
+  /** Answers a message and never rejects. A faulty message gets a JSON-RPC error, a faulty call an error of its tool. */
   answer(message: McpMessage): Promise<McpReply>;
 }
 
-/** @param onFault is told of what goes wrong in the server package. */
+/** @param onFault called with errors of the server package. */
 export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) => void): Mcp {
   const tools = makeTools(dependencies);
   const listed = tools.map(describe);
@@ -51,7 +51,7 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
         if (tool === undefined && called.result.kind === "answer") throw unknownTool(name, tools);
         return resultOf(called, requestId);
       };
-      // A server for each message, which nothing outlives: any instance answers any message.
+      // Each message gets its own server and leaves nothing behind, so any instance answers any message.
       const handler = createMcpHandler(() => makeServer(listed, call), {
         keepAliveMs: 0,
         onerror: onFault,
@@ -70,11 +70,11 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
   };
 }
 
-/** As they came, once the message is known to be a call: the server package leaves one named `__proto__` out. */
+/** Returns the arguments of a message known to be a call. The server package drops one named `__proto__`, so it is not asked. */
 const argumentsOf = (message: unknown) =>
   (message as { params: { arguments?: Record<string, unknown> } }).params.arguments ?? {};
 
-/** A call of a tool that does not exist counts like any other. */
+/** Counts a call of an unknown tool, like any other. */
 const countUnknown = ({ gateway }: ToolDependencies, caller: Caller, name: string) =>
   gateway.counted({ caller }, (): Found<ToolAnswer> => ({
     kind: "answer",
@@ -99,9 +99,9 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
 const json = "application/json";
 const eventStream = "text/event-stream";
 
-/** A stream of one message is sent as that message: every client reads both. */
+/** Returns the message of a stream that has only one. Every client reads both. */
 function onlyMessage(type: string, text: string): McpReply["content"] {
-  // JSON may hold U+2028, which ends a line to a regular expression and in no stream of events.
+  // JSON may contain U+2028, which ends a line in a regular expression but not in a stream of events.
   const [first, ...others] = text
     .split("\n")
     .flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
@@ -110,10 +110,10 @@ function onlyMessage(type: string, text: string): McpReply["content"] {
     : { type, text };
 }
 
-/** Longer than any text of an error that repeats nothing. */
+/** Longest text of an error, in characters: longer than any that repeats nothing. */
 const errorTextMax = 600;
 
-/** What the server package says of a faulty message repeats parts of it and of its headers: no key, and not at any length. */
+/** Masks keys in the server package's errors, and shortens them. They repeat parts of a faulty message and of its headers. */
 function withoutEchoes({ type, text }: NonNullable<McpReply["content"]>): string {
   if (!type.startsWith(json)) return text;
   const message = JSON.parse(text) as { error?: unknown };
@@ -124,8 +124,8 @@ function withoutEchoes({ type, text }: NonNullable<McpReply["content"]>): string
 }
 
 const instructions = `Records of real-estate General Partners (GPs), their principals, market signals and projects; read-only. \
-Begin with list_gps, list_signals or list_projects for what is in a market, carries a tag or happened in a time, with fetch_gp for a GP by name. \
-The id of a GP as gp_name means that GP alone. Each call of a tool counts against a quota; after an error with retry_after wait so many seconds. \
+Begin with list_gps, list_signals or list_projects to search by market, tag or date, and with fetch_gp to find a GP by name. \
+The id of a GP as gp_name means only that GP. Each tool call counts against a quota; after an error with retry_after, wait that many seconds. \
 The resource ${guideUri} explains the members. ${dataNotice}`;
 
 function makeServer(tools: readonly object[], call: (name: string) => Promise<object>): Server {
@@ -146,7 +146,7 @@ function makeServer(tools: readonly object[], call: (name: string) => Promise<ob
     if (uri !== guideUri)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `There is no resource ${echo(uri)}; there is ${guideUri}.`,
+        `There is no resource ${echo(uri)}; the only one is ${guideUri}.`,
       );
     return { contents: [{ uri, mimeType: "text/markdown", text: guideText() }] };
   });
@@ -192,7 +192,7 @@ function resultOf({ result }: Outcome<ToolAnswer>, requestId: string): object {
   }
 }
 
-/** A problem as over HTTP, for the model to read: `detail` says what to do, `retry_after` how many seconds to wait. */
+/** Returns a problem as over HTTP, for the model to read. `detail` says what to do; `retry_after` gives the seconds to wait. */
 const failure = (problem: object) => ({
   content: [{ type: "text", text: JSON.stringify(problem) }],
   isError: true,

@@ -1,8 +1,8 @@
-/** Reads the arguments of a tool call by the schema that the tool declares, and names the right one for each that is wrong. */
+/** Reads the arguments of a tool call by the tool's schema, and suggests the right one for each wrong one. */
 import { nearest } from "#operations/edit-distance.ts";
 import { echo, listedMax, type ParameterFault } from "#problems.ts";
 
-/** The kinds of argument that tools take, as JSON Schema. */
+/** Kinds of argument that tools take, as JSON Schema. */
 type TextSchema = {
   readonly type: "string";
   readonly description?: string;
@@ -37,18 +37,18 @@ export interface ArgumentFault extends Omit<ParameterFault, "code"> {
   code: ParameterFault["code"] | "wrong_type" | "unknown_value" | "not_a_date" | "out_of_order";
 }
 
-/** What an argument was given or is by default: a text, a list of texts or a whole number. */
+/** Value of an argument, given or by default: a text, a list of texts or a whole number. */
 export type ArgumentValue = string | readonly string[] | number;
 
 interface Reading {
   values: Readonly<Record<string, ArgumentValue>>;
-  /** In the order of the arguments, missing ones last; at most `listedMax`. */
+  /** Faults in the order of the arguments, missing ones last; at most `listedMax`. */
   faults: readonly ArgumentFault[];
-  /** Number of all faults. */
+  /** Number of all faults, listed or not. */
   faultCount: number;
 }
 
-/** @param given an object of any values, as it came. */
+/** @param given an object of any values, unchecked. */
 export function readArguments(
   tool: string,
   schema: ArgumentsSchema,
@@ -59,7 +59,7 @@ export function readArguments(
   const values: Record<string, ArgumentValue> = {};
   const faults: ArgumentFault[] = [];
   let faultCount = 0;
-  /** Only faults that are listed are described: finding a suggestion costs more than reading a name. */
+  /** Describes only faults that are listed. Finding a suggestion costs more than reading a name. */
   const add = (describe: () => ArgumentFault) => {
     if (faultCount++ < listedMax) faults.push(describe());
   };
@@ -72,7 +72,7 @@ export function readArguments(
       add(() => unknown(tool, name, allowed));
       continue;
     }
-    // Some programs send null for what they leave out.
+    // Some programs send null for an argument that they leave out.
     if (value === null) continue;
     const fault = faultOf(name, value, properties[name]!);
     if (fault !== undefined) add(() => fault);
@@ -90,7 +90,7 @@ export function readArguments(
 
 const meaningOf = ({ description = "see the tool." }: { description?: string }) => description;
 
-/** Returns the faults that are listed in one sentence each, as the `detail` of an error. */
+/** Returns the `detail` of an error: a sentence for each listed fault. */
 export function faultsDetail(faults: readonly ArgumentFault[], count: number): string {
   const problems = count === 1 ? "1 problem" : `${count} problems`;
   const first = faults.length < count ? `, of which these are the first ${faults.length}` : "";
@@ -204,7 +204,7 @@ function unlisted(parameter: string, value: string, allowed: readonly string[]):
   };
 }
 
-/** @param date a year, a month or a day in digits that may be; 30 February is read as a day of March, and so as another text. */
+/** Reports whether a date in digits exists. `Date` reads 30 February as a day of March, which makes another text. */
 function existsInCalendar(date: string): boolean {
   const time = new Date(date);
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);

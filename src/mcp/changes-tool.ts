@@ -1,4 +1,4 @@
-/** The tool that tells what the publication after a dataset changed. */
+/** The tool `changes_since`, which gives the changes of the publication after a dataset. */
 import { createReadStream } from "node:fs";
 import { text } from "node:stream/consumers";
 import type { Caller, Outcome } from "#gateway/gateway.ts";
@@ -23,7 +23,7 @@ export const changesTool = (dependencies: ToolDependencies): Tool =>
     name: "changes_since",
     title: "What the next publication changed",
     description:
-      "The records that the publication after a dataset added, changed, removed or merged. `rest` says how to go on, with more of them or with the next publication.",
+      "The records that the publication after a dataset added, changed, removed or merged. `rest` says how to go on: with more of them, or with the next publication.",
     item: { type: "object", required: ["change", "kind", "id"] },
     properties: {
       version: {
@@ -77,13 +77,13 @@ async function askChanges(
     const then =
       part === null || part.to === served
         ? null
-        : `These lead to ${part.to}. For what came after it call changes_since with that version and offset 0.`;
+        : `These lead to ${part.to}. For later changes call changes_since with that version and offset 0.`;
     const content = writeValues(current, forms, bounds, "changes_since", then);
     return { datasetVersion: served, content };
   });
 }
 
-/** Versions that are named to somebody who asked for another. */
+/** Most versions named after a question for an unknown one. */
 const versionsNamed = 20;
 
 const noSuchVersion = (version: string, known: readonly string[]): ToolAnswer => ({
@@ -92,7 +92,7 @@ const noSuchVersion = (version: string, known: readonly string[]): ToolAnswer =>
     {
       parameter: "version",
       code: "unknown_value",
-      detail: `No changes since '${echo(version)}' are kept. They are since ${known.slice(-versionsNamed).join(", ")}.`,
+      detail: `No changes since '${echo(version)}' are kept. There are changes since ${known.slice(-versionsNamed).join(", ")}.`,
       allowed: known.slice(-versionsNamed),
     },
   ],
@@ -113,12 +113,12 @@ async function readChanges({ file, start, end }: StepPart): Promise<RecordChange
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line) as RecordChange)
-      // The first line of a step says between which datasets it leads.
+      // The first line of a step is its head, which names its two datasets.
       .filter(({ change }) => change !== undefined)
   );
 }
 
-/** As it was asked for, and in fewer words where it would fill more than an answer. */
+/** Returns a change in the requested detail, then shorter, in case it fills more than an answer. */
 function formsOf({ record, ...change }: RecordChange, detail: Detail): object[] {
   const { kind, id } = change;
   const shortest = { change: change.change, kind, id };

@@ -1,4 +1,4 @@
-/** The tools that list GPs, signals and projects by what these carry themselves, in any combination. */
+/** The tools that list GPs, signals and projects by their own values, in any combination. */
 import { setImmediate } from "node:timers/promises";
 import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
 import { served } from "#gateway/reads.ts";
@@ -84,13 +84,13 @@ const lists: readonly List[] = [
     record: Gp,
     title: "General Partners by market, tag, theme, property type or activity",
     description:
-      "GPs that satisfy all that is given, in any combination; without arguments all. By name, as fetch_gp orders them.",
+      "GPs that satisfy all given arguments, in any combination; without arguments, all GPs. By name, in the order of fetch_gp.",
     properties: {
       gp_name: gpName,
       market: texts("A market of the GP: its title, one of its cities, or a city and a state."),
       tag: texts("A tag, strategy or property type of the GP, as a whole value."),
       theme: texts("A theme of the GP, as a whole value."),
-      property_type: chosen("What the GP invests in.", propertyTypes),
+      property_type: chosen("Property type the GP invests in.", propertyTypes),
       since: date("First day: the GP has a signal on or after it. YYYY, YYYY-MM or YYYY-MM-DD."),
       until: date("Last day of such a signal."),
     },
@@ -101,7 +101,7 @@ const lists: readonly List[] = [
     record: Signal,
     title: "Market signals by market, tag, theme, property type, kind or date",
     description:
-      "Signals that satisfy all that is given, in any combination, newest first. Market, tags, themes and property types are the signal's own, not its GP's.",
+      "Signals that satisfy all given arguments, in any combination, newest first. Market, tags, themes and property types are the signal's own, not its GP's.",
     properties: {
       gp_name: gpName,
       market: texts(
@@ -121,7 +121,7 @@ const lists: readonly List[] = [
     record: Project,
     title: "Projects by market, tag, theme, property type, status or date",
     description:
-      "Projects that satisfy all that is given, in any combination, by name. Market, tags, themes and property type are the project's own, not its GP's.",
+      "Projects that satisfy all given arguments, in any combination, by name. Market, tags, themes and property type are the project's own, not its GP's.",
     properties: {
       gp_name: gpName,
       market: texts(
@@ -131,10 +131,10 @@ const lists: readonly List[] = [
       theme: texts("A theme of the project, as a whole value."),
       property_type: chosen("Kind of property.", propertyTypes),
       type: chosen("Kind of project.", projectTypes),
-      status: chosen("Where the project stands.", projectStatuses),
+      status: chosen("Status of the project.", projectStatuses),
       date: {
         type: "string",
-        description: "Which date of the project since and until look at.",
+        description: "Date of the project that since and until refer to.",
         enum: projectDates,
         default: projectDates[0],
       },
@@ -179,7 +179,7 @@ async function askList(
   });
 }
 
-/** Compared as precisely as both are: a day is not after the month or the year that it is in. */
+/** Reports whether a date is after another. A day is not after the month or year that contains it. */
 function isAfter(date: string, other: string): boolean {
   const length = Math.min(date.length, other.length);
   return date.slice(0, length) > other.slice(0, length);
@@ -196,7 +196,7 @@ const wrongOrder = (since: string, until: string): ToolAnswer => ({
   ],
 });
 
-/** The arguments of all lists. */
+/** Arguments of all lists. */
 interface ListValues {
   gp_name?: string;
   market?: readonly string[];
@@ -213,10 +213,10 @@ interface ListValues {
   detail: Detail;
 }
 
-/** The list of a kind in the current dataset, and that dataset. @throws Problem where there is none. */
+/** Returns the listing of a kind in the current dataset, and that dataset. @throws Problem if there is none. */
 type ListingsOf = (kind: ListedKind) => Promise<{ model: ReadModel; listing: Listing }>;
 
-/** So long other requests wait at most while a dataset is read for its lists, on its first list. */
+/** Longest pause for other requests while the first listing reads a dataset, in ms. */
 const sliceMilliseconds = 2;
 
 function openListingsOf(current: ToolDependencies["model"]): ListingsOf {
@@ -239,7 +239,7 @@ function openListingsOf(current: ToolDependencies["model"]): ListingsOf {
         const { [kind]: listing } = await listings;
         if (current() === model) return { model, listing };
       } catch (error) {
-        // Of a dataset that is replaced nothing more is wanted, nor of what went wrong with it.
+        // A replaced dataset is no longer wanted, and neither are its errors.
         if (current() === model) throw error;
       }
     }

@@ -1,4 +1,4 @@
-/** What a tool is: its declaration, the page that each of them answers with, and its call, which counts as one request. */
+/** Makes tools: the declaration of one, the page that each answers with, and its call, which counts one request. */
 import type { Caller, Found, Gateway, Outcome } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
 import type { ChangesSource } from "#operations/changes.ts";
@@ -17,19 +17,19 @@ export interface ToolDependencies {
   gateway: Gateway;
   findAnswer: FindAnswer;
   operations: readonly Operation[];
-  /** The operator's largest page. */
+  /** Largest page that the operator allows. */
   pageSizeMax: number;
   changes: ChangesSource;
   model(): ReadModel | null;
 }
 
-/** What a tool found: its structured content as JSON, or what is wrong with its arguments. */
+/** Answer of a tool: its structured content as JSON, or the faults of its arguments. */
 export type ToolAnswer =
   | { datasetVersion: string; content: string }
   | {
       datasetVersion: null;
       faults: readonly ArgumentFault[];
-      /** Number of all, where more are wrong than are listed. */
+      /** Number of all faults, if not all are listed. */
       faultCount?: number;
     };
 
@@ -39,22 +39,22 @@ export interface Tool {
   description: string;
   inputSchema: ArgumentsSchema;
   outputSchema: object;
-  /** Counts 1 and answers. A refusal is an outcome, and nothing is thrown. */
+  /** Counts one request and answers. Throws nothing: a refusal is an outcome. */
   call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<Outcome<ToolAnswer>>;
 }
 
-/** The arguments of a call, checked, by name. */
+/** Checked arguments of a call, by name. */
 export type ArgumentValues = Readonly<Record<string, ArgumentValue>>;
 
 interface ToolDeclaration extends Pick<Tool, "name" | "title" | "description"> {
-  /** Schema of what a page holds. */
+  /** Schema of an entry of a page. */
   item: object;
-  /** The arguments beside those of the page. */
+  /** Arguments besides those of the page. */
   properties: ArgumentsSchema["properties"];
   required: readonly string[];
-  /** The largest page, where it is not the operator's. */
+  /** Largest page, if not the operator's. */
   limitMax?: number;
-  /** Whether its records come in brief or in full. */
+  /** Its records come in brief or in full. */
   hasDetail: boolean;
   answer(
     caller: Caller,
@@ -62,7 +62,7 @@ interface ToolDeclaration extends Pick<Tool, "name" | "title" | "description"> {
   ): Outcome<ToolAnswer> | Promise<Outcome<ToolAnswer>>;
 }
 
-/** A tool as it is called, which answers with a page: its arguments are checked first, and wrong ones count, too. */
+/** Returns a tool that answers with a page. It checks the arguments first, and counts wrong ones, too. */
 export function makeTool(
   { gateway, pageSizeMax }: Pick<ToolDependencies, "gateway" | "pageSizeMax">,
   declaration: ToolDeclaration,
@@ -97,8 +97,8 @@ export function makeTool(
 }
 
 /**
- * The answer to a call that is counted already, made from what the count gave. A failure is a problem, and the call stays
- * counted.
+ * Makes the answer to a call that is already counted, from the result of its count. A failure becomes a problem, and the
+ * call stays counted.
  */
 export async function answerFrom<A>(
   { result, ...outcome }: Outcome<A>,
@@ -114,12 +114,12 @@ export async function answerFrom<A>(
   }
 }
 
-/** The page that a tool takes, as an operation does. */
+/** Returns the page arguments of a tool, the same as an operation's. */
 const pageProperties = (pageSizeMax: number) => {
   const { limit, offset } = pageSchemas(pageSizeMax);
   return {
-    limit: { ...limit, description: "How many at most; fewer come where more do not fit." },
-    offset: { ...offset, description: "How many to skip." },
+    limit: { ...limit, description: "Most entries to return; fewer come if more do not fit." },
+    offset: { ...offset, description: "Number of entries to skip." },
   } as const;
 };
 
@@ -127,16 +127,16 @@ const detailProperty = {
   type: "string",
   enum: details,
   default: details[0],
-  description: "`brief` gives the members that matter most, `full` whole records.",
+  description: "`brief` gives the most important members, `full` whole records.",
 } as const;
 
-/** Of a record the names and types of its members alone: what they mean stands in the guide, and a list of tools is read often. */
+/** Returns only names and types of a record's members. The guide has their meanings, and a list of tools is read often. */
 export const recordSchema = ({ kind, record }: Pick<Operation, "kind" | "record">): object => ({
   ...shapeOf(record as unknown as JsonSchema),
   required: briefMembers[kind],
 });
 
-/** Of an answer. @param item of its `data`. */
+/** Returns the schema of an answer. @param item schema of an entry of its `data`. */
 function pageSchema(item: object): object {
   const number = { type: "integer" };
   const object = (properties: Record<string, object>) => ({
@@ -161,7 +161,7 @@ function pageSchema(item: object): object {
       dataset_updated_at: { type: "string" },
       hints: { type: "array", items: { type: "object" } },
     }),
-    rest: { type: ["string", "null"], description: "How to get what follows." },
+    rest: { type: ["string", "null"], description: "How to get the rest." },
   });
 }
 

@@ -1,4 +1,4 @@
-/** The tools: the four operations, lists by what records carry themselves, the vocabulary, and what changed. */
+/** The table of tools: the four operations, lists by the records' own values, the vocabulary, and the changes. */
 import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
 import { served } from "#gateway/reads.ts";
 import type { Format } from "#operations/formats.ts";
@@ -66,7 +66,7 @@ async function askOperation(
   }));
 }
 
-/** In the answer cache each has its own tags, beside the formats of HTTP. */
+/** Formats of tools. In the answer cache each has tags of its own, apart from the formats of HTTP. */
 const toolFormats = Object.fromEntries(
   details.map((detail): [Detail, Format] => [
     detail,
@@ -92,13 +92,13 @@ const vocabularyTool = (dependencies: ToolDependencies): Tool =>
     name: "vocabulary",
     title: "Tags, themes, markets and closed lists of values",
     description:
-      "What tag, theme and market find, each with the number of GPs that carry it, the most GPs first; and the closed lists of values with what each means.",
+      "The values of tag, theme and market, each with the number of GPs that carry it, most GPs first; and the closed lists, with the meaning of each value.",
     item: { type: "object" },
     properties: {
       list: {
         type: "string",
         enum: vocabularyLists,
-        description: "Which of them; `enums` are the closed lists.",
+        description: "The list to read; `enums` are the closed ones.",
       },
     },
     required: ["list"],
