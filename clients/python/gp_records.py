@@ -95,7 +95,7 @@ PropertyType = str | Literal[
 
 
 class ExternalIds(TypedDict):
-    """Ids elsewhere; only the keys that are known."""
+    """Ids elsewhere; only keys with a known id."""
 
     cik: NotRequired[list[str]]
     crd: NotRequired[list[str]]
@@ -122,9 +122,9 @@ ProvenanceBasis = str | Literal[
 
 
 class Provenance(TypedDict):
-    """Where the record comes from and how sure it is."""
+    """Where the record comes from and how certain it is."""
 
-    # Name of the import the record came by.
+    # Name of the import that brought the record.
     source: str
     # Why the record is believed.
     #
@@ -141,7 +141,7 @@ class Provenance(TypedDict):
     basis: ProvenanceBasis
     # From 0 to 1.
     confidence: float
-    # Where the source says so.
+    # Page where the source says so.
     url: str | None
 
 
@@ -182,7 +182,7 @@ class GpPrincipal(TypedDict):
     last_name: str | None
     # Title as the source writes it.
     title: str | None
-    # What the person is to the GP.
+    # Roles of the person at the GP.
     roles: list[Role]
     # City of the office.
     city: str | None
@@ -190,7 +190,7 @@ class GpPrincipal(TypedDict):
     state: str | None
     # Country of the office, ISO 3166 two letters.
     country: str | None
-    # Business address for mail.
+    # Business email address.
     email: str | None
     # LinkedIn page.
     linkedin_url: str | None
@@ -203,17 +203,17 @@ class GpPrincipal(TypedDict):
     # - `50_75`: 50 % or more, less than 75 %.
     # - `over_75`: 75 % or more.
     ownership_band: OwnershipBand | None
-    # Since when, as precisely as known.
+    # Start at the GP, as precisely as known.
     start_date: str | None
     # First time the source named the person.
     first_seen_date: str | None
     # Last time the source named the person.
     last_seen_date: str | None
-    # Ids elsewhere; only the keys that are known.
+    # Ids elsewhere; only keys with a known id.
     external_ids: ExternalIds
-    # Where the record comes from and how sure it is.
+    # Where the record comes from and how certain it is.
     provenance: Provenance
-    # When the content last changed, UTC.
+    # Time of the last change of the content, UTC.
     updated_at: str
 
 
@@ -291,7 +291,7 @@ class GpSignal(TypedDict):
     published_at: str | None
     # Amount, whole US dollars; negative for a decrease.
     amount_usd: int | None
-    # What the amount counts.
+    # Meaning of the amount.
     #
     # - `offering_total`: The whole offering, sold or not.
     # - `sold_to_date`: All that was sold of an offering so far.
@@ -307,22 +307,22 @@ class GpSignal(TypedDict):
     property_types: list[PropertyType]
     # Projects concerned.
     project_ids: list[str]
-    # Where to read it.
+    # Page to read about it.
     url: str | None
     # Open vocabulary: facts such as `reg_d_506c`.
     tags: list[str]
-    # Open vocabulary: what the business is about.
+    # Open vocabulary: subjects of the business.
     themes: list[str]
-    # Where the record comes from and how sure it is.
+    # Where the record comes from and how certain it is.
     provenance: Provenance
-    # When the content last changed, UTC.
+    # Time of the last change of the content, UTC.
     updated_at: str
 
 
 class Gp(TypedDict):
     # Stable id.
     id: str
-    # Ids this GP had before it turned out to be one with another.
+    # Ids of GPs that turned out to be this one.
     former_ids: list[str]
     # Name it is known by.
     name: str
@@ -354,23 +354,23 @@ class Gp(TypedDict):
     property_types: list[PropertyType]
     # Open vocabulary: facts such as `reg_d_506c`.
     tags: list[str]
-    # Open vocabulary: what the business is about.
+    # Open vocabulary: subjects of the business.
     themes: list[str]
     # Metropolitan areas by title, `Austin-Round Rock, TX`.
     markets: list[str]
-    # Ids elsewhere; only the keys that are known.
+    # Ids elsewhere; only keys with a known id.
     external_ids: ExternalIds
-    # Where the record comes from and how sure it is.
+    # Where the record comes from and how certain it is.
     provenance: Provenance
-    # When the content last changed, UTC.
+    # Time of the last change of the content, UTC.
     updated_at: str
     # Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`.
     principals: list[GpPrincipal]
-    # How many principals it has.
+    # Number of its principals.
     principals_total: int
     # Its signals, newest first, at most 100, without `gps`.
     signals: list[GpSignal]
-    # How many signals it has.
+    # Number of its signals.
     signals_total: int
 
 
@@ -394,7 +394,7 @@ class Principal(TypedDict):
     last_name: str | None
     # Title as the source writes it.
     title: str | None
-    # What the person is to the GP.
+    # Roles of the person at the GP.
     roles: list[Role]
     # City of the office.
     city: str | None
@@ -402,7 +402,7 @@ class Principal(TypedDict):
     state: str | None
     # Country of the office, ISO 3166 two letters.
     country: str | None
-    # Business address for mail.
+    # Business email address.
     email: str | None
     # LinkedIn page.
     linkedin_url: str | None
@@ -415,25 +415,25 @@ class Principal(TypedDict):
     # - `50_75`: 50 % or more, less than 75 %.
     # - `over_75`: 75 % or more.
     ownership_band: OwnershipBand | None
-    # Since when, as precisely as known.
+    # Start at the GP, as precisely as known.
     start_date: str | None
     # First time the source named the person.
     first_seen_date: str | None
     # Last time the source named the person.
     last_seen_date: str | None
-    # Ids elsewhere; only the keys that are known.
+    # Ids elsewhere; only keys with a known id.
     external_ids: ExternalIds
-    # Where the record comes from and how sure it is.
+    # Where the record comes from and how certain it is.
     provenance: Provenance
-    # When the content last changed, UTC.
+    # Time of the last change of the content, UTC.
     updated_at: str
     # Open vocabulary: facts such as `reg_d_506c`.
     tags: list[str]
-    # Open vocabulary: what the business is about.
+    # Open vocabulary: subjects of the business.
     themes: list[str]
     # Metropolitan areas by title, `Austin-Round Rock, TX`.
     markets: list[str]
-    # The GPs this record belongs to; none is possible.
+    # GPs that this record belongs to; may be empty.
     gps: list[LinkedGp]
 
 
@@ -474,7 +474,7 @@ class Signal(TypedDict):
     published_at: str | None
     # Amount, whole US dollars; negative for a decrease.
     amount_usd: int | None
-    # What the amount counts.
+    # Meaning of the amount.
     #
     # - `offering_total`: The whole offering, sold or not.
     # - `sold_to_date`: All that was sold of an offering so far.
@@ -490,17 +490,17 @@ class Signal(TypedDict):
     property_types: list[PropertyType]
     # Projects concerned.
     project_ids: list[str]
-    # Where to read it.
+    # Page to read about it.
     url: str | None
     # Open vocabulary: facts such as `reg_d_506c`.
     tags: list[str]
-    # Open vocabulary: what the business is about.
+    # Open vocabulary: subjects of the business.
     themes: list[str]
-    # Where the record comes from and how sure it is.
+    # Where the record comes from and how certain it is.
     provenance: Provenance
-    # When the content last changed, UTC.
+    # Time of the last change of the content, UTC.
     updated_at: str
-    # The GPs this record belongs to; none is possible.
+    # GPs that this record belongs to; may be empty.
     gps: list[LinkedGp]
 
 
@@ -580,7 +580,7 @@ class Project(TypedDict):
     # - `diversified`: Many property types at once.
     # - `unknown`: The source does not say.
     property_type: PropertyType
-    # Where it stands.
+    # Status of the project.
     #
     # - `planned`: Announced, and not yet permitted or financed.
     # - `raising`: Its capital is being raised.
@@ -603,7 +603,7 @@ class Project(TypedDict):
     # Country, ISO 3166 two letters.
     country: str | None
     market: str | None
-    # Whose address gave the market.
+    # Source of the market.
     #
     # - `property_address`: The market of the property's own address.
     # - `issuer_address`: The market of the issuer's address, since the source names no property; the property may be elsewhere.
@@ -619,7 +619,7 @@ class Project(TypedDict):
     affordable_units: int | None
     # Floor area, square feet.
     square_feet: int | None
-    # Whole amount, US dollars.
+    # Total amount, US dollars.
     total_amount_usd: int | None
     # Amount raised, US dollars.
     raised_amount_usd: int | None
@@ -629,7 +629,7 @@ class Project(TypedDict):
     completion_date: str | None
     # First sale of a share.
     first_sale_date: str | None
-    # How it is meant to earn.
+    # How it is meant to earn money.
     #
     # - `core`: Stable, let property, held for its income with little debt.
     # - `core_plus`: Stable property with some income still to be gained.
@@ -644,15 +644,15 @@ class Project(TypedDict):
     strategy: Strategy | None
     # Open vocabulary: facts such as `reg_d_506c`.
     tags: list[str]
-    # Open vocabulary: what the business is about.
+    # Open vocabulary: subjects of the business.
     themes: list[str]
-    # Ids elsewhere; only the keys that are known.
+    # Ids elsewhere; only keys with a known id.
     external_ids: ExternalIds
-    # Where the record comes from and how sure it is.
+    # Where the record comes from and how certain it is.
     provenance: Provenance
-    # When the content last changed, UTC.
+    # Time of the last change of the content, UTC.
     updated_at: str
-    # The GPs this record belongs to; none is possible.
+    # GPs that this record belongs to; may be empty.
     gps: list[LinkedGp]
 
 

@@ -1,4 +1,4 @@
-/** Canonical records: what every importer yields and a dataset is built from, in the source's own ids. */
+/** Canonical records, with the source's own ids. Every importer yields them, and datasets are built from them. */
 import Type, { type Static, type TProperties, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Settings } from "typebox/system";
@@ -10,19 +10,19 @@ import { principalMembers } from "./principal.ts";
 import { projectMembers } from "./project.ts";
 import { signalMembers } from "./signal.ts";
 
-/** An id as the source writes it; unique for its kind within the source. */
+/** Id as the source writes it, unique for its kind within the source. */
 const sourceId = text("The source's own id.", 200);
 
 const stated = {
   provenance: Type.Partial(Type.Object(Provenance.properties), { additionalProperties: false }),
-  updated_at: time("When the source says the content last changed."),
+  updated_at: time("Time when the source says the content last changed."),
 };
 
 const linkToGps = {
   gps: Type.Array(sourceId, { description: "Source ids of the GPs it belongs to." }),
 };
 
-/** Makes every member optional but the named ones, and lets the source's own spelling replace some. */
+/** Makes every member optional except the required ones, and replaces some with the source's own form. */
 function canonical<
   const K extends RecordKind,
   M extends TProperties,
@@ -68,10 +68,10 @@ export type CanonicalSignal = Static<typeof canonicalSchemas.signal>;
 export type CanonicalProject = Static<typeof canonicalSchemas.project>;
 export type CanonicalRecord = CanonicalGp | CanonicalPrincipal | CanonicalSignal | CanonicalProject;
 
-// Eight if nobody says otherwise: too few to name every wrong member of a record, and a list may have a million wrong entries.
+// The default is 8, too few to name every wrong member of a record. A list may have a million wrong entries.
 Settings.Set({ maxErrors: 1000 });
 
-/** Compiled once; they tell what is wrong, check.ts says it in words. */
+/** Validators, compiled once. They find faults; check-record.ts puts them into words. */
 export const canonicalValidators: Readonly<Record<RecordKind, Validator>> = {
   gp: Compile(canonicalSchemas.gp),
   principal: Compile(canonicalSchemas.principal),

@@ -1,11 +1,11 @@
-/** Checks a canonical record and words what is wrong with it, member by member. */
+/** Checks a canonical record and words its faults, member by member. */
 import { canonicalSchemas, canonicalValidators } from "./canonical.ts";
 import { type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
 import type { RecordFault } from "./source-entry.ts";
 import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
 
-/** The part of a validator's finding that the words are made from. */
+/** Part of a validator's finding that the words are made from. */
 interface Finding {
   keyword: string;
   instancePath: string;
@@ -13,16 +13,16 @@ interface Finding {
   message: string;
 }
 
-// A summary may contain line breaks and tabs; any other control character means a damaged file.
+// A summary may contain line breaks and tabs. Any other control character means a damaged file.
 const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 /**
- * Everything wrong with one record, at most one fault a member; empty where it may be published.
- * @param record what an importer yields; any JSON value is allowed.
+ * Returns the faults of a record, at most one for each member; empty if it may be published.
+ * @param record from an importer; any JSON value is allowed.
  */
 export const checkRecord = (record: unknown): RecordFault[] => faultsIn(record, false);
 
-/** The same for a record of an entry that is plain, see `SourceEntry`. */
+/** Returns the same for a record of a plain entry, see `SourceEntry`. */
 export const checkPlainRecord = (record: unknown): RecordFault[] => faultsIn(record, true);
 
 function faultsIn(record: unknown, isPlain: boolean): RecordFault[] {
@@ -128,8 +128,8 @@ const dateMembers = chosenMembers(isDateMember);
 const foldedMembers = chosenMembers(isFoldedMember);
 
 /**
- * Is it certain that `valueFaults` finds nothing? Most records have no fault, and checking the record as a whole takes a
- * fraction of the time.
+ * Reports whether `valueFaults` certainly finds nothing. Most records have no fault, and checking a record as a whole takes
+ * a fraction of the time.
  */
 function isFaultless(
   kind: RecordKind,
@@ -144,11 +144,11 @@ function isFaultless(
   );
 }
 
-/** No control characters but line breaks and tabs, and no lone surrogates: JSON escapes all of these. */
+/** Reports whether JSON has no control characters except line breaks and tabs, and no lone surrogates. JSON escapes all of them. */
 const isPlainJson = (json: string) =>
   !json.includes("\x7f") && (!json.includes("\\") || !/\\[bfu]/.test(json));
 
-/** What a schema cannot express: days that exist, text that can be searched and sent, states of the US. */
+/** Returns faults that no schema can express: days that do not exist, text that cannot be searched or sent, unknown states. */
 function valueFaults(record: Readonly<Record<string, unknown>>): RecordFault[] {
   const faults: RecordFault[] = [];
   for (const [field, value] of Object.entries(record)) {
@@ -174,10 +174,10 @@ const isUnknownState = (state: unknown) =>
 
 function textFault(value: unknown): string | undefined {
   if (typeof value === "string") {
-    if (controlCharacter.test(value)) return "holds a control character";
+    if (controlCharacter.test(value)) return "contains a control character";
     return value.isWellFormed()
       ? undefined
-      : "holds half a surrogate pair, which is not Unicode text";
+      : "contains half a surrogate pair, which is not Unicode text";
   }
   if (typeof value !== "object" || value === null) return undefined;
   for (const part of Object.values(value)) {
@@ -187,7 +187,7 @@ function textFault(value: unknown): string | undefined {
   return undefined;
 }
 
-/** @param value a text that matches the pattern of its schema, so its digits are in their places. */
+/** Returns the fault of a day or time that does not exist. @param value matches its schema, so its digits are in place. */
 function dayFault(value: unknown): string | undefined {
   if (typeof value !== "string" || value.length < 10) return undefined;
   const day = twoDigits(value, 8);
@@ -206,7 +206,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Folding keeps these. */
+/** Characters that folding keeps. */
 const plainLetterOrDigit = /[a-z0-9]/i;
 
 const isFoldedAway = (text: unknown) =>
@@ -214,6 +214,6 @@ const isFoldedAway = (text: unknown) =>
 
 function foldFault(value: unknown): string | undefined {
   return (Array.isArray(value) ? value.some(isFoldedAway) : isFoldedAway(value))
-    ? "holds no letter and no digit, so nobody could find it"
+    ? "has no letter and no digit, so nobody could find it"
     : undefined;
 }

@@ -1,4 +1,4 @@
-/** Records as rows of a table: the columns of each kind, made from its declaration. */
+/** Makes the columns of each kind from its declaration, for records as rows of a table. */
 import type { TProperties } from "typebox";
 import type { Column } from "#csv.ts";
 import type { RecordKind } from "./kinds.ts";
@@ -9,21 +9,21 @@ import { Project } from "./project.ts";
 import { Signal } from "./signal.ts";
 
 /**
- * What a cell holds, null where it is unknown: `text`; `date` as text, as precisely as known (`2026`, `2026-03`,
- * `2026-03-31`); `time` as text (RFC 3339, UTC); `date-or-time` either of them; `whole` and `number` as numbers; `texts`
- * a list of texts, which may be empty but is never null.
+ * Content of a cell, null if it is unknown. `text` is text. `date` is text, as precise as known: `2026`, `2026-03`,
+ * `2026-03-31`. `time` is text (RFC 3339, UTC). `date-or-time` is either. `whole` and `number` are numbers. `texts` is a
+ * list of texts, which may be empty but is never null.
  */
 export type ColumnType = "text" | "texts" | "date" | "time" | "date-or-time" | "whole" | "number";
 
 /** A record as it is served. */
 export type RecordMembers = Readonly<Record<string, unknown>>;
 
-/** Named after the member it holds: `name`, or within an object `external_ids.cik`. */
+/** A column, named after its member: `name`, or within an object `external_ids.cik`. */
 export interface RecordColumn extends Column<RecordMembers> {
   type: ColumnType;
 }
 
-/** The members of a declaration that columns are made from. */
+/** Part of a declaration that columns are made from. */
 interface Declared {
   type: string | readonly string[];
   pattern?: string;
@@ -32,7 +32,7 @@ interface Declared {
   items?: Declared;
 }
 
-/** Members that are lists of objects, and what of these a table shows, each as a list. */
+/** Members that are lists of objects, with the members of those that a table shows, each as a list. */
 const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
   principals: ["name"],
@@ -40,15 +40,15 @@ const shownOfEach: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The columns of records with these members, in the order of their declaration. Objects are spread over a column for
- * each member they may have (`provenance.source`), lists of objects over those a table shows (`gps.id`, `gps.name`).
+ * Returns the columns of records with these members, in the order of declaration. An object becomes a column for each
+ * member it may have (`provenance.source`). A list of objects becomes one for each member shown (`gps.id`, `gps.name`).
  */
 export const columnsOf = (members: TProperties): readonly RecordColumn[] =>
   Object.entries(members as unknown as Record<string, Declared>).flatMap(([name, declared]) =>
     columnsOfMember(name, declared, (record) => record[name]),
   );
 
-/** The columns of each kind as it is served; of a GP with what it embeds: `principals.name`, `signals.title`, their totals. */
+/** Columns of each kind as it is served. A GP has its embedded `principals.name` and `signals.title`, and their totals. */
 export const recordColumns: Readonly<Record<RecordKind, readonly RecordColumn[]>> = {
   gp: columnsOf(Gp.properties),
   principal: columnsOf(Principal.properties),
@@ -68,7 +68,7 @@ function columnsOfMember(
     );
   if (items === undefined)
     return [{ name, type: typeOf(declared), of: (record) => valueOf(record) as string | number }];
-  // A list of an object may be missing, as `external_ids.cik`.
+  // A list in an object may be missing, such as `external_ids.cik`.
   const listOf = (record: RecordMembers) => (valueOf(record) ?? []) as readonly unknown[];
   if (items.properties === undefined)
     return [{ name, type: "texts", of: (record) => listOf(record) as readonly string[] }];

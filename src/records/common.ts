@@ -5,12 +5,15 @@ import { externalIdKeys, provenanceBases } from "./vocabulary.ts";
 
 export const Provenance = Type.Object(
   {
-    source: text("Name of the import the record came by.", 64),
+    source: text("Name of the import that brought the record.", 64),
     basis: oneOf("Why the record is believed.", provenanceBases),
     confidence: decimal("From 0 to 1.", 0, 1),
-    url: orNull(link("Where the source says so.")),
+    url: orNull(link("Page where the source says so.")),
   },
-  { description: "Where the record comes from and how sure it is.", additionalProperties: false },
+  {
+    description: "Where the record comes from and how certain it is.",
+    additionalProperties: false,
+  },
 );
 export type Provenance = Static<typeof Provenance>;
 
@@ -21,7 +24,7 @@ export const ExternalIds = Type.Object(
       Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }))),
     ]),
   ) as Record<(typeof externalIdKeys)[number], TOptional<TArray<TString>>>,
-  { description: "Ids elsewhere; only the keys that are known.", additionalProperties: false },
+  { description: "Ids elsewhere; only keys with a known id.", additionalProperties: false },
 );
 export type ExternalIds = Static<typeof ExternalIds>;
 
@@ -31,8 +34,8 @@ export const GpLink = Type.Object(
 );
 export type GpLink = Static<typeof GpLink>;
 
-export const gps = list("The GPs this record belongs to; none is possible.", GpLink);
+export const gps = list("GPs that this record belongs to; may be empty.", GpLink);
 export const tags = list("Open vocabulary: facts such as `reg_d_506c`.", label);
-export const themes = list("Open vocabulary: what the business is about.", label);
+export const themes = list("Open vocabulary: subjects of the business.", label);
 export const markets = list("Metropolitan areas by title, `Austin-Round Rock, TX`.", label);
-export const updatedAt = time("When the content last changed, UTC.");
+export const updatedAt = time("Time of the last change of the content, UTC.");

@@ -1,13 +1,13 @@
-/** The kinds of member a record is made of, each a JSON Schema and the type it stands for. */
+/** Kinds of member that records are made of, each a JSON Schema with its type. */
 import { Type, type Static, type TSchema } from "./schema.ts";
 
-/** Years, months or days, as much as the source knows: `2026`, `2026-03`, `2026-03-31`. */
+/** Pattern of a year, month or day, as precise as the source knows: `2026`, `2026-03`, `2026-03-31`. */
 export const datePattern = "^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$";
 const timePattern =
   "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$";
 const idPattern = (prefix: string) => `^${prefix}_[0-9a-z]{16}$`;
 
-/** Integers every JSON reader keeps exactly. */
+/** Largest integer that every JSON reader keeps exactly. */
 const wholeMax = Number.MAX_SAFE_INTEGER;
 
 export const text = (description: string, lengthMax = 500) =>
@@ -21,7 +21,7 @@ export const date = (description: string) => Type.String({ description, pattern:
 export const time = (description: string) =>
   Type.String({ description, pattern: timePattern, format: "date-time" });
 
-/** A date as precisely as known, or a time. */
+/** Declares a date, as precise as known, or a time. */
 export const dateOrTime = (description: string) =>
   Type.String({ description, pattern: `${datePattern}|${timePattern}` });
 
@@ -40,7 +40,7 @@ export const oneOf = <const V extends readonly string[]>(description: string, va
 export const list = <S extends TSchema>(description: string, items: S) =>
   Type.Array(items, { description });
 
-/** A scalar that may be unknown: `null`, never left out. */
+/** Declares a scalar that may be unknown: `null`, never left out. */
 export function orNull<S extends TSchema>(schema: S) {
   const { type, enum: values, ...rest } = schema as unknown as { type: string; enum?: string[] };
   return Type.Unsafe<Static<S> | null>({
@@ -50,5 +50,5 @@ export function orNull<S extends TSchema>(schema: S) {
   });
 }
 
-/** What the open vocabularies (tags, themes, markets) take; as long as a query may ask for. */
+/** Value of an open vocabulary (tags, themes, markets), as long as a query may ask for: 100 characters. */
 export const label = Type.String({ minLength: 1, maxLength: 100 });

@@ -1,4 +1,4 @@
-/** A General Partner: who raises and runs the money. */
+/** A General Partner: the firm that raises and runs the money. */
 import { Type, type Static } from "./schema.ts";
 import { ExternalIds, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
@@ -6,10 +6,10 @@ import { Principal } from "./principal.ts";
 import { Signal } from "./signal.ts";
 import { propertyTypes, strategies } from "./vocabulary.ts";
 
-/** A GP on its own, as stored; what it embeds is added when it is served. */
+/** Members of a GP as stored. Its principals and signals are embedded when it is served. */
 export const gpMembers = {
   id: id("gp", "Stable id."),
-  former_ids: list("Ids this GP had before it turned out to be one with another.", Type.String()),
+  former_ids: list("Ids of GPs that turned out to be this one.", Type.String()),
   name: text("Name it is known by."),
   legal_name: orNull(text("Name as registered.")),
   aliases: list("Other names; searched too.", text("An alias.")),
@@ -48,12 +48,12 @@ export const Gp = Type.Object(
       "Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`.",
       Type.Object(principalInGp, { additionalProperties: false }),
     ),
-    principals_total: whole("How many principals it has."),
+    principals_total: whole("Number of its principals."),
     signals: list(
       "Its signals, newest first, at most 100, without `gps`.",
       Type.Object(signalInGp, { additionalProperties: false }),
     ),
-    signals_total: whole("How many signals it has."),
+    signals_total: whole("Number of its signals."),
   },
   { additionalProperties: false },
 );

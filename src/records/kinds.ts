@@ -1,4 +1,4 @@
-/** The kinds of records. Apart from what checks records, which a server does not load. */
+/** Kinds of records. They are apart from the checks of records, which a server does not load. */
 
 export const recordKinds = ["gp", "principal", "signal", "project"] as const;
 export type RecordKind = (typeof recordKinds)[number];

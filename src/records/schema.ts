@@ -1,4 +1,4 @@
-/** JSON Schemas with the static types of TypeBox but without loading it: a server describes records and validates none. */
+/** Makes JSON Schemas with the static types of TypeBox, without loading it: a server describes records but validates none. */
 import type TypeBox from "typebox";
 
 export type { Static, TArray, TObject, TOptional, TSchema, TString } from "typebox";
@@ -8,7 +8,7 @@ type Maker = Pick<
   "Array" | "Integer" | "Number" | "Object" | "Optional" | "String" | "Unsafe"
 >;
 
-/** The property by which TypeBox marks optional members. */
+/** Property by which TypeBox marks optional members. */
 const optionalMark = "~optional";
 
 function objectSchema(properties: Record<string, object>, options?: object): object {
@@ -17,7 +17,7 @@ function objectSchema(properties: Record<string, object>, options?: object): obj
   return { type: "object", ...(required.length > 0 && { required }), properties, ...options };
 }
 
-/** Loading TypeBox takes longer than everything else a server needs, so only what validates records loads it. */
+/** Makers of schemas. TypeBox takes longer to load than the rest of a server, so only the validation of records loads it. */
 export const Type = {
   Array: (items: object, options?: object) => ({ type: "array", items, ...options }),
   Integer: (options?: object) => ({ type: "integer", ...options }),

@@ -1,4 +1,4 @@
-/** A market signal: something that happened at a date, an offering, a sale, a fund close. */
+/** A market signal: something that happened on a date, such as an offering, a sale or a fund close. */
 import { Type, type Static } from "./schema.ts";
 import { gps, Provenance, tags, themes, updatedAt } from "./common.ts";
 import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
@@ -14,11 +14,11 @@ export const signalMembers = {
   amount_usd: orNull(
     whole("Amount, whole US dollars; negative for a decrease.", -Number.MAX_SAFE_INTEGER),
   ),
-  amount_basis: orNull(oneOf("What the amount counts.", amountBases)),
+  amount_basis: orNull(oneOf("Meaning of the amount.", amountBases)),
   market: orNull(label),
   property_types: list("Property types concerned.", oneOf("A property type.", propertyTypes)),
   project_ids: list("Projects concerned.", id("pj", "Id of a project.")),
-  url: orNull(link("Where to read it.")),
+  url: orNull(link("Page to read about it.")),
   tags,
   themes,
   provenance: Provenance,

@@ -1,37 +1,37 @@
-/** What an importer yields for each place of a file that holds a record, a line or a row. */
+/** Entries that an importer yields, one for each place of a file with a record: a line or a row. */
 import type { CanonicalGp, CanonicalRecord } from "./canonical.ts";
 import type { RecordKind } from "./kinds.ts";
 
-/** One thing wrong with what was read: which member or column, and what would be right. */
+/** A fault of an entry: its member or column, and what would be right. */
 export interface RecordFault {
   field: string;
   reason: string;
-  /** Set where the reason holds the cell of a table, so that equal faults of several rows are one. */
+  /** Set if the reason quotes the cell of a table, so that equal faults of several rows count as one. */
   isOfCell?: true;
 }
 
-/** A record by the source's own id. */
+/** A record, by the source's own id. */
 export interface RecordName {
   record: RecordKind;
   id: string;
 }
 
-/** Prefix of the ids of GPs that rows only name. */
+/** Prefix of ids for GPs that rows only name. */
 export const namedGpPrefix = "named:";
 
 export interface SourceEntry {
-  /** As the operator named it. */
+  /** File, as the operator named it. */
   file: string;
   /** Line on which the record begins, from 1. */
   line: number;
-  /** What the line gave. Not yet checked against the schema; empty where it could not be read. */
+  /** Records of the line, not yet checked against the schema; empty if it could not be read. */
   records: CanonicalRecord[];
-  /** GPs that the line only names; one object for each id, however many lines name it. */
+  /** GPs that the line only names: one object for each id, however many lines name it. */
   namedGps: CanonicalGp[];
-  /** Records the line says are to be removed; only an import that merges takes them. */
+  /** Records to remove. Only an import that merges accepts them. */
   deleted?: readonly RecordName[];
-  /** Known to hold no control character and no half of a surrogate pair in any text, so that nobody need look for them. */
+  /** No text has a control character or half a surrogate pair, so nothing need look for them. */
   isPlain?: true;
-  /** Why the line is rejected; empty where nothing is wrong so far. */
+  /** Reasons to reject the line; empty if there are none so far. */
   faults: RecordFault[];
 }

@@ -1,4 +1,4 @@
-/** Which members of records take their values from a closed list, read from the schemas. */
+/** Members of records with a closed list of values, read from the schemas. */
 import type { RecordKind } from "./kinds.ts";
 import { Gp } from "./gp.ts";
 import { Principal } from "./principal.ts";
@@ -7,7 +7,7 @@ import type { TSchema } from "./schema.ts";
 import { Signal } from "./signal.ts";
 import { externalIdKeys, meaningsOf } from "./vocabulary.ts";
 
-/** The part of JSON Schema that records use. */
+/** Part of JSON Schema that records use. */
 export interface MemberSchema {
   type?: string | readonly string[];
   description?: string;
@@ -18,18 +18,18 @@ export interface MemberSchema {
   properties?: Readonly<Record<string, MemberSchema>>;
 }
 
-/** Members of an object in their order. */
+/** Returns the members of an object, in their order. */
 export const membersOf = (schema: TSchema | MemberSchema): [string, MemberSchema][] =>
   Object.entries((schema as MemberSchema).properties ?? {});
 
-/** The closed list of its values, or undefined. */
+/** Returns the closed list of a schema's values, or undefined if it has none. */
 export const valuesOf = (schema: MemberSchema): string[] | undefined =>
   schema.enum?.filter((value) => value !== null);
 
 export interface ValueList {
-  /** Such as `signal.type` and `provenance.basis`. */
+  /** Members that use the list, such as `signal.type` and `provenance.basis`. */
   members: readonly string[];
-  /** In the order of the reference, each with what it means in one sentence. */
+  /** Values in the order of the reference, each with its meaning in one sentence. */
   values: readonly { value: string; meaning: string }[];
 }
 
@@ -40,7 +40,7 @@ const schemas: Readonly<Record<RecordKind, TSchema>> = {
   project: Project,
 };
 
-/** Each list once, however many members use it, in the order in which records do. */
+/** Collects each list once, however many members use it, in the order of the records. */
 function collect(): ValueList[] {
   const lists = new Map<string, { members: string[]; values: readonly string[] }>();
   const add = (owner: string, name: string, schema: MemberSchema) => {
@@ -55,7 +55,7 @@ function collect(): ValueList[] {
   };
   for (const [kind, schema] of Object.entries(schemas))
     for (const [name, member] of membersOf(schema)) add(kind, name, member);
-  // The one list of names instead of values.
+  // This one lists names instead of values.
   const keys = { members: ["external_ids"], values: externalIdKeys };
   return [...lists.values(), keys].map(({ members, values }) => {
     const meanings = meaningsOf(values);

@@ -1,6 +1,6 @@
-/** The closed lists of values a record may carry, each with what it means; another value is rejected at import with the list. */
+/** Closed lists of values that records may carry, each with its meaning. An import rejects any other value and shows the list. */
 
-/** Value → what it means, in one sentence, for every reference. Backticks mark code. */
+/** Value → its meaning in one sentence, for every reference. Backticks mark code. */
 type Meanings = Readonly<Record<string, string>>;
 
 export const closedLists = {
@@ -168,6 +168,6 @@ const meaningsByList: ReadonlyMap<string, Meanings> = new Map(
   Object.values(closedLists).map((meanings) => [Object.keys(meanings).join(), meanings]),
 );
 
-/** @param values a whole closed list, as the schema of a member has it. */
+/** @param values a whole closed list, from the schema of a member. */
 export const meaningsOf = (values: readonly string[]): Meanings =>
   meaningsByList.get(values.join())!;

@@ -43,7 +43,7 @@ export type PropertyType =
   | "unknown"
   | (string & {});
 
-/** Ids elsewhere; only the keys that are known. */
+/** Ids elsewhere; only keys with a known id. */
 export interface ExternalIds {
   cik?: string[];
   crd?: string[];
@@ -68,9 +68,9 @@ export type ProvenanceBasis =
   | "named_sponsor"
   | (string & {});
 
-/** Where the record comes from and how sure it is. */
+/** Where the record comes from and how certain it is. */
 export interface Provenance {
-  /** Name of the import the record came by. */
+  /** Name of the import that brought the record. */
   source: string;
   /**
    * Why the record is believed.
@@ -89,7 +89,7 @@ export interface Provenance {
   basis: ProvenanceBasis;
   /** From 0 to 1. */
   confidence: number;
-  /** Where the source says so. */
+  /** Page where the source says so. */
   url: string | null;
 }
 
@@ -128,7 +128,7 @@ export interface GpPrincipal {
   last_name: string | null;
   /** Title as the source writes it. */
   title: string | null;
-  /** What the person is to the GP. */
+  /** Roles of the person at the GP. */
   roles: Role[];
   /** City of the office. */
   city: string | null;
@@ -136,7 +136,7 @@ export interface GpPrincipal {
   state: string | null;
   /** Country of the office, ISO 3166 two letters. */
   country: string | null;
-  /** Business address for mail. */
+  /** Business email address. */
   email: string | null;
   /** LinkedIn page. */
   linkedin_url: string | null;
@@ -151,17 +151,17 @@ export interface GpPrincipal {
    * - `over_75`: 75 % or more.
    */
   ownership_band: OwnershipBand | null;
-  /** Since when, as precisely as known. */
+  /** Start at the GP, as precisely as known. */
   start_date: string | null;
   /** First time the source named the person. */
   first_seen_date: string | null;
   /** Last time the source named the person. */
   last_seen_date: string | null;
-  /** Ids elsewhere; only the keys that are known. */
+  /** Ids elsewhere; only keys with a known id. */
   external_ids: ExternalIds;
-  /** Where the record comes from and how sure it is. */
+  /** Where the record comes from and how certain it is. */
   provenance: Provenance;
-  /** When the content last changed, UTC. */
+  /** Time of the last change of the content, UTC. */
   updated_at: string;
 }
 
@@ -240,7 +240,7 @@ export interface GpSignal {
   /** Amount, whole US dollars; negative for a decrease. */
   amount_usd: number | null;
   /**
-   * What the amount counts.
+   * Meaning of the amount.
    *
    * - `offering_total`: The whole offering, sold or not.
    * - `sold_to_date`: All that was sold of an offering so far.
@@ -257,22 +257,22 @@ export interface GpSignal {
   property_types: PropertyType[];
   /** Projects concerned. */
   project_ids: string[];
-  /** Where to read it. */
+  /** Page to read about it. */
   url: string | null;
   /** Open vocabulary: facts such as `reg_d_506c`. */
   tags: string[];
-  /** Open vocabulary: what the business is about. */
+  /** Open vocabulary: subjects of the business. */
   themes: string[];
-  /** Where the record comes from and how sure it is. */
+  /** Where the record comes from and how certain it is. */
   provenance: Provenance;
-  /** When the content last changed, UTC. */
+  /** Time of the last change of the content, UTC. */
   updated_at: string;
 }
 
 export interface Gp {
   /** Stable id. */
   id: string;
-  /** Ids this GP had before it turned out to be one with another. */
+  /** Ids of GPs that turned out to be this one. */
   former_ids: string[];
   /** Name it is known by. */
   name: string;
@@ -304,23 +304,23 @@ export interface Gp {
   property_types: PropertyType[];
   /** Open vocabulary: facts such as `reg_d_506c`. */
   tags: string[];
-  /** Open vocabulary: what the business is about. */
+  /** Open vocabulary: subjects of the business. */
   themes: string[];
   /** Metropolitan areas by title, `Austin-Round Rock, TX`. */
   markets: string[];
-  /** Ids elsewhere; only the keys that are known. */
+  /** Ids elsewhere; only keys with a known id. */
   external_ids: ExternalIds;
-  /** Where the record comes from and how sure it is. */
+  /** Where the record comes from and how certain it is. */
   provenance: Provenance;
-  /** When the content last changed, UTC. */
+  /** Time of the last change of the content, UTC. */
   updated_at: string;
   /** Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`. */
   principals: GpPrincipal[];
-  /** How many principals it has. */
+  /** Number of its principals. */
   principals_total: number;
   /** Its signals, newest first, at most 100, without `gps`. */
   signals: GpSignal[];
-  /** How many signals it has. */
+  /** Number of its signals. */
   signals_total: number;
 }
 
@@ -334,16 +334,16 @@ export interface LinkedGp {
 export interface Principal extends GpPrincipal {
   /** Open vocabulary: facts such as `reg_d_506c`. */
   tags: string[];
-  /** Open vocabulary: what the business is about. */
+  /** Open vocabulary: subjects of the business. */
   themes: string[];
   /** Metropolitan areas by title, `Austin-Round Rock, TX`. */
   markets: string[];
-  /** The GPs this record belongs to; none is possible. */
+  /** GPs that this record belongs to; may be empty. */
   gps: LinkedGp[];
 }
 
 export interface Signal extends GpSignal {
-  /** The GPs this record belongs to; none is possible. */
+  /** GPs that this record belongs to; may be empty. */
   gps: LinkedGp[];
 }
 
@@ -425,7 +425,7 @@ export interface Project {
    */
   property_type: PropertyType;
   /**
-   * Where it stands.
+   * Status of the project.
    *
    * - `planned`: Announced, and not yet permitted or financed.
    * - `raising`: Its capital is being raised.
@@ -450,7 +450,7 @@ export interface Project {
   country: string | null;
   market: string | null;
   /**
-   * Whose address gave the market.
+   * Source of the market.
    *
    * - `property_address`: The market of the property's own address.
    * - `issuer_address`: The market of the issuer's address, since the source names no property; the property may be elsewhere.
@@ -467,7 +467,7 @@ export interface Project {
   affordable_units: number | null;
   /** Floor area, square feet. */
   square_feet: number | null;
-  /** Whole amount, US dollars. */
+  /** Total amount, US dollars. */
   total_amount_usd: number | null;
   /** Amount raised, US dollars. */
   raised_amount_usd: number | null;
@@ -478,7 +478,7 @@ export interface Project {
   /** First sale of a share. */
   first_sale_date: string | null;
   /**
-   * How it is meant to earn.
+   * How it is meant to earn money.
    *
    * - `core`: Stable, let property, held for its income with little debt.
    * - `core_plus`: Stable property with some income still to be gained.
@@ -494,15 +494,15 @@ export interface Project {
   strategy: Strategy | null;
   /** Open vocabulary: facts such as `reg_d_506c`. */
   tags: string[];
-  /** Open vocabulary: what the business is about. */
+  /** Open vocabulary: subjects of the business. */
   themes: string[];
-  /** Ids elsewhere; only the keys that are known. */
+  /** Ids elsewhere; only keys with a known id. */
   external_ids: ExternalIds;
-  /** Where the record comes from and how sure it is. */
+  /** Where the record comes from and how certain it is. */
   provenance: Provenance;
-  /** When the content last changed, UTC. */
+  /** Time of the last change of the content, UTC. */
   updated_at: string;
-  /** The GPs this record belongs to; none is possible. */
+  /** GPs that this record belongs to; may be empty. */
   gps: LinkedGp[];
 }
 
