@@ -1,15 +1,15 @@
-/** Sets of record positions, one bit each, that are cheap while they are nearly empty. */
+/** Sets of record positions, one bit each. They are cheap while they are nearly empty. */
 
 export interface Bitset {
-  /** Position p is bit p & 31 of word p >> 5. Signed, because a number beyond 31 bits would cost V8 a conversion. */
+  /** Words; position p is bit p & 31 of word p >> 5. They are signed, as a number beyond 31 bits costs V8 a conversion. */
   words: Int32Array;
-  /** Whether a block of 32 words may hold any bit; the other blocks are zero and skipped. */
+  /** Blocks of 32 words that may have any bit. The other blocks are zero and skipped. */
   touched: Uint8Array;
 }
 
 const blockWords = 32;
 
-/** Allocated in whole blocks, so that no loop needs to check for a partial one. */
+/** Makes an empty set, allocated in whole blocks, so no loop needs to check for a partial one. */
 export function makeBitset(size: number): Bitset {
   const blocks = (size + 1023) >>> 10;
   return { words: new Int32Array(blocks * blockWords), touched: new Uint8Array(blocks) };
@@ -45,17 +45,17 @@ export function hasBit({ words }: Bitset, position: number): boolean {
   return (words[position >>> 5]! & (1 << (position & 31))) !== 0;
 }
 
-/** May it hold any bit? */
+/** Reports whether a set may have any bit. */
 export const isTouched = ({ touched }: Bitset): boolean => touched.includes(1);
 
-/** All at once, which for tens of kilobytes takes no longer than block by block. */
+/** Clears a set all at once, which for tens of kilobytes is as fast as block by block. */
 export function clear(set: Bitset): void {
   if (!isTouched(set)) return;
   set.words.fill(0);
   set.touched.fill(0);
 }
 
-/** How many bits each half byte has; Hacker's Delight, figure 5-2. */
+/** Counts the bits of each half byte (Hacker's Delight, figure 5-2). */
 function inHalfBytes(word: number): number {
   const inPairs = word - ((word >>> 1) & 0x55555555);
   return (inPairs & 0x33333333) + ((inPairs >>> 2) & 0x33333333);
@@ -69,20 +69,20 @@ const countOf = (word: number) => sumOfBytes(inBytes(inHalfBytes(word)));
 
 const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
 
-/** Positions to be counted, listed or stored as one set, which is never made as a whole. All sets are of one size. */
+/** Positions to count, list or store as one set, which is never made as a whole. All sets have the same size. */
 export interface Combination {
-  /** One of these holds it, */
+  /** A position is in one of these, */
   some: readonly Bitset[];
-  /** one of each of these does, */
+  /** in one of each of these, */
   each: readonly (readonly Bitset[])[];
-  /** and none of these. */
+  /** and in none of these. */
   but: readonly Bitset[];
 }
 
-/** The block that is looked at, and what it is narrowed down by; both are in the processor's fastest memory. */
+/** The current block, and the block that narrows it down. Both stay in the processor's fastest memory. */
 const [current, narrowing] = [new Int32Array(blockWords), new Int32Array(blockWords)];
 
-/** Reads a block into `current`. @returns false where it is empty. */
+/** Reads a block into `current`. Returns false if it is empty. */
 function readBlock({ some, each, but }: Combination, block: number): boolean {
   for (let i = 0; i < each.length; i++) if (!isAnyTouched(each[i]!, block)) return false;
   if (!uniteBlock(some, block, current)) return false;
@@ -101,7 +101,7 @@ function isAnyTouched(sets: readonly Bitset[], block: number): boolean {
   return false;
 }
 
-/** @returns false where none of the sets has the block. */
+/** Unites a block of sets. Returns false if none of them has the block. */
 function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): boolean {
   const from = block * blockWords;
   let isFirst = true;
@@ -115,7 +115,7 @@ function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): b
   return !isFirst;
 }
 
-/** Leaves of the current block what one of the sets has. */
+/** Keeps those positions of the current block that one of the sets has. */
 function narrowBlock(sets: readonly Bitset[], block: number): void {
   const sole = soleTouched(sets, block);
   if (sole === undefined) {
@@ -140,10 +140,10 @@ function soleTouched(sets: readonly Bitset[], block: number): Bitset | undefined
 
 const blocksOf = ({ some }: Combination) => some[0]?.touched.length ?? 0;
 
-/** How many bits sets have that are never changed again. */
+/** Number of bits of sets that never change again. */
 const counts = new WeakMap<Bitset, number>();
 
-/** Counts a set that is never changed again. */
+/** Counts a set that never changes again. */
 export function keepCount(set: Bitset): void {
   counts.set(set, countBits(only(set)));
 }
@@ -155,7 +155,7 @@ export function countBits(found: Combination): number {
   for (const set of some)
     if ((counts.get(set) ?? 0) > (largest === undefined ? 0 : counts.get(largest)!)) largest = set;
   if (largest === undefined) return countBlocks(found);
-  // What the others have besides it is often in a few blocks alone.
+  // Often only a few blocks have positions of the others besides it.
   const others = some.filter((set) => set !== largest);
   return counts.get(largest)! + countBlocks({ some: others, each, but: [largest] });
 }
@@ -167,7 +167,7 @@ function countBlocks(found: Combination): number {
   return count;
 }
 
-/** Four words are summed while their counts still fit into half bytes and bytes: almost twice as fast. */
+/** Counts the current block. It sums four words while their counts fit into half bytes and bytes: almost twice as fast. */
 function countBlock(): number {
   let count = 0;
   for (let i = 0; i < blockWords; i += 4)
@@ -178,7 +178,7 @@ function countBlock(): number {
   return count;
 }
 
-/** Calls `visit` for each position in ascending order; it must not look at a combination itself. */
+/** Calls `visit` for each position in ascending order. `visit` must not read a combination itself. */
 export function forEachBit(found: Combination, visit: (position: number) => void): void {
   for (let block = 0, end = blocksOf(found); block < end; block++) {
     if (!readBlock(found, block)) continue;
@@ -189,8 +189,8 @@ export function forEachBit(found: Combination, visit: (position: number) => void
 }
 
 /**
- * Makes `set`, which may be one of those it is combined of, hold what is found and nothing else.
- * @returns how many bits that is.
+ * Stores the positions found in a set, and nothing else. The set may be part of the combination.
+ * @returns the number of positions.
  */
 export function storeBits({ words, touched }: Bitset, found: Combination): number {
   let count = 0;
@@ -207,7 +207,7 @@ export function storeBits({ words, touched }: Bitset, found: Combination): numbe
 }
 
 /**
- * Appends to `page` the positions after the first `skip`, until it holds `limit`.
+ * Appends the positions after the first `skip` to `page`, until it has `limit`.
  * @returns how many of `skip` are left for the next combination.
  */
 export function pageOfBits(
@@ -242,5 +242,5 @@ export function pageOfBits(
   return skip;
 }
 
-/** Positions of one set. */
+/** Returns the positions of one set. */
 export const only = (set: Bitset): Combination => ({ some: [set], each: [], but: [] });

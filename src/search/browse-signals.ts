@@ -1,4 +1,4 @@
-/** Browsing signals by their own type and market, newest first, with the number of each. */
+/** Browses signals by their own type and market, newest first, and counts each type and market. */
 import { fold } from "#records/fold.ts";
 import { addBits, type Bitset, forEachBit, hasBit, makeBitset, only } from "./bitset.ts";
 import type { DatasetParts } from "./dataset-parts.ts";
@@ -7,21 +7,21 @@ import { type Column, openColumnReader } from "./member-columns.ts";
 import type { Bounds } from "./read-model.ts";
 
 interface SignalFilter {
-  /** Any of them; of every type if left out or empty. */
+  /** Types, any of them; every type if left out or empty. */
   types?: readonly string[] | undefined;
-  /** Any of them, each in any spelling. */
+  /** Markets, any of them, each in any spelling. */
   markets?: readonly string[] | undefined;
-  /** Only what belongs to one of these GPs. */
+  /** GPs; only signals of one of them. */
   gps?: Bitset | undefined;
 }
 
 export interface FoundSignals {
   total: number;
-  /** Positions of those on the page, newest first. */
+  /** Positions of the signals on the page, newest first. */
   positions: number[];
-  /** Type → how many signals of that type satisfy the rest of the filter. */
+  /** Type → number of its signals that satisfy the rest of the filter. */
   ofType: Map<string, number>;
-  /** Title of a market → how many signals in it satisfy the rest of the filter. */
+  /** Title of a market → number of its signals that satisfy the rest of the filter. */
   ofMarket: Map<string, number>;
 }
 
@@ -31,7 +31,7 @@ export interface SignalBrowse {
   select(filter: SignalFilter, bounds: Bounds): FoundSignals;
 }
 
-/** Reads two members of every signal, which takes about 40 ms for 20,000: keep the result as long as the dataset. */
+/** Reads two members of every signal: about 40 ms for 20,000. Keep the result as long as the dataset. */
 export function openSignalBrowse(parts: DatasetParts): SignalBrowse {
   const [types, markets] = readColumns(parts);
   const spellings = markets.values.map(
@@ -75,7 +75,7 @@ const isAmong = (
   isOne: (asked: string) => boolean,
 ): boolean => asked === undefined || asked.length === 0 || asked.some(isOne);
 
-/** The members that are browsed by: a text, or null. */
+/** Reads the members to browse by, each a text or null. */
 function readColumns({ documents: { signal } }: DatasetParts): [TextColumn, TextColumn] {
   const reader = openColumnReader(signal, [
     { name: "type", next: "title" },

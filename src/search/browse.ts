@@ -1,4 +1,4 @@
-/** Browsing a dataset: what GPs carry, which of them are active, which signals there are. */
+/** Browses a dataset: the values that GPs carry, the GPs by activity, and the signals. */
 import { fold } from "#records/fold.ts";
 import { type Bitset, countBits, hasBit, makeBitset, pageOfBits, storeBits } from "./bitset.ts";
 import { openSignalBrowse, type SignalBrowse } from "./browse-signals.ts";
@@ -13,15 +13,15 @@ import type { Bounds, Selection } from "./read-model.ts";
 export interface Browse {
   gps: GpBrowse;
   signals: SignalBrowse;
-  /** What GPs carry, each value in the spelling it is asked by. */
+  /** Values that GPs carry, each in the spelling that finds it. */
   values: Readonly<Record<FacetName, readonly string[]>>;
-  /** What a market is called, by its title. */
+  /** Returns the name that people use for a market, by its title. */
   nameOfMarket(title: string): string;
 }
 
 const opened = new WeakMap<DatasetParts, Browse>();
 
-/** Opened when a dataset is first browsed, and dropped with the dataset. */
+/** Opens browsing when a dataset is first browsed, and keeps it as long as the dataset. */
 export function browse(parts: DatasetParts): Browse {
   let known = opened.get(parts);
   if (known === undefined) opened.set(parts, (known = openBrowse(parts)));
@@ -48,8 +48,9 @@ const forEachFacet = <T>(make: (name: FacetName) => T) =>
   Object.fromEntries(facetNames.map((name) => [name, make(name)])) as Record<FacetName, T>;
 
 /**
- * @param titles all there are; of those that fold to the same the first gives the name.
- * @returns folded title → a spelling of the market.
+ * Names markets by city and state, if only one market has that place.
+ * @param titles all of them; among titles that fold to the same, the first gives the name.
+ * @returns folded title → name of the market.
  */
 function nameMarkets(titles: Iterable<string>): Map<string, string> {
   const titleOf = new Map<string, string>();
@@ -67,19 +68,19 @@ function nameMarkets(titles: Iterable<string>): Map<string, string> {
 }
 
 const gpOrders = ["latest", "name"] as const;
-/** By their latest signal, those without any last; or by name, as the operations order all GPs. */
+/** Order of GPs: by their latest signal, with those without any last; or by name, the order of the operations. */
 type GpOrder = (typeof gpOrders)[number];
 
-/** GPs by name and by what they carry, and what else those carry. */
+/** GPs by name and by values that they carry, with the other values of those GPs. */
 interface GpBrowse {
   select(filter: GpFilter, order: GpOrder, bounds: Bounds): Selection;
-  /** How many GPs carry each value, among those that satisfy the rest of the filter. */
+  /** Counts the GPs that carry each value, among those that satisfy the rest of the filter. */
   count(facet: FacetName, values: readonly string[], filter: GpFilter): number[];
-  /** The GPs that satisfy the filter; the set is reused by the next call. */
+  /** Finds the GPs that satisfy the filter. The next call reuses the set. */
   find(filter: GpFilter): Bitset;
 }
 
-/** It keeps scratch sets between calls, so it serves one thread. */
+/** Opens browsing of GPs. It keeps scratch sets between calls, so it serves one thread. */
 function openGpBrowse(parts: DatasetParts): GpBrowse {
   const gps = openGpSearch(parts);
   const gpCount = parts.documents.gp.ownLengths.length;
@@ -113,7 +114,7 @@ function openGpBrowse(parts: DatasetParts): GpBrowse {
   };
 }
 
-/** Signals are numbered from the newest on, so the first of a GP says how recent it is. */
+/** Orders GPs by their latest signal. Signals are numbered from the newest on, so a GP's first is its latest. */
 function orderByActivity({ recordsOfGp: { signal }, documents }: DatasetParts): Uint32Array {
   const { starts, items } = signal;
   const none = documents.signal.ownLengths.length;
@@ -135,7 +136,7 @@ function pageInOrder(
 }
 
 interface FacetCounter {
-  /** How many GPs of the set a query for the spelling finds. */
+  /** Counts the GPs of a set that a query for the spelling finds. */
   count(folded: string, gps: Bitset): number;
 }
 

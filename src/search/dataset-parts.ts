@@ -1,4 +1,4 @@
-/** What a dataset consists of in memory: arrays of numbers, made at import and only read from then on. */
+/** Parts of a dataset in memory: arrays of numbers, made at import and only read from then on. */
 import type { DocumentPlaces, Documents, EachKind } from "./documents.ts";
 import type { FacetIndex } from "./facet-index.ts";
 import type { IdIndex } from "./id-index.ts";
@@ -8,22 +8,22 @@ import type { NameIndex } from "./name-index.ts";
 
 export const linkedKinds = ["principal", "signal", "project"] as const;
 export type LinkedKind = (typeof linkedKinds)[number];
-/** What GPs are found by beside their names, each a list of whole values with its own index. */
+/** Facets of GPs, besides their names: each a list of whole values with its own index. */
 export const facetNames = ["tag", "theme", "market"] as const;
 export type FacetName = (typeof facetNames)[number];
 
-/** What the records of a dataset are found by. It is stored with them: to make it takes longer than to read it. */
+/** Index of a dataset's records. It is stored with them, as making it takes longer than reading it. */
 export interface DatasetIndex {
   documents: EachKind<DocumentPlaces>;
   names: NameIndex;
   nameSuggestions: SuggestionIndex;
   facets: Readonly<Record<FacetName, FacetIndex>>;
   ids: IdIndex;
-  /** GP → positions of its records of that kind, ascending, so in display order. */
+  /** GP → positions of its records of a kind, ascending and so in display order. */
   recordsOfGp: Readonly<Record<LinkedKind, Lists>>;
 }
 
-/** All of a dataset, in arrays of numbers. */
+/** A whole dataset, in arrays of numbers. */
 export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
   version: string;
   /** Time the dataset was built, RFC 3339. */

@@ -1,23 +1,23 @@
-/** The finished JSON of all records in one array of bytes: how it is stored, and how it lies in memory. */
+/** Finished JSON of all records in one array of bytes: its places in the file and in memory. */
 import type { Lists } from "./lists.ts";
 import { bufferOver } from "./packed-texts.ts";
 
-/** Where each document of a kind stands among all of its kind, in display order. */
+/** Places of the documents of a kind among all of their kind, in display order. */
 export interface DocumentPlaces {
-  /** Document i begins at `starts[i]` and ends before `starts[i + 1]`; not 32 bits, since all may exceed 4 GiB. */
+  /** Document i begins at `starts[i]` and ends before `starts[i + 1]`. All may exceed 4 GiB, so 32 bits are too few. */
   starts: Float64Array;
-  /** Bytes of document i before what it leaves out inside a GP: its `gps`, and for a principal what it inherits. */
+  /** Bytes of document i before the part left out inside a GP: its `gps`, and a principal's inherited members. */
   ownLengths: Uint32Array;
 }
 
 /** The documents of a kind in memory. GPs are without their principals and signals, which operations/page.ts embeds. */
 export interface Documents {
-  /** Shared by all kinds. */
+  /** Bytes of the documents of all kinds. */
   bytes: Uint8Array;
-  /** Document i begins at `starts[i]` and has `lengths[i]` bytes; they stand in no order. */
+  /** Document i begins at `starts[i]` and has `lengths[i]` bytes. They are in no order. */
   starts: Float64Array;
   lengths: Uint32Array;
-  /** As stored. */
+  /** The same as in `DocumentPlaces`. */
   ownLengths: Uint32Array;
 }
 
@@ -26,10 +26,11 @@ export type EachKind<T> = Readonly<Record<"gp" | "principal" | "signal" | "proje
 export const documentCount = ({ ownLengths }: Pick<DocumentPlaces, "ownLengths">) =>
   ownLengths.length;
 
-/** Total size in bytes. */
+/** Returns the total size in bytes. */
 const documentBytes = ({ starts }: DocumentPlaces) => starts.at(-1)!;
 
 /**
+ * Returns the places of documents.
  * @param lengths bytes of UTF-8 of each document.
  * @param ownLengths see `DocumentPlaces`.
  */
@@ -40,8 +41,8 @@ export function placeDocuments(lengths: Uint32Array, ownLengths: Uint32Array): D
 }
 
 /**
- * Room for all documents, still empty. Principals and signals stand behind the GP that embeds them, the first if there are
- * several: at random places each would have to be fetched from memory by itself, which takes several times as long as to copy it.
+ * Makes room for all documents, still empty. Principals and signals follow the GP that embeds them, or the first of several.
+ * At random places the processor would fetch each from memory alone, which takes several times as long as copying it.
  */
 export function makeRoom(
   stored: EachKind<DocumentPlaces>,
@@ -65,7 +66,7 @@ export function makeRoom(
   return made;
 }
 
-/** @returns where the next document begins. */
+/** Places the records of a GP behind it. Returns where the next document begins. */
 function placeLinked(documents: Documents, { starts, items }: Lists, gp: number, end: number) {
   const last = starts[gp + 1]!;
   let next = end;
@@ -78,7 +79,7 @@ function placeLinked(documents: Documents, { starts, items }: Lists, gp: number,
   return next;
 }
 
-/** Documents that no GP embeds. */
+/** Places the documents that no GP embeds. */
 function placeOthers({ starts, lengths }: Documents, end: number): number {
   let next = end;
   for (let at = 0; at < lengths.length; at++) {
@@ -95,7 +96,7 @@ function unplaced(bytes: Documents["bytes"], { starts, ownLengths }: DocumentPla
   return { bytes, starts: new Float64Array(lengths.length).fill(-1), lengths, ownLengths };
 }
 
-/** @param positions each below the number of documents. */
+/** Reads documents. @param positions each below the number of documents. */
 export const readDocuments = <R>(
   { bytes, starts, lengths }: Documents,
   positions: readonly number[],

@@ -1,16 +1,16 @@
-/** Which GPs carry each value of a facet, by every spelling a query may use. */
+/** Index of a facet: the GPs that carry each value, by every spelling a query may use. */
 import { indexSuggestions, type SuggestionIndex } from "./index-suggestions.ts";
 import { type Lists, openNumbers, packLists } from "./lists.ts";
 import { indexOfText, type PackedTexts, packTexts, sortByBytes } from "./packed-texts.ts";
 
-/** One way to ask for a value. */
+/** A way to ask for a value. */
 interface ValueSpelling {
   value: string;
   folded: string;
   shown: string;
 }
 
-/** Values, each with the position of one GP that carries it at the same place. */
+/** Values, and at the same place in `gps` a GP that carries each. */
 interface Carriers {
   values: readonly string[];
   gps: readonly number[];
@@ -19,14 +19,14 @@ interface Carriers {
 export interface FacetIndex {
   /** Folded spellings in byte order. */
   spellings: PackedTexts;
-  /** Values are numbered in no order; a city's name may be a spelling of several. */
+  /** Spelling → its values, which are numbered in no order. A city's name may be a spelling of several. */
   valuesOfSpelling: Lists;
   gpsOfValue: Lists;
   /** Spellings as shown, in the order of `spellings`. */
   suggestions: SuggestionIndex;
 }
 
-/** @param carriers those of a value that has no spelling are never found. */
+/** Indexes a facet. @param carriers never found if their value has no spelling. */
 export function indexFacet(spellings: readonly ValueSpelling[], carriers: Carriers): FacetIndex {
   const shownOf = firstShown(spellings);
   const folded = sortByBytes(shownOf.keys());
@@ -54,7 +54,7 @@ export function indexFacet(spellings: readonly ValueSpelling[], carriers: Carrie
   };
 }
 
-/** Of texts that fold to the same, the first in byte order is shown. */
+/** Returns the text to show for each spelling: the first in byte order among those that fold to it. */
 function firstShown(spellings: readonly ValueSpelling[]): Map<string, string> {
   const shownOf = new Map<string, string>();
   for (const { folded, shown } of spellings) {
@@ -68,7 +68,7 @@ function firstShown(spellings: readonly ValueSpelling[]): Map<string, string> {
 const numbersOf = (texts: Iterable<string>) =>
   new Map(Array.from(texts, (text, number) => [text, number]));
 
-/** Numbers of the values that a spelling finds; none where no GP carries one. */
+/** Returns the numbers of the values that a spelling finds; none if no GP carries one. */
 export function valuesOf({ spellings, valuesOfSpelling }: FacetIndex, folded: string): Uint32Array {
   const { starts, items } = valuesOfSpelling;
   const spelling = folded === "" ? -1 : indexOfText(spellings, Buffer.from(folded));

@@ -1,4 +1,4 @@
-/** The values of a facet, each in the spelling it is asked by, with the number of GPs a query for it finds. */
+/** Lists the values of a facet, each in its own spelling, with the number of GPs that a query for it finds. */
 import { fold } from "#records/fold.ts";
 import type { DatasetParts, FacetName } from "./dataset-parts.ts";
 import { type FacetIndex, valuesOf } from "./facet-index.ts";
@@ -7,13 +7,13 @@ import { textAt } from "./packed-texts.ts";
 
 interface FacetValue {
   value: string;
-  /** How many GPs a query for the value finds. */
+  /** Number of GPs that a query for the value finds. */
   gpCount: number;
-  /** Of a market: what else finds it, and perhaps other markets too. */
+  /** Other spellings that find a market, and perhaps other markets, too. */
   spellings: readonly string[];
 }
 
-/** What GPs carry, the most GPs first, then in the byte order of the folded values. */
+/** Lists the values that GPs carry, most GPs first, then in the byte order of the folded values. */
 export function listFacetValues({ facets }: DatasetParts, facet: FacetName): FacetValue[] {
   const index = facets[facet];
   return longestSpellings(index)
@@ -42,8 +42,8 @@ const otherSpellings = (facet: FacetName, value: string): string[] =>
     : [];
 
 /**
- * The longest spelling of each value, each once: the title of a market, of which every other spelling is a part.
- * Of any other facet it is the only one.
+ * Returns the longest spelling of each value, each once. For a market that is its title, as every other spelling is a part
+ * of it. Any other facet has only one.
  */
 export function longestSpellings(index: FacetIndex): string[] {
   const { spellings, valuesOfSpelling, suggestions } = index;

@@ -1,4 +1,4 @@
-/** Finds the GPs that satisfy a filter, and tells which parts of it none does. */
+/** Finds the GPs that satisfy a filter, and the parts of it that no GP satisfies. */
 import { fold } from "#records/fold.ts";
 import {
   addBit,
@@ -15,7 +15,7 @@ import { positionOfId } from "./id-index.ts";
 import { emptyUnion, makeUnion, openPositionLists } from "./lists.ts";
 import { matchNames, openNames, rankCount } from "./match-names.ts";
 
-/** What is asked of a GP; a record answers if one of its GPs satisfies all of it. */
+/** Conditions on a GP. A record is found if one of its GPs satisfies all of them. */
 export type GpFilter = { name?: string | undefined } & {
   [facet in FacetName]?: readonly string[] | undefined;
 };
@@ -23,19 +23,19 @@ export type GpFilter = { name?: string | undefined } & {
 export const hasFacets = (filter: GpFilter): boolean =>
   facetNames.some((name) => (filter[name]?.length ?? 0) > 0);
 
-/** A part of the filter that no GP satisfies; `folded` is empty where nothing of it can be searched. */
+/** A part of the filter that no GP satisfies. `folded` is empty if nothing in it can be searched. */
 export interface Miss {
   parameter: "gp_name" | FacetName;
   value: string;
   folded: string;
 }
 
-/** The GPs that satisfy a filter, until the next search. */
+/** GPs that satisfy a filter, valid until the next search. */
 export interface FoundGps {
   all: Combination;
-  /** For each rank, best first, what a GP of the rank is found by; one of a better rank may be found by it, too. */
+  /** GPs of each rank, the best rank first. */
   ranks: readonly Combination[];
-  /** The parts of the filter that no GP satisfies. */
+  /** Parts of the filter that no GP satisfies. */
   misses: Miss[];
 }
 
@@ -55,7 +55,7 @@ export function openGpSearch(parts: DatasetParts): GpSearch {
   const every = makeBitset(gpCount);
   addEvery(every, gpCount);
 
-  /** For each rank that any name has, the sets of GPs. */
+  /** Returns the sets of GPs for each rank that any name has. */
   function findNamed(name: string): Bitset[][] {
     for (const union of unions) emptyUnion(union);
     const gp = positionOfId(parts.ids, name);
@@ -95,7 +95,7 @@ export function openGpSearch(parts: DatasetParts): GpSearch {
 const isGiven = (values: readonly string[] | undefined) =>
   values !== undefined && values.length > 0;
 
-/** Numbers of all values of a facet that are asked for; what no GP carries is added to `misses`. */
+/** Returns the numbers of the requested values of a facet. Adds values that no GP carries to `misses`. */
 export function readValues(
   parts: Pick<DatasetParts, "facets">,
   facet: FacetName,

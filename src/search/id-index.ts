@@ -1,8 +1,8 @@
-/** From the id or a former id of a GP to its position. */
+/** Index from the id or a former id of a GP to its position. */
 import { indexOfText, packTexts, type PackedTexts } from "./packed-texts.ts";
 
 export interface IdIndex {
-  /** In byte order. */
+  /** Ids in byte order. */
   ids: PackedTexts;
   gpOfId: Uint32Array;
 }
@@ -18,7 +18,7 @@ export function indexIds(entries: readonly { id: string; gp: number }[]): IdInde
 
 const idShape = /^gp_[0-9a-z]{16}$/;
 
-/** Position of the GP with this id, or -1. */
+/** Returns the position of the GP with an id, or -1. */
 export function positionOfId(index: IdIndex, id: string): number {
   if (!idShape.test(id)) return -1;
   const place = indexOfText(index.ids, Buffer.from(id));

@@ -2,15 +2,15 @@
 import { invertLists, type Lists, openNumbers, packLists } from "./lists.ts";
 import { type PackedTexts, packTexts } from "./packed-texts.ts";
 
-/** Texts are numbered by how many trigrams they have, equals in display order, so that the most similar are found first. */
+/** Index of texts by their trigrams. They are numbered by how many they have, then in display order: similar ones come first. */
 export interface SuggestionIndex {
-  /** What is shown. */
+  /** Texts to show. */
   shown: PackedTexts;
   /** Place of each text in display order. */
   places: Uint32Array;
-  /** Number of different trigrams → first text that has so many or more; one more than the greatest number at the end. */
+  /** Number of different trigrams → first text with that many or more. The last entry is one beyond the greatest number. */
   firstOfCount: Uint32Array;
-  /** Code points that occur, ascending; a trigram is a number of three such digits. */
+  /** Code points that occur, ascending. A trigram is a number of three such digits. */
   alphabet: Uint32Array;
   /** Trigrams as numbers, ascending. */
   trigrams: Float64Array;
@@ -39,12 +39,12 @@ export function indexSuggestions(
   };
 }
 
-/** All trigrams, and for each text the places of its own among them, each once. */
+/** Returns all trigrams, and the places of each text's own among them, each once. */
 function trigramsOfTexts(
   texts: readonly { folded: string }[],
   digitOf: ReadonlyMap<number, number>,
 ): { trigrams: Float64Array; lists: Lists } {
-  // Numbered in the order of appearance: faster than sorting every occurrence.
+  // Trigrams are numbered as they appear, which is faster than sorting every occurrence.
   const numberOf = new Map<number, number>();
   const lastTextOf: number[] = [];
   const starts = new Uint32Array(texts.length + 1);
@@ -71,7 +71,7 @@ function trigramsOfTexts(
 
 const space = 0x20;
 
-/** Code points that occur, and the space; ascending. */
+/** Returns the code points that occur, and the space, ascending. */
 function alphabetOf(texts: readonly string[]): Uint32Array {
   const letters = new Set<number>([space]);
   for (const text of texts)
@@ -83,14 +83,14 @@ function alphabetOf(texts: readonly string[]): Uint32Array {
   return Uint32Array.from(letters).sort();
 }
 
-/** Code point → digit. */
+/** Returns code point → digit. */
 export const digitsOf = (alphabet: ArrayLike<number>) =>
   new Map(Array.from(alphabet, (codePoint, digit) => [codePoint, digit]));
 
 /**
- * The runs of three letters in a text with a space at either end, in order, as numbers in base `digitOf.size`; a run
- * that occurs twice is listed twice.
- * @param folded all of its letters are in the alphabet.
+ * Returns the runs of three letters in a text with a space at either end. They are in order, as numbers in base
+ * `digitOf.size`. A run that occurs twice is listed twice.
+ * @param folded with letters of the alphabet only.
  */
 function trigramsIn(folded: string, digitOf: ReadonlyMap<number, number>): number[] {
   const base = digitOf.size;
@@ -107,7 +107,7 @@ function trigramsIn(folded: string, digitOf: ReadonlyMap<number, number>): numbe
   return trigrams;
 }
 
-/** The distinct trigrams: as numbers, or as text where a letter is outside the alphabet. */
+/** Returns the distinct trigrams as numbers, or as text if a letter is outside the alphabet. */
 export function differentTrigrams(
   folded: string,
   digitOf: ReadonlyMap<number, number>,

@@ -22,19 +22,19 @@ import { emptyUnion, isLong, type Lists, makeUnion, type Union } from "./lists.t
 import { forEachWord, keep, matchWord } from "./match-names.ts";
 
 interface FoundRecords {
-  /** Until the next search. */
+  /** Records, valid until the next search. */
   found: Combination;
   total: number;
 }
 
 interface LinkedSearch {
-  /** How many records of the kind there are. */
+  /** Number of all records of the kind. */
   count: number;
-  /** @param filter names a GP or a facet. */
+  /** @param filter has a name or a facet. */
   find(filter: GpFilter): FoundRecords & { misses: Miss[] };
 }
 
-/** Names of several words that many GPs have, and that were asked for lately. */
+/** Most names of several common words that are kept, the latest ones. */
 const commonNamesKept = 32;
 
 export function openLinkedSearch(
@@ -55,7 +55,7 @@ export function openLinkedSearch(
   const ofCommonName = new Map<string, LinkedSet>();
   const found = makeBitset(count);
 
-  /** The records of the GPs that have the word in a name. */
+  /** Returns the records of the GPs with the word in a name. */
   function findWord(name: string, folded: string, misses: Miss[]): LinkedUnion {
     const match = matchWord(parts.names, folded);
     emptyLinks(ofName);
@@ -64,7 +64,7 @@ export function openLinkedSearch(
     return ofName;
   }
 
-  /** The same for a name of several words, which many GPs have. */
+  /** Returns the records of the GPs with a name of several words, if many have it. */
   function findCommonName(name: string): LinkedUnion {
     let known = ofCommonName.get(name);
     if (known === undefined) {
@@ -79,7 +79,7 @@ export function openLinkedSearch(
     return ofName;
   }
 
-  /** The records of the GPs that carry one of the values. */
+  /** Returns the records of the GPs that carry one of the values. */
   function findFacet(facet: (typeof facets)[number], asked: GpFilter[FacetName], misses: Miss[]) {
     emptyLinks(facet.union);
     for (const value of readValues(parts, facet.name, asked, misses))
@@ -106,7 +106,7 @@ export function openLinkedSearch(
       const folded = name === undefined ? "" : fold(name);
       const misses: Miss[] = [];
       const unions: LinkedUnion[] = [];
-      // Several words have to stand in the same name, and the id of a GP folds to two: so only one word is like a facet.
+      // Only one word is like a facet: several must be in the same name, and the id of a GP folds to two.
       if (folded !== "" && !folded.includes(" ")) unions.push(findWord(name!, folded, misses));
       else if (name !== undefined) {
         const gpsFound = gps.find(filter);
@@ -123,8 +123,8 @@ export function openLinkedSearch(
 }
 
 /**
- * Records, and links to those of several GPs: where two sets hold such a record, it may be for different GPs; where both
- * hold one of its links, it is for the same.
+ * Records, and links to records of several GPs. If two sets have such a record, it may be for different GPs. If both have
+ * one of its links, it is for the same GP.
  */
 interface LinkedSet {
   records: Bitset;
@@ -148,16 +148,16 @@ function addLinks(union: LinkedUnion, { records, shared }: LinkedSet): void {
 
 interface Links {
   gpCount: number;
-  /** How many links there are. */
+  /** Number of links. */
   count: number;
   recordsOf(gp: number): number[];
-  /** The GP's links to records it shares. */
+  /** Returns the GP's links to records that it shares. */
   sharedOf(gp: number): number[];
   makeSet(): LinkedSet;
   makeUnion(): LinkedUnion;
-  /** Adds the records of a GP, and the links to those it shares, where they are wanted. */
+  /** Adds the records of a GP, and its links to shared ones unless `shared` is null. */
   follow(gp: number, records: Bitset, shared: Bitset | null): void;
-  /** Makes `found` hold the records of GPs that are in each of the unions. @returns how many there are. */
+  /** Stores the records of GPs that are in each of the unions in `found`. @returns their number. */
   combine(one: LinkedUnion, others: readonly LinkedUnion[], found: Bitset): number;
 }
 
@@ -197,7 +197,7 @@ function openLinks({ starts, items }: Lists, recordCount: number): Links {
   };
 }
 
-/** Numbers the links to records of several GPs, GP by GP. */
+/** Finds the links to records of several GPs, and numbers them GP by GP. */
 function findShared({ starts, items }: Lists, count: number) {
   const gpsOfRecord = new Uint32Array(count);
   for (const record of items) gpsOfRecord[record]!++;
@@ -219,12 +219,13 @@ interface LinkedLists {
   shared: Uint32Array;
 }
 
-/** How many numbers the lists of rare words and values may have that are kept, for each link there is. */
+/** Most numbers in the kept lists of rare words and values, for each link. */
 const numbersOfLink = 2;
 
 /**
- * The records of all GPs of a word or a value, made when they are first asked for. Where many GPs have it they are kept as
- * sets, and a GP has a dozen words and values, so there are some hundred of those; else as lists, of which so many are kept.
+ * Opens the records of all GPs of a word or a value, made when they are first needed. If many GPs have it, the records are
+ * kept as a set. A GP has a dozen words and values, so there are some hundred sets. Else they are kept as lists, up to a
+ * limit.
  */
 function openLinkedSets(lists: readonly Lists[], links: Links) {
   const sets = new Map<number, LinkedSet>();

@@ -1,4 +1,4 @@
-/** Lists GPs, signals or projects by what they carry themselves and by date, in the order of the operations. */
+/** Lists GPs, signals or projects by their own values and by date, in the order of the operations. */
 import { fold } from "#records/fold.ts";
 import { gpMembers } from "#records/gp.ts";
 import { projectMembers } from "#records/project.ts";
@@ -17,44 +17,44 @@ import { suggest, suggestionsFor } from "./suggestions.ts";
 export const listedKinds = ["gp", "signal", "project"] as const;
 export type ListedKind = (typeof listedKinds)[number];
 
-/** Members of a project that hold a day. */
+/** Members of a project with a date. */
 export const projectDates = ["start_date", "completion_date", "first_sale_date"] as const;
 
-/** All that is given must hold, of several values one. */
+/** Conditions, all of which must hold. With several values, one of them is enough. */
 export interface ListingFilter extends GpFilter {
   propertyTypes?: readonly string[] | undefined;
   /** Types of signals or projects. */
   types?: readonly string[] | undefined;
-  /** Of projects. */
+  /** Statuses of projects. */
   statuses?: readonly string[] | undefined;
   /** First and last day, each as precise as it is given: `2026`, `2026-03`, `2026-03-31`. */
   since?: string | undefined;
   until?: string | undefined;
-  /** Which day of a project that is; its start by default. */
+  /** Date of a project that they refer to; its start by default. */
   dateOf?: (typeof projectDates)[number] | undefined;
 }
 
 export interface Listing {
   /**
-   * A GP carries what it carries for `/fetch-gp`, its property types are its own, and its dates those of its signals. A
-   * signal or project is looked at by itself; only `name` is one of its GPs. A date that is less precise than a day fits
-   * where some day of it would.
+   * Selects records. A GP carries the values that it has for `/fetch-gp`; its property types are its own, and its dates are
+   * those of its signals. A signal or project has its own values; only `name` refers to one of its GPs. A date less precise
+   * than a day fits if some day of it would.
    */
   select(filter: ListingFilter, bounds: Bounds): Selection;
-  /** At most three values like the one that was missed, of those that records of the kind carry. */
+  /** Returns at most three values like the missed one, from those that records of the kind carry. */
   suggestionsFor(miss: Miss): string[];
 }
 
 export type Listings = Readonly<Record<ListedKind, Listing>>;
 
-/** So many documents are read between two looks at the clock. */
+/** Documents read between two pauses. */
 const documentsAtATime = 128;
 
 /**
- * Reads a few members of every GP, signal and project, which takes about 3 µs for each and 4 bytes for each member: keep the
- * result as long as the dataset. The lists keep scratch sets between calls, so they serve one thread.
- * @param pause called after every slice of documents, to let other work of the thread go first. What it throws ends the
- *   reading, as does a dataset whose memory is given back meanwhile.
+ * Reads a few members of every GP, signal and project. That takes about 3 µs for each, and 4 bytes for each member: keep
+ * the result as long as the dataset. The lists keep scratch sets between calls, so they serve one thread.
+ * @param pause called after every slice of documents, to let other work of the thread go first. An error that it throws
+ *   ends the reading, and so does a dataset whose memory is freed meanwhile.
  */
 export async function openListings(
   parts: DatasetParts,
@@ -73,7 +73,7 @@ export async function openListings(
 
 type GpSearch = ReturnType<typeof openGpSearch>;
 
-/** The members that are read, and the names of all in their order in a document. */
+/** Members to read, and the names of all members in their order in a document. */
 const read = {
   gp: { members: ["property_types"], all: Object.keys(gpMembers) },
   signal: {
@@ -115,7 +115,7 @@ async function readAll(
   return new Map(reader.columns().map((column, i) => [members[i]!, column]));
 }
 
-/** One condition: the value of the record in one of these columns is allowed. */
+/** A condition: in one of these columns, the value of the record is allowed. */
 type Condition = readonly { numbers: Uint32Array; allowed: Uint8Array }[];
 
 function openGpListing(
@@ -161,7 +161,7 @@ function openLinkedListing(
   const types = textsOf("type");
   const statuses = kind === "project" ? [textsOf("status")] : [];
   const strategies = kind === "project" ? [textsOf("strategy")] : [];
-  // A tag is compared with property types and strategies too, as it is of a GP.
+  // A tag is also compared with property types and strategies, like a GP's.
   const facets = {
     tag: [textsOf("tags"), propertyTypes, ...strategies],
     theme: [textsOf("themes")],
@@ -211,7 +211,7 @@ function openLinkedListing(
   };
 }
 
-/** The records of the GPs that have the name. */
+/** Returns the records of the GPs with the name. */
 function recordsOf(
   { recordsOfGp, documents }: DatasetParts,
   gps: GpSearch,
@@ -227,7 +227,7 @@ function recordsOf(
   return records;
 }
 
-// Plain loops, since they run for every record.
+// These loops are plain because they run for every record.
 function holdsAll(conditions: readonly Condition[], record: number): boolean {
   for (let i = 0; i < conditions.length; i++) if (!holds(conditions[i]!, record)) return false;
   return true;
@@ -253,18 +253,18 @@ function beginPage({ limit, offset }: Bounds) {
   };
 }
 
-/** The texts in a column, each value being one, a list of some, or null. */
+/** Texts of a column. Each value is a text, a list of texts, or null. */
 interface Texts {
   numbers: Uint32Array;
-  /** Does any record carry a text that folds to this? */
+  /** Reports whether any record carries a text that folds to this. */
   has(folded: string): boolean;
-  /** The values with one of these texts, a 1 for each. */
+  /** Returns a 1 for each value with one of these texts. */
   allow(folded: readonly string[]): Uint8Array;
-  /** All texts as they are written. */
+  /** All texts, as they are written. */
   shown: ReadonlySet<string>;
 }
 
-/** @param spellings folded, by which a text is found. */
+/** @param spellings returns the folded spellings that find a text. */
 function openTexts(
   { numbers, values }: Column,
   spellings: (text: string) => string[] = (text) => [fold(text)],
@@ -302,14 +302,14 @@ function textsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as string[]) : [value as string];
 }
 
-/** @returns null where nothing is asked. */
+/** Returns the condition for the requested values, or null if there are none. */
 function allOf(texts: readonly Texts[], asked: readonly string[] | undefined): Condition | null {
   if (asked === undefined || asked.length === 0) return null;
   const folded = asked.map(fold).filter((text) => text !== "");
   return texts.map(({ numbers, allow }) => ({ numbers, allowed: allow(folded) }));
 }
 
-/** @param parameter whose texts they are; a market is suggested by every name it has. */
+/** Indexes texts for suggestions. @param parameter of the texts; every name of a market is suggested. */
 function indexTexts(texts: readonly Texts[], parameter: Miss["parameter"]): SuggestionIndex {
   const shownOf = new Map<string, string>();
   for (const shown of sortByBytes(texts.flatMap((one) => [...one.shown])))
@@ -323,7 +323,7 @@ function indexTexts(texts: readonly Texts[], parameter: Miss["parameter"]): Sugg
 }
 
 interface Dates {
-  /** @returns null where no date is asked for. */
+  /** Returns the condition for the requested days, or null if there are none. */
   between(filter: Pick<ListingFilter, "since" | "until">): Condition | null;
 }
 
@@ -343,7 +343,7 @@ function openDates({ numbers, values }: Column): Dates {
   };
 }
 
-/** As a number, so that days compare as they follow one another; every month is taken for one of 31 days. */
+/** Returns a day as a number, so that days compare in their order. Every month is taken to have 31 days. */
 const firstDay = (date: string) => Number(`${date}-01-01`.slice(0, 10).replaceAll("-", ""));
 const lastDay = (date: string) =>
   Number((date.length === 4 ? `${date}-12-31` : `${date}-31`).slice(0, 10).replaceAll("-", ""));

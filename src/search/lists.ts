@@ -8,9 +8,9 @@ export interface Lists {
 }
 
 /**
- * Groups pairs by their first member; within a group the order of the pairs stays.
- * @param owners list number of each pair, each below `count`.
- * @param items what belongs to it, at the same place; numbers below 2^32.
+ * Groups pairs by their first member, and keeps their order within a group.
+ * @param owners number of each pair's list, below `count`.
+ * @param items item of each pair, at the same place; numbers below 2^32.
  */
 export function packLists(
   count: number,
@@ -26,7 +26,7 @@ export function packLists(
   return { starts, items: packed };
 }
 
-/** Numbers below 2^32 in a growing array outside the heap, which a list of JavaScript would hold in twice to four times the memory. */
+/** Opens a growing array of numbers below 2^32, outside the heap. A JavaScript array would take two to four times the memory. */
 export function openNumbers(): { add(number: number): void; take(): Uint32Array<ArrayBuffer> } {
   let numbers = new Uint32Array(1024);
   let count = 0;
@@ -35,7 +35,7 @@ export function openNumbers(): { add(number: number): void; take(): Uint32Array<
       if (count === numbers.length) {
         const longer = new Uint32Array(count * 2);
         longer.set(numbers);
-        // Freed now: the garbage collector sees no pressure on its own heap and would leave it.
+        // It is freed now, because the garbage collector sees no pressure on its own heap and would leave it.
         numbers.buffer.transfer(0);
         numbers = longer;
       }
@@ -46,9 +46,9 @@ export function openNumbers(): { add(number: number): void; take(): Uint32Array<
 }
 
 /**
- * The lists the other way round: for each item the lists that hold it.
+ * Inverts lists: returns the lists that contain each item.
  * @param count one more than the greatest item.
- * @param order the lists in the order in which they are numbered in the result.
+ * @param order the lists, in the order of their numbers in the result.
  */
 export function invertLists({ starts, items }: Lists, count: number, order: Uint32Array): Lists {
   const ends = new Uint32Array(count + 1);
@@ -62,7 +62,7 @@ export function invertLists({ starts, items }: Lists, count: number, order: Uint
   return { starts: ends, items: lists };
 }
 
-/** A union of sets in the making: whole sets, and single positions in a set of its own, which is one of them. */
+/** A union of sets in the making: whole sets, and single positions in its own set, which is one of them. */
 export interface Union {
   sets: Bitset[];
   own: Bitset;
@@ -78,19 +78,19 @@ export function emptyUnion({ sets, own }: Union): void {
   sets.length = 1;
 }
 
-/** Lists of positions to add to unions. A long list is kept as a set itself, so that nothing is copied. */
+/** Lists of positions to add to unions. A long list is kept as a set, so nothing is copied. */
 export interface PositionLists {
   addTo(union: Union, list: number): void;
 }
 
-/** A list is long if it holds one position in so many: its set is four times as large then, and far faster to go through. */
+/** A list with more than one position in 128 is long. As a set it is at most four times as large, and far faster. */
 const positionsOfList = 128;
 
 export const isLong = (length: number, size: number): boolean => length * positionsOfList > size;
 
-/** @param size one more than the greatest position there can be. */
+/** @param size one more than the greatest possible position. */
 export function openPositionLists({ starts, items }: Lists, size: number): PositionLists {
-  // Built on first use, since most are never needed. There are at most 128 times as many as lists a position stands in.
+  // Sets are built on first use, as most are never needed. There are at most 128 for each list that a position is in.
   const made = new Map<number, Bitset>();
   const setOf = (list: number) => {
     let set = made.get(list);

@@ -1,7 +1,7 @@
-/** The ways to ask for a metropolitan area: by its title, its cities, a city and a state. */
+/** Spellings of a metropolitan area: its title, its cities, a city and a state. */
 import { fold } from "#records/fold.ts";
 
-/** Cities whose own name has a hyphen, so that a title is not cut inside it. */
+/** Cities with a hyphen in their own name, where a title must not be split. */
 const hyphenatedCities = [
   "Winston-Salem",
   "Wilkes-Barre",
@@ -10,7 +10,7 @@ const hyphenatedCities = [
   "Fuquay-Varina",
 ] as const;
 
-/** `City-City, ST-ST`, the form of the titles of the US Office of Management and Budget. */
+/** Form of the titles of the US Office of Management and Budget: `City-City, ST-ST`. */
 const metropolitanTitle = /^(?<cities>[^,]+), ?(?<states>[A-Z]{2}(?:-[A-Z]{2})*)$/i;
 
 interface Spelling {
@@ -18,7 +18,7 @@ interface Spelling {
   shown: string;
 }
 
-/** Every spelling that finds the market, each folded form once; a market of another form only as it is written. */
+/** Returns every spelling that finds the market, each folded form once. A market of another form has only its own. */
 export function spellingsOfMarket(market: string): Spelling[] {
   const title = metropolitanTitle.exec(market);
   const shown = [market, ...(title === null ? [] : partsOf(title.groups!))];
@@ -37,7 +37,7 @@ function partsOf(groups: Record<string, string>): string[] {
   return [cities, ...names, ...names.flatMap((city) => states.map((state) => `${city}, ${state}`))];
 }
 
-/** What people call the market: its first city and state. A market of another form is called as it is written. */
+/** Returns the name that people use for a market: its first city and state. A market of another form keeps its own. */
 export function placeOfMarket(market: string): string {
   const { cities, states } = metropolitanTitle.exec(market)?.groups ?? {};
   const city = cities === undefined ? undefined : citiesOf(cities)[0];
@@ -45,7 +45,7 @@ export function placeOfMarket(market: string): string {
 }
 
 const hyphenatedCity = new RegExp(`(?<=^|-)(${hyphenatedCities.join("|")})(?=-|$)`, "gi");
-// A character no name holds stands for a hyphen that belongs to a city.
+// A character that is in no name replaces a hyphen that belongs to a city.
 const kept = "\u0000";
 
 function citiesOf(cities: string): string[] {

@@ -1,4 +1,4 @@
-/** Which GPs match a folded name, and how well: one set of GPs for each rank. */
+/** Finds the GPs that match a folded name, and how well: one set of GPs for each rank. */
 import {
   addBit,
   addBits,
@@ -21,17 +21,17 @@ import {
 import { type NameIndex, trigramAt } from "./name-index.ts";
 import { endOfPrefix, endsWith, holds, lowerBound } from "./packed-texts.ts";
 
-/** The index, and what one model derives from it to search it. */
+/** Index of names, and the sets that one model derives from it. */
 interface Names {
   index: NameIndex;
   gpCount: number;
   /** Word → GPs, as in the index. */
   first: PositionLists;
   later: PositionLists;
-  /** For intermediate results. */
+  /** Scratch sets for intermediate results. */
   candidates: Bitset;
   others: Union;
-  /** Query of several common words → GPs of each rank. */
+  /** Query of several common words → its GPs of each rank. */
   ofCommonWords: Map<string, readonly Bitset[]>;
 }
 
@@ -48,7 +48,7 @@ export const openNames = (index: NameIndex, gpCount: number): Names => ({
 /**
  * Adds every matching GP to the union of each rank that one of its names has.
  * @param query folded, not empty.
- * @param ranks a union for each rank, empty; a GP may end up in several, the best counts.
+ * @param ranks an empty union for each rank. A GP may end up in several: its best one counts.
  */
 export function matchNames(names: Names, query: string, ranks: readonly Union[]): void {
   const words = query.split(" ").map((word) => matchWord(names.index, word));
@@ -56,7 +56,7 @@ export function matchNames(names: Names, query: string, ranks: readonly Union[])
   else matchSeveralWords(names, query, words, ranks);
 }
 
-/** The place of a word decides the rank, so no name is looked at. */
+/** Matches one word. Its place decides the rank, so no name is read. */
 function matchOneWord(
   { index, first, later }: Names,
   match: WordMatch,
@@ -75,7 +75,7 @@ function matchOneWord(
   }
 }
 
-/** Names of common words that were asked for lately; to look at each GP that has them takes half a millisecond. */
+/** Most queries of common words that are kept, the latest ones. Looking at each of their GPs takes 0.5 ms. */
 const commonNamesKept = 32;
 
 function matchSeveralWords(
@@ -104,13 +104,13 @@ function matchSeveralWords(
   unions.forEach(({ sets }, rank) => sets.push(known[rank]!));
 }
 
-/** Of more than `max` entries the oldest goes. */
+/** Adds an entry to a map. Drops the oldest one if there would be more than `max`. */
 export function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
   if (map.size >= max) map.delete(map.keys().next().value!);
   map.set(key, value);
 }
 
-/** GPs that have every word, possibly in different names; one may come twice. */
+/** Returns GPs that have every word, possibly in different names. A GP may come twice. */
 function fewCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): readonly number[] {
   const { first, later } = names.index.gpsOfWord;
   let candidates: number[] = [];
@@ -131,7 +131,7 @@ function isInAny(sets: readonly Bitset[], gp: number): boolean {
   return false;
 }
 
-/** The same where even the rarest word is a common one. */
+/** Returns the same as a set, if even the rarest word is common. */
 function manyCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): Bitset {
   const { candidates } = names;
   storeBits(candidates, { some: gpsOf(names, rarest!).sets, each: [], but: [] });
@@ -140,7 +140,7 @@ function manyCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): 
   return candidates;
 }
 
-/** All GPs that have the word, until the next call. */
+/** Returns all GPs that have the word, valid until the next call. */
 function gpsOf({ first, later, others }: Names, match: WordMatch): Union {
   emptyUnion(others);
   forEachWord(match, (word) => {
@@ -155,7 +155,7 @@ export function forEachWord({ from, to, inside }: WordMatch, visit: (word: numbe
   for (const word of inside) visit(word);
 }
 
-/** Undefined where none of its names holds all words. */
+/** Returns the best rank of a GP's names, or undefined if none has all words. */
 function bestRank(index: NameIndex, gp: number, matches: readonly WordMatch[]): Rank | undefined {
   let best: Rank | undefined;
   for (let name = index.firstNameOfGp[gp]!; name < index.firstNameOfGp[gp + 1]!; name++) {
@@ -181,7 +181,7 @@ function holdsAll(
   return true;
 }
 
-/** Rank of a name that holds all words: the best place at which they stand as one. */
+/** Returns the rank of a name that has all words: the best place where they follow one another. */
 function rankOf(index: NameIndex, name: number, matches: readonly WordMatch[]): Rank {
   const { starts, items } = index.wordsOfName;
   const start = starts[name]!;
@@ -200,7 +200,7 @@ function rankOf(index: NameIndex, name: number, matches: readonly WordMatch[]): 
   return best;
 }
 
-/** Do the words after the first stand at `at + 1` on: whole, and the last at least begun? */
+/** Reports whether the words after the first follow from `at + 1` on: whole, and the last at least begun. */
 function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch[]): boolean {
   const last = matches.length - 1;
   for (let i = 1; i < last; i++) if (items[at + i] !== matches[i]!.equal) return false;
@@ -208,18 +208,18 @@ function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch
   return final >= matches[last]!.from && final < matches[last]!.to;
 }
 
-/** How well a name matches a query, best first; a GP has the rank of its best name. */
+/** Ranks of a name's match, best first. A GP has the rank of its best name. */
 const ranks = { equal: 0, begins: 1, startOfWord: 2, insideWord: 3, apart: 4 } as const;
 type Rank = (typeof ranks)[keyof typeof ranks];
 export const rankCount = 5;
 
-/** Words that begin with the sought one are adjacent in the dictionary; others may contain it. */
+/** Words that match a sought one. Those that begin with it are adjacent in the dictionary; others may contain it. */
 interface WordMatch {
   sought: Uint8Array;
-  /** First word that begins with the sought one, and the first after those. */
+  /** First word that begins with the sought one, and the first word after those. */
   from: number;
   to: number;
-  /** Words that contain it further on, ascending. */
+  /** Words that contain it elsewhere, ascending. */
   inside: readonly number[];
   /** Number of the word equal to the sought one, or -1. */
   equal: number;
@@ -230,7 +230,7 @@ interface WordMatch {
 const lettersWithoutSpaces =
   /[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}]&&\p{L}]/v;
 
-/** A word this long, or of a script that is written without spaces, may stand anywhere in a name. */
+/** Shortest word that may occur inside another, in code points. In scripts without spaces any word may. */
 const anywhereFromCodePoints = 4;
 
 export function matchWord(index: NameIndex, word: string): WordMatch {
@@ -249,7 +249,7 @@ export function matchWord(index: NameIndex, word: string): WordMatch {
   return { sought, from, to, inside, equal, gpCount };
 }
 
-/** Does word number `word` match? */
+/** Reports whether word number `word` matches. */
 function answers(match: WordMatch, word: number): boolean {
   if (word >= match.from && word < match.to) return true;
   let low = 0;
@@ -269,7 +269,7 @@ function mayStandAnywhere(word: string): boolean {
   return [...word].length >= anywhereFromCodePoints || lettersWithoutSpaces.test(word);
 }
 
-/** Every word that may stand anywhere has three bytes, so its rarest trigram leaves few to look at. */
+/** Returns the words that contain a sought one after their beginning. It has at least three bytes: its rarest trigram leaves few. */
 function wordsHolding(index: NameIndex, sought: Uint8Array, from: number, to: number): number[] {
   let rarest: { start: number; end: number } | undefined;
   for (let at = 0; at + 2 < sought.length; at++) {

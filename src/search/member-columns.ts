@@ -1,32 +1,32 @@
-/** Reads members out of stored documents into columns of numbers: what no index of a dataset has is read from the JSON. */
+/** Reads members that no index has, out of the stored JSON, into columns of numbers. */
 import type { Documents } from "./documents.ts";
 import { bufferOver } from "./packed-texts.ts";
 
-/** A member to read, and the one that follows it in every document of the kind (records/). */
+/** A member to read, and the next one in every document of the kind (records/). */
 interface Member {
   name: string;
   next: string;
 }
 
-/** One member of the documents of a kind. */
+/** A member of all documents of a kind. */
 export interface Column {
-  /** For each document the number of its value. */
+  /** Document → number of its value. */
   numbers: Uint32Array;
-  /** The different values, as they stand in the JSON. */
+  /** Different values, parsed from the JSON. */
   values: readonly unknown[];
 }
 
 export interface ColumnReader {
-  /** Reads the documents from one number up to another; each has to be read once, in any order. */
+  /** Reads the documents from one number up to another. Each must be read once, in any order. */
   read(from: number, to: number): void;
-  /** The columns in the order of the members, once every document is read. */
+  /** Returns the columns in the order of the members, once every document is read. */
   columns(): Column[];
 }
 
 /**
- * Looks between the name of a member and the next one's, which is far faster than parsing everything: 3 µs a document for
- * six members. JSON escapes quotes inside a text, so that nothing but a name can look like one.
- * @param members in the order in which they stand in a document.
+ * Reads between the name of a member and the next one's. That is far faster than parsing everything: 3 µs a document for
+ * six members. JSON escapes quotes inside a text, so only a name can look like one.
+ * @param members in their order in a document.
  */
 export function openColumnReader(documents: Documents, members: readonly Member[]): ColumnReader {
   const { starts, lengths } = documents;
@@ -40,7 +40,7 @@ export function openColumnReader(documents: Documents, members: readonly Member[
     numberOf: new Map<string, number>(),
   }));
   return {
-    /** @throws Error where a document has no such members. */
+    /** @throws Error if a document has no such members. */
     read(from, to) {
       for (let document = from; document < to; document++) {
         const end = starts[document]! + lengths[document]!;

@@ -1,32 +1,33 @@
-/** The index of folded GP names: a dictionary of their words, and who uses which. */
+/** Index of folded GP names: a dictionary of their words, with the GPs that use each. */
 import { type Lists, openNumbers, packLists } from "./lists.ts";
 import { packTexts, sortByBytes, textCount, type PackedTexts } from "./packed-texts.ts";
 
 export interface NameIndex {
-  /** Distinct words in byte order; a word's number is its place here. */
+  /** Distinct words in byte order. The number of a word is its place here. */
   words: PackedTexts;
-  /** Word → GPs that have a name of it alone, one that begins with it, one that holds it further on; each ascending. */
+  /** Word → GPs with a name of only that word, with one that begins with it, and with one that has it later; each ascending. */
   gpsOfWord: Readonly<Record<"alone" | "first" | "later", Lists>>;
   /** Name → its words in their order. */
   wordsOfName: Lists;
-  /** GP → its first name; the names of a GP are numbered one after the other. One more than the last name at the end. */
+  /** GP → its first name. The names of a GP have consecutive numbers. The last entry is one more than the last name. */
   firstNameOfGp: Uint32Array;
-  /** Every run of three bytes in the words, as a number, ascending. */
+  /** Runs of three bytes in the words, as numbers, ascending. */
   trigrams: Uint32Array;
-  /** Trigram, by its place in `trigrams` → words that hold it, ascending. */
+  /** Trigram, by its place in `trigrams` → words that contain it, ascending. */
   wordsOfTrigram: Lists;
 }
 
 /**
+ * Indexes names.
  * @param foldedNames all names of all GPs, GP by GP in display order.
- * @param gpOfName position of the GP of each.
+ * @param gpOfName position of each name's GP.
  */
 export function indexNames(
   foldedNames: readonly string[],
   gpOfName: ArrayLike<number>,
   gpCount: number,
 ): NameIndex {
-  // Numbered in the order of appearance at first.
+  // At first words are numbered as they appear.
   const numberOf = new Map<string, number>();
   const starts = new Uint32Array(foldedNames.length + 1);
   const used = openNumbers();
@@ -85,7 +86,7 @@ function firstNames(gpOfName: ArrayLike<number>, gpCount: number): Uint32Array {
   return first;
 }
 
-/** What a list has twice in a row stands in it once: a word that a name or a GP has twice. */
+/** Returns the lists with each run of equal items once. A name or a GP may have a word twice. */
 function withoutRepeats({ starts, items }: Lists): Lists {
   const owners: number[] = [];
   const kept: number[] = [];
@@ -99,7 +100,7 @@ function withoutRepeats({ starts, items }: Lists): Lists {
 }
 
 function indexTrigrams(words: PackedTexts): Pick<NameIndex, "trigrams" | "wordsOfTrigram"> {
-  // A pair in one number sorts without a comparator: 24 bits of trigram, then the word.
+  // A pair in one number, 24 bits of trigram and then the word, sorts without a comparator.
   const pairs: number[] = [];
   const shift = 2 ** 28;
   for (let word = 0; word < textCount(words); word++)

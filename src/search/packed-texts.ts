@@ -15,7 +15,7 @@ export function packTexts(texts: readonly string[]): PackedTexts {
   return { bytes, starts };
 }
 
-/** The same bytes, with Buffer's methods. */
+/** Returns the same bytes with Buffer's methods. */
 export const bufferOver = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
 
@@ -25,7 +25,7 @@ export function textAt({ bytes, starts }: PackedTexts, index: number): string {
   return bufferOver(bytes).toString("utf8", starts[index]!, starts[index + 1]!);
 }
 
-/** Sorts by UTF-8 bytes, the order of everything we serve. */
+/** Sorts by UTF-8 bytes, the order of everything that is served. */
 export function sortByBytes(texts: Iterable<string>): string[] {
   return [...texts]
     .map((text) => ({ text, bytes: Buffer.from(text) }))
@@ -33,7 +33,7 @@ export function sortByBytes(texts: Iterable<string>): string[] {
     .map(({ text }) => text);
 }
 
-/** Number of the first text that is not below `sought`; texts must be in byte order. */
+/** Returns the number of the first text that is not below `sought`. Texts must be in byte order. */
 export function lowerBound(texts: PackedTexts, sought: Uint8Array): number {
   let low = 0;
   let high = textCount(texts);
@@ -45,7 +45,7 @@ export function lowerBound(texts: PackedTexts, sought: Uint8Array): number {
   return low;
 }
 
-/** Number of the first text from `from` on that does not begin with `prefix`. */
+/** Returns the number of the first text from `from` on that does not begin with `prefix`. */
 export function endOfPrefix(texts: PackedTexts, prefix: Uint8Array, from: number): number {
   let low = from;
   let high = textCount(texts);
@@ -57,7 +57,7 @@ export function endOfPrefix(texts: PackedTexts, prefix: Uint8Array, from: number
   return low;
 }
 
-/** Number of the text equal to `sought`, or -1. */
+/** Returns the number of the text equal to `sought`, or -1. */
 export function indexOfText(texts: PackedTexts, sought: Uint8Array): number {
   const index = lowerBound(texts, sought);
   return index < textCount(texts) && compareAt(texts, index, sought) === 0 ? index : -1;
@@ -92,7 +92,7 @@ export function endsWith(
   return true;
 }
 
-/** Does text `index` hold `part` anywhere? */
+/** Reports whether text `index` contains `part`. */
 export function holds({ bytes, starts }: PackedTexts, index: number, part: Uint8Array): boolean {
   const last = starts[index + 1]! - part.length;
   const first = part[0]!;

@@ -1,4 +1,4 @@
-/** One dataset in memory: answers which records satisfy a query, how many, and in what order. */
+/** A dataset in memory. It finds the records that satisfy a query, their number and their order. */
 import { type Combination, countBits, pageOfBits } from "./bitset.ts";
 import type { DatasetParts, LinkedKind } from "./dataset-parts.ts";
 import { type GpFilter, hasFacets, type Miss, openGpSearch } from "./gp-search.ts";
@@ -6,9 +6,9 @@ import { openLinkedSearch } from "./linked-search.ts";
 import { suggestionsFor } from "./suggestions.ts";
 
 export interface Selection {
-  /** How many records satisfy the filter. */
+  /** Number of records that satisfy the filter. */
   total: number;
-  /** Positions of those on the page, in order. */
+  /** Positions of the records on the page, in order. */
   positions: number[];
   misses: Miss[];
 }
@@ -18,20 +18,20 @@ export interface Bounds {
   offset: number;
 }
 
-/** Every member throws once the model is closed. */
+/** A dataset to ask. Every member throws once it is closed. */
 export interface ReadModel {
   readonly parts: DatasetParts;
-  /** GPs, best name first. */
+  /** Selects GPs, best name first. */
   selectGps(filter: GpFilter, bounds: Bounds): Selection;
-  /** Records linked to a GP that satisfies the filter; without a filter all, linked or not. */
+  /** Selects records linked to a GP that satisfies the filter. Without a filter it selects all, linked or not. */
   selectLinked(kind: LinkedKind, filter: GpFilter, bounds: Bounds): Selection;
-  /** At most three known names or values like the one that was missed. */
+  /** Returns at most three known names or values like the missed one. */
   suggestionsFor(miss: Miss): string[];
-  /** Refuses every question from now on: arrays that are freed hold nothing, and would give wrong answers without an error. */
+  /** Refuses every question from now on. Freed arrays are empty, and would give wrong answers without an error. */
   close(): void;
 }
 
-/** A model keeps scratch sets between calls, so it serves one thread. */
+/** Opens a model. It keeps scratch sets between calls, so it serves one thread. */
 export function openReadModel(parts: DatasetParts): ReadModel {
   const gps = openGpSearch(parts);
   const linked = {
@@ -41,14 +41,14 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   };
   let isClosed = false;
   const requireOpen = () => {
-    if (isClosed) refuse(parts.version);
+    if (isClosed) failClosed(parts.version);
   };
   const model: ReadModel = {
     parts,
     close() {
       isClosed = true;
       const { version } = parts;
-      Object.defineProperty(model, "parts", { get: () => refuse(version) });
+      Object.defineProperty(model, "parts", { get: () => failClosed(version) });
     },
     selectGps(filter, bounds) {
       requireOpen();
@@ -70,8 +70,8 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   return model;
 }
 
-function refuse(version: string): never {
-  throw new Error(`The dataset ${version} was replaced, and its memory is given back.`);
+function failClosed(version: string): never {
+  throw new Error(`The dataset ${version} was replaced, and its memory has been freed.`);
 }
 
 function pageOf(total: number, parts: readonly Combination[], { limit, offset }: Bounds) {

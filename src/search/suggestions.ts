@@ -1,4 +1,4 @@
-/** Spelling suggestions: the known texts most similar to the one asked for. */
+/** Suggests spellings: the known texts most similar to the requested one. */
 import type { DatasetParts } from "./dataset-parts.ts";
 import type { Miss } from "./gp-search.ts";
 import { differentTrigrams, digitsOf, type SuggestionIndex } from "./index-suggestions.ts";
@@ -13,9 +13,9 @@ interface Likeness {
 }
 
 /**
- * At most three texts, best first: Dice coefficient of the trigram sets (L. R. Dice, Ecology 26, 1945) of at
- * least 0.4; equals in display order.
- * @param folded what was asked for, not empty.
+ * Returns at most three texts, best first. Their trigram sets have a Dice coefficient of at least 0.4 (L. R. Dice,
+ * Ecology 26, 1945). Equally good texts come in display order.
+ * @param folded the requested text, not empty.
  */
 export function suggest(index: SuggestionIndex, folded: string): string[] {
   const asked = differentTrigrams(folded, digitsOf(index.alphabet));
@@ -33,7 +33,7 @@ export function suggest(index: SuggestionIndex, folded: string): string[] {
   return best.map(({ text }) => textAt(index.shown, text));
 }
 
-/** At most three names or values of GPs like the one that was missed. */
+/** Returns at most three names or values of GPs like the missed one. */
 export function suggestionsFor(
   { nameSuggestions, facets }: Pick<DatasetParts, "nameSuggestions" | "facets">,
   { parameter, folded }: Miss,
@@ -42,7 +42,7 @@ export function suggestionsFor(
   return suggest(parameter === "gp_name" ? nameSuggestions : facets[parameter].suggestions, folded);
 }
 
-/** Numbers of those asked trigrams that any text has. */
+/** Returns the numbers of the requested trigrams that any text has. */
 function listsOf({ trigrams }: SuggestionIndex, asked: ReadonlySet<number | string>): number[] {
   return [...asked]
     .map((trigram) => (typeof trigram === "number" ? placeOf(trigrams, trigram) : -1))
@@ -50,8 +50,8 @@ function listsOf({ trigrams }: SuggestionIndex, asked: ReadonlySet<number | stri
 }
 
 /**
- * Numbers of trigrams that a text may have, starting with those whose texts may be the most similar.
- * @param known how many of the asked trigrams any text has; a text shares no more, and no more than it has itself.
+ * Yields counts of trigrams that a text may have. Counts whose texts may be the most similar come first.
+ * @param known number of requested trigrams that any text has. A text shares no more than these, nor than its own.
  */
 function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, known: number) {
   const most = firstOfCount.length - 3;
@@ -64,7 +64,7 @@ function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, know
   }
 }
 
-/** Calls `visit` for each text with so many trigrams that shares any, with how many it shares. */
+/** Calls `visit` for each text with `count` trigrams that shares any, with the number that it shares. */
 function countShared(
   { firstOfCount, textsOfTrigram: { starts, items } }: SuggestionIndex,
   lists: readonly number[],
@@ -86,7 +86,7 @@ function countShared(
   for (const text of touched) visit(text, shared[text - first]!);
 }
 
-/** Keeps the best in their order. */
+/** Inserts a text into the best ones, in their order. */
 function insert(best: Likeness[], one: Likeness, places: Uint32Array): void {
   const place = best.findIndex(
     (other) =>
@@ -102,7 +102,7 @@ function placeOf(sorted: Float64Array, sought: number): number {
   return sorted[place] === sought ? place : -1;
 }
 
-/** First place from `low` on, before `high`, that holds `sought` or more; `high` where none does. */
+/** Returns the first place from `low` on, before `high`, with `sought` or more. Returns `high` if there is none. */
 function firstFrom(
   sorted: Float64Array | Uint32Array,
   low: number,
