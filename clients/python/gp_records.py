@@ -753,13 +753,13 @@ PublishedChange = TypedDict(
         "version": str,
         # When it was published.
         "published_at": str,
-        # The dataset that was served before; `null` for the first that is known of.
+        # The dataset that was served before; `null` for the first one known.
         "from": str | None,
-        # Hash of its records, as the guide to changes defines it; `null` while it is not known.
+        # Hash of its records, as the guide to changes defines it; `null` while it is unknown.
         "hash": str | None,
-        # Path of the step from `from`; `null` where there is none.
+        # Path of the step from `from`; `null` if there is none.
         "step": str | None,
-        # How many changes the step has.
+        # Number of changes in the step.
         "changes": int | None,
         # Changes by kind of record.
         "counts": Counts | None,
@@ -778,17 +778,17 @@ Change = str | Literal[
 class RecordChange(TypedDict):
     # What happened to the record.
     change: Change
-    # Its kind.
+    # Kind of the record.
     kind: Kind
-    # Its id.
+    # Id of the record.
     id: str
-    # The whole record: of one that was added, or has other members than before.
+    # The whole record, if it was added or has other members than before.
     record: NotRequired[dict[str, Any]]
     # The members that differ, as they were.
     before: NotRequired[dict[str, Any]]
     # The same members, as they are.
     after: NotRequired[dict[str, Any]]
-    # The GP that a merged one is now.
+    # The GP that a merged one is part of now.
     into: NotRequired[str]
 
 
@@ -876,13 +876,13 @@ Problem = dict[str, Any]
 class FetchGpQuery(TypedDict):
     """Parameters of `/fetch-gp`."""
 
-    # Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.
+    # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: str
-    # A tag, strategy or property type of the GP, as a whole value. Repeated: any of them.
+    # A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. Repeated: any of them.
+    # A theme of the GP, as a whole value. If repeated, any of them matches.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. Repeated: any of them.
+    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches.
     market: NotRequired[str | Sequence[str]]
     # How many records a page has at most.
     limit: NotRequired[int]
@@ -893,13 +893,13 @@ class FetchGpQuery(TypedDict):
 class FetchPrincipalsQuery(TypedDict):
     """Parameters of `/fetch-principals`."""
 
-    # Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.
+    # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # A tag, strategy or property type of the GP, as a whole value. Repeated: any of them.
+    # A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. Repeated: any of them.
+    # A theme of the GP, as a whole value. If repeated, any of them matches.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. Repeated: any of them.
+    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches.
     market: NotRequired[str | Sequence[str]]
     # How many records a page has at most.
     limit: NotRequired[int]
@@ -910,7 +910,7 @@ class FetchPrincipalsQuery(TypedDict):
 class FetchSignalsQuery(TypedDict):
     """Parameters of `/fetch-signals`."""
 
-    # Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.
+    # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
     # How many records a page has at most.
     limit: NotRequired[int]
@@ -921,7 +921,7 @@ class FetchSignalsQuery(TypedDict):
 class FetchProjectsQuery(TypedDict):
     """Parameters of `/fetch-projects`."""
 
-    # Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.
+    # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
     # How many records a page has at most.
     limit: NotRequired[int]

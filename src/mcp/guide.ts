@@ -24,7 +24,7 @@ export function guideText(): string {
 
 const rules = [
   "- An unknown value is null; a list may be empty. Money is in whole US dollars. Dates are YYYY-MM-DD, or YYYY-MM or YYYY if no more is known.",
-  "- gp_name is a part of a name: every word must occur in the same name of the GP. The id of a GP (gp_…) as gp_name means only that GP.",
+  "- gp_name is a part of a name: all words must occur in the same name of the GP. The id of a GP (gp_…) as gp_name means only that GP.",
   "- Tags, themes and markets are compared as whole values, ignoring case and accents. Each city of a market finds it: dallas, or dallas tx, finds Dallas-Fort Worth-Arlington, TX.",
   "- pagination.total is exact. While rest is not null, repeat the call with offset set to pagination.next_offset to go on. An answer has at most 32,000 bytes, so it may have fewer records than limit. When meta.dataset_version changes, begin again at offset 0.",
   "- meta.hints says why an answer is empty or cut, and names similar values.",

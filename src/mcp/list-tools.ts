@@ -45,7 +45,7 @@ export function listTools(dependencies: ToolDependencies): Tool[] {
 const texts = (description: string) =>
   ({
     type: "array",
-    description: `${description} Several: any of them.`,
+    description: `${description} With several, any of them matches.`,
     items: { type: "string", minLength: 1, maxLength: filters.tag.lengthMax },
     maxItems: parameterBounds.valuesMax,
   }) as const;
@@ -53,7 +53,7 @@ const texts = (description: string) =>
 const chosen = (description: string, values: readonly string[]) =>
   ({
     type: "array",
-    description: `${description} Several: any of them.`,
+    description: `${description} With several, any of them matches.`,
     items: { type: "string", enum: values },
     maxItems: parameterBounds.valuesMax,
   }) as const;

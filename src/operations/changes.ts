@@ -1,4 +1,4 @@
-/** What `/changes` and the steps behind it take and answer: docs/changes.md. */
+/** Parameters and answers of `/changes` and the steps below it; see docs/changes.md. */
 import { recordKinds } from "#records/kinds.ts";
 import { oneOf, orNull, text, time, whole } from "#records/fields.ts";
 import { changeKinds, type Publication, type StoredStep } from "#records/publication.ts";
@@ -11,7 +11,7 @@ import { type Meta, metaOf, paginationOf } from "./page.ts";
 import type { Pagination } from "./pagination.ts";
 
 export const changesPath = "/changes";
-export const changesSummary = "The publications of datasets, and what each of them changed.";
+export const changesSummary = "The publications of datasets, and the changes of each.";
 export const stepPath = `${changesPath}/{from}..{to}.ndjson`;
 export const stepSummary = "The changes from one dataset to the next, as NDJSON.";
 export const feedPath = "/changes.atom";
@@ -32,46 +32,44 @@ const Counts = Type.Object(
 
 const version = (description: string) => text(description);
 
-/** An entry of the list, for the reference. */
+/** Entry of the list, for the reference. */
 export const PublishedChange = Type.Object({
   version: version("The dataset that was served from then on."),
   published_at: time("When it was published."),
-  from: orNull(
-    version("The dataset that was served before; `null` for the first that is known of."),
-  ),
+  from: orNull(version("The dataset that was served before; `null` for the first one known.")),
   hash: orNull(
-    text("Hash of its records, as the guide to changes defines it; `null` while it is not known."),
+    text("Hash of its records, as the guide to changes defines it; `null` while it is unknown."),
   ),
-  step: orNull(text("Path of the step from `from`; `null` where there is none.")),
-  changes: orNull(whole("How many changes the step has.", 0)),
+  step: orNull(text("Path of the step from `from`; `null` if there is none.")),
+  changes: orNull(whole("Number of changes in the step.", 0)),
   counts: orNull(Counts),
 });
 export type PublishedChange = Omit<Static<typeof PublishedChange>, "counts"> & {
   counts: NonNullable<Publication["step"]>["counts"] | null;
 };
 
-/** A line of a step after its head, for the reference. */
+/** Line of a step after its head, for the reference. */
 export const RecordChange = Type.Object({
   change: oneOf("What happened to the record.", changeKinds),
-  kind: oneOf("Its kind.", recordKinds),
-  id: text("Its id."),
+  kind: oneOf("Kind of the record.", recordKinds),
+  id: text("Id of the record."),
   record: Type.Optional(
     Type.Object(
       {},
-      { description: "The whole record: of one that was added, or has other members than before." },
+      { description: "The whole record, if it was added or has other members than before." },
     ),
   ),
   before: Type.Optional(Type.Object({}, { description: "The members that differ, as they were." })),
   after: Type.Optional(Type.Object({}, { description: "The same members, as they are." })),
-  into: Type.Optional(text("The GP that a merged one is now.")),
+  into: Type.Optional(text("The GP that a merged one is part of now.")),
 });
 
-/** Where publications and steps are read from. */
+/** Source of publications and steps. */
 export interface ChangesSource {
-  /** Oldest first. @param served the version that is served. */
+  /** Lists publications, oldest first. @param served the served version. */
   list(served: string): readonly Publication[];
   stepPath(from: string, to: string): string;
-  /** Null where its file is not there. */
+  /** Opens a step. Returns null if its file is missing. */
   openStep(from: string, to: string): StoredStep | null;
 }
 
@@ -87,13 +85,13 @@ const entryOf = ({ version, published_at, from, hash, step }: Publication): Publ
   counts: step?.counts ?? null,
 });
 
-/** How a path of its own, which takes nothing but `limit` and `offset`, is read. */
+/** Returns the parameters of a path with only `limit` and `offset`. */
 const takesPages = (path: string): Pick<Operation, "filters"> & { path: string } => ({
   path,
   filters: {},
 });
 
-/** @throws Problem as `readQuery`. */
+/** Reads the query of the list. @throws Problem as `readQuery` does. */
 export const readListQuery = (queryText: string, pageSizeMax: number, all: readonly Operation[]) =>
   readQuery(takesPages(changesPath), queryText, pageSizeMax, all);
 
@@ -122,14 +120,14 @@ const stepShape = /^(\d{8}T\d{6}Z-[0-9a-f]{8})\.\.(\d{8}T\d{6}Z-[0-9a-f]{8})\.nd
 
 /** Changes that count one request. */
 export const changesOfRequest = 100;
-/** Steps that a 404 lists. */
+/** Most steps that a 404 lists. */
 const keptMax = 20;
 
-/** A part of a step that is to be sent. */
+/** A part of a step, to be sent. */
 export interface StepPart {
   from: string;
   to: string;
-  /** The whole path, without a query. */
+  /** Whole path, without a query. */
   path: string;
   file: string;
   start: number;
@@ -138,20 +136,20 @@ export interface StepPart {
   total: number;
   limit: number | null;
   offset: number;
-  /** How many requests it counts. */
+  /** Number of requests that it counts. */
   requests: number;
 }
 
 interface StepOrder {
-  /** What follows `/changes/`. */
+  /** Rest of the path after `/changes/`. */
   name: string;
   queryText: string;
-  /** As how many requests one can count at most. */
+  /** Most requests that one question may count. */
   greatestRequest: number;
   operations: readonly Operation[];
 }
 
-/** @throws Problem 404 for a step that is not kept, naming some that are; 400 for its parameters. */
+/** Finds a part of a step. @throws Problem 404 if the step is not kept, with some that are; 400 for its parameters. */
 export function findStep(
   source: ChangesSource,
   served: string,
@@ -185,12 +183,12 @@ export function findStep(
   };
 }
 
-/** What no wait would make possible is no 429. */
+/** Returns the problem of a part that is too large for any quota. It is no 429, because waiting would not help. */
 function tooMany(path: string, changes: number, most: number): Problem {
   const fault: ParameterFault = {
     parameter: "limit",
     code: "missing",
-    detail: `Required: ${changes} changes count one request for each started ${changesOfRequest}, and your quota admits ${most} changes at once at most.`,
+    detail: `Required: ${changes} changes count one request for every ${changesOfRequest}, rounded up, and your quota admits at most ${most} changes at once.`,
     minimum: 1,
     maximum: most,
   };

@@ -1,4 +1,4 @@
-/** How many single-character edits lie between two words (V. I. Levenshtein, 1966). */
+/** Counts the single-character edits between two words (V. I. Levenshtein, 1966). */
 function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
@@ -14,12 +14,12 @@ function editDistance(a: string, b: string): number {
   return above[b.length]!;
 }
 
-/** The nearest of the words at a distance of at most two; the first of several. */
+/** Returns the nearest of the words, or the first of several. Returns undefined if none is within two edits. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = 3;
   for (const candidate of words) {
-    // The lengths alone are a lower bound, and spare long words the table.
+    // The difference in length is a lower bound, and saves the table for long words.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(word, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

@@ -1,4 +1,4 @@
-/** GPs by name, best match first, each with its principals and signals. */
+/** Reads GPs by name, best match first, each with its principals and signals. */
 import { Gp } from "#records/gp.ts";
 import { everyFilter, type Operation } from "./operation.ts";
 
@@ -9,7 +9,7 @@ export const fetchGp: Operation = {
   record: Gp,
   summary: "General Partners by name, with their principals and signals.",
   description:
-    "Every GP one of whose names holds all words of `gp_name`, best match first. Each has its principals by name and its signals newest first, at most 100 of each; `principals_total` and `signals_total` are the true numbers.",
+    "Every GP with a name that has all words of `gp_name`, best match first. Each has its principals by name and its signals newest first, at most 100 of each; `principals_total` and `signals_total` are the true numbers.",
   filters: { ...everyFilter, gp_name: { isRequired: true, lengthMin: 2 } },
   example: { gp_name: "capital" },
   select: (model, { filter, ...bounds }) => model.selectGps(filter, bounds),

@@ -1,4 +1,4 @@
-/** Principals of the GPs that satisfy the filters, by name. */
+/** Reads the principals of GPs that satisfy the filters, by name. */
 import { Principal } from "#records/principal.ts";
 import { everyFilter, type Operation } from "./operation.ts";
 
@@ -9,7 +9,7 @@ export const fetchPrincipals: Operation = {
   record: Principal,
   summary: "Principals of General Partners, by name.",
   description:
-    "The filters describe the GP: a principal is returned if one of its GPs satisfies all of them. Each principal stands once, with all its GPs.",
+    "The filters describe the GP: a principal is returned if one of its GPs satisfies all of them. Each principal appears once, with all its GPs.",
   filters: everyFilter,
   example: { limit: "5" },
   select: (model, { filter, ...bounds }) => model.selectLinked("principal", filter, bounds),

@@ -1,4 +1,4 @@
-/** Projects of the GPs with a name, by name. */
+/** Reads the projects of GPs with a name, or all of them, by name. */
 import { Project } from "#records/project.ts";
 import { type Operation, optional } from "./operation.ts";
 
@@ -9,7 +9,7 @@ export const fetchProjects: Operation = {
   record: Project,
   summary: "Projects, by name.",
   description:
-    "All projects, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives the projects of that GP alone.",
+    "All projects, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the projects of that GP.",
   filters: { gp_name: optional },
   example: { limit: "5" },
   select: (model, { filter, ...bounds }) => model.selectLinked("project", filter, bounds),

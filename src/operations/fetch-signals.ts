@@ -1,4 +1,4 @@
-/** Market signals of the GPs with a name, newest first. */
+/** Reads the market signals of GPs with a name, or all of them, newest first. */
 import { Signal } from "#records/signal.ts";
 import { type Operation, optional } from "./operation.ts";
 
@@ -9,7 +9,7 @@ export const fetchSignals: Operation = {
   record: Signal,
   summary: "Market signals, newest first.",
   description:
-    "All signals, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives the signals of that GP alone.",
+    "All signals, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the signals of that GP.",
   filters: { gp_name: optional },
   example: { limit: "5" },
   select: (model, { filter, ...bounds }) => model.selectLinked("signal", filter, bounds),

@@ -1,4 +1,4 @@
-/** The formats an operation can answer in, best first. */
+/** Formats that an operation can answer in, best first. */
 import { csvTable } from "#csv.ts";
 import { recordColumns, type RecordMembers } from "#records/columns.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -6,13 +6,13 @@ import type { Operation, Query } from "./operation.ts";
 import { answer, answerLines, type Page } from "./page.ts";
 
 export interface Format {
-  /** Distinguishes the answers to one query in their ETags. */
+  /** Name that distinguishes the answers to one query in their ETags. */
   name: string;
-  /** As a client accepts it. */
+  /** Media type in `Accept`. */
   mediaType: string;
-  /** As the answer declares it. */
+  /** Media type that the answer declares. */
   contentType: string;
-  /** Runs a query on one dataset; the answer depends on nothing else. */
+  /** Runs a query on one dataset. The answer depends on nothing else. */
   write(operation: Operation, model: ReadModel, query: Query): Page;
 }
 
@@ -39,7 +39,7 @@ export const csv: Format = {
 
 export const formats: readonly Format[] = [json, ndjson, csv];
 
-/** The records as rows below a heading; that of a page without records, too. */
+/** Writes the records as rows below a heading. A page without records has the heading, too. */
 function answerTable(operation: Operation, model: ReadModel, query: Query): Page {
   const page = answerLines(operation, model, query);
   const lines = page.body.toString().split("\n").slice(0, -1);

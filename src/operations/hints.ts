@@ -4,7 +4,7 @@ import type { Miss } from "#search/gp-search.ts";
 import type { ReadModel, Selection } from "#search/read-model.ts";
 import type { Query } from "./operation.ts";
 
-/** The closed list of `meta.hints[].code`. */
+/** Closed list of `meta.hints[].code`. */
 export const hintCodes = [
   "no_match",
   "unknown_value",
@@ -21,9 +21,10 @@ export interface Hint {
 }
 
 /**
- * @param known suggests what is near.
- * @param isCut whether a GP of the page has more principals or signals than it embeds.
- * @param kind what carries tags, themes and markets.
+ * Returns the hints for a selection.
+ * @param known suggests similar values.
+ * @param isCut a GP of the page has more principals or signals than it embeds.
+ * @param kind name of the records that carry tags, themes and markets.
  */
 export function hintsFor(
   known: Pick<ReadModel, "suggestionsFor">,
@@ -37,7 +38,7 @@ export function hintsFor(
     hints.push({
       code: "past_the_end",
       parameter: "offset",
-      message: `There are ${selection.total} records, so nothing stands at offset ${query.offset}.`,
+      message: `There are ${selection.total} records, so there is nothing at offset ${query.offset}.`,
       suggestions: [],
     });
   if (isCut)
@@ -57,7 +58,7 @@ function hintOfMiss(known: Pick<ReadModel, "suggestionsFor">, miss: Miss, kind: 
     return {
       code: "no_searchable_character",
       parameter: miss.parameter,
-      message: `'${value}' holds no letter and no digit to search for.`,
+      message: `'${value}' has no letter and no digit to search for.`,
       suggestions: [],
     };
   const isName = miss.parameter === "gp_name";

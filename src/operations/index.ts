@@ -1,4 +1,4 @@
-/** The product: its reads, in the order they are documented. */
+/** The product: its reads, in the order of the docs. */
 import { fetchGp } from "./fetch-gp.ts";
 import { fetchPrincipals } from "./fetch-principals.ts";
 import { fetchProjects } from "./fetch-projects.ts";

@@ -1,4 +1,4 @@
-/** What an operation is: one read, with what it returns and which parameters it takes; and what each parameter means. */
+/** Declares operations, each a read with its records and parameters, and the meaning of every parameter. */
 import type { TSchema } from "typebox";
 import type { RecordKind } from "#records/kinds.ts";
 import type { FacetName } from "#search/dataset-parts.ts";
@@ -8,30 +8,30 @@ import type { Bounds, ReadModel, Selection } from "#search/read-model.ts";
 export type FilterName = "gp_name" | FacetName;
 
 interface Filter {
-  /** For the reference; backticks mark code. */
+  /** Text for the reference; backticks mark code. */
   meaning: string;
   lengthMax: number;
-  /** May it be given several times, any of them being enough? */
+  /** It may be given several times, and any value is enough. */
   isRepeatable: boolean;
-  /** What of the search it fills: a list where it is repeatable, else a text. */
+  /** Member of the search that it fills: a list if it is repeatable, else a text. */
   member: keyof GpFilter;
 }
 
 const facet = (member: FacetName, meaning: string): Filter => ({
   member,
-  meaning: `${meaning} Repeated: any of them.`,
+  meaning: `${meaning} If repeated, any of them matches.`,
   lengthMax: 100,
   isRepeatable: true,
 });
 
 /**
- * The one list of filters, in the order of the reference and of a canonical query: parsing, hints, forms and OpenAPI
+ * The only list of filters, in the order of the reference and of a canonical query. Parsing, hints, forms and OpenAPI
  * follow it. Every facet of the read model has its filter here.
  */
 export const filters: Readonly<Record<FilterName, Filter>> = {
   gp_name: {
     meaning:
-      "Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone.",
+      "Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.",
     lengthMax: 200,
     isRepeatable: false,
     member: "name",
@@ -54,28 +54,28 @@ export type ParameterName = FilterName | PageParameter;
 export const isRepeatable = (name: ParameterName): boolean =>
   name !== "limit" && name !== "offset" && filters[name].isRepeatable;
 
-/** Bounds of the contract; the largest page is the operator's choice. */
+/** Limits of the contract. The operator chooses the largest page. */
 export const parameterBounds = {
-  /** Times a repeatable filter may be given. */
+  /** Most times that a repeatable filter may be given. */
   valuesMax: 10,
   limitDefault: 20,
   offsetMax: 2_147_483_647,
 } as const;
 
-/** A request whose parameters are all valid. */
+/** Parameters of a request, all of them valid. */
 export interface Query extends Bounds {
   filter: GpFilter;
 }
 
-/** What an operation asks of a filter it takes. */
+/** Rules of an operation for a filter it takes. */
 interface FilterRule {
   isRequired: boolean;
   lengthMin: number;
 }
 
-/** Everything there is to know about an operation: routes, reference, forms, OpenAPI and metrics follow it. */
+/** Declaration of an operation. Routes, reference, forms, OpenAPI and metrics follow it. */
 export interface Operation {
-  /** Its name everywhere: path, `operationId`, heading, file. */
+  /** Name everywhere: path, `operationId`, heading, file. */
   name: `fetch-${string}`;
   path: `/fetch-${string}`;
   /** Kind of the records it returns. */
@@ -84,23 +84,23 @@ export interface Operation {
   summary: string;
   /** Paragraphs for the reference. */
   description: string;
-  /** Filters it takes, in the order they are documented. */
+  /** Filters it takes, in the order of the docs. */
   filters: Readonly<Partial<Record<FilterName, FilterRule>>>;
-  /** A query that finds something in most datasets; curl lines and forms begin with it. */
+  /** Query that finds something in most datasets. Curl lines and forms begin with it. */
   example: Readonly<Partial<Record<ParameterName, string>>>;
   select(model: ReadModel, query: Query): Selection;
 }
 
 export const optional: FilterRule = { isRequired: false, lengthMin: 1 };
 
-/** Every filter, none of them required. */
+/** All filters, none of them required. */
 export const everyFilter = Object.fromEntries(
   filterNames.map((name) => [name, optional]),
 ) as Readonly<Record<FilterName, FilterRule>>;
 
 const namesOf = new WeakMap<Pick<Operation, "filters">, readonly ParameterName[]>();
 
-/** Names an operation takes, in the order they are documented; the same array on every call. */
+/** Returns the parameters of an operation, in the order of the docs: the same array on every call. */
 export function parametersOf(operation: Pick<Operation, "filters">): readonly ParameterName[] {
   let names = namesOf.get(operation);
   if (names === undefined) {
@@ -113,7 +113,7 @@ export function parametersOf(operation: Pick<Operation, "filters">): readonly Pa
 export const filtersOf = ({ filters }: Pick<Operation, "filters">) =>
   Object.keys(filters) as FilterName[];
 
-/** What a filter takes on an operation, as JSON Schema. */
+/** Returns the values that a filter takes on an operation, as JSON Schema. */
 export function filterSchema(name: FilterName, operation: Operation) {
   const { lengthMax, isRepeatable } = filters[name];
   const text = {
@@ -126,7 +126,7 @@ export function filterSchema(name: FilterName, operation: Operation) {
     : text;
 }
 
-/** The same of `limit` and `offset`. @param pageSizeMax the operator's largest page. */
+/** Returns the same for `limit` and `offset`. @param pageSizeMax largest page that the operator allows. */
 export const pageSchemas = (pageSizeMax: number) =>
   ({
     limit: {

@@ -1,4 +1,4 @@
-/** The page of every operation, from finished JSON: `data`, `pagination` and `meta`, or the records alone, one a line. */
+/** Writes the page of every operation from finished JSON: `data`, `pagination` and `meta`, or only records, one a line. */
 import type { RecordKind } from "#records/kinds.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { documentCount } from "#search/documents.ts";
@@ -15,7 +15,7 @@ export interface Page {
   returned: number;
 }
 
-/** Runs a query on one dataset; the answer depends on nothing else. */
+/** Runs a query on one dataset. The answer depends on nothing else. */
 export function answer(operation: Operation, model: ReadModel, query: Query): Page {
   const selection = operation.select(model, query);
   const { total, positions } = selection;
@@ -42,7 +42,7 @@ export function paginationOf(
   return { limit, offset, returned, total, has_more, next_offset };
 }
 
-/** What every answer says of the dataset it was made from. */
+/** Facts in every answer about the dataset it was made from. */
 export interface Meta {
   api_version: string;
   dataset_version: string;
@@ -57,14 +57,14 @@ export const metaOf = ({ version, updatedAt }: DatasetParts, hints: readonly Hin
   hints,
 });
 
-/** One record, as it stands in `data`. */
+/** Returns a record as it is in `data`. */
 export function recordText(parts: DatasetParts, kind: Operation["kind"], position: number): string {
   const body = beginBody(parts.documents[kind].bytes);
   writeRecords(body, parts, kind, [position], comma);
   return body.finish().toString();
 }
 
-/** The records of the same page and nothing else: one a line, byte for byte the members of `data`. */
+/** Writes only the records of the same page: one a line, byte for byte as in `data`. */
 export function answerLines(operation: Operation, model: ReadModel, query: Query): Page {
   const { total, positions } = operation.select(model, query);
   const body = beginBody(model.parts.documents[operation.kind].bytes);
@@ -73,7 +73,7 @@ export function answerLines(operation: Operation, model: ReadModel, query: Query
   return { body: body.finish(), total, returned: positions.length };
 }
 
-/** How many records of each kind a dataset has. */
+/** Counts the records of each kind in a dataset. */
 export const recordCounts = ({ parts: { documents } }: ReadModel) => ({
   gp: documentCount(documents.gp),
   principal: documentCount(documents.principal),
@@ -84,7 +84,7 @@ export const recordCounts = ({ parts: { documents } }: ReadModel) => ({
 /** Most records of one kind that a GP embeds. */
 export const embeddedMax = 100;
 
-/** What a GP embeds, in this order. */
+/** Kinds of record that a GP embeds, in this order. */
 export const embeddedKinds = ["principal", "signal"] as const;
 
 const embeddedList = (kind: (typeof embeddedKinds)[number]) => ({
@@ -143,40 +143,40 @@ function writeList(
   body.number(total);
 }
 
-/** Has one of the GPs more principals or signals than it embeds? */
+/** Reports whether one of the GPs has more principals or signals than it embeds. */
 const isCut = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =>
   embeddedLists.some(({ kind }) => {
     const { starts } = recordsOfGp[kind];
     return gps.some((gp) => starts[gp + 1]! - starts[gp]! > embeddedMax);
   });
 
-/** Assembles a body from stored documents and a little text. */
+/** Writer of a body from stored documents and a little text. */
 interface BodyWriter {
   text(text: string): void;
   byte(byte: number): void;
   /** Adds a few bytes one by one, ten times as fast as text. */
   bytes(bytes: Uint8Array): void;
-  /** A whole number, in decimal digits. */
+  /** Adds a whole number, in decimal digits. */
   number(value: number): void;
-  /** Copies so many bytes of the documents. */
+  /** Copies `length` bytes of the documents. */
   copy(from: number, length: number): void;
-  /** The body is a slice of a shared block: copy it to keep it for long. */
+  /** Returns the body. It is a slice of a shared block: copy it to keep it for long. */
   finish(): Buffer;
 }
 
 /**
- * Bodies are allocated one after another in blocks: a buffer for each would trigger a garbage collection every few
- * dozen answers. No larger, because a slow client keeps the whole block of its body alive.
+ * Size of a block: 256 KiB. Bodies are allocated in it one after another, as a buffer for each would trigger a garbage
+ * collection every few dozen answers. It is no larger, because a slow client keeps the whole block of its body alive.
  */
 const blockBytes = 256 * 1024;
 let block = Buffer.allocUnsafeSlow(blockBytes);
-/** Where the body begins, and ends so far. */
+/** Beginning of the body, and its end so far. */
 let start = 0;
 let end = 0;
-/** The bytes of all documents. Their `copy` needs no view of the piece, as `set` would. */
+/** Bytes of all documents. `copy` needs no view of a piece, unlike `set`. */
 let source = block;
 
-/** One body at a time: beginning another discards one that is unfinished. @param documents the bytes of all. */
+/** Begins a body. There is one at a time: an unfinished one is discarded. @param documents bytes of all documents. */
 function beginBody(documents: Uint8Array): BodyWriter {
   source = bufferOver(documents);
   end = start;
@@ -191,7 +191,7 @@ function enlarge(bytes: number): void {
   end = begun.length;
 }
 
-// One for all bodies, since V8 compiles it into its callers only where it is always the same.
+// One writer serves all bodies: V8 inlines it into its callers only if it is always the same.
 const writer: BodyWriter = {
   text(text) {
     if (end + text.length * 3 > block.length) enlarge(text.length * 3);

@@ -1,10 +1,10 @@
-/** The member `pagination` of every page; a type alone, so that programs that import the library see nothing of the engine. */
+/** Member `pagination` of every page. The type is alone here, so that importers of the library see nothing of the engine. */
 export interface Pagination {
   limit: number;
   offset: number;
   /** Entries on this page. */
   returned: number;
-  /** Entries of all pages; exact. */
+  /** Entries on all pages; exact. */
   total: number;
   has_more: boolean;
   next_offset: number | null;

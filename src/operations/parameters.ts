@@ -1,4 +1,4 @@
-/** Query text → a query whose parameters are all valid, or its faults at once. */
+/** Reads a query text: returns a query with valid parameters, or reports all faults at once. */
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
 import type { GpFilter } from "#search/gp-search.ts";
 import { nearest } from "./edit-distance.ts";
@@ -15,15 +15,16 @@ import {
   type Query,
 } from "./operation.ts";
 
-/** An operation, or what is read like one. */
+/** An operation, or another path that is read like one. */
 interface TakesParameters extends Pick<Operation, "filters"> {
   readonly path: string;
 }
 
 /**
- * @param text what follows the first `?` of the request, undecoded.
- * @param all every operation, to tell where else a parameter is known.
- * @param limitDefault what `limit` is where it is left out.
+ * Reads the query of an operation.
+ * @param text everything after the first `?` of the request, undecoded.
+ * @param all every operation, to say where else a parameter is known.
+ * @param limitDefault value of `limit` if it is left out.
  * @throws Problem invalid-parameters with the first faults in the order of the query, missing ones last, and their number.
  */
 export function readQuery(
@@ -36,7 +37,7 @@ export function readQuery(
   const allowed = parametersOf(operation);
   const faults: ParameterFault[] = [];
   let faultCount = 0;
-  /** Only faults that are listed are described: finding a suggestion costs more than reading the pair. */
+  /** Describes only faults that are listed. Finding a suggestion costs more than reading the pair. */
   const add = (describe: () => ParameterFault) => {
     if (faultCount++ < listedMax) faults.push(describe());
   };
@@ -66,8 +67,8 @@ export function readQuery(
 }
 
 /**
- * For what takes no parameter.
- * @param all every operation, to tell where a parameter is known.
+ * Refuses every parameter, on a path that takes none.
+ * @param all every operation, to say where a parameter is known.
  * @throws Problem invalid-parameters, as `readQuery` does.
  */
 export function refuseParameters(path: string, text: string, all: readonly Operation[]): void {
@@ -99,19 +100,19 @@ function queryFrom(
   };
 }
 
-/** The query as text: the same for every way to ask the same. */
+/** Returns the query as text, the same for every way to ask the same question. */
 export const canonicalQuery = (
   operation: Pick<Operation, "filters">,
   { filter, limit, offset }: Query,
 ): string => pageQuery(filterText(operation, filter), limit, offset);
 
-/** @param filter as `filterText` gives it. */
+/** Returns the query of a page. @param filter from `filterText`. */
 export const pageQuery = (filter: string, limit: number, offset: number): string =>
   `${filter}${filter === "" ? "" : "&"}limit=${limit}&offset=${offset}`;
 
 /**
- * Writes every filter that the operation takes, so that none is left out of links and entity tags.
- * @param change what becomes of each value.
+ * Writes every filter that the operation takes, so that links and entity tags leave none out.
+ * @param change applied to each value.
  */
 export function filterText(
   operation: Pick<Operation, "filters">,
@@ -213,7 +214,7 @@ function faultOfText(
     : undefined;
 }
 
-/** Spaces around a name are no part of it; a whole value is compared as it is. */
+/** Returns a value without the spaces around a name. A whole value is compared unchanged. */
 const ownText = (name: FilterName, value: string) => (isRepeatable(name) ? value : value.trim());
 
 const tooMany = (name: ParameterName): ParameterFault => ({
@@ -229,12 +230,13 @@ function missing(name: FilterName, { filters: rules }: TakesParameters): Paramet
   return { parameter: name, code: "missing", detail: `Required, ${atLeast}.` };
 }
 
-/** Most faults that the detail of an answer names. */
+/** Most faults in the `detail` of an error. */
 const summarisedMax = 5;
 
 /**
- * @param errors the first of the faults, at most `listedMax`.
- * @param count of all faults.
+ * Returns the problem of invalid parameters.
+ * @param errors the first faults, at most `listedMax`.
+ * @param count number of all faults.
  */
 export function invalidParameters(
   path: string,
@@ -273,15 +275,15 @@ function summaryOf(
   }
 }
 
-/** Splits a query string into names and values as sent; nothing is dropped or guessed. */
+/** A name and a value of a query. */
 interface Pair {
   name: string;
   value: string;
-  /** Was the text percent-encoded UTF-8 without control characters? If not, name and value are left undecoded. */
+  /** The text was percent-encoded UTF-8 without control characters. If not, name and value are left undecoded. */
   isReadable: boolean;
 }
 
-/** @param text what follows the first `?`; one character per byte, as Node gives it. */
+/** Splits a query into its pairs, and drops or guesses nothing. @param text has one character per byte, as Node gives it. */
 function readPairs(text: string): Pair[] {
   const pairs: Pair[] = [];
   for (const part of text.split("&")) {
@@ -305,7 +307,7 @@ const brokenEscape = /%(?![0-9A-Fa-f]{2})/;
 const controlCharacter = /\p{Cc}/u;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Undefined where an escape is broken, the bytes are not UTF-8, or they include a control character. */
+/** Decodes a text. Returns undefined if an escape is broken, the bytes are not UTF-8, or one is a control character. */
 function decode(raw: string): string | undefined {
   if (plain.test(raw)) return raw;
   if (brokenEscape.test(raw)) return undefined;

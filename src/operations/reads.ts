@@ -1,4 +1,4 @@
-/** What is asked with a key: the operations, and what stands beside them; `mcp` is a message to `/mcp`, whatever it asks for. */
+/** Names of everything that is read with a key: the operations and others. `mcp` is any message to `/mcp`. */
 import { operations } from "./index.ts";
 import type { Operation } from "./operation.ts";
 
@@ -6,7 +6,7 @@ const otherReads = ["vocabulary", "exports", "changes", "mcp"] as const;
 
 export const exportsPath = "/exports";
 
-/** What a request with a key is counted, logged and recorded under. */
+/** Name under which a request with a key is counted, logged and recorded. */
 export type ReadName = Operation["name"] | (typeof otherReads)[number];
 
 export const readNames: readonly ReadName[] = [

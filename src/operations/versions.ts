@@ -1,15 +1,15 @@
-/** The minor versions of the API with what each added. The newest is the one that is served. */
+/** Minor versions of the API, with the additions of each. The newest one is served. */
 
 export interface ApiVersion {
   /** Minor version, as in the header `API-Version`. */
   version: string;
-  /** Day it was first served, `YYYY-MM-DD`. */
+  /** First day it was served, `YYYY-MM-DD`. */
   date: string;
-  /** One sentence each; backticks mark code. */
+  /** Additions, a sentence each; backticks mark code. */
   changes: readonly string[];
 }
 
-/** Newest first; the page at `/changelog` shows them. */
+/** Versions, newest first. The page at `/changelog` shows them. */
 export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
   {
     version: "1.3",

@@ -1,4 +1,4 @@
-/** The vocabulary of a dataset: every tag, theme and market with its number of GPs, and the closed lists with what each value means. */
+/** The vocabulary of a dataset: every tag, theme and market with its number of GPs, and the closed lists with their meanings. */
 import { list, text, whole } from "#records/fields.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { valueLists } from "#records/value-lists.ts";
@@ -9,19 +9,22 @@ import { type Meta, metaOf } from "./page.ts";
 
 const CountedValue = Type.Object({
   value: text("The value, as a query asks for it."),
-  gps_total: whole("How many GPs a query for it finds.", 1),
+  gps_total: whole("Number of GPs that a query for it finds.", 1),
   spellings: list(
-    "What else finds it, and perhaps other values too: the cities of a market. Empty of most.",
+    "Other spellings that find it, and perhaps other values, too: the cities of a market. Most values have none.",
     Type.String(),
   ),
 });
 type CountedValue = Static<typeof CountedValue>;
 
 const Enum = Type.Object({
-  members: list("Members that take their values from it; of `external_ids` the names.", text("")),
+  members: list(
+    "Members that take their values from it; for `external_ids`, their names.",
+    text(""),
+  ),
   values: list(
-    "In the order of the reference; a minor version may add some.",
-    Type.Object({ value: text("The value."), meaning: text("What it means, in a sentence.") }),
+    "Values in the order of the reference; a minor version may add some.",
+    Type.Object({ value: text("The value."), meaning: text("Its meaning, in one sentence.") }),
   ),
 });
 type Enum = Static<typeof Enum>;
@@ -33,22 +36,22 @@ export const vocabularySummary =
 type ListName = `${FacetName}s`;
 const listNameOf = (facet: FacetName): ListName => `${facet}s`;
 
-/** A list for each facet, by the facet's name in the plural. */
+/** Makes a list for each facet, by the facet's name in the plural. */
 const forEachFacet = <T>(make: (facet: FacetName) => T) =>
   Object.fromEntries(facetNames.map((facet) => [listNameOf(facet), make(facet)])) as Record<
     ListName,
     T
   >;
 
-/** The data, for the reference. */
+/** Schema of the data, for the reference. */
 export const VocabularyData = Type.Object({
   ...forEachFacet((facet) =>
     list(
-      `What \`${facet}\` finds, the most GPs first. ${filters[facet].meaning.split(" Repeated:")[0]}`,
+      `Values that \`${facet}\` finds, most GPs first. ${filters[facet].meaning.split(" If repeated,")[0]}`,
       CountedValue,
     ),
   ),
-  enums: list("The closed lists of values.", Enum),
+  enums: list("Closed lists of values.", Enum),
 });
 
 export interface Vocabulary {
@@ -63,7 +66,7 @@ const enums: readonly Enum[] = valueLists.map(({ members, values }) => ({
 
 const known = new WeakMap<DatasetParts, Vocabulary>();
 
-/** Counted when it is first asked for, and kept as long as the dataset. */
+/** Returns the vocabulary, counted when it is first needed and kept as long as the dataset. */
 export function vocabularyOf(parts: DatasetParts): Vocabulary {
   let vocabulary = known.get(parts);
   if (vocabulary === undefined) {

@@ -48,7 +48,7 @@ export const mcpPage = (publicUrl: string | null): string =>
         <p>
           <code>detail</code> is <code>brief</code> by default, which gives the members that matter
           most; with <code>full</code> records are what they are over HTTP. A market is asked for as
-          over HTTP: ${filters.market.meaning.split(" Repeated:")[0]} The resource
+          over HTTP: ${filters.market.meaning.split(" If repeated,")[0]} The resource
           <code>gp-records://guide</code> explains every member.
         </p>
       </section>

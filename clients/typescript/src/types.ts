@@ -597,13 +597,13 @@ export interface PublishedChange {
   version: string;
   /** When it was published. */
   published_at: string;
-  /** The dataset that was served before; `null` for the first that is known of. */
+  /** The dataset that was served before; `null` for the first one known. */
   from: string | null;
-  /** Hash of its records, as the guide to changes defines it; `null` while it is not known. */
+  /** Hash of its records, as the guide to changes defines it; `null` while it is unknown. */
   hash: string | null;
-  /** Path of the step from `from`; `null` where there is none. */
+  /** Path of the step from `from`; `null` if there is none. */
   step: string | null;
-  /** How many changes the step has. */
+  /** Number of changes in the step. */
   changes: number | null;
   /** Changes by kind of record. */
   counts: Counts | null;
@@ -619,17 +619,17 @@ export type Change =
 export interface RecordChange {
   /** What happened to the record. */
   change: Change;
-  /** Its kind. */
+  /** Kind of the record. */
   kind: Kind;
-  /** Its id. */
+  /** Id of the record. */
   id: string;
-  /** The whole record: of one that was added, or has other members than before. */
+  /** The whole record, if it was added or has other members than before. */
   record?: Record<string, unknown>;
   /** The members that differ, as they were. */
   before?: Record<string, unknown>;
   /** The same members, as they are. */
   after?: Record<string, unknown>;
-  /** The GP that a merged one is now. */
+  /** The GP that a merged one is part of now. */
   into?: string;
 }
 
@@ -728,13 +728,13 @@ export interface Problem {
 
 /** Parameters of `/fetch-gp`. */
 export interface FetchGpQuery {
-  /** Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone. */
+  /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name: string;
-  /** A tag, strategy or property type of the GP, as a whole value. Repeated: any of them. */
+  /** A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Repeated: any of them. */
+  /** A theme of the GP, as a whole value. If repeated, any of them matches. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. Repeated: any of them. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
   market?: string | readonly string[];
   /** How many records a page has at most. */
   limit?: number;
@@ -751,13 +751,13 @@ export interface FetchGpAnswer {
 
 /** Parameters of `/fetch-principals`. */
 export interface FetchPrincipalsQuery {
-  /** Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone. */
+  /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** A tag, strategy or property type of the GP, as a whole value. Repeated: any of them. */
+  /** A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Repeated: any of them. */
+  /** A theme of the GP, as a whole value. If repeated, any of them matches. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. Repeated: any of them. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
   market?: string | readonly string[];
   /** How many records a page has at most. */
   limit?: number;
@@ -774,7 +774,7 @@ export interface FetchPrincipalsAnswer {
 
 /** Parameters of `/fetch-signals`. */
 export interface FetchSignalsQuery {
-  /** Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone. */
+  /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
   /** How many records a page has at most. */
   limit?: number;
@@ -791,7 +791,7 @@ export interface FetchSignalsAnswer {
 
 /** Parameters of `/fetch-projects`. */
 export interface FetchProjectsQuery {
-  /** Part of a name of the GP: every word must stand in one of its names (name, legal name, alias). A word of fewer than 4 characters must begin a word. The id of a GP means that GP alone. */
+  /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
   /** How many records a page has at most. */
   limit?: number;
@@ -814,7 +814,7 @@ export interface ChangesQuery {
   offset?: number;
 }
 
-/** The publications of datasets, and what each of them changed. */
+/** The publications of datasets, and the changes of each. */
 export interface ChangesAnswer {
   data: PublishedChange[];
   pagination: Pagination;
