@@ -1,50 +1,56 @@
-/** CSV (RFC 4180) that is also safe to open in a spreadsheet. */
+/** Writes CSV (RFC 4180) that is also safe to open in a spreadsheet. */
 
-/** What a cell holds: null is empty, and a list becomes one text. */
+/** Content of a cell. Null is empty, and a list becomes one text. */
 export type Cell = string | number | null | readonly string[];
 
-/** One column of a table, by whatever it is written. */
+/** A column of a table, made from rows of any type. */
 export interface Column<Row> {
   name: string;
   of(row: Row): Cell;
 }
 
-/** Ends each line. */
+/** End of each line. */
 export const lineEnd = "\r\n";
 
-/** A heading and all rows, each with its end. */
+/** Returns a heading and all rows, each with its end. */
 export const csvTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string =>
   [csvHeading(columns), ...rows.map((row) => csvRow(columns, row))].join(lineEnd) + lineEnd;
 
-/** Without it Excel takes a file for the code page of the machine: it belongs before what people download, not before what programs read. */
+/**
+ * Mark that a file is UTF-8. Without it Excel assumes the code page of the machine. It belongs in files that people
+ * download, not in those that programs read.
+ */
 export const byteOrderMark = "\uFEFF";
 
-/** The names of the columns, without the end of the line. */
+/** Returns the names of the columns, without the end of the line. */
 export const csvHeading = <Row>(columns: readonly Column<Row>[]): string =>
   csvLine(columns.map(({ name }) => name));
 
-/** One row, without the end of the line. */
+/** Returns one row, without the end of the line. */
 export const csvRow = <Row>(columns: readonly Column<Row>[], row: Row): string =>
   csvLine(columns.map((column) => column.of(row)));
 
 const csvLine = (cells: readonly Cell[]): string => cells.map(csvCell).join(",");
 
 /**
- * Reports whether a spreadsheet might run it, or a part of it: one that cuts cells at semicolons or tabs, as Excel does in
- * Europe, does not heed our quotes, so that a part or a line of a text becomes a cell. Some skip spaces before they look.
+ * Reports whether a spreadsheet might run a text, or a part of it. A program that splits cells at semicolons or tabs, such
+ * as Excel in Europe, ignores our quotes. A part or a line of a text then becomes a cell. Some programs skip leading spaces.
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
 export const looksLikeFormula = (text: string): boolean =>
   formulaStart.test(text) || text.search(beforeFormula) >= 0;
 
-/** What begins a formula, with the signs that look alike: Excel in Japanese and Numbers take full-width ones. */
+/** Signs that begin a formula, and signs that look alike: Excel in Japanese and Numbers accept full-width ones. */
 const signs = "=+\\-@⁺⁻⁼₊₋₌−﬩﹢﹣﹦﹫＋－＝＠";
 const formulaStart = new RegExp(`^\\s*?[\\t\\r${signs}]`);
-/** Ends where a formula may begin, inside of a text. */
+/** Pattern of a place inside a text where a formula may begin. */
 const beforeFormula = new RegExp(`[;\\t\\r\\n](?:[^\\S\\t\\r\\n]|")*(?=[${signs}])`, "g");
 const mustBeQuoted = /[",\r\n]/;
 
-/** A number stays a number, also a negative one; text gets an apostrophe where a spreadsheet would take it, or a part of it, for a formula. */
+/**
+ * Writes a cell. A number stays a number, even a negative one. Text gets an apostrophe wherever a spreadsheet would take it,
+ * or a part of it, for a formula.
+ */
 function csvCell(cell: Cell): string {
   if (cell === null) return "";
   if (typeof cell === "number") return String(cell);

@@ -1,4 +1,4 @@
-/** The engine as a library: opens a published dataset and answers the four operations in this process, without a server or a key. */
+/** The engine as a library: opens a published dataset and answers the four operations in this process, without server or key. */
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -24,9 +24,9 @@ import { openReadModel, type ReadModel } from "#search/read-model.ts";
 export { DatasetFault, Problem };
 
 export interface PageParameters {
-  /** 1 to `pageSizeMax`; 20 unless given. */
+  /** Size of the page: 1 to `pageSizeMax`, 20 by default. */
   limit?: number;
-  /** 0 unless given. */
+  /** Number of records to skip; 0 by default. */
   offset?: number;
 }
 
@@ -34,7 +34,7 @@ export interface NameParameters extends PageParameters {
   gp_name?: string;
 }
 
-/** Several values of a facet: any of them. */
+/** Parameters with facets. With several values of one, any of them matches. */
 export interface FacetParameters extends NameParameters {
   tag?: string | readonly string[];
   theme?: string | readonly string[];
@@ -48,9 +48,9 @@ export interface GpParameters extends FacetParameters {
 export interface Answer<OneRecord> {
   /** The bytes that the service sends for the same request: JSON in UTF-8. */
   readonly body: Uint8Array;
-  /** How many records satisfy the filters. */
+  /** Number of records that satisfy the filters. */
   readonly total: number;
-  /** `body`, read. */
+  /** Returns `body`, parsed. */
   json(): AnswerBody<OneRecord>;
 }
 
@@ -65,10 +65,13 @@ export interface AnswerBody<OneRecord> {
   };
 }
 
-/** Each method throws a Problem of the code `invalid-parameters`, with every fault in `members.errors`, as the service answers 400. */
+/**
+ * An open dataset. Each method throws a Problem of the code `invalid-parameters` if the service would answer 400. Its
+ * `members.errors` has every fault.
+ */
 export interface Records {
   readonly datasetVersion: string;
-  /** RFC 3339, UTC. */
+  /** Time when the dataset was built, RFC 3339, UTC. */
   readonly datasetUpdatedAt: string;
   fetchGp(parameters: GpParameters): Answer<Static<typeof Gp>>;
   fetchPrincipals(parameters?: FacetParameters): Answer<Static<typeof Principal>>;
@@ -77,7 +80,7 @@ export interface Records {
 }
 
 export interface OpenOptions {
-  /** The largest `limit`, 100 unless given, as PAGE_SIZE_MAX of the service. */
+  /** Largest `limit`, 100 by default, like PAGE_SIZE_MAX of the service. */
   pageSizeMax?: number;
 }
 
@@ -86,14 +89,14 @@ export interface OpenOptions {
  * are only read, and may be removed afterwards.
  * @param path file of a dataset (`<version>.sqlite`, with `<version>.json` beside it), or a data folder, for the
  *   dataset published there.
- * @throws DatasetFault where there is none, or it is not what was published.
+ * @throws DatasetFault if there is none, or if it is not the published one.
  */
 export async function open(
   path: string,
   { pageSizeMax = 100 }: OpenOptions = {},
 ): Promise<Records> {
   const load = startLoad({ ...find(path), isTakeover: false });
-  const { parts } = await load.loaded.catch(refuse).finally(load.stop);
+  const { parts } = await load.loaded.catch(failToLoad).finally(load.stop);
   const model = openReadModel(parts);
   const answer = <OneRecord>(operation: Operation, parameters: FacetParameters) => {
     const query = readQuery(operation, queryText(parameters), pageSizeMax, operations);
@@ -109,33 +112,33 @@ export async function open(
   };
 }
 
-/** What is thrown in the thread that reads has no class any more when it arrives here. */
-function refuse(error: Error): never {
+/** Restores the class of an error from the thread that reads. @throws DatasetFault always. */
+function failToLoad(error: Error): never {
   throw new DatasetFault(error.message, "unfit", { cause: error });
 }
 
 function find(path: string) {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new DatasetFault(`${path} is not there.`);
+  if (found === undefined) throw new DatasetFault(`${path} does not exist.`);
   const isFolder = found.isDirectory();
   const folder = isFolder ? join(path, "datasets") : dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new DatasetFault(`${path} is no data folder: it has no folder 'datasets'.`);
+    throw new DatasetFault(`${path} is not a data folder: it has no folder 'datasets'.`);
   const catalogue = openCatalogue(folder);
   const version = basename(path, ".sqlite");
   if (!isFolder && !catalogue.has(version))
     throw new DatasetFault(
-      `${path} is no dataset: that is a file <version>.sqlite with <version>.json beside it.`,
+      `${path} is not a dataset: name a file <version>.sqlite with <version>.json beside it.`,
     );
   const generation = isFolder ? catalogue.current() : catalogue.find(version);
   if (generation === null)
-    throw new DatasetFault(`In ${path} no dataset is published: import records first.`);
+    throw new DatasetFault(`No dataset is published in ${path}: import records first.`);
   return { path: catalogue.pathOf(generation.version), generation };
 }
 
 type Value = string | number;
 
-/** The query as a client of the service would send it, so that both mean and refuse the same. */
+/** Returns the query as a client of the service would send it, so that both accept and refuse the same. */
 function queryText(parameters: FacetParameters): string {
   const named = Object.entries(parameters) as [string, Value | readonly Value[] | undefined][];
   const pairs = named.flatMap(([name, value]) =>
@@ -150,7 +153,7 @@ function answerFrom<OneRecord>(
   query: Query,
 ): Answer<OneRecord> {
   const { body: shared, total } = json.write(operation, model, query);
-  // What it lies in is used for the next answers, too.
+  // The block that contains it is used for the next answers, too.
   const body = new Uint8Array(shared);
   return {
     body,

@@ -1,4 +1,4 @@
-/** The catalogue of errors: what each code means, its HTTP status and members, and the one error class that carries it. */
+/** The catalogue of errors: the meaning of each code, its HTTP status and members, and the only error class that carries it. */
 import { list, oneOf, orNull, time } from "#records/fields.ts";
 import { Type, type Static, type TObject, type TSchema } from "#records/schema.ts";
 
@@ -6,7 +6,7 @@ const text = (description: string) => Type.String({ description });
 const path = (description: string) => Type.String({ description, format: "uri-reference" });
 const count = (description: string, minimum = 0) => Type.Integer({ description, minimum });
 
-/** Why one parameter is not valid; the closed list of `errors[].code`. */
+/** Reasons why a parameter is not valid: the closed list of `errors[].code`. */
 export const parameterFaultCodes = [
   "missing",
   "too_short",
@@ -20,14 +20,14 @@ export const parameterFaultCodes = [
   "invalid_encoding",
 ] as const;
 
-/** The most faults listed in one response; a query of 8 KB can have thousands. */
+/** Most faults listed in one response. A query of 8 KB can have thousands. */
 export const listedMax = 20;
 
 export const ParameterFault = Type.Object({
-  parameter: text("The parameter as it was sent, at most 50 characters of it."),
+  parameter: text("The parameter as it was sent, cut to 50 characters."),
   code: oneOf("The fault for programs.", parameterFaultCodes),
   detail: text("The fault for people."),
-  suggestion: Type.Optional(text("The nearest parameter there is.")),
+  suggestion: Type.Optional(text("The nearest existing parameter.")),
   minimum: Type.Optional(Type.Integer()),
   maximum: Type.Optional(Type.Integer()),
   allowed: Type.Optional(list("Parameters of this operation.", Type.String())),
@@ -35,7 +35,13 @@ export const ParameterFault = Type.Object({
 });
 export type ParameterFault = Unchanging<Static<typeof ParameterFault>>;
 
-const policyName = oneOf("Which quota.", ["minute", "hour", "day", "failed-keys", "mcp-messages"]);
+const policyName = oneOf("Name of the quota.", [
+  "minute",
+  "hour",
+  "day",
+  "failed-keys",
+  "mcp-messages",
+]);
 
 export const QuotaPolicy = Type.Object({
   name: policyName,
@@ -45,19 +51,19 @@ export const QuotaPolicy = Type.Object({
   reset: count("Seconds until some of them return."),
 });
 
-const accountUrl = orNull(path("Page on which you manage keys; `null` where there is none."));
+const accountUrl = orNull(path("Page on which you manage keys; `null` if there is none."));
 const keyHint = text("The first characters of the key, to tell it from your others.");
 const sizeMax = count("The largest size, in bytes.");
 const reason = <const V extends readonly string[]>(values: V) =>
   oneOf("Why, for programs.", values);
 
-/** Members that every error has, in the order in which they are sent (RFC 9457). Backticks mark code. */
+/** Members of every error, in the order in which they are sent (RFC 9457). Backticks mark code. */
 export const commonMembers = {
   type: path("URI reference that names the error."),
   title: text("The error in one line; the same for every error of this code."),
   status: Type.Integer({ description: "The HTTP status, as in the status line." }),
   detail: text("What happened this time, for people."),
-  code: text("The error for programs; it does not change."),
+  code: text("The error for programs; it never changes."),
   request_id: text(
     "Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.",
   ),
@@ -66,7 +72,7 @@ export const commonMembers = {
 export interface ProblemKind {
   status: number;
   title: string;
-  /** What an error of this code has besides the members of every error. */
+  /** Members of an error with this code, besides those of every error. */
   members: Readonly<Record<string, TSchema>>;
 }
 
@@ -80,10 +86,7 @@ const kinds = {
         maxItems: listedMax,
       }),
       errors_total: Type.Optional(
-        count(
-          `How many faults there are; only where they are more than ${listedMax}.`,
-          listedMax + 1,
-        ),
+        count(`Number of all faults; only if there are more than ${listedMax}.`, listedMax + 1),
       ),
     },
   },
@@ -91,7 +94,7 @@ const kinds = {
   "api-key-missing": {
     status: 401,
     title: "No API key was sent",
-    members: { header: text("Where the key belongs."), account_url: accountUrl },
+    members: { header: text("Header for the key."), account_url: accountUrl },
   },
   "api-key-invalid": {
     status: 401,
@@ -125,11 +128,9 @@ const kinds = {
     status: 404,
     title: "There is nothing at this path",
     members: {
-      suggestion: orNull(path("The nearest path there is, or `null`.")),
+      suggestion: orNull(path("The nearest existing path, or `null`.")),
       operations: list("Paths of the operations.", Type.String()),
-      kept: Type.Optional(
-        list("On `/changes`: paths of the newest steps that are kept.", Type.String()),
-      ),
+      kept: Type.Optional(list("On `/changes`: paths of the newest kept steps.", Type.String())),
     },
   },
   "method-not-allowed": {
@@ -161,7 +162,7 @@ const kinds = {
   "range-not-satisfiable": {
     status: 416,
     title: "The range lies beyond the file",
-    members: { bytes: count("How many bytes the file has.") },
+    members: { bytes: count("Size of the file in bytes.") },
   },
   "expectation-failed": { status: 417, title: "The expectation cannot be met", members: {} },
   "quota-exceeded": {
@@ -169,7 +170,7 @@ const kinds = {
     title: "Request cannot be satisfied as assigned quota has been exceeded",
     members: {
       "violated-policies": list(
-        "Which quotas are used up: `minute`, `hour`, `day`, `failed-keys` for too many wrong keys from your address, `mcp-messages` for too many to `/mcp` that call no tool.",
+        "The quotas that are used up: `minute`, `hour`, `day`; `failed-keys` for too many wrong keys from your address; `mcp-messages` for too many messages to `/mcp` that call no tool.",
         policyName,
       ),
       retry_after: count("Whole seconds until a request is worth trying.", 1),
@@ -200,7 +201,7 @@ export type ProblemCode = keyof typeof kinds;
 export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = kinds;
 export const problemCodes = Object.keys(kinds) as ProblemCode[];
 
-/** Deeply read-only. */
+/** Type that is read-only at every level. */
 type Unchanging<T> = T extends readonly (infer Item)[]
   ? readonly Unchanging<Item>[]
   : T extends object
@@ -219,25 +220,25 @@ type ValueIn<Members, Name> = Members extends unknown
   : never;
 type EveryMembers = { [Code in ProblemCode]: MembersOf<Code> }[ProblemCode];
 
-/** The extension members of an error whose code is not known: each may be missing. */
+/** Extension members of an error with an unknown code: each may be missing. */
 type ProblemMembers = {
   readonly [Name in NamesIn<EveryMembers>]?: ValueIn<EveryMembers, Name>;
 };
 
-/** The arguments of an error: its code, its detail, and exactly the members of that code. */
+/** Arguments of an error: its code, its detail, and exactly the members of that code. */
 export type ProblemParts = {
   [Code in ProblemCode]: keyof MembersOf<Code> extends never
     ? readonly [code: Code, detail: string]
     : readonly [code: Code, detail: string, members: MembersOf<Code>];
 }[ProblemCode];
 
-/** An error response (RFC 9457); `members` are the extension members of its code. */
+/** An error response (RFC 9457). `members` are the extension members of its code. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly members: ProblemMembers;
 
   constructor(...[code, detail, members]: ProblemParts) {
-    // An expected response: its stack is of no interest, and would cost more than the rest of it.
+    // An expected response needs no stack, which would cost more than the rest of it.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(detail);
@@ -252,17 +253,17 @@ export class Problem extends Error {
   }
 }
 
-/** The cause is logged, not sent. */
+/** Returns the problem of an internal error. Its cause is logged, not sent. */
 export const internalError = () =>
   new Problem(
     "internal-error",
     "The service made a mistake; it has been logged under this request_id.",
   );
 
-/** The registered type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers-11); the others are pages served here. */
+/** Registered type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers-11). The other types are pages served here. */
 const quotaType = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
-/** The members of the body (RFC 9457), in their order. */
+/** Returns the members of the body (RFC 9457), in their order. */
 export function problemBody({ code, message, members }: Problem, requestId: string) {
   const { status, title } = problemKinds[code];
   return {
@@ -276,13 +277,13 @@ export function problemBody({ code, message, members }: Problem, requestId: stri
   };
 }
 
-// Wider than a key: a damaged, cut, lengthened, doubled or percent-encoded one still contains most of the secret.
+// This is wider than a key: a damaged, cut, lengthened, doubled or percent-encoded one still has most of the secret.
 const keyLike = /gpr(?:_|%5f)[0-9a-z_]{12,}/gi;
 const hintLength = 8;
 
 /**
- * Cuts everything that looks like a key to 8 characters and `…`, for errors and logs. Percent-escapes are resolved
- * only where they hid a key.
+ * Cuts everything that looks like a key to 8 characters and `…`, for errors and logs. Percent-escapes are resolved only
+ * if they hid a key.
  */
 export function maskKeys(text: string): string {
   const masked = cutKeys(text);
@@ -298,7 +299,7 @@ const cutKeys = (text: string) => text.replace(keyLike, (key) => `${key.slice(0,
 
 const echoedMax = 50;
 
-/** A caller's text as it may be echoed: at most 50 characters, and nothing that could be an API key. */
+/** Returns a caller's text fit to be echoed: at most 50 characters, and nothing that could be an API key. */
 export function echo(text: string): string {
   const characters = [...maskKeys(text)];
   return characters.length <= echoedMax

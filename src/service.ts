@@ -1,4 +1,4 @@
-/** Wires the modules together for one process. Whoever opens a service closes it. */
+/** Wires the modules together for one process. The opener of a service closes it. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -38,33 +38,34 @@ import { openRecording } from "#usage/recording.ts";
 
 export interface Service {
   server: Server;
-  /** Where metrics are served, once it listens; null without an admin address. */
+  /** Returns the address of the metrics once it listens, or null if there is none. */
   adminAddress(): string | null;
-  /** Resolves to the address it listens on; until `start` has loaded a dataset, queries are answered with 503. */
+  /** Resolves to the address it listens on. Queries get a 503 until `start` has loaded a dataset. */
   listen(): Promise<string>;
   /**
-   * Loads the current dataset, then listens, if it does not yet: until then clients wait in the socket where one was
-   * passed, and a proxy asks another instance where not. Resolves to the address.
+   * Loads the current dataset, then listens, if it does not yet. Until then clients wait in a passed socket. Without one, a
+   * proxy asks another instance. Resolves to the address.
    */
   start(): Promise<string>;
-  /** Finishes the requests in progress, within five seconds, or eight while PostgreSQL does not answer; nothing counted is lost. */
+  /** Finishes the requests in progress within 5 s, or 8 s while PostgreSQL does not answer. Nothing counted is lost. */
   stop(): Promise<void>;
 }
 
-/** The clocks, and how long others may take: what tests inject. */
+/** Clocks and patience, which tests inject. */
 interface Time {
   clock: Clock;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now(): number;
-  /** With those who count for several instances. */
+  /** Patience with the server that counts for several instances. */
   patience?: ChosenPatience | undefined;
 }
 
 /**
- * @param ahead of the current dataset, where it is being read already.
+ * Opens a service.
+ * @param ahead load of the current dataset, if it has already begun.
  * @param passed sockets to listen on in place of HOST, PORT and ADMIN_ADDRESS.
- * @param program its version, as other machines are told.
- * @throws DomainError where another server holds the data folder, or it cannot be used.
+ * @param program version of the program, for other machines.
+ * @throws DomainError if another server uses the data folder, or if it cannot be used.
  */
 export async function openService(
   config: Config,
@@ -242,7 +243,7 @@ export async function openService(
     closeDatasets: datasets.close,
     async closeStores() {
       await Promise.all([accountWorker.close(), recording.close(), keyVerifier.close()]);
-      // The account worker may have counted until then.
+      // The account worker may have counted until now.
       await counters.close();
     },
     closeAdmin: admin.close,
@@ -268,7 +269,7 @@ export async function openService(
   };
 }
 
-/** The files of whole datasets; their code is loaded only here. */
+/** Opens the files of whole datasets. Their code is loaded only here. */
 async function openOffers(
   { dataDir }: Config,
   log: Logger,

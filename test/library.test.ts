@@ -72,12 +72,12 @@ test("what cannot be opened is refused with its path and the reason, and nothing
       assert.ok(error.message.includes(dataDir), error.message);
       return true;
     });
-  await refuses(join(dataDir, "nothing"), /is not there/);
+  await refuses(join(dataDir, "nothing"), /does not exist/);
   await refuses(dataDir, /no folder 'datasets'/);
   openCatalogue(join(dataDir, "datasets"));
-  await refuses(dataDir, /no dataset is published/);
+  await refuses(dataDir, /No dataset is published/);
   writeFileSync(join(dataDir, "some.sqlite"), "");
-  await refuses(join(dataDir, "some.sqlite"), /is no dataset/);
+  await refuses(join(dataDir, "some.sqlite"), /is not a dataset/);
   const { path } = await publish(dataDir);
   truncateSync(path, 20_000);
   await refuses(dataDir, /20000 bytes instead of/);

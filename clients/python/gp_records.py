@@ -807,13 +807,13 @@ ParameterFaultCode = str | Literal[
 
 
 class ParameterFault(TypedDict):
-    # The parameter as it was sent, at most 50 characters of it.
+    # The parameter as it was sent, cut to 50 characters.
     parameter: str
     # The fault for programs.
     code: ParameterFaultCode
     # The fault for people.
     detail: str
-    # The nearest parameter there is.
+    # The nearest existing parameter.
     suggestion: NotRequired[str]
     minimum: NotRequired[int]
     maximum: NotRequired[int]
@@ -833,7 +833,7 @@ QuotaName = str | Literal[
 
 
 class QuotaPolicy(TypedDict):
-    # Which quota.
+    # Name of the quota.
     name: QuotaName
     # Requests the window admits.
     quota: int

@@ -8,7 +8,7 @@ import type { RecordSource } from "./record-source.ts";
 import type { ExportedFile, FileFormat } from "./run-export.ts";
 import type { WorkbookNotes } from "./workbook.ts";
 
-/** Its name is that of the kind: `gp.parquet`. A file of the same name is replaced once this one is complete. */
+/** Writes one kind to a file named after it, such as `gp.parquet`. Replaces a file of that name once this one is complete. */
 export const exportKind = (
   source: RecordSource,
   kind: RecordKind,
@@ -17,7 +17,7 @@ export const exportKind = (
 ): Promise<ExportedFile> =>
   writeFile(join(folder, `${kind}.${format}`), (output) => writers[format](source, kind, output));
 
-/** All in one file, `records.xlsx`. @throws DatasetFault where they are too many for a workbook. */
+/** Writes all kinds to one file, `records.xlsx`. @throws DatasetFault if they are too many for a workbook. */
 export const exportWorkbook = (
   source: RecordSource,
   kinds: readonly RecordKind[],
@@ -74,5 +74,5 @@ const writers: Readonly<Record<FileFormat, Write>> = {
   },
 };
 
-/** Characters that are written at a time. */
+/** Characters written at a time. */
 const pieceLength = 64 * 1024;

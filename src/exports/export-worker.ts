@@ -1,11 +1,11 @@
-/** The thread that writes files of records: its memory is bounded, and returned to the system when it ends. */
+/** The thread that writes files of records. Its memory is limited, and returned to the system at its end. */
 import { parentPort, workerData } from "node:worker_threads";
 import { lowerOwnPriority } from "#datasets/priority.ts";
 import { exportKind, exportWorkbook } from "./export-files.ts";
 import { openRecordSource } from "./record-source.ts";
 import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-export.ts";
 
-// Requests, or whatever else the machine does, come first.
+// Requests, and other work of the machine, come first.
 lowerOwnPriority();
 const { path, generation, kinds, format, folder, licence } = workerData as ExportOrder;
 const source = openRecordSource(path, generation);

@@ -1,4 +1,4 @@
-/** The files that a server offers of whole datasets: which there are, and that each is made once, when it is first asked for. */
+/** Offers whole datasets as files: lists them, and makes each once, when it is first requested. */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -13,12 +13,12 @@ import { replaceFile } from "#store/whole-file.ts";
 import { type FileFormat, fileFormats, runExport } from "./run-export.ts";
 
 export interface OfferedFile {
-  /** Such as `gp.parquet`. */
+  /** Name, such as `gp.parquet`. */
   name: string;
   kind: RecordKind;
   format: FileFormat;
   records: number;
-  /** Null until somebody asks for it. */
+  /** Null until it is first requested. */
   made: MadeFile | null;
 }
 
@@ -34,35 +34,35 @@ interface OfferedDataset {
 }
 
 export interface ExportOffers {
-  /** The dataset that is served, then those that were published, are pinned and can be read by this program, newest first. */
+  /** Lists the served dataset first, then published and pinned ones that this program can read, newest first. */
   list(): OfferedDataset[];
-  /** Undefined where the dataset is not offered, or has no such file. */
+  /** Returns undefined if the dataset is not offered, or has no such file. */
   find(version: string, name: string): OfferedFile | undefined;
   /**
-   * Makes a file, one at a time; whoever asks meanwhile gets the same one. Rejects where it cannot be made, with a
-   * DatasetFault `full` where the disk has no room.
+   * Makes a file, one at a time. Requests for it meanwhile get the same one. Rejects if it cannot be made. Rejects with a
+   * DatasetFault `full` if the disk has no room.
    */
   make(version: string, file: OfferedFile): Promise<MadeFile>;
   /**
    * Removes the files of datasets that are no longer offered.
-   * @param served the version that is served from now on.
+   * @param served version that is served from now on.
    */
   tidy(served: string): void;
-  /** Ends what is being made. */
+  /** Stops the making of a file. */
   close(): void;
 }
 
 interface OffersOrder {
-  /** Of the datasets. */
+  /** Folder of the datasets. */
   folder: string;
-  /** The version that is served; null while there is none. */
+  /** Returns the served version, or null while there is none. */
   served(): string | null;
-  /** Version of the program: another one may write other bytes. */
+  /** Version of the program. Another one may write other bytes. */
   program: string;
   onMade(version: string, name: string, milliseconds: number): void;
 }
 
-/** What stands beside a file. */
+/** Facts about a file, stored beside it. */
 interface Facts {
   bytes: number;
   sha256: string;
@@ -80,7 +80,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
   const closing = new AbortController();
 
   const offered = (current = served()): Generation[] => {
-    // Who pins a staged dataset to keep it has not published it yet.
+    // A staged dataset may be pinned, to keep it, before it is published.
     const isOffered = (one: Generation) =>
       one.version === current ||
       (one.published_at !== null && one.pinned_at !== null && isReadable(one));
@@ -92,7 +92,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     const isCurrent = ({ version }: Generation) => version === current;
     return [...newestFirst.filter(isCurrent), ...newestFirst.filter((one) => !isCurrent(one))];
   };
-  /** A dataset pinned before an update may be in a format of the past, and its file cut short by a full disk. */
+  /** Reports whether a dataset can be read. One pinned before an update may have an old format, or a full disk cut it short. */
   const isReadable = ({ version, bytes }: Generation) => {
     const path = catalogue.pathOf(version);
     return statSync(path, { throwIfNoEntry: false })?.size === bytes && isOwnFormat(path);
@@ -153,7 +153,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
   };
 }
 
-/** @throws always: what it was given, or a DatasetFault where the disk was full. */
+/** @throws always: the error given, or a DatasetFault if the disk was full. */
 function wordRoom(error: unknown): never {
   if (!isNoRoom(error)) throw error;
   const words = `an export cannot be written: ${(error as Error).message}; free some space in DATA_DIR`;
@@ -164,13 +164,13 @@ function remove(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // The next time it is tried again.
+    // It is tried again the next time.
   }
 }
 
 const factsPath = (path: string) => `${path}.json`;
 
-/** Null where it was not made, not by this version of the program, or not completely. */
+/** Returns a made file. Returns null if it was not made by this version of the program, or not completely. */
 function readMade(path: string, program: string): MadeFile | null {
   try {
     const facts = JSON.parse(readPlainFile(factsPath(path)).toString()) as Facts;
@@ -179,7 +179,7 @@ function readMade(path: string, program: string): MadeFile | null {
       ? { path, bytes, sha256 }
       : null;
   } catch {
-    // Whatever is wrong with it, it is made anew.
+    // A faulty file is made again.
     return null;
   }
 }

@@ -1,17 +1,17 @@
-/** A file that is written piece by piece and appears under its name only when it is complete. */
+/** Writes a file piece by piece. It appears under its name only when it is complete. */
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 export interface OutputFile {
-  /** Takes what the bytes are now: they may change afterwards. */
+  /** Writes the bytes as they are now. They may change afterwards. */
   write(bytes: Uint8Array | string): void;
-  /** Syncs the file and gives it its name, in place of whatever had it. */
+  /** Syncs the file and gives it its name, in place of any other file. */
   finish(): { bytes: number; sha256: string };
-  /** Removes what was written. */
+  /** Removes the unfinished file. */
   abandon(): void;
 }
 
-/** Until it is finished its name ends in `.tmp`; what a killed process left under it is overwritten. */
+/** Opens a file. Until it is finished its name ends in `.tmp`. Overwrites a file that a killed process left there. */
 export function openOutputFile(path: string): OutputFile {
   const unfinished = `${path}.tmp`;
   const file = openSync(unfinished, "w", 0o600);
@@ -20,7 +20,7 @@ export function openOutputFile(path: string): OutputFile {
   return {
     write(piece) {
       const written = typeof piece === "string" ? Buffer.from(piece) : piece;
-      // Unlike `writeSync` it continues after a partial write, and fails where the disk is full.
+      // Unlike `writeSync` it continues after a partial write, and fails if the disk is full.
       writeFileSync(file, written);
       hash.update(written);
       bytes += written.length;

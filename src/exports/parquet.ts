@@ -1,4 +1,4 @@
-/** Writes records as Parquet: a column for each member with the type it is declared with, lists and objects nested. */
+/** Writes records as Parquet: a column for each member with its declared type, lists and objects nested. */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { TProperties } from "typebox";
 import type { RecordKind } from "#records/kinds.ts";
@@ -11,7 +11,7 @@ import type { RecordSource } from "./record-source.ts";
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** What a GP embeds is in the files of principals and signals, joined by `gps`. */
+/** Members of a GP. Its embedded records are in the files of principals and signals, joined by `gps`. */
 const { principals: _principals, signals: _signals, ...gpMembers } = Gp.properties;
 
 const membersOf: Readonly<Record<RecordKind, TProperties>> = {
@@ -21,10 +21,10 @@ const membersOf: Readonly<Record<RecordKind, TProperties>> = {
   project: Project.properties,
 };
 
-/** In memory at a time: larger groups take more memory to write, smaller ones more time to read. */
+/** Rows in memory at a time. Larger groups take more memory to write; smaller ones take more time to read. */
 const rowsOfGroup = 4096;
 
-/** @returns how many records there are. */
+/** Writes all records of a kind. Returns their number. */
 export function writeParquet(source: RecordSource, kind: RecordKind, output: OutputFile): number {
   const members = Object.entries(membersOf[kind] as unknown as Record<string, Declared>);
   const schema = [
@@ -62,7 +62,7 @@ export function writeParquet(source: RecordSource, kind: RecordKind, output: Out
   return rows;
 }
 
-/** The members of a declaration that a schema is made from. */
+/** Part of a declaration that a schema is made from. */
 interface Declared {
   type: string | readonly string[];
   format?: string;
@@ -71,7 +71,7 @@ interface Declared {
   items?: Declared;
 }
 
-/** An element and those in it, in the order of the format (parquet.thrift, LogicalTypes.md). */
+/** Returns an element and those inside it, in the order of the format (parquet.thrift, LogicalTypes.md). */
 function elementsOf(name: string, declared: Declared, mayBeMissing: boolean): SchemaElement[] {
   const { type, properties, required = [], items } = declared;
   const mayBeNull = mayBeMissing || [type].flat().includes("null");
@@ -92,7 +92,7 @@ function elementsOf(name: string, declared: Declared, mayBeMissing: boolean): Sc
   return [{ ...common, ...leafOf(declared) }];
 }
 
-/** Dates stay text, since a source may know no more than the year. */
+/** Returns the type of a scalar. Dates stay text, because a source may know only the year. */
 function leafOf({ type, format }: Declared): Partial<SchemaElement> {
   const [name] = [type].flat();
   if (name === "integer") return { type: "INT64" };
@@ -106,7 +106,7 @@ function leafOf({ type, format }: Declared): Partial<SchemaElement> {
   return { type: "BYTE_ARRAY", converted_type: "UTF8" };
 }
 
-/** What the writer takes for a value. Inside lists and objects there are only texts and decimal numbers, which stay what they are. */
+/** Returns the conversion of a value for the writer. Texts and decimal numbers stay unchanged: lists and objects have nothing else. */
 function conversionOf({ type, format }: Declared): (value: unknown) => unknown {
   if ([type].flat().includes("integer"))
     return (value) => (value === null ? null : BigInt(value as number));

@@ -1,4 +1,4 @@
-/** Reads the records of a dataset one after the other, as the API answers them, in little memory however many there are. */
+/** Reads the records of a dataset one after another, as the API answers them, in little memory however many there are. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "#datasets/generation.ts";
 import { openPublished } from "#datasets/open-generation.ts";
@@ -9,36 +9,36 @@ import type { RecordMembers } from "#records/columns.ts";
 import type { DatasetIndex } from "#search/dataset-parts.ts";
 
 export interface RecordSource {
-  /** What is known of the dataset. */
+  /** Facts about the dataset. */
   generation: Generation;
   /**
-   * The records of a kind in display order as NDJSON, byte for byte what the API has in `data`: some hundred whole lines at
-   * a time, each with its end. A piece is valid until the next one is asked for.
+   * Yields the records of a kind in display order as NDJSON, byte for byte as in `data` of the API. A piece has some hundred
+   * whole lines, each with its end. It is valid until the next one is taken.
    */
   lines(kind: RecordKind): Generator<Buffer>;
-  /** The same records, parsed. */
+  /** Yields the same records, parsed. */
   records(kind: RecordKind): Generator<RecordMembers>;
-  /** The same, a GP without the records it embeds, which are most of what is read; their totals are there. */
+  /** Yields the same, but GPs without their embedded records, which are most of the bytes. Their totals remain. */
   ownRecords(kind: RecordKind): Generator<RecordMembers>;
-  /** What links a principal, signal or project to a GP, in the order of the records and of their GPs. */
+  /** Yields the links from principals, signals or projects to GPs, in the order of the records and of their GPs. */
   links(kind: RecordKind): Iterable<RecordLink>;
   countLinks(kind: RecordKind): number;
-  /** The imports that the records came by. */
+  /** Returns the imports that brought the records. */
   sources(): { name: string; imported_at: string }[];
   close(): void;
 }
 
 interface RecordLink {
   id: string;
-  /** Of a signal its title. */
+  /** Name of the record, or title of a signal. */
   name: string;
   gpId: string;
   gpName: string;
 }
 
 /**
- * Reads the whole file first, to know that it is the one that was published.
- * @throws DatasetFault where it is not, or cannot be read.
+ * Opens a dataset. It reads the whole file first, to know that it is the published one.
+ * @throws DatasetFault if it is not, or cannot be read.
  */
 export function openRecordSource(path: string, generation: Generation): RecordSource {
   const { db } = openPublished(path, generation);
@@ -74,12 +74,12 @@ function* parsed(pieces: Iterable<Buffer>): Generator<RecordMembers> {
       yield JSON.parse(line) as RecordMembers;
 }
 
-/** SQLite joins so many at little more than the cost of one. */
+/** Records in a piece. SQLite joins 256 at little more than the cost of one. */
 const recordsOfPiece = 256;
-/** A GP with all it embeds may have a hundred thousand. */
+/** Characters in a piece of GPs. A GP with its embedded records may have a hundred thousand. */
 const charactersOfPiece = 64 * 1024;
 
-/** Documents have no line break of their own: JSON escapes it. */
+/** Yields the documents of a kind. They have no line breaks: JSON escapes them. */
 function* linesOf(db: DatabaseSync, kind: RecordKind): Generator<Buffer> {
   const read = db.prepare(
     `select cast(group_concat(document, char(10)) || char(10) as blob) as lines from ${kind} where position between ? and ?`,
@@ -88,7 +88,7 @@ function* linesOf(db: DatabaseSync, kind: RecordKind): Generator<Buffer> {
     const { lines } = read.get(from, from + BigInt(recordsOfPiece - 1)) as unknown as Lines;
     if (lines === null) return;
     yield Buffer.from(lines.buffer, lines.byteOffset, lines.length);
-    // To V8 a piece is a small object, so that thousands would wait for a collection.
+    // To V8 a piece is a small object, so thousands would wait for a collection.
     lines.buffer.transfer(0);
   }
 }
@@ -97,7 +97,7 @@ interface Lines {
   lines: Uint8Array<ArrayBuffer> | null;
 }
 
-/** A GP is stored without the principals and signals that it embeds. */
+/** Yields GPs. They are stored without the principals and signals that they embed. */
 function* linesOfGps(db: DatabaseSync, embeds: boolean): Generator<Buffer> {
   const recordsOfGp = readLinks(db);
   const readOwn = openOwnDocuments(db, "gp");
@@ -128,7 +128,7 @@ function* linesOfGps(db: DatabaseSync, embeds: boolean): Generator<Buffer> {
   if (lines !== "") yield Buffer.from(lines);
 }
 
-/** Only these of the arrays that a server loads. */
+/** Reads the links: the only ones needed here of the arrays that a server loads. */
 const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] => {
   const rows = db
     .prepare("select name, element, bytes from array where name like 'recordsOfGp.%'")
@@ -136,7 +136,7 @@ const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] => {
   return (treeOf(rows) as Pick<DatasetIndex, "recordsOfGp">).recordsOfGp;
 };
 
-/** Reads a document up to what it leaves out inside a GP; null behind the last. */
+/** Reads a document up to the part left out inside a GP. Returns null after the last one. */
 function openOwnDocuments(db: DatabaseSync, kind: RecordKind): (position: number) => string | null {
   const read = db.prepare(
     `select cast(substr(cast(document as blob), 1, own_length) as text) as own from ${kind} where position = ?`,

@@ -1,42 +1,43 @@
-/** Runs an export in a thread of its own; loads none of the code that writes files. */
+/** Runs an export in a thread of its own. It loads none of the code that writes files. */
 import { Worker } from "node:worker_threads";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import type { Generation } from "#datasets/generation.ts";
 import type { RecordKind } from "#records/kinds.ts";
 
-/** Formats with a file for each kind, as the ending of its name. */
+/** Formats with a file for each kind. Its name ends in the format. */
 export const fileFormats = ["ndjson", "csv", "parquet"] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-/** One file with all records. */
+/** Format with all records in one file. */
 export const workbookFormat = "xlsx";
 
 export interface ExportOrder {
-  /** Of the dataset. */
+  /** Path of the dataset. */
   path: string;
   generation: Generation;
   kinds: readonly RecordKind[];
   format: FileFormat | typeof workbookFormat;
-  /** Where the files go; it has to be there. */
+  /** Folder for the files. It must exist. */
   folder: string;
-  /** Of the data, for a workbook; null where the operator does not state it. */
+  /** Licence of the data, for a workbook; null if the operator does not state it. */
   licence: string | null;
 }
 
 export interface ExportedFile {
-  /** Its path. */
+  /** Path of the file. */
   file: string;
   records: number;
   bytes: number;
   sha256: string;
 }
 
-/** Enough for the largest records there can be, and little enough that garbage is collected soon. MB. */
+/** Memory limits of the thread, in MB: enough for the largest possible records, and small, so that garbage is collected soon. */
 const resourceLimits = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 64 };
 
 /**
- * @param signal ends it; unfinished files are overwritten by the next one.
- * @throws DatasetFault where the dataset cannot be read, or is too large for a workbook.
+ * Runs an export.
+ * @param signal ends it. The next export overwrites unfinished files.
+ * @throws DatasetFault if the dataset cannot be read, or is too large for a workbook.
  */
 export async function runExport(order: ExportOrder, signal?: AbortSignal): Promise<ExportedFile[]> {
   signal?.throwIfAborted();
@@ -52,7 +53,7 @@ export async function runExport(order: ExportOrder, signal?: AbortSignal): Promi
   });
 }
 
-/** Classes of our own do not survive the way between threads. */
+/** Restores the class of an error. It is lost between threads. */
 function faultOf(error: Error & { kind?: DatasetFault["kind"] }): Error {
   return error.name === "DatasetFault" ? new DatasetFault(error.message, error.kind) : error;
 }

@@ -1,4 +1,4 @@
-/** Writes records as a workbook (xlsx, ECMA-376): a sheet for each kind, one for their links, and one that says what it is. */
+/** Writes records as a workbook (xlsx, ECMA-376): a sheet for each kind, one for their links, and one about the workbook. */
 import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { looksLikeFormula } from "#csv.ts";
@@ -8,13 +8,13 @@ import { recordColumns, type ColumnType } from "#records/columns.ts";
 import type { OutputFile } from "./output-file.ts";
 import type { RecordSource } from "./record-source.ts";
 
-/** What stands on the last sheet, beside what the dataset says of itself. */
+/** Notes on the last sheet, besides the facts about the dataset. */
 export interface WorkbookNotes {
-  /** Of the data; null where the operator does not state it. */
+  /** Licence of the data; null if the operator does not state it. */
   licence: string | null;
 }
 
-/** Of a sheet, its heading among them; the limit of the format as spreadsheets read it. */
+/** Most rows of a sheet, with its heading. This is the limit of spreadsheet programs. */
 export const rowsMax = 1_048_576;
 
 const sheetNames: Readonly<Record<RecordKind, string>> = {
@@ -25,10 +25,10 @@ const sheetNames: Readonly<Record<RecordKind, string>> = {
 };
 
 /**
- * Texts are stored as texts, so that no program runs one as a formula and an id keeps its zeros. A complete date is a date;
- * a column beside it tells how precisely it is known.
- * @returns how many records there are.
- * @throws DatasetFault where a sheet would have more rows than one can have, before anything is written.
+ * Writes a workbook. Texts are stored as texts, so that no program runs one as a formula and an id keeps its zeros. A
+ * complete date is a date. The column after it gives its precision.
+ * @returns the number of records.
+ * @throws DatasetFault if a sheet would have too many rows, before anything is written.
  */
 export async function writeWorkbook(
   source: RecordSource,
@@ -80,7 +80,7 @@ interface Sheet {
   rows: Iterable<readonly SheetCell[]>;
 }
 
-/** A time is a date with a fraction of a day. */
+/** Content of a cell. A time is a date with a fraction of a day. */
 type SheetCell = string | number | null | { day: number; hasTime: boolean };
 
 const linksName = "Links";
@@ -111,20 +111,20 @@ function aboutSheet(
         "Source of the data",
         `${name}, imported ${imported_at}`,
       ]),
-      ["Licence of the data", licence ?? "not stated; ask who gave you this file"],
+      ["Licence of the data", licence ?? "not stated; ask the person who gave you this file"],
       [
         "Lists",
         "Values of a list are separated by semicolons. Ids are stable from one dataset to the next.",
       ],
       [
         "Dates",
-        "A date that is not known to the day is text: a year, or a year and a month. The column beside it says how precisely it is known.",
+        "A date that is not known to the day is text: a year, or a year and a month. The column after it gives the precision.",
       ],
     ],
   };
 }
 
-/** What a GP embeds stands on the sheets of links, people and signals. */
+/** Columns of a GP that the sheets of links, people and signals have instead. */
 const onOtherSheets = new Set(["principals.name", "signals.title"]);
 
 function sheetOf(source: RecordSource, kind: RecordKind): Sheet {
@@ -152,7 +152,7 @@ const isDate = (type: ColumnType) => type === "date" || type === "date-or-time";
 
 const dayLength = "2026-03-31".length;
 const dayMilliseconds = 86_400_000;
-/** Day 0. From March 1900 on all programs agree on what day a number is. */
+/** Day 0. From March 1900 on, all programs agree on the day of a number. */
 const firstDay = Date.UTC(1899, 11, 30);
 const firstAgreed = Date.UTC(1900, 2, 1);
 
@@ -160,7 +160,7 @@ function dateOf(text: string | null): SheetCell {
   return text === null || text.length < dayLength ? text : momentOf(text);
 }
 
-/** @param text a day, or a time in UTC. */
+/** Returns a date, or the text if programs disagree on its number. @param text a day, or a time in UTC. */
 function momentOf(text: string): SheetCell {
   const milliseconds = Date.parse(text);
   if (Number.isNaN(milliseconds) || milliseconds < firstAgreed) return text;
@@ -172,10 +172,13 @@ const precisionOf = (text: string | null) =>
 
 const precisions: Readonly<Record<number, string>> = { 4: "year", 7: "month", 10: "day" };
 
-/** The numbers of styles in `styles`. */
+/** Numbers of the styles in `styles`. */
 const style = { heading: 1, text: 2, formulaLike: 3, day: 4, time: 5 } as const;
 
-/** Text is of the format "text", so that it stays text also where somebody edits it; what looks like a formula is marked as quoted, too, for programs that read a text anew, as some do with what is pasted. */
+/**
+ * Styles of cells. Text has the format "text", so that it stays text when somebody edits it. Text that looks like a formula
+ * is also marked as quoted, for programs that read a text again, as some do after pasting.
+ */
 const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>
 <fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>
@@ -195,7 +198,7 @@ const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheet
 
 const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
-/** Every part of a workbook but its sheets. */
+/** Returns every part of a workbook except its sheets. */
 function fixedParts(sheets: readonly string[]): { path: string; text: string }[] {
   const main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
   const relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -215,7 +218,7 @@ function fixedParts(sheets: readonly string[]): { path: string; text: string }[]
   return Object.entries(parts).map(([path, text]) => ({ path, text: xmlHead + text }));
 }
 
-/** Written at a time. */
+/** Characters written at a time. */
 const pieceLength = 64 * 1024;
 
 function* sheetXml({ headings, rows }: Sheet): Generator<Buffer> {
@@ -242,7 +245,7 @@ function* sheetXml({ headings, rows }: Sheet): Generator<Buffer> {
 const rowXml = (number: number, cells: readonly string[]) =>
   `<row r="${number}">${cells.join("")}</row>`;
 
-/** A, B, … Z, AA, AB, … */
+/** Returns the name of a column: A, B, … Z, AA, AB, … */
 const columnLetters = (column: number): string =>
   (column < 26 ? "" : columnLetters(Math.floor(column / 26) - 1)) +
   String.fromCharCode(65 + (column % 26));
@@ -255,7 +258,7 @@ function cellXml(place: string, cell: SheetCell): string {
   return `<c r="${place}" s="${cell.hasTime ? style.time : style.day}"><v>${cell.day}</v></c>`;
 }
 
-/** Of a cell, in UTF-16 units; with more a program takes the whole file for damaged. */
+/** Longest text of a cell, in UTF-16 units. With a longer one, a program treats the whole file as damaged. */
 const textLengthMax = 32_767;
 
 function textXml(place: string, number: number, text: string): string {
@@ -267,7 +270,10 @@ const toEscape =
   /[&<>\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}|_(?=x[0-9A-Fa-f]{4}_)/gu;
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
-/** What XML cannot hold is written as `_x001F_`, and so is the beginning of what only looks like that (ECMA-376, ST_Xstring). */
+/**
+ * Escapes text for XML (ECMA-376, ST_Xstring). A character that XML cannot contain is written as `_x001F_`. The beginning of
+ * a text that only looks like that is escaped in the same way.
+ */
 const escapeXml = (text: string) =>
   text.replace(
     toEscape,

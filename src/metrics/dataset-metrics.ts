@@ -1,7 +1,7 @@
-/** Metrics of the dataset that is served: its version, age and size, and failures to load one. */
+/** Metrics of the served dataset: its version, age and size, and failures to load one. */
 import { counter, gauge, type Metric } from "./metric.ts";
 
-/** Times are ISO 8601. */
+/** Facts about the served dataset. Times are ISO 8601. */
 interface ServedDataset {
   version: string;
   updatedAt: string;
@@ -15,8 +15,8 @@ interface DatasetMetrics {
 }
 
 /**
- * @param served null while there is none.
- * @param published when the folder's current dataset was published; null where there is none or it cannot be read.
+ * @param served returns null while there is none.
+ * @param published returns when the folder's current dataset was published, or null if there is none or it cannot be read.
  */
 export function openDatasetMetrics(
   served: () => ServedDataset | null,
@@ -31,7 +31,7 @@ export function openDatasetMetrics(
       {
         name: "gp_records_dataset_info",
         type: "gauge",
-        help: "Always 1; the label names the dataset that is served",
+        help: "Always 1; the label names the served dataset",
         *samples() {
           const dataset = served();
           if (dataset !== null) yield { labels: { version: dataset.version }, value: 1 };
@@ -40,7 +40,7 @@ export function openDatasetMetrics(
       {
         name: "gp_records_dataset_records",
         type: "gauge",
-        help: "Records that are served, by kind",
+        help: "Served records, by kind",
         *samples() {
           for (const [kind, value] of Object.entries(served()?.records ?? {}))
             yield { labels: { kind }, value };
@@ -48,7 +48,7 @@ export function openDatasetMetrics(
       },
       gauge(
         "gp_records_dataset_updated_timestamp_seconds",
-        "When the dataset that is served was built, since 1970",
+        "When the served dataset was built, since 1970",
         () => seconds(served()?.updatedAt),
       ),
       gauge(

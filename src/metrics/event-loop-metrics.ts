@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { gauge, type Metric } from "./metric.ts";
 
 interface EventLoopMetrics {
-  /** Reading the last of them starts a new measuring period. */
+  /** Metrics. Reading the last one starts a new measuring period. */
   metrics: readonly Metric[];
   close(): void;
 }
@@ -13,7 +13,7 @@ const resolutionMilliseconds = 20;
 export function openEventLoopMetrics(): EventLoopMetrics {
   const delays = monitorEventLoopDelay({ resolution: resolutionMilliseconds });
   delays.enable();
-  // Measured is the time between two samples, which includes the sampling interval.
+  // The measure is the time between two samples, which includes the sampling interval.
   const seconds = (nanoseconds: number) =>
     delays.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - resolutionMilliseconds / 1e3);
   const since = "of the event loop since the metrics were last read";

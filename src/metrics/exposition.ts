@@ -3,7 +3,7 @@ import type { Labels, Metric } from "./metric.ts";
 
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+/** Returns the text of metrics: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
 export function exposition(metrics: readonly Metric[]): string {
   let text = "";
   for (const { name, type, help, samples } of metrics) {

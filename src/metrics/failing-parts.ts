@@ -1,15 +1,15 @@
-/** The metric of which parts of the service are failing. */
+/** The metric of the failing parts of the service. */
 import type { Metric } from "./metric.ts";
 
 const reportedParts = ["keys", "counts", "usage"] as const;
-/** Parts that report when they begin to fail and when they recover. */
+/** Parts that report the beginning and the end of a failure. */
 export type FailingPart = (typeof reportedParts)[number];
 
 interface FailingParts extends Metric {
   set(part: FailingPart, isFailing: boolean): void;
 }
 
-/** @param isDatasetServed whether the current dataset of the folder is the one served. */
+/** @param isDatasetServed reports whether the folder's current dataset is the served one. */
 export function openFailingParts(isDatasetServed: () => boolean): FailingParts {
   const values = new Map(reportedParts.map((part) => [part, 0]));
   return {

@@ -1,28 +1,28 @@
-/** The kinds of metrics: gauges and counters that are read when asked for, tallies and histograms that are added to. */
+/** Kinds of metrics: gauges and counters, read on demand, and tallies and histograms, which are added to. */
 
 export type Labels = Readonly<Record<string, string>>;
 
 interface Sample {
   value: number;
   labels?: Labels;
-  /** What follows the metric's name: the parts of a histogram. */
+  /** End of the name, for a part of a histogram. */
   suffix?: "_bucket" | "_sum" | "_count";
 }
 
 export interface Metric {
-  /** Units stand last and are base units: seconds, bytes; a counter ends in `_total`. */
+  /** Name. It ends in a base unit, seconds or bytes; a counter's ends in `_total`. */
   name: string;
   type: "counter" | "gauge" | "histogram";
-  /** One sentence without its full stop. */
+  /** Help text: one sentence without its full stop. */
   help: string;
   samples(): Iterable<Sample>;
 }
 
-/** A number that is read when asked for; no sample while it is null. */
+/** Makes a metric of a number that is read on demand. It has no sample while the number is null. */
 export const gauge = (name: string, help: string, read: () => number | null): Metric =>
   reading("gauge", name, help, read);
 
-/** The same for a number that only grows. */
+/** Makes the same for a number that only grows. */
 export const counter = (name: string, help: string, read: () => number | null): Metric =>
   reading("counter", name, help, read);
 
@@ -43,9 +43,9 @@ function reading(
   };
 }
 
-/** A counter with labels: how often each combination of their values occurred. */
+/** A counter with labels. It counts each combination of their values. */
 interface Tally extends Metric {
-  /** A value for each label; they must come from closed lists, since each combination is kept forever. */
+  /** Counts a value for each label. Values must come from closed lists, because each combination is kept for ever. */
   add(...values: readonly (string | number)[]): void;
 }
 
@@ -54,10 +54,10 @@ interface Cell {
   value: number;
 }
 
-/** By one label after the other: faster than joining the values to one key. */
+/** Cells by one label after the other, which is faster than joining the values into one key. */
 type Tree = Map<string | number, Tree | Cell>;
 
-/** @param known combinations that are shown from the start, so that a rate includes their first occurrence. */
+/** @param known combinations shown from the start, so that a rate includes their first occurrence. */
 export function openTally(
   name: string,
   help: string,
@@ -98,13 +98,13 @@ export function openTally(
 
 /** Durations in buckets, for each value of one label. */
 interface Histogram extends Metric {
-  /** @param value of the label; it must come from a closed list. */
+  /** @param value value of the label, from a closed list. */
   observe(value: string, seconds: number): void;
 }
 
 interface Row {
   labels: Labels;
-  /** How many fell into each bucket, not cumulative; the last one has no upper bound. */
+  /** Count of each bucket, not cumulative. The last bucket has no upper bound. */
   counts: Float64Array;
   sum: number;
 }
@@ -142,7 +142,7 @@ export function openHistogram(
   };
 }
 
-/** Buckets are cumulative in the format: each includes those before it. */
+/** Yields the samples of a row. In the format buckets are cumulative: each includes those before it. */
 function* samplesOf({ labels, counts, sum }: Row, bounds: readonly number[]): Iterable<Sample> {
   let value = 0;
   for (const [i, count] of counts.entries()) {

@@ -1,19 +1,19 @@
-/** How many files, including sockets, this process has open and may open; known on Linux only. */
+/** Counts the files, including sockets, that this process has open and may open. Known only on Linux. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 
 const folder = "/proc/self/fd";
 
-/** Null where it cannot be known. */
+/** Returns the number of open files, or null if it is unknown. */
 export function countOpenFiles(): number | null {
   try {
-    // From Linux 6.2 on, the size is the number; listing ten thousand names takes milliseconds.
+    // Since Linux 6.2 the size is the number. Listing ten thousand names takes milliseconds.
     return statSync(folder).size || readdirSync(folder).length;
   } catch {
     return null;
   }
 }
 
-/** The soft limit; Infinity where there is none, null where it cannot be known. */
+/** Returns the soft limit: Infinity if there is none, null if it is unknown. */
 export function openFilesMax(): number | null {
   try {
     const [, soft] =

@@ -1,4 +1,4 @@
-/** Metrics of the process and its disk: memory, CPU time, open files. The names are those of the Prometheus client libraries where these have one. */
+/** Metrics of the process and its disk: memory, CPU time, open files. Names are those of the Prometheus client libraries, if any. */
 import { type StatsFs, statfsSync } from "node:fs";
 import { counter, gauge, type Metric } from "./metric.ts";
 import { countOpenFiles, openFilesMax } from "./open-files.ts";
@@ -21,7 +21,7 @@ export function processMetrics(): Metric[] {
   ];
 }
 
-/** Null where no more files can be opened: Linux reports memory through a file. */
+/** Reads memory. Returns null if no more files can be opened: Linux reports memory through a file. */
 const memory = (part: keyof NodeJS.MemoryUsage) => () => {
   try {
     return process.memoryUsage()[part];
@@ -30,17 +30,17 @@ const memory = (part: keyof NodeJS.MemoryUsage) => () => {
   }
 };
 
-/** Of the disk on which the data folder is. */
+/** Returns the metrics of the disk with the data folder. */
 export const diskMetrics = (dataDir: string): Metric[] => [
   gauge("gp_records_disk_size_bytes", "Size of the disk of DATA_DIR", () =>
     bytesOf(dataDir, ({ blocks }) => blocks),
   ),
-  gauge("gp_records_disk_free_bytes", "What the server may still write on it", () =>
+  gauge("gp_records_disk_free_bytes", "Space on it that the server may still use", () =>
     bytesOf(dataDir, ({ bavail }) => bavail),
   ),
 ];
 
-/** Null where it cannot be known. */
+/** Returns a number of bytes, or null if it is unknown. */
 function bytesOf(dataDir: string, blocksOf: (stats: StatsFs) => number): number | null {
   try {
     const stats = statfsSync(dataDir);

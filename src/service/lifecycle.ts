@@ -1,29 +1,29 @@
-/** The states of a server, and the order in which it ends. */
+/** Changes the state of a server, and ends its parts in order. */
 import type { Logger } from "pino";
 import type { ServiceState } from "#http/dependencies.ts";
 
 interface Lifecycle {
-  /** Has queries answered from now on, unless it ends already. */
+  /** Lets queries be answered from now on, unless the server is already ending. */
   run(): void;
   stop(): Promise<void>;
 }
 
-/** What a server ends, in the order that `openLifecycle` knows. */
+/** Parts that a server ends. `openLifecycle` knows their order. */
 interface Endings {
   log: Logger;
   /** Resolves when the last connection is closed. */
   drain(): Promise<void>;
-  /** Each of the following is called once, whichever way it ends. */
+  /** Closes the datasets. This and the following are called once, however the server ends. */
   closeDatasets(): Promise<void>;
   closeStores(): Promise<void>;
   closeAdmin(): Promise<void>;
   releaseLock(): void;
 }
 
-/** By then an idle connection is closed, and a busy one has had its last answer, unless that one is slow. */
+/** Time in `closing`, in ms: enough to close idle connections, and for the last answer of busy ones, unless it is slow. */
 const closingMilliseconds = 1000;
 
-/** @param life what requests look at; its state is changed here alone. */
+/** @param life state that requests read. Only this changes it. */
 export function openLifecycle(life: { state: ServiceState }, endings: Endings): Lifecycle {
   const closeDatasets = once(endings.closeDatasets);
   const closeStores = once(endings.closeStores);
@@ -44,7 +44,7 @@ export function openLifecycle(life: { state: ServiceState }, endings: Endings): 
   };
 }
 
-/** Calls `work` the first time only. */
+/** Returns a function that calls `work` only the first time. */
 function once<R>(work: () => R): () => R {
   let result: { value: R } | null = null;
   return () => (result ??= { value: work() }).value;

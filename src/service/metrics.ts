@@ -1,4 +1,4 @@
-/** The metrics of a server, in the order in which they are shown. */
+/** Lists the metrics of a server, in the order in which they are shown. */
 import type { HttpDependencies } from "#http/dependencies.ts";
 import { whyNotReady } from "#http/health.ts";
 import { countersModes } from "#limits/open-counters.ts";
@@ -10,7 +10,7 @@ interface Metered {
   metrics: readonly Metric[];
 }
 
-/** The parts of a server, as far as they are measured. */
+/** Parts of a server that have metrics. */
 interface Parts {
   http: HttpDependencies;
   connections: Metered;
@@ -19,9 +19,9 @@ interface Parts {
   recording: Recording;
   failing: Metric;
   countersMode(): string;
-  /** Null without a Valkey or Redis. */
+  /** Returns null without a Valkey or Redis. */
   countersEmptied(): number | null;
-  /** Null where there is no other server. */
+  /** Null if no database is shared with other servers. */
   shared: { poolUse(): { used: number; idle: number; waiting: number } } | null;
   accountWorker: { jobs(): Readonly<Record<string, boolean>> };
   dataDir: string;
@@ -48,8 +48,8 @@ const usageMetrics = ({ lostCount, waiting, waitingBytesMax }: Recording) => [
     "Requests whose record waits to be saved",
     () => waiting().requests,
   ),
-  gauge("gp_records_usage_queue_bytes", "Memory that they take", () => waiting().bytes),
-  gauge("gp_records_usage_queue_max_bytes", "Memory that they may take", () => waitingBytesMax),
+  gauge("gp_records_usage_queue_bytes", "Memory of these records", () => waiting().bytes),
+  gauge("gp_records_usage_queue_max_bytes", "Memory they may take", () => waitingBytesMax),
   counter(
     "gp_records_usage_lost_total",
     "Requests whose record was given up because it could not be saved",
@@ -57,7 +57,7 @@ const usageMetrics = ({ lostCount, waiting, waitingBytesMax }: Recording) => [
   ),
 ];
 
-/** What an instance shares with others: who counts, how far behind it is, its pool and its jobs. */
+/** Returns the metrics of an instance among others: who counts, how far behind it is, its pool and its jobs. */
 const instanceMetrics = ({
   countersMode,
   countersEmptied,
@@ -98,7 +98,7 @@ const instanceMetrics = ({
   },
   gauge(
     "gp_records_database_pool_waiting",
-    "What waits for one of these connections",
+    "Calls that wait for one of these connections",
     () => shared?.poolUse().waiting ?? null,
   ),
   {

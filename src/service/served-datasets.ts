@@ -1,4 +1,4 @@
-/** The dataset that a server answers from: the current one of its folder, which follows the shared datasets where there is a database. */
+/** The dataset that a server answers from: the current one of its folder, which follows the shared ones of a database. */
 import type { Logger } from "pino";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { type Follower, followCurrent } from "#datasets/follow-current.ts";
@@ -13,15 +13,15 @@ import type { ReadModel } from "#search/read-model.ts";
 import type { GateMemory } from "#store/postgres.ts";
 
 interface ServedDatasets {
-  /** As `Follower.model`. */
+  /** Returns the same as `Follower.model`. */
   model(): ReadModel | null;
-  /** Settles once what is current is served or has failed to load. */
+  /** Settles once the current dataset is served or has failed to load. */
   look(): Promise<void>;
-  /** The version that should be served; null where there is none or it cannot be read. */
+  /** Returns the version that should be served, or null if there is none or it cannot be read. */
   wanted(): string | null;
-  /** Whether that is the one served. */
+  /** Reports whether that version is served. */
   isWantedServed(): boolean;
-  /** How long ago that was last known of the shared ones; null without a database. */
+  /** Returns the seconds since that was last known of the shared datasets, or null without a database. */
   behindSeconds(): number | null;
   metrics: readonly Metric[];
   close(): Promise<void>;
@@ -29,17 +29,17 @@ interface ServedDatasets {
 
 interface ServedDatasetsOrder {
   folder: string;
-  /** Of the current dataset, where it is being read already. */
+  /** Load of the current dataset, if it has already begun. */
   ahead: Load | null;
-  /** Null where each server has datasets of its own. */
+  /** Null if each server has datasets of its own. */
   database: { url: string; gateMemory: GateMemory } | null;
-  /** Whether the pinned datasets of the database are to be in the folder, too. */
+  /** The folder gets the pinned datasets of the database, too. */
   fetchesPinned: boolean;
-  /** Its version, as other machines are told. */
+  /** Version of the program, for other machines. */
   program: string;
   /** Called when a dataset is taken over, before any request is answered from it. */
   onModel(from: LoadOrder): void;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now(): number;
   log: Logger;
 }
@@ -76,7 +76,7 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
       folder: catalogue.folder,
       fetchesPinned,
       program,
-      // What was read ahead may be served by now.
+      // A dataset read ahead may be served by now.
       served: follower.model()?.parts.version ?? null,
       onPointed: () => void follower.lookAnew(),
       onFault(fault) {
@@ -107,7 +107,7 @@ const factsOf = (model: ReadModel | null) =>
     records: recordCounts(model),
   };
 
-/** The version that the folder names as current, servable or not; null where it names none or cannot be read. */
+/** Returns the version that the folder names as current, servable or not. Returns null if it names none or cannot be read. */
 function versionIn(catalogue: Catalogue): string | null {
   try {
     return catalogue.currentVersion();
@@ -116,7 +116,7 @@ function versionIn(catalogue: Catalogue): string | null {
   }
 }
 
-/** Undefined where the folder names no dataset; a version equal to no other where it cannot be read. */
+/** Returns the current dataset. Returns undefined if the folder names none; if it cannot be read, a version equal to no other. */
 function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   try {
     return catalogue.current() ?? undefined;

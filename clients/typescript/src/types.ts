@@ -647,13 +647,13 @@ export type ParameterFaultCode =
   | (string & {});
 
 export interface ParameterFault {
-  /** The parameter as it was sent, at most 50 characters of it. */
+  /** The parameter as it was sent, cut to 50 characters. */
   parameter: string;
   /** The fault for programs. */
   code: ParameterFaultCode;
   /** The fault for people. */
   detail: string;
-  /** The nearest parameter there is. */
+  /** The nearest existing parameter. */
   suggestion?: string;
   minimum?: number;
   maximum?: number;
@@ -672,7 +672,7 @@ export type QuotaName =
   | (string & {});
 
 export interface QuotaPolicy {
-  /** Which quota. */
+  /** Name of the quota. */
   name: QuotaName;
   /** Requests the window admits. */
   quota: number;
@@ -717,7 +717,7 @@ export interface Problem {
   status: number;
   /** What happened this time, for people. */
   detail: string;
-  /** The error for programs; it does not change. */
+  /** The error for programs; it never changes. */
   code: ProblemCode;
   /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
   request_id: string;
