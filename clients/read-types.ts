@@ -163,7 +163,7 @@ export function readTypes(description: string): ApiTypes {
     }));
 
   const asked = Object.entries(paths).filter(([path]) => /^\/(?:fetch-.*|changes)$/.test(path));
-  // The answers of an operation stand in `components`.
+  // The answers of operations are in `components`.
   const used = schemasBehind([asked, others.map(refTo)], schemas);
   for (const [name, schema] of Object.entries(schemas)) {
     if (!used.has(name)) continue;

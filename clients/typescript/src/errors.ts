@@ -36,7 +36,7 @@ export class NetworkError extends GpRecordsError {}
 
 /** An answer that gp-records does not give: something else is at the address, or in front of it. */
 export class UnexpectedAnswerError extends GpRecordsError {
-  /** HTTP status; 0 where a browser hides it. */
+  /** HTTP status; 0 if a browser hides it. */
   readonly status: number;
 
   constructor(message: string, requestId: string, status: number) {
