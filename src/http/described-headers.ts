@@ -9,8 +9,8 @@ interface Header {
   on?: readonly number[];
 }
 
-/** Statuses of responses to counted requests. */
-const counted = [200, 206, 304, 400, 403, 404, 406, 416, 429, 500, 503];
+/** Statuses of responses to requests with a valid key. A 415 is sent to messages of MCP. */
+const counted = [200, 206, 304, 400, 403, 404, 406, 415, 416, 429, 500, 503];
 
 const text = (description: string, example: string, on?: readonly number[]): Header => ({
   description,

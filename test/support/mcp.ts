@@ -1,4 +1,5 @@
 /** Sends messages to `/mcp` of a service as an MCP client does, without a library. */
+import { assertDescribed } from "./described.ts";
 import type { TestService } from "./service.ts";
 
 export const modernRevision = "2026-07-28";
@@ -33,12 +34,10 @@ export async function post(
   });
   const text = await response.text();
   const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson ? JSON.parse(text) : undefined,
-  };
+  const json = isJson ? JSON.parse(text) : undefined;
+  const { status, headers: sentBack } = response;
+  assertDescribed({ status, headers: sentBack, json });
+  return { status, headers: sentBack, text, body: json };
 }
 
 /** A message of the revision of 2026-07-28. */
