@@ -1,4 +1,5 @@
 /** `gp-records serve`: runs the service until it is signalled to stop. */
+import { setFlagsFromString } from "node:v8";
 import type { Logger } from "pino";
 import { type Config, missedLinks, readConfig } from "#config.ts";
 import type { Load } from "#datasets/start-load.ts";
@@ -9,6 +10,13 @@ import { CommandFault, exitCodes } from "./command-fault.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
 import type { ServerLog } from "./log.ts";
 import { programVersion } from "./program-version.ts";
+
+/**
+ * V8 flag that keeps objects out of the old space until they have survived. Otherwise V8 allocates there what survived in
+ * the first seconds of two starts of three. From then on each request stays in memory until a full garbage collection, and
+ * costs a quarter more (docs/decisions/0035-where-v8-allocates.md).
+ */
+const allYoung = "--no-allocation-site-pretenuring";
 
 export const serveCommand = command({
   name: "serve",
@@ -21,6 +29,7 @@ export const serveCommand = command({
   },
   example: "serve --demo",
   run: async ({ isDemo }, context) => {
+    setFlagsFromString(allYoung);
     const given = readConfig(context.environment);
     const demo = isDemo ? await import("./demo.ts") : null;
     const config = demo?.demoConfig(given, context.environment) ?? given;

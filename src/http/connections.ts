@@ -6,17 +6,12 @@ export interface Connection {
   readonly socket: Socket;
   /** A request is being handled, or its response has not been handed to the system completely. */
   isAnswering: boolean;
-  /** Pipelined requests that wait for an earlier response. */
-  readonly waiting: [IncomingMessage, ServerResponse][];
-  /** Latest request, answered or not. */
-  latest: Arrival | undefined;
-}
-
-export interface Arrival {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Response to the previous request of the connection. */
-  readonly before: ServerResponse | undefined;
+  /** Responses to pipelined requests that wait for an earlier response. */
+  readonly waiting: ServerResponse[];
+  /** Response to the latest request, sent or not. */
+  latest: ServerResponse | undefined;
+  /** Response to the request before it. */
+  previous: ServerResponse | undefined;
 }
 
 export interface Connections {
@@ -52,7 +47,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   let overrun = 0;
   let waitingOfAll = 0;
 
-  const begin = (connection: Connection, [request, response]: Connection["waiting"][number]) => {
+  const begin = (connection: Connection, response: ServerResponse) => {
     connection.isAnswering = true;
     // At "finish" most of a response may still be in Node's buffers. At "close" all of it is sent.
     response.on("close", () => {
@@ -60,7 +55,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
       if (!response.writableFinished) aborted++;
       if (connection.waiting.length > 0) soon(connection);
     });
-    handle(request, response);
+    handle(response.req, response);
   };
   const forget = ({ waiting }: Connection) => {
     waitingOfAll -= waiting.length;
@@ -84,7 +79,13 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   };
 
   server.on("connection", (socket: Socket) => {
-    const connection: Connection = { socket, isAnswering: false, waiting: [], latest: undefined };
+    const connection: Connection = {
+      socket,
+      isAnswering: false,
+      waiting: [],
+      latest: undefined,
+      previous: undefined,
+    };
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
     stopParsing(server, socket, () => {
@@ -93,7 +94,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
       const isFull = connection.waiting.length === waitingMax || waitingOfAll === waitingMaxOfAll;
       if (!isFull || !owes(connection)) return false;
       overrun++;
-      const { response } = connection.latest!;
+      const response = connection.latest!;
       // A response that is being sent may have promised in its head to keep the connection.
       if (response.headersSent) response.once("close", () => socket.destroySoon());
       else response.shouldKeepAlive = false;
@@ -111,9 +112,10 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   });
   server.on("request", (request, response) => {
     const connection = open.get(request.socket)!;
-    connection.latest = { request, response, before: connection.latest?.response };
-    if (!owes(connection)) return begin(connection, [request, response]);
-    connection.waiting.push([request, response]);
+    connection.previous = connection.latest;
+    connection.latest = response;
+    if (!owes(connection)) return begin(connection, response);
+    connection.waiting.push(response);
     waitingOfAll++;
     request.socket.pause();
   });

@@ -18,19 +18,19 @@ export const sharePerTurn = 2;
 
 /** Opens a queue in which a client with a thousand connections delays others no more than one with two. */
 export function openFairQueue(share = sharePerTurn): FairQueue {
-  const clients = new Map<string | number, Share>();
+  let clients = new Map<string | number, Share>();
   const serveNext = (client: Share) => {
-    client.served = 0;
     while (client.served < share && client.waiting.length > 0) {
       client.served++;
       client.waiting.shift()!();
     }
   };
   const beginTurn = () => {
-    for (const [name, client] of clients) {
-      serveNext(client);
-      if (client.served === 0) clients.delete(name);
-    }
+    const left = [...clients].filter(([, { waiting }]) => waiting.length > 0);
+    // A map that is emptied again and again keeps its former tables alive until a full garbage collection.
+    clients = new Map(left);
+    for (const [, client] of left) client.served = 0;
+    for (const [, client] of left) serveNext(client);
     if (clients.size > 0) setImmediate(beginTurn);
   };
   return {

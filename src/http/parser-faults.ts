@@ -5,7 +5,7 @@ import { clientNetwork } from "#limits/client-network.ts";
 import { Problem } from "#problems.ts";
 import { headersTooLarge } from "./check-request.ts";
 import { headerLines } from "#gateway/headers.ts";
-import type { Arrival, Connections } from "./connections.ts";
+import type { Connections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { FairQueue } from "./fair-queue.ts";
 import { logUnrouted } from "./record-requests.ts";
@@ -49,10 +49,10 @@ export function answerParserFaults(
     // One fault ends the connection. Bytes that arrive while it waits are not another one.
     if (faulty.has(socket)) return;
     faulty.add(socket);
-    const latest = connections.get(socket)?.latest;
-    const isInBody = latest?.request.complete === false;
+    const { latest, previous } = connections.get(socket) ?? {};
+    const isInBody = latest?.req.complete === false;
     // Its own response would wait for ever for the rest of the body.
-    const before = isInBody && !isAnsweredAnyway(latest) ? latest.before : latest?.response;
+    const before = isInBody && !isAnsweredAnyway(latest) ? previous : latest;
     inTurn(socket, before, () => {
       // A request that has its response by now must not get a second one for a fault in its body.
       if (isInBody && isAnsweredAnyway(latest)) socket.destroySoon();
@@ -67,7 +67,7 @@ export function answerParserFaults(
       "CONNECT is not allowed here; this is not a proxy.",
       { allowed: ["GET", "HEAD", "OPTIONS"] },
     );
-    inTurn(socket, connections.get(socket)?.latest?.response, () => endWith(socket, problem));
+    inTurn(socket, connections.get(socket)?.latest, () => endWith(socket, problem));
   });
   // Handled like any other request; check-request.ts refuses it.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
@@ -76,8 +76,8 @@ export function answerParserFaults(
 }
 
 /** Reports whether a request has its response without its body. Only a POST may have to wait for it. */
-const isAnsweredAnyway = ({ request, response }: Arrival) =>
-  request.method !== "POST" || response.headersSent;
+const isAnsweredAnyway = ({ req, headersSent }: ServerResponse) =>
+  req.method !== "POST" || headersSent;
 
 function problemOf(code: string | undefined): Problem {
   switch (code) {
