@@ -129,7 +129,7 @@ export async function importSource(
   const draftBytes = sizeOf(path);
   try {
     if (request.isDryRun) return result;
-    verifyGeneration(path, request.onChecked);
+    verifyGeneration(path, { onChecked: request.onChecked, isJustWritten: true });
     const generation = generationOf(built.draft, base.version);
     if (request.isStaged === true) {
       await catalogue.stage(path, generation);
