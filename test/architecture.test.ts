@@ -312,7 +312,7 @@ test("nothing beside the gateway answers a question: reads its parameters, count
     });
   assert.deepEqual(importersOf("#operations/parameters.ts", /\breadQuery\b/).toSorted(), [
     // The addresses of the browse pages, which mean what they mean to an operation.
-    "src/account/components/browse-links.ts",
+    "src/dashboard/components/browse-links.ts",
     "src/gateway/read-operation.ts",
     // For the program that imports it, where there is no key and no quota.
     "src/library.ts",

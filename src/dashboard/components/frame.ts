@@ -1,0 +1,111 @@
+/** The layout of every account page: who is signed in, the account, and the navigation. */
+import type { SignedIn } from "#accounts/sessions.ts";
+import type { AccountRequest } from "#dashboard/request.ts";
+import type { AssetName } from "#pages/assets.ts";
+import { html, type Part } from "#pages/html.ts";
+import { current, layout, type Side } from "#pages/layout.ts";
+
+interface AccountPage {
+  title: string;
+  scripts?: readonly AssetName[];
+  /** Holds the one `h1`. */
+  main: Part;
+}
+
+interface Group {
+  label: string;
+  links: readonly { path: string; label: string }[];
+}
+
+const groups: readonly Group[] = [
+  { label: "Records", links: [{ path: "/account/browse", label: "Browse" }] },
+  {
+    label: "API",
+    links: [
+      { path: "/account/keys", label: "Keys" },
+      { path: "/account/usage", label: "Usage" },
+      { path: "/account/requests", label: "Requests" },
+    ],
+  },
+  {
+    label: "Account",
+    links: [
+      { path: "/account/notices", label: "Notices" },
+      { path: "/account/members", label: "Members" },
+      { path: "/account/settings", label: "Settings" },
+    ],
+  },
+];
+
+/** @param request null for a page that shows nothing of whoever is signed in. */
+export function accountPage(
+  request: AccountRequest | null,
+  { title, scripts = [], main }: AccountPage,
+): string {
+  const signedIn = request?.signedIn ?? null;
+  const path = signedIn === null ? "/account" : request!.path;
+  return layout({
+    title,
+    description: "Keys, usage and records of your account.",
+    path,
+    styles: ["account.css"],
+    scripts,
+    isNarrow: signedIn === null,
+    ...(signedIn !== null && { side: sideOf(signedIn, path, title) }),
+    main,
+  });
+}
+
+/** @param title of the page, for one that is in no group. */
+function sideOf(signedIn: SignedIn, path: string, title: string): Side {
+  const { person, account } = signedIn;
+  const shown = groups.flatMap(({ links }) => links).find((link) => current(link.path, path));
+  return {
+    name: "Account",
+    label: shown?.label ?? title,
+    links: html`${groups.map(({ label, links }) => group(label, links, path))}
+      <p class="muted name">
+        ${account !== null && html`${account.name}<br />`}${person.email.split("@").map((part, i) => [i > 0 && html`<wbr />@`, part])}
+      </p>
+      ${switcher(signedIn)}
+      <form method="post" action="/account/sign-out">
+        <button class="quiet">Sign out</button>
+      </form>`,
+  };
+}
+
+const group = (name: string, links: Group["links"], shown: string): Part =>
+  html`<p class="muted">${name}</p>
+    <ul>
+      ${links.map(
+        ({ path, label }) => html`<li><a href="${path}" ${current(path, shown)}>${label}</a></li> `,
+      )}
+    </ul>`;
+
+/** For a person with several accounts. */
+const switcher = ({ accounts, account }: SignedIn): Part =>
+  accounts.length > 1 &&
+  html`<form method="post" action="/account/switch">
+    <label class="unseen" for="switch">Account</label>
+    <select id="switch" name="account">
+      ${accounts.map(
+        ({ id, name }) =>
+          html`<option value="${id}" ${id === account?.id && html`selected`}>${name}</option>`,
+      )}
+    </select>
+    <button class="quiet">Switch</button>
+  </form>`;
+
+/** A page with a single message: what was done, or why it was not. @param next the link below the message. */
+export const wordPage = (
+  request: AccountRequest | null,
+  title: string,
+  text: Part,
+  next: { href: string; label: string } = { href: "/account", label: "To your account" },
+): string =>
+  accountPage(request, {
+    title,
+    main: html`<h1>${title}</h1>
+      <p>${text}</p>
+      <p><a class="button" href="${next.href}">${next.label}</a></p>`,
+  });

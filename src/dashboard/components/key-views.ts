@@ -1,0 +1,105 @@
+/** Keys as the account pages show them: with their use, their state in words, and the expiry chosen in a form. */
+import type { MemberRequest } from "#dashboard/request.ts";
+import { isLive, type ListedKey, listKeys } from "#keys/keys.ts";
+import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds } from "#store/durations.ts";
+import { readLastUse } from "#usage/recording.ts";
+import { readRequestsToday } from "#usage/totals.ts";
+import { relativeTime } from "./relative.ts";
+
+export interface KeyView extends ListedKey {
+  lastUse: { at: string; network: string | null } | null;
+  /** Since midnight, UTC. */
+  requestsToday: number;
+}
+
+export function stateWords({ state, expiresAt, revokedAt }: KeyView, now: number): Html {
+  if (state === "expiring")
+    return html`<span class="expires">expires ${relativeTime(expiresAt!, now)}</span>`;
+  if (state === "expired") return html`expired ${relativeTime(expiresAt!, now)}`;
+  if (state === "revoked") return html`revoked ${relativeTime(revokedAt!, now)}`;
+  return html`${state}`;
+}
+
+/** "4 minutes ago from 203.0.113.0/24". */
+export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number): Part {
+  if (lastUse === null) return "never";
+  const { at, network } = lastUse;
+  return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
+}
+
+const yearsMax = 10;
+
+/**
+ * Reads when a key is to end from the fields of a form.
+ * @param expiry days, `never` or `date`. @param lastDay for `date`: the last day on which the key works, in UTC.
+ * @returns milliseconds since 1970; null for never.
+ * @throws DomainError `invalid`.
+ */
+export function readExpiry(expiry: string, lastDay: string, now: number): number | null {
+  if (expiry === "never") return null;
+  if (["30", "90", "365"].includes(expiry)) return now + Number(expiry) * dayMilliseconds;
+  if (expiry !== "date") throw new DomainError("invalid", "Choose when the key expires.");
+  const end = endOf(lastDay);
+  if (Number.isNaN(end))
+    throw new DomainError("invalid", "Choose the last day of the key, such as 2027-01-31.");
+  if (end <= now) throw new DomainError("invalid", `${lastDay} is over. Choose a day to come.`);
+  if (end > now + yearsMax * 366 * dayMilliseconds)
+    throw new DomainError(
+      "invalid",
+      `A key lives ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
+    );
+  return end;
+}
+
+/** The end of a day, or NaN. */
+function endOf(day: string): number {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return Number.NaN;
+  const start = Date.parse(`${day}T00:00:00Z`);
+  // Date.parse takes the 31st of a month of 30 days for the next day.
+  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
+  return isDay ? start + dayMilliseconds : Number.NaN;
+}
+
+/** Whose keys they are, and who acts. */
+export const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
+  account,
+  person: signedIn.person.id,
+  now,
+});
+
+/** Newest first. */
+export async function listOwn({ services, account, now }: MemberRequest): Promise<ListedKey[]> {
+  const listed = await listKeys(services.control, { accountNumber: account.number, now });
+  return listed.toReversed();
+}
+
+/** Live keys, newest first. */
+export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
+  withUse(request, (await listOwn(request)).filter(isLive));
+
+/** @throws DomainError `not_found`; a request for a key of another account goes into the audit log. */
+export async function readKeyView(request: MemberRequest, id: string): Promise<KeyView> {
+  const key = await findOwnKey(request.services.control, { ...ownKeys(request), id });
+  const [view] = await withUse(request, [key]);
+  return view!;
+}
+
+/** Adds the use of each key. @param keys only those on the page, as each is looked up. */
+export async function withUse(
+  request: MemberRequest,
+  keys: readonly ListedKey[],
+): Promise<KeyView[]> {
+  if (keys.length === 0) return [];
+  const { services, account, now } = request;
+  const ids = keys.map(({ id }) => id);
+  const lastUse = await readLastUse(services.usage, ids);
+  const today = await readRequestsToday(services.usage, account.number, now);
+  return keys.map((key) => ({
+    ...key,
+    lastUse: lastUse.get(key.id) ?? null,
+    requestsToday: today.get(key.id) ?? 0,
+  }));
+}

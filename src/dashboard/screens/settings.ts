@@ -1,0 +1,141 @@
+/** Settings: the person, the account's name, the download of all data, and the ways to leave. */
+import { renameAccount } from "#accounts/accounts.ts";
+import { exportPerson } from "#accounts/export-person.ts";
+import type { Membership } from "#accounts/members.ts";
+import { doneNote, faultNote, field } from "#dashboard/components/form-fields.ts";
+import { accountPage } from "#dashboard/components/frame.ts";
+import { relativeTime } from "#dashboard/components/relative.ts";
+import { orAgain } from "#dashboard/refusal-reply.ts";
+import { download, page, type Reply, seeOther } from "#dashboard/reply.ts";
+import type { MemberRequest, SignedInRequest } from "#dashboard/request.ts";
+import { type Route, route } from "#dashboard/route.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { factList } from "#pages/table.ts";
+import { hoursKeptDays } from "#usage/retention.ts";
+import { readBars } from "#usage/totals.ts";
+
+export const settingsRoutes: readonly Route[] = [
+  route("/account/settings", "person", { GET: show }),
+  route("/account/settings/name", "owner", { POST: rename }),
+  route("/account/settings/export", "person", { POST: exportAll }),
+];
+
+function show(request: SignedInRequest): Reply {
+  return page(settingsPage(request));
+}
+
+function rename(request: MemberRequest): Promise<Reply> {
+  const { services, account, signedIn, form, now } = request;
+  const name = form.get("name") ?? "";
+  const order = { account: account.number, name, actor: signedIn.person.id, now };
+  return orAgain(
+    async () => {
+      await renameAccount(services.control, order);
+      return seeOther("/account/settings?done=name");
+    },
+    (fault) => settingsPage(request, fault),
+  );
+}
+
+async function exportAll(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, now } = request;
+  const kept = await exportPerson(services.control, signedIn.person.id, now);
+  const usage = await Promise.all(signedIn.accounts.map((account) => usageOf(request, account)));
+  const json = JSON.stringify({ ...kept, usage }, null, 2);
+  return download("my-data.json", "application/json; charset=utf-8", json);
+}
+
+async function usageOf(
+  { services, now }: SignedInRequest,
+  { number, id }: Membership,
+): Promise<object> {
+  const bars = await readBars(services.usage, {
+    account: number,
+    unit: "day",
+    count: hoursKeptDays,
+    now,
+  });
+  const days = bars
+    .filter(({ requests }) => requests > 0)
+    .map(({ at, requests, bytes, byClass, overQuota }) => ({
+      day: at.slice(0, 10),
+      requests,
+      bytes,
+      by_status: byClass,
+      over_quota: overQuota,
+    }));
+  return { account: id, days };
+}
+
+const sentences = {
+  name: "The account has its new name.",
+  password: "Your password is changed, and every other browser is signed out.",
+  address: "Your address is changed. Sign in with it from now on.",
+  left: "You have left the account.",
+  closed: "The account is closed, and its keys are refused.",
+};
+
+/** @param fault what is wrong with the name that was sent for the account. */
+function settingsPage(request: SignedInRequest, fault?: string): string {
+  const { signedIn, query, now } = request;
+  const { person, account } = signedIn;
+  return accountPage(request, {
+    title: "Settings",
+    main: html`<h1>Settings</h1>
+      ${doneNote(sentences, query.get("done"))}
+      <h2>You</h2>
+      ${factList([
+        [
+          "Address",
+          linked(
+            html`<span class="name">${person.email}</span>`,
+            "/account/settings/address",
+            "Change address",
+          ),
+        ],
+        ["Password", linked("chosen by you", "/account/settings/password", "Change password")],
+        [
+          "Signed up",
+          linked(relativeTime(person.createdAt, now), "/account/sessions", "Signed-in browsers"),
+        ],
+      ])}
+      ${account !== null && accountPart(account, request.form.get("name")?.slice(0, 200), fault)}
+      <h2>Your data</h2>
+      <p>
+        Everything that is kept about you and your accounts, in one JSON file without your keys.
+      </p>
+      <form method="post" action="/account/settings/export">
+        <button class="quiet">Download my data</button>
+      </form>
+      <h2>Delete yourself</h2>
+      <p><a href="/account/settings/delete">What would be deleted</a></p>`,
+  });
+}
+
+const linked = (what: Part, path: string, label: string): Html =>
+  html`${what} · <a href="${path}">${label}</a>`;
+
+function accountPart(
+  { name, id, role }: Membership,
+  typedName: string | undefined,
+  fault: string | undefined,
+): Html {
+  const isOwner = role === "owner";
+  return html`<h2 class="name">The account ${name}</h2>
+    <p>
+      You are ${isOwner ? "an owner" : "a member"} of it. Its id is <code>${id}</code>.
+      <a href="/account/members">Members</a>
+    </p>
+    ${isOwner && nameForm(typedName ?? name, fault)}
+    <ul>
+      <li><a href="/account/settings/leave">Leave the account</a></li>
+      ${isOwner && html`<li><a href="/account/settings/close">Close the account</a></li>`}
+    </ul>`;
+}
+
+const nameForm = (name: string, fault: string | undefined): Html =>
+  html`${faultNote(fault)}
+    <form class="form" method="post" action="/account/settings/name">
+      ${field({ name: "name", label: "Name", value: name, lengthMax: 100 })}
+      <button class="quiet">Rename account</button>
+    </form>`;
