@@ -1,16 +1,25 @@
-/** Describes `/exports` and the files below it in OpenAPI. */
+/** Describes in OpenAPI the paths of whole datasets: their files at `/exports`, and what changed from one to the next. */
+import { changesPath, changesSummary, stepPath, stepSummary } from "#operations/changes.ts";
 import { operations } from "#operations/index.ts";
 import { exportsPath } from "#operations/reads.ts";
-import { headersOn } from "./described-headers.ts";
-import { ifNoneMatch, otherAnswers, ref } from "./described-common.ts";
+import { envelope, headersOn, ifNoneMatch, otherAnswers, pageOf, ref } from "./describe-answers.ts";
 
-export const exportsTag = "Exports";
+const exportsTag = "Exports";
+const changesTag = "Changes";
+
+export const datasetTags = [
+  {
+    name: exportsTag,
+    description: "Whole datasets as files, if the operator offers them; else a 404.",
+  },
+  { name: changesTag, description: "What changed from dataset to dataset." },
+];
 
 /** Kinds of record, with which the names of files begin. */
 const exportKinds = operations.map(({ kind }) => kind);
 const fileFormats = ["ndjson", "csv", "parquet"];
 
-const ExportedDataset = {
+export const ExportedDataset = {
   type: "object",
   properties: {
     version: {
@@ -55,14 +64,7 @@ const listOfExports = {
       headers: headersOn(200, ["X-Total-Count"]),
       content: {
         "application/json": {
-          schema: {
-            type: "object",
-            properties: {
-              data: { type: "array", items: ref("ExportedDataset") },
-              meta: ref("Meta"),
-            },
-            required: ["data", "meta"],
-          },
+          schema: envelope({ data: { type: "array", items: ref("ExportedDataset") } }),
         },
       },
     },
@@ -136,19 +138,74 @@ const exportedFile = {
     },
     ...otherAnswers,
     304: {
-      description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",
-      headers: {
-        ...headersOn(304),
-        "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
-      },
+      ...otherAnswers[304],
+      headers: { ...headersOn(304), "Accept-Ranges": fileHeaders["Accept-Ranges"] },
     },
     416: { $ref: "#/components/responses/Problem416" },
   },
 };
 
-export const exportsSchemas = { ExportedDataset };
+const pathVersion = (name: string, description: string) => ({
+  name,
+  in: "path",
+  required: true,
+  description,
+  schema: { type: "string", pattern: "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$" },
+});
 
-export const exportsPaths = {
+/** @param paging parameters of a list, as each operation takes them. */
+export const describeDatasets = (paging: readonly object[]) => ({
   [exportsPath]: { get: listOfExports },
   [`${exportsPath}/{version}/{file}`]: { get: exportedFile },
-};
+  [changesPath]: {
+    get: {
+      operationId: "changes",
+      tags: [changesTag],
+      summary: changesSummary,
+      description: "Newest first. Counts one request.",
+      parameters: [...paging, ifNoneMatch],
+      responses: {
+        200: {
+          description: "A page of publications.",
+          headers: headersOn(200),
+          content: { "application/json": { schema: pageOf("PublishedChange") } },
+        },
+        ...otherAnswers,
+      },
+    },
+  },
+  [stepPath]: {
+    get: {
+      operationId: "step",
+      tags: [changesTag],
+      summary: stepSummary,
+      description:
+        "A head, then a line for each change, ordered by kind and id. Counts one request for every 100 changes sent, rounded up.",
+      parameters: [
+        pathVersion("from", "The dataset it begins at."),
+        pathVersion("to", "The dataset it leads to."),
+        {
+          name: "limit",
+          in: "query",
+          description: "Most changes to send; all if left out.",
+          schema: { type: "integer", minimum: 1 },
+        },
+        {
+          name: "offset",
+          in: "query",
+          description: "Changes to skip; the head is sent only with 0.",
+          schema: { type: "integer", minimum: 0, default: 0 },
+        },
+        ifNoneMatch,
+      ],
+      responses: {
+        200: {
+          description: "The step, or the requested part of it.",
+          headers: headersOn(200),
+          content: { "application/x-ndjson": { schema: ref("RecordChange") } },
+        },
+        ...otherAnswers,
+      },
+    },
+  },
+});
