@@ -14,9 +14,9 @@ import {
 } from "#operations/operation.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
+import { pageMeanings } from "#pages/docs-operation.ts";
 import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
 import { exampleRecords } from "#pages/example-records.ts";
-import { parameterMeanings } from "#pages/parameter-words.ts";
 import { recordColumns, type RecordMembers } from "#records/columns.ts";
 import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
@@ -218,7 +218,7 @@ const describePaging = (pageSizeMax: number): DescribedParameter[] =>
   Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({
     name,
     in: "query",
-    description: parameterMeanings[name as PageParameter],
+    description: pageMeanings[name as PageParameter],
     schema,
   }));
 

@@ -13,10 +13,9 @@ import {
 } from "#problems.ts";
 import { type MemberSchema, membersOf, valuesOf } from "#records/value-lists.ts";
 import { jsonBlock } from "./code-block.ts";
-import { docsLayout } from "./docs-frame.ts";
+import { isNullable, typeWords } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
-import { layout } from "./layout.ts";
-import { isNullable, typeWords } from "./member-type.ts";
+import { docsLayout, layout } from "./layout.ts";
 import { faultMeanings, problemExplanations } from "./problem-explanations.ts";
 import { codes, prose } from "./prose.ts";
 import { factList, table } from "./table.ts";

@@ -1,4 +1,4 @@
-/** Texts of the pages: sentences with code between backticks, lists of words, numbers. */
+/** Texts of the pages: sentences with code between backticks, lists of words, numbers, times. */
 import { html, type Html } from "./html.ts";
 
 /** Text as HTML, with what is between backticks as code. @param text escaped, so it may come from anybody. */
@@ -30,3 +30,12 @@ export const codeList = (names: readonly string[], last: "and" | "or"): string =
     names.map((name) => `\`${name}\``),
     last,
   );
+
+/** @param time RFC 3339 in UTC. */
+export function timeElement(time: string): Html {
+  const exact = `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+  return html`<time datetime="${time}" title="${exact}" data-relative>${exact}</time>`;
+}
+
+/** @param day `YYYY-MM-DD`. */
+export const dayElement = (day: string): Html => html`<time datetime="${day}">${day}</time>`;

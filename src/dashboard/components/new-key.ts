@@ -3,12 +3,10 @@ import type { MemberRequest } from "#dashboard/request.ts";
 import { page, type Reply } from "#dashboard/reply.ts";
 import type { IssuedKey } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
-import { agentSettings } from "#pages/agent-settings.ts";
 import { copyBlock } from "#pages/code-block.ts";
-import { exampleTarget } from "#pages/example-query.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { agentSettings, callLines, exampleTarget } from "#pages/snippets.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { callLines } from "#pages/call-lines.ts";
 import { accountPage, wordPage } from "./frame.ts";
 import { exactTime, relativeTime } from "./relative.ts";
 

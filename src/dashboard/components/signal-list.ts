@@ -1,6 +1,6 @@
 /** Lists of signals, newest first, on the browse pages and the page of a GP. */
 import { html, type Html, type Part } from "#pages/html.ts";
-import { dayElement } from "#pages/times.ts";
+import { dayElement } from "#pages/prose.ts";
 import type { Signal } from "#records/signal.ts";
 import { cutText } from "./fitting.ts";
 import { money, outside, valueLabel } from "./record-words.ts";

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { callLines } from "#pages/call-lines.ts";
+import { callLines } from "#pages/snippets.ts";
 
 /** Notes what it is asked and with which key, and gives an empty answer. */
 async function listen(t: TestContext) {
