@@ -4,20 +4,25 @@ import { html } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
-import { wordPage } from "./components/frame.ts";
+import { wordPage } from "./components/page.ts";
 import { exactTime } from "./components/relative.ts";
 import { readCookie } from "./cookies.ts";
-import { formType, type PageAnswer, type PageRequest } from "./messages.ts";
+import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
-import { refusal, wordsFor } from "./refusal-reply.ts";
-import { page, type Reply, unauthorized, withHeader } from "./reply.ts";
 import {
   type AccountRequest,
   type AccountServices,
+  findRoute,
   type MemberRequest,
-  ownOrigin,
-} from "./request.ts";
-import { findRoute, type Route, type Serve } from "./route.ts";
+  page,
+  refusal,
+  type Reply,
+  type Route,
+  type Serve,
+  unauthorized,
+  withHeader,
+  wordsFor,
+} from "./screen.ts";
 import { signInPage } from "./screens/sign-in.ts";
 
 /** Never rejects: whatever goes wrong is reported and answered with a page. */

@@ -1,8 +1,7 @@
 /** The two cookies of the account pages (RFC 6265bis): the session, and a browser somebody has signed in with before. */
 import { endSession, type OpenedSession } from "#accounts/sessions.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { type Reply, seeOther, withHeader } from "./reply.ts";
-import type { AccountRequest } from "./request.ts";
+import { type AccountRequest, type Reply, seeOther, withHeader } from "./screen.ts";
 
 type CookieName = "session" | "browser";
 

@@ -1,5 +1,5 @@
 /** The messages between the HTTP thread and the account worker. */
-import { type Config, localUrl } from "#config.ts";
+import { type Config, isLoopback, localUrl } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
@@ -102,3 +102,31 @@ export const accountWorkerSettings = (
   database,
   linkBase: config.publicUrl ?? localUrl(config.host, port),
 });
+
+/** The scheme and host under which the browser sees these pages. */
+export interface OwnOrigin {
+  /** Without a slash at the end. */
+  origin: string;
+  /** Precedes a path in links and samples shown on the page itself, never in anything that is mailed. */
+  base: string;
+  isSecure: boolean;
+}
+
+/**
+ * From `PUBLIC_URL`; without it from the `Host` header, if that names this machine: any other name may be made up by
+ * the client. Null where it cannot be told, and then no page is served.
+ */
+export function ownOrigin(
+  { publicUrl }: Pick<AccountWorkerSettings, "publicUrl">,
+  { headers }: Pick<PageRequest, "headers">,
+): OwnOrigin | null {
+  if (publicUrl !== null) {
+    const { origin, protocol, hostname } = new URL(publicUrl);
+    const isSecure = protocol === "https:";
+    return isSecure || isLoopback(hostname) ? { origin, base: publicUrl, isSecure } : null;
+  }
+  const { host = "" } = headers;
+  const [, name = ""] = /^([^:]+|\[[^\]]*\])(?::\d{1,5})?$/.exec(host) ?? [];
+  if (!isLoopback(name)) return null;
+  return { origin: `http://${host}`, base: `http://${host}`, isSecure: false };
+}

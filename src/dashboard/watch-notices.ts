@@ -11,7 +11,7 @@ import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { readGauges } from "./components/gauges.ts";
 import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
-import type { AccountServices } from "./request.ts";
+import type { AccountServices } from "./screen.ts";
 
 /** The earliest first. */
 const expiryKinds = [

@@ -28,7 +28,7 @@ import {
   type ToAccountWorker,
 } from "./messages.ts";
 import { openPersonLimiter } from "./person-limits.ts";
-import type { AccountServices } from "./request.ts";
+import type { AccountServices } from "./screen.ts";
 import { routes } from "./screens/index.ts";
 import { watchNotices } from "./watch-notices.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ownOrigin } from "#dashboard/request.ts";
+import { ownOrigin } from "#dashboard/messages.ts";
 
 const originOf = (publicUrl: string | null, host?: string) =>
   ownOrigin({ publicUrl }, { headers: host === undefined ? {} : { host } });

@@ -12,8 +12,8 @@ import type {
   PageRequest,
   LookAtQuota,
 } from "#dashboard/messages.ts";
-import type { AccountServices } from "#dashboard/request.ts";
 import { openPersonLimiter } from "#dashboard/person-limits.ts";
+import type { AccountServices } from "#dashboard/screen.ts";
 import { routes } from "#dashboard/screens/index.ts";
 import type { Counters } from "#limits/counters.ts";
 import type { ControlTables } from "#store/control-tables.ts";

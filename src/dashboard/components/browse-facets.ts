@@ -14,8 +14,7 @@ import {
   withoutValue,
   withValue,
 } from "./browse-links.ts";
-import { bytesOf, fitting } from "./fitting.ts";
-import { valueLabel } from "./record-words.ts";
+import { bytesOf, fitting, valueLabel } from "./records.ts";
 
 export interface FacetView {
   name: ChoiceName;

@@ -5,8 +5,8 @@ import { type Operation, parameterBounds } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";
-import { hidden } from "./form-fields.ts";
-import { valueLabel } from "./record-words.ts";
+import { hidden } from "./page.ts";
+import { valueLabel } from "./records.ts";
 
 /** Parameters of the operations. */
 const gpChoices: readonly FacetName[] = facetNames.toSorted();

@@ -1,6 +1,6 @@
 /** How much of the quota is used now: one gauge for each window, refreshed by a script. */
 import { quotasInForce } from "#accounts/plans.ts";
-import type { AccountServices } from "#dashboard/request.ts";
+import type { AccountServices } from "#dashboard/screen.ts";
 import type { Quotas } from "#limits/policy.ts";
 import { html, type Html } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";

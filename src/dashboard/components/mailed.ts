@@ -1,9 +1,9 @@
 /** Sending links by mail, and what the page then says: the same for every address. A demo shows the link itself. */
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import type { Mail } from "#dashboard/mail-templates.ts";
-import type { AccountRequest } from "#dashboard/request.ts";
+import type { AccountRequest } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { accountPage } from "./frame.ts";
+import { accountPage } from "./page.ts";
 
 /** @param demoLink only in a demo, which sends no mail. */
 export const mailedPage = (

@@ -3,13 +3,17 @@ import { closeAccount } from "#accounts/accounts.ts";
 import { deletePerson } from "#accounts/delete-person.ts";
 import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
-import { faultNote, passwordField } from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
-import { type KeyView, lastUseWords, readLiveKeys } from "#dashboard/components/key-views.ts";
+import { type KeyView, lastUseWords, readLiveKeys } from "#dashboard/components/keys.ts";
+import { accountPage, faultNote, passwordField } from "#dashboard/components/page.ts";
 import { signedOut } from "#dashboard/cookies.ts";
-import { type Reply, seeOther } from "#dashboard/reply.ts";
-import type { MemberRequest, SignedInRequest } from "#dashboard/request.ts";
-import { formRoute, type Route } from "#dashboard/route.ts";
+import {
+  formRoute,
+  type MemberRequest,
+  type Reply,
+  type Route,
+  seeOther,
+  type SignedInRequest,
+} from "#dashboard/screen.ts";
 import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted } from "#pages/prose.ts";

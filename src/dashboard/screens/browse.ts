@@ -18,14 +18,18 @@ import {
   type Unknown,
   unknownNote,
 } from "#dashboard/components/browse-links.ts";
-import { accountPage, wordPage } from "#dashboard/components/frame.ts";
-import { cutText } from "#dashboard/components/fitting.ts";
-import { money, place, valueLabels } from "#dashboard/components/record-words.ts";
-import { gpHref, signalList, type SignalView } from "#dashboard/components/signal-list.ts";
-import { readRecords } from "#dashboard/read-records.ts";
-import { page, type Reply } from "#dashboard/reply.ts";
-import type { MemberRequest } from "#dashboard/request.ts";
-import { route, type Route } from "#dashboard/route.ts";
+import { accountPage, wordPage } from "#dashboard/components/page.ts";
+import {
+  cutText,
+  gpHref,
+  money,
+  place,
+  readRecords,
+  signalList,
+  type SignalView,
+  valueLabels,
+} from "#dashboard/components/records.ts";
+import { type MemberRequest, page, type Reply, route, type Route } from "#dashboard/screen.ts";
 import { parameterBounds } from "#operations/operation.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, dayElement, grouped } from "#pages/prose.ts";

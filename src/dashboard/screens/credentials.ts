@@ -1,18 +1,21 @@
 /** Change the e-mail address or the password that one signs in with. */
 import { requestAddressChange } from "#accounts/change-address.ts";
 import { changePassword } from "#accounts/change-password.ts";
-import { faultNote, field, passwordField } from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
+import { accountPage, faultNote, field, passwordField } from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
 import {
   addressChangeMail,
   addressTakenMail,
   passwordChangedMail,
 } from "#dashboard/mail-templates.ts";
-import { page, type Reply } from "#dashboard/reply.ts";
-import type { SignedInRequest } from "#dashboard/request.ts";
-import { formRoute, type Route } from "#dashboard/route.ts";
+import {
+  formRoute,
+  page,
+  type Reply,
+  type Route,
+  type SignedInRequest,
+} from "#dashboard/screen.ts";
 import { html } from "#pages/html.ts";
 import { passwordFields } from "./link.ts";
 import { typedAddress } from "./sign-in.ts";

@@ -5,22 +5,24 @@ import {
   type ChoiceName,
   nothingChosen,
 } from "#dashboard/components/browse-links.ts";
-import { cutText, fitting, listText } from "#dashboard/components/fitting.ts";
-import { accountPage, wordPage } from "#dashboard/components/frame.ts";
+import { accountPage, wordPage } from "#dashboard/components/page.ts";
 import {
+  byPoints,
+  cutText,
+  fitting,
   hostOf,
+  listText,
   money,
   outside,
   place,
   provenanceWords,
+  readRecords,
+  signalItem,
+  timeline,
   valueLabel,
   valueLabels,
-} from "#dashboard/components/record-words.ts";
-import { byPoints, signalItem, timeline } from "#dashboard/components/signal-list.ts";
-import { readRecords } from "#dashboard/read-records.ts";
-import { page, type Reply } from "#dashboard/reply.ts";
-import type { MemberRequest } from "#dashboard/request.ts";
-import { route, type Route } from "#dashboard/route.ts";
+} from "#dashboard/components/records.ts";
+import { type MemberRequest, page, type Reply, route, type Route } from "#dashboard/screen.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchProjects } from "#operations/fetch-projects.ts";
 import type { Operation } from "#operations/operation.ts";

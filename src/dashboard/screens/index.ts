@@ -1,5 +1,5 @@
 /** The routes of all account pages, in the order in which they are matched. */
-import type { Route } from "#dashboard/route.ts";
+import type { Route } from "#dashboard/screen.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
 import { credentialRoutes } from "./credentials.ts";

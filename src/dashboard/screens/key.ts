@@ -1,20 +1,34 @@
 /** One key: shown, renamed, rotated, revoked. */
 import { listMembers } from "#accounts/members.ts";
-import { choice, doneNote, faultNote, field, hidden } from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
 import {
   type KeyView,
   lastUseWords,
+  oneTimeValue,
   ownKeys,
   readKeyView,
+  shownBefore,
+  shownOnce,
   stateWords,
-} from "#dashboard/components/key-views.ts";
-import { oneTimeValue, shownBefore, shownOnce } from "#dashboard/components/new-key.ts";
+} from "#dashboard/components/keys.ts";
+import {
+  accountPage,
+  choice,
+  doneNote,
+  faultNote,
+  field,
+  hidden,
+} from "#dashboard/components/page.ts";
 import { exactTime, relativeTime } from "#dashboard/components/relative.ts";
-import { refusal } from "#dashboard/refusal-reply.ts";
-import { page, type Reply, seeOther } from "#dashboard/reply.ts";
-import type { MemberRequest } from "#dashboard/request.ts";
-import { type Route, route, type Serve } from "#dashboard/route.ts";
+import {
+  type MemberRequest,
+  page,
+  refusal,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+  type Serve,
+} from "#dashboard/screen.ts";
 import { isLive } from "#keys/keys.ts";
 import { newForm, renameOwnKey, revokeOwnKey, rotateOwnKey } from "#keys/own-keys.ts";
 import { overlapDefault, overlaps } from "#keys/rotate-key.ts";

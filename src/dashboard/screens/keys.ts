@@ -1,21 +1,26 @@
 /** All keys of an account, and the form that makes one. */
-import { choice, faultNote, field, hidden } from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
 import {
   type KeyView,
   lastUseWords,
   listOwn,
+  oneTimeValue,
   ownKeys,
   readExpiry,
+  shownBefore,
+  shownOnce,
   stateWords,
   withUse,
-} from "#dashboard/components/key-views.ts";
-import { oneTimeValue, shownBefore, shownOnce } from "#dashboard/components/new-key.ts";
+} from "#dashboard/components/keys.ts";
+import { accountPage, choice, faultNote, field, hidden } from "#dashboard/components/page.ts";
 import { relativeTime } from "#dashboard/components/relative.ts";
-import { refusal } from "#dashboard/refusal-reply.ts";
-import { page, type Reply } from "#dashboard/reply.ts";
-import type { MemberRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import {
+  type MemberRequest,
+  page,
+  refusal,
+  type Reply,
+  type Route,
+  route,
+} from "#dashboard/screen.ts";
 import { liveKeysMax } from "#keys/caps.ts";
 import { isLive, type ListedKey } from "#keys/keys.ts";
 import { createOwnKey, newForm } from "#keys/own-keys.ts";

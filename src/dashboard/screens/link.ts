@@ -6,14 +6,18 @@ import { type Link, LinkFault, lookAtLink } from "#accounts/one-time-links.ts";
 import { completeReset } from "#accounts/change-password.ts";
 import { switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
-import { faultNote, field, hidden } from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
+import { accountPage, faultNote, field, hidden } from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
 import { addressChangedMail, passwordChangedMail } from "#dashboard/mail-templates.ts";
-import { orAgain } from "#dashboard/refusal-reply.ts";
-import { page, type Reply, seeOther } from "#dashboard/reply.ts";
-import type { AccountRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import {
+  type AccountRequest,
+  orAgain,
+  page,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+} from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 
 export const linkRoutes: readonly Route[] = [

@@ -9,22 +9,27 @@ import {
   removeMember,
 } from "#accounts/members.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
+import { canMail, demoNote, linkOf, mail, noMailNote } from "#dashboard/components/mailed.ts";
 import {
+  accountPage,
   choice,
   doneNote,
   faultNote,
   field,
   hidden,
   passwordField,
-} from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
-import { canMail, demoNote, linkOf, mail, noMailNote } from "#dashboard/components/mailed.ts";
+} from "#dashboard/components/page.ts";
 import { relativeTime } from "#dashboard/components/relative.ts";
 import { invitationMail } from "#dashboard/mail-templates.ts";
-import { orAgain } from "#dashboard/refusal-reply.ts";
-import { page, type Reply, seeOther } from "#dashboard/reply.ts";
-import type { MemberRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import {
+  type MemberRequest,
+  orAgain,
+  page,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+} from "#dashboard/screen.ts";
 import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { table } from "#pages/table.ts";

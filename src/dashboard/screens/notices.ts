@@ -2,12 +2,10 @@
 import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
 import { listMembers } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
 import { readGauges } from "#dashboard/components/gauges.ts";
+import { accountPage } from "#dashboard/components/page.ts";
 import { relativeTime } from "#dashboard/components/relative.ts";
-import { page, type Reply } from "#dashboard/reply.ts";
-import type { MemberRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import { type MemberRequest, page, type Reply, type Route, route } from "#dashboard/screen.ts";
 import { dueNotice, isQuotaNear } from "#dashboard/watch-notices.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";

@@ -1,12 +1,16 @@
 /** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
-import { choice, type Choice, faultNote, field } from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
-import { listOwn } from "#dashboard/components/key-views.ts";
+import { listOwn } from "#dashboard/components/keys.ts";
+import { accountPage, choice, type Choice, faultNote, field } from "#dashboard/components/page.ts";
 import { exactTime } from "#dashboard/components/relative.ts";
-import { download, page, type Reply } from "#dashboard/reply.ts";
-import type { MemberRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import {
+  download,
+  type MemberRequest,
+  page,
+  type Reply,
+  type Route,
+  route,
+} from "#dashboard/screen.ts";
 import { isLive, type ListedKey } from "#keys/keys.ts";
 import { readNames } from "#operations/reads.ts";
 import { html, type Html, type Part } from "#pages/html.ts";

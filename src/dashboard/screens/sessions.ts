@@ -1,12 +1,17 @@
 /** Sessions: lists the browsers a person is signed in with, signs out, and switches between accounts. */
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
-import { doneNote, hidden } from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
+import { accountPage, doneNote, hidden } from "#dashboard/components/page.ts";
 import { relativeTime } from "#dashboard/components/relative.ts";
 import { signedOut } from "#dashboard/cookies.ts";
-import { page, type Reply, seeOther } from "#dashboard/reply.ts";
-import type { AccountRequest, SignedInRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import {
+  type AccountRequest,
+  page,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+  type SignedInRequest,
+} from "#dashboard/screen.ts";
 import { html, type Html } from "#pages/html.ts";
 import { table } from "#pages/table.ts";
 

@@ -2,13 +2,19 @@
 import { renameAccount } from "#accounts/accounts.ts";
 import { exportPerson } from "#accounts/export-person.ts";
 import type { Membership } from "#accounts/members.ts";
-import { doneNote, faultNote, field } from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
+import { accountPage, doneNote, faultNote, field } from "#dashboard/components/page.ts";
 import { relativeTime } from "#dashboard/components/relative.ts";
-import { orAgain } from "#dashboard/refusal-reply.ts";
-import { download, page, type Reply, seeOther } from "#dashboard/reply.ts";
-import type { MemberRequest, SignedInRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import {
+  download,
+  type MemberRequest,
+  orAgain,
+  page,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+  type SignedInRequest,
+} from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { factList } from "#pages/table.ts";
 import { hoursKeptDays } from "#usage/retention.ts";

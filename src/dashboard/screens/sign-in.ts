@@ -1,18 +1,24 @@
 /** `/account` and the form that signs in. */
 import { signIn } from "#accounts/sign-in.ts";
 import {
+  accountPage,
   doneNote,
   emailField,
   faultNote,
   hidden,
   passwordField,
-} from "#dashboard/components/form-fields.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
+} from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
-import { refusal } from "#dashboard/refusal-reply.ts";
-import { page, type Reply, seeOther, unauthorized } from "#dashboard/reply.ts";
-import type { AccountRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import {
+  type AccountRequest,
+  page,
+  refusal,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+  unauthorized,
+} from "#dashboard/screen.ts";
 import { html, type Html } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
 

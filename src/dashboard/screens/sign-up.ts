@@ -2,13 +2,10 @@
 import { readAddress } from "#accounts/addresses.ts";
 import { requestReset } from "#accounts/change-password.ts";
 import { requestSignUp } from "#accounts/sign-up.ts";
-import { emailField, faultNote } from "#dashboard/components/form-fields.ts";
-import { accountPage, wordPage } from "#dashboard/components/frame.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
+import { accountPage, emailField, faultNote, wordPage } from "#dashboard/components/page.ts";
 import { knownMail, resetMail, signUpMail } from "#dashboard/mail-templates.ts";
-import { page, type Reply } from "#dashboard/reply.ts";
-import type { AccountRequest } from "#dashboard/request.ts";
-import { formRoute, type Route } from "#dashboard/route.ts";
+import { type AccountRequest, formRoute, page, type Reply, type Route } from "#dashboard/screen.ts";
 import { html, type Html } from "#pages/html.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 

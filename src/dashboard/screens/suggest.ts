@@ -1,8 +1,6 @@
 /** Suggestions while somebody types: known values like the text so far. */
 import { mostFirst } from "#dashboard/components/browse-facets.ts";
-import { json, type Reply } from "#dashboard/reply.ts";
-import type { MemberRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import { json, type MemberRequest, type Reply, type Route, route } from "#dashboard/screen.ts";
 import { fold } from "#records/fold.ts";
 import { signalTypes } from "#records/vocabulary.ts";
 import { browse, type Browse } from "#search/browse.ts";

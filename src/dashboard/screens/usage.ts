@@ -1,12 +1,17 @@
 /** The usage of an account: its quota now, the last 24 hours and 30 days as plots, and totals by key and operation. */
 import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
-import { accountPage } from "#dashboard/components/frame.ts";
 import { gauges, type GaugeView, gaugeWords, readGauges } from "#dashboard/components/gauges.ts";
+import { accountPage } from "#dashboard/components/page.ts";
 import { plot, type PlotBar, plotPatterns } from "#dashboard/components/plot.ts";
-import { json, page, type Reply } from "#dashboard/reply.ts";
-import type { MemberRequest } from "#dashboard/request.ts";
-import { type Route, route } from "#dashboard/route.ts";
+import {
+  json,
+  type MemberRequest,
+  page,
+  type Reply,
+  type Route,
+  route,
+} from "#dashboard/screen.ts";
 import { listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { outside, valueLabel } from "#dashboard/components/record-words.ts";
+import { outside, valueLabel } from "#dashboard/components/records.ts";
 
 test("only web addresses become links, and those do not reveal this page", () => {
   assert.equal(

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { page } from "#dashboard/reply.ts";
-import { findRoute, route } from "#dashboard/route.ts";
+import { findRoute, page, route } from "#dashboard/screen.ts";
 import { routes } from "#dashboard/screens/index.ts";
 
 const serve = () => page("");
