@@ -1,11 +1,10 @@
 /** One request to the account pages, from its headers to its response. */
 import { findSession } from "#accounts/sessions.ts";
 import { html } from "#pages/html.ts";
-import { grouped } from "#pages/prose.ts";
+import { exactTime, grouped } from "#pages/prose.ts";
 import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 import { wordPage } from "./components/page.ts";
-import { exactTime } from "./components/relative.ts";
 import { readCookie } from "./cookies.ts";
 import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
@@ -32,8 +31,8 @@ export async function answerRequest(
   sent: PageRequest,
 ): Promise<PageAnswer> {
   try {
-    const request = await receive(services, sent);
-    return request === null ? notHere() : await serve(request, routes, sent);
+    const request = await receive(services, routes, sent);
+    return request === null ? notHere() : await serve(request, sent);
   } catch (error) {
     if (error instanceof StoreFault) {
       services.reportError(`${sent.method} ${sent.path}: ${error.message}`);
@@ -46,6 +45,7 @@ export async function answerRequest(
 
 async function receive(
   services: AccountServices,
+  routes: readonly Route[],
   sent: PageRequest,
 ): Promise<AccountRequest | null> {
   const own = ownOrigin(services.settings, sent);
@@ -66,6 +66,7 @@ async function receive(
       browserToken: readCookie(cookie, "browser", own.isSecure),
     },
     own,
+    routes,
     signedIn: signedIn ?? null,
     now: sent.now,
   };
@@ -81,16 +82,11 @@ const notHere = (): Reply =>
     403,
   );
 
-async function serve(
-  request: AccountRequest,
-  routes: readonly Route[],
-  sent: PageRequest,
-): Promise<Reply> {
-  const known = findRoute(routes, request.path);
+async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply> {
+  const known = findRoute(request.routes, request.path);
   if (known === undefined)
     return word(request, 404, "There is no such page", "Perhaps the address was cut off.");
-  const { methods } = known.found;
-  const act = methods[request.method];
+  const act = known.found[request.method];
   if (act === undefined) {
     const reply = word(request, 405, "This does not work that way", "Go back and try again.");
     return withHeader(reply, "allow", allowed(known.found));
@@ -113,17 +109,15 @@ async function serve(
   return run(act, received as MemberRequest);
 }
 
-const allowed = ({ methods }: Route): string =>
-  [...(methods.GET === undefined ? [] : ["GET", "HEAD"]), ...(methods.POST ? ["POST"] : [])].join(
-    ", ",
-  );
+const allowed = ({ GET, POST }: Route): string =>
+  [...(GET === undefined ? [] : ["GET", "HEAD"]), ...(POST ? ["POST"] : [])].join(", ");
 
 /** Why this person may not use the route, as a page; null if they may. */
-function refuse({ access, methods }: Route, request: AccountRequest): Reply | null {
+function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   if (access === "anyone") return null;
   const { signedIn } = request;
   if (signedIn === null) {
-    const next = methods.GET === undefined ? "/account" : request.path;
+    const next = GET === undefined ? "/account" : request.path;
     return unauthorized(signInPage({ next, signUp: request.services.settings.signUp }));
   }
   if (access === "person") return null;
@@ -143,7 +137,7 @@ function refuse({ access, methods }: Route, request: AccountRequest): Reply | nu
 function countRequest({ access, isBackground }: Route, request: AccountRequest, sent: PageRequest) {
   const { services, method, signedIn } = request;
   if (signedIn === null || access === "anyone") return null;
-  const kind = method === "POST" ? "form" : isBackground ? "background" : "view";
+  const kind = method === "POST" ? "form" : isBackground === true ? "background" : "view";
   const now = sent.monotonicMicroseconds;
   const tooMany = services.personLimiter.take(signedIn.person.id, kind, now);
   return tooMany === null ? null : tooManyPage(request, sent, kind, tooMany);

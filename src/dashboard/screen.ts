@@ -26,34 +26,32 @@ export type Serve<R extends AccountRequest = AccountRequest> = (
   request: R,
 ) => Reply | Promise<Reply>;
 
-/** A GET never changes anything. */
-interface Methods<R extends AccountRequest = AccountRequest> {
+interface Served<R extends AccountRequest = AccountRequest> {
+  /** Never changes anything. */
   GET?: Serve<R>;
   POST?: Serve<R>;
+  /** Link to the page in the navigation. */
+  link?: { group: "Records" | "API" | "Account"; label: string };
+  /** Requested by the script of a page, not looked at by a person. */
+  isBackground?: boolean;
 }
 
-export interface Route {
+export interface Route extends Served {
   /** A segment `{name}` matches any text without a slash. */
   path: `/account${string}`;
   access: Access;
-  methods: Methods;
-  /** Requested by the script of a page, not looked at by a person. */
-  isBackground: boolean;
 }
 
-export function route<A extends Access>(
+/** Declares a path; answer-request.ts calls its functions only with the request that `access` promises them. */
+export const route = <A extends Access>(
   path: Route["path"],
   access: A,
-  methods: Methods<RequestByAccess[A]>,
-  { isBackground = false }: { isBackground?: boolean } = {},
-): Route {
-  // answer-request.ts calls a function only with the request that `access` promises it.
-  return { path, access, methods: methods as Methods, isBackground };
-}
+  served: Served<RequestByAccess[A]>,
+): Route => ({ path, access, ...(served as Served) });
 
 interface Form<R extends AccountRequest> {
-  /** Why it can be used by nobody, as a page. */
-  obstacle?(request: R): Reply | null;
+  /** Why nobody can use it, as a page; null if they can. */
+  obstacle?(request: R): Reply | null | Promise<Reply | null>;
   /** The page with the form. @param fault what was wrong with what was sent. */
   page(request: R, fault?: string): string | Promise<string>;
   act(request: R): Promise<Reply>;
@@ -63,17 +61,29 @@ interface Form<R extends AccountRequest> {
 export const formRoute = <A extends Access>(
   path: Route["path"],
   access: A,
-  form: Form<RequestByAccess[A]>,
+  { link, ...form }: Form<RequestByAccess[A]> & Pick<Served, "link">,
 ): Route =>
   route(path, access, {
-    GET: async (request) => form.obstacle?.(request) ?? page(await form.page(request)),
-    POST: async (request) =>
-      form.obstacle?.(request) ??
-      orAgain(
-        () => form.act(request),
-        (fault) => form.page(request, fault),
-      ),
+    GET: async (request) => (await form.obstacle?.(request)) ?? page(await form.page(request)),
+    POST: posting(form),
+    ...(link && { link }),
   });
+
+/** A form on the page of another route: a POST does what it asks for, or shows that page with the error. */
+export const actionRoute = <A extends Access>(
+  path: Route["path"],
+  access: A,
+  form: Form<RequestByAccess[A]>,
+): Route => route(path, access, { POST: posting(form) });
+
+const posting =
+  <R extends AccountRequest>(form: Form<R>): Serve<R> =>
+  async (request) =>
+    (await form.obstacle?.(request)) ??
+    orAgain(
+      () => form.act(request),
+      (fault) => form.page(request, fault),
+    );
 
 /** The first route that matches the path, and the text of its `{name}` segments. */
 export function findRoute(
@@ -120,6 +130,8 @@ export interface AccountRequest {
   form: URLSearchParams;
   client: Client;
   own: OwnOrigin;
+  /** All of them, for the navigation. */
+  routes: readonly Route[];
   /** Null for somebody who is not signed in. */
   signedIn: SignedIn | null;
   /** Milliseconds since 1970. */
@@ -202,7 +214,10 @@ export const wordsFor = (fault: DomainError): string =>
     ? "The service cannot read or write its accounts at the moment. Try again in a moment."
     : fault.message;
 
-/** Does what a form asks for, or shows the form again with the error. @param again makes the whole page. */
+/**
+ * Does what a form asks for, or shows the form again with the error. What the form is about may be gone: then there is
+ * no page to show it on. @param again makes the whole page.
+ */
 export async function orAgain(
   act: () => Promise<Reply>,
   again: (fault: string) => string | Promise<string>,
@@ -210,8 +225,8 @@ export async function orAgain(
   try {
     return await act();
   } catch (fault) {
-    if (fault instanceof DomainError) return refusal(fault, await again(wordsFor(fault)));
-    throw fault;
+    if (!(fault instanceof DomainError) || fault.kind === "not_found") throw fault;
+    return refusal(fault, await again(wordsFor(fault)));
   }
 }
 

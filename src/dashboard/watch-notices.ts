@@ -9,7 +9,7 @@ import {
 } from "#accounts/notices.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { readGauges } from "./components/gauges.ts";
+import { readUseOfDay } from "./components/gauges.ts";
 import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
 import type { AccountServices } from "./screen.ts";
 
@@ -68,8 +68,7 @@ const expiryMail = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to
 /** Mailed once, and again only after usage has fallen below half of the quota. */
 async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   const { control, mailer, base } = services;
-  const gauges = await readGauges(services, account.number);
-  const { used, quota } = gauges.find(({ name }) => name === "day")!;
+  const { used, quota } = await readUseOfDay(services, account.number);
   const notice = { account: account.number, kind: quotaKind, subject: "day" };
   if (isQuotaNear({ used, quota })) {
     if (!(await isFirst(services, notice, now))) return;

@@ -50,7 +50,7 @@ async function openWorld(t: TestContext): Promise<World> {
     "/account/link": `/account/link?token=${token}`,
   };
   const pages = routes
-    .filter(({ path, methods }) => methods.GET !== undefined && !notPages.includes(path))
+    .filter(({ path, GET }) => GET !== undefined && !notPages.includes(path))
     .map(({ path }) => path);
   const shown = (path: string) => names[path] ?? path;
   return {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readExpiry } from "#dashboard/components/keys.ts";
+import { readExpiry } from "#dashboard/screens/keys.ts";
 import { day, noon } from "../support/control.ts";
 
 const expiry = (choice: string, lastDay = "") => readExpiry(choice, lastDay, noon);

@@ -27,6 +27,6 @@ test("no two routes of the account pages have the same path", () => {
 });
 
 test("every route serves GET or POST", () => {
-  for (const { path, methods } of routes)
-    assert.ok(methods.GET !== undefined || methods.POST !== undefined, path);
+  for (const { path, GET, POST } of routes)
+    assert.ok(GET !== undefined || POST !== undefined, path);
 });

@@ -5,16 +5,16 @@ import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
 import { operations } from "#operations/index.ts";
 import { copyBlock } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { exactTime, relativeTime } from "#pages/prose.ts";
 import { agentSettings, callLines, exampleTarget } from "#pages/snippets.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { dayMilliseconds } from "#store/durations.ts";
-import { readLastUse } from "#usage/recording.ts";
+import { type LastUse, readLastUse } from "#usage/recording.ts";
 import { readRequestsToday } from "#usage/totals.ts";
 import { accountPage, wordPage } from "./page.ts";
-import { exactTime, relativeTime } from "./relative.ts";
 
 export interface KeyView extends ListedKey {
-  lastUse: { at: string; network: string | null } | null;
+  /** Null if it was never used. */
+  lastUse: LastUse | null;
   /** Since midnight, UTC. */
   requestsToday: number;
 }
@@ -32,39 +32,6 @@ export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number)
   if (lastUse === null) return "never";
   const { at, network } = lastUse;
   return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
-}
-
-const yearsMax = 10;
-
-/**
- * Reads when a key is to end from the fields of a form.
- * @param expiry days, `never` or `date`. @param lastDay for `date`: the last day on which the key works, in UTC.
- * @returns milliseconds since 1970; null for never.
- * @throws DomainError `invalid`.
- */
-export function readExpiry(expiry: string, lastDay: string, now: number): number | null {
-  if (expiry === "never") return null;
-  if (["30", "90", "365"].includes(expiry)) return now + Number(expiry) * dayMilliseconds;
-  if (expiry !== "date") throw new DomainError("invalid", "Choose when the key expires.");
-  const end = endOf(lastDay);
-  if (Number.isNaN(end))
-    throw new DomainError("invalid", "Choose the last day of the key, such as 2027-01-31.");
-  if (end <= now) throw new DomainError("invalid", `${lastDay} is over. Choose a day to come.`);
-  if (end > now + yearsMax * 366 * dayMilliseconds)
-    throw new DomainError(
-      "invalid",
-      `A key lives ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
-    );
-  return end;
-}
-
-/** The end of a day, or NaN. */
-function endOf(day: string): number {
-  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return Number.NaN;
-  const start = Date.parse(`${day}T00:00:00Z`);
-  // Date.parse takes the 31st of a month of 30 days for the next day.
-  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
-  return isDay ? start + dayMilliseconds : Number.NaN;
 }
 
 /** Whose keys they are, and who acts. */

@@ -12,31 +12,6 @@ interface AccountPage {
   main: Part;
 }
 
-interface Group {
-  label: string;
-  links: readonly { path: string; label: string }[];
-}
-
-const groups: readonly Group[] = [
-  { label: "Records", links: [{ path: "/account/browse", label: "Browse" }] },
-  {
-    label: "API",
-    links: [
-      { path: "/account/keys", label: "Keys" },
-      { path: "/account/usage", label: "Usage" },
-      { path: "/account/requests", label: "Requests" },
-    ],
-  },
-  {
-    label: "Account",
-    links: [
-      { path: "/account/notices", label: "Notices" },
-      { path: "/account/members", label: "Members" },
-      { path: "/account/settings", label: "Settings" },
-    ],
-  },
-];
-
 /** @param request null for a page that shows nothing of whoever is signed in. */
 export function accountPage(
   request: AccountRequest | null,
@@ -51,19 +26,20 @@ export function accountPage(
     styles: ["account.css"],
     scripts,
     isNarrow: signedIn === null,
-    ...(signedIn !== null && { side: sideOf(signedIn, path, title) }),
+    ...(signedIn !== null && { side: sideOf(request!, signedIn, title) }),
     main,
   });
 }
 
-/** @param title of the page, for one that is in no group. */
-function sideOf(signedIn: SignedIn, path: string, title: string): Side {
+/** @param title of the page, for one that the navigation does not list. */
+function sideOf({ routes, path }: AccountRequest, signedIn: SignedIn, title: string): Side {
   const { person, account } = signedIn;
-  const shown = groups.flatMap(({ links }) => links).find((link) => current(link.path, path));
+  const listed = routes.flatMap((one) => (one.link ? [{ path: one.path, ...one.link }] : []));
+  const groups = Map.groupBy(listed, (link) => link.group);
   return {
     name: "Account",
-    label: shown?.label ?? title,
-    links: html`${groups.map(({ label, links }) => group(label, links, path))}
+    label: listed.find((link) => current(link.path, path))?.label ?? title,
+    links: html`${Array.from(groups, ([name, links]) => group(name, links, path))}
       <p class="muted name">
         ${account !== null && html`${account.name}<br />`}${person.email.split("@").map((part, i) => [i > 0 && html`<wbr />@`, part])}
       </p>
@@ -74,7 +50,11 @@ function sideOf(signedIn: SignedIn, path: string, title: string): Side {
   };
 }
 
-const group = (name: string, links: Group["links"], shown: string): Part =>
+const group = (
+  name: string,
+  links: readonly { path: string; label: string }[],
+  shown: string,
+): Part =>
   html`<p class="muted">${name}</p>
     <ul>
       ${links.map(

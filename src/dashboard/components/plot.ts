@@ -1,14 +1,13 @@
 /** A bar chart over time, stacked by status class: an SVG as wide as the page, readable without colour. */
 import { html, type Html, type Part } from "#pages/html.ts";
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
+import type { Totals } from "#usage/totals.ts";
 
-export interface PlotBar {
+export interface PlotBar extends Pick<Totals, "requests" | "byClass"> {
   /** Its full name. */
   name: string;
   /** Its label on the axis; most have none. */
   tick: string | null;
-  requests: number;
-  byClass: Readonly<Record<StatusClass, number>>;
 }
 
 interface PlotView {

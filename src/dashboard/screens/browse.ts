@@ -45,6 +45,7 @@ import type { ReadModel } from "#search/read-model.ts";
 export const browseRoutes: readonly Route[] = [
   route("/account/browse", "member", {
     GET: (request) => readRecords(request, showChosen(request, gps)),
+    link: { group: "Records", label: "Browse" },
   }),
   route("/account/browse/signals", "member", {
     GET: (request) => readRecords(request, showChosen(request, signals)),

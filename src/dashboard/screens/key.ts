@@ -18,35 +18,28 @@ import {
   field,
   hidden,
 } from "#dashboard/components/page.ts";
-import { exactTime, relativeTime } from "#dashboard/components/relative.ts";
 import {
+  actionRoute,
   type MemberRequest,
   page,
-  refusal,
   type Reply,
   type Route,
   route,
   seeOther,
-  type Serve,
 } from "#dashboard/screen.ts";
 import { isLive } from "#keys/keys.ts";
 import { newForm, renameOwnKey, revokeOwnKey, rotateOwnKey } from "#keys/own-keys.ts";
 import { overlapDefault, overlaps } from "#keys/rotate-key.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { grouped } from "#pages/prose.ts";
+import { exactTime, grouped, relativeTime } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";
-import { DomainError } from "#store/domain-error.ts";
 
 export const keyRoutes: readonly Route[] = [
-  route("/account/keys/{id}", "member", { GET: showKey }),
-  route("/account/keys/{id}/rename", "member", { POST: orAbovePage(rename) }),
-  route("/account/keys/{id}/rotate", "member", { POST: orAbovePage(rotate) }),
-  route("/account/keys/{id}/revoke", "member", { POST: orAbovePage(revoke) }),
+  route("/account/keys/{id}", "member", { GET: async (request) => page(await keyPage(request)) }),
+  actionRoute("/account/keys/{id}/rename", "member", { page: keyPage, act: rename }),
+  actionRoute("/account/keys/{id}/rotate", "member", { page: keyPage, act: rotate }),
+  actionRoute("/account/keys/{id}/revoke", "member", { page: keyPage, act: revoke }),
 ];
-
-async function showKey(request: MemberRequest): Promise<Reply> {
-  return page(await keyPage(request));
-}
 
 const idOf = ({ names }: MemberRequest): string => names["id"]!;
 const own = (request: MemberRequest) => ({ ...ownKeys(request), id: idOf(request) });
@@ -76,18 +69,6 @@ async function rotate(request: MemberRequest): Promise<Reply> {
   if ("repeatedId" in rotated) return shownBefore(request, rotated.repeatedId);
   const { issued, oldExpiresAt } = rotated.rotation;
   return shownOnce(request, issued, oldExpiresAt);
-}
-
-/** Shows an error on the page of the key, unless there is no such key. */
-function orAbovePage(act: Serve<MemberRequest>): Serve<MemberRequest> {
-  return async (request) => {
-    try {
-      return await act(request);
-    } catch (fault) {
-      if (!(fault instanceof DomainError) || fault.kind === "not_found") throw fault;
-      return refusal(fault, await keyPage(request, fault.message));
-    }
-  };
 }
 
 const overlapChoices = overlaps.map(({ milliseconds, words }) => ({

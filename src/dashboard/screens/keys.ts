@@ -5,82 +5,83 @@ import {
   listOwn,
   oneTimeValue,
   ownKeys,
-  readExpiry,
   shownBefore,
   shownOnce,
   stateWords,
   withUse,
 } from "#dashboard/components/keys.ts";
 import { accountPage, choice, faultNote, field, hidden } from "#dashboard/components/page.ts";
-import { relativeTime } from "#dashboard/components/relative.ts";
-import {
-  type MemberRequest,
-  page,
-  refusal,
-  type Reply,
-  type Route,
-  route,
-} from "#dashboard/screen.ts";
+import { formRoute, type MemberRequest, type Reply, type Route } from "#dashboard/screen.ts";
 import { liveKeysMax } from "#keys/caps.ts";
 import { isLive, type ListedKey } from "#keys/keys.ts";
 import { createOwnKey, newForm } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { grouped } from "#pages/prose.ts";
+import { grouped, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 
 export const keysRoutes: readonly Route[] = [
-  route("/account/keys", "member", { GET: showKeys, POST: createKey }),
+  formRoute("/account/keys", "member", {
+    page: keysPage,
+    act: createKey,
+    link: { group: "API", label: "Keys" },
+  }),
 ];
-
-async function showKeys(request: MemberRequest): Promise<Reply> {
-  return page(await keysPage(request, emptyKeyForm));
-}
 
 async function createKey(request: MemberRequest): Promise<Reply> {
   const { services, form, now } = request;
-  const typed: KeyForm = {
+  const made = await createOwnKey(services.control, {
+    ...ownKeys(request),
     name: form.get("name") ?? "",
-    expiry: form.get("expiry") ?? "",
-    lastDay: form.get("lastDay") ?? "",
-  };
-  try {
-    const made = await createOwnKey(services.control, {
-      ...ownKeys(request),
-      name: typed.name,
-      expiresAt: readExpiry(typed.expiry, typed.lastDay, now),
-      form: oneTimeValue(request),
-    });
-    return "issued" in made
-      ? shownOnce(request, made.issued)
-      : shownBefore(request, made.repeatedId);
-  } catch (fault) {
-    if (!(fault instanceof DomainError)) throw fault;
-    return refusal(fault, await keysPage(request, typed, fault.message));
-  }
+    expiresAt: readExpiry(form.get("expiry") ?? "", form.get("lastDay") ?? "", now),
+    form: oneTimeValue(request),
+  });
+  return "issued" in made ? shownOnce(request, made.issued) : shownBefore(request, made.repeatedId);
 }
 
-/** The fields of the form. */
-interface KeyForm {
-  name: string;
-  /** A number of days, `date` or `never`. */
-  expiry: string;
-  /** The last day, as the browser sends it; empty where none is chosen. */
-  lastDay: string;
-}
-
+const expiryDays = ["30", "90", "365"];
 const expiries = [
-  { value: "30", label: "in 30 days" },
-  { value: "90", label: "in 90 days" },
-  { value: "365", label: "in 365 days" },
+  ...expiryDays.map((days) => ({ value: days, label: `in ${days} days` })),
   { value: "date", label: "after a day I choose" },
   { value: "never", label: "never" },
-] as const;
+];
 
-const emptyKeyForm: KeyForm = { name: "", expiry: "90", lastDay: "" };
+const yearsMax = 10;
 
-async function keysPage(request: MemberRequest, typed: KeyForm, fault?: string): Promise<string> {
-  const { now } = request;
+/**
+ * Reads when a key is to end from the fields of a form.
+ * @param expiry days, `never` or `date`. @param lastDay for `date`: the last day on which the key works, in UTC.
+ * @returns milliseconds since 1970; null for never.
+ * @throws DomainError `invalid`.
+ */
+export function readExpiry(expiry: string, lastDay: string, now: number): number | null {
+  if (expiry === "never") return null;
+  if (expiryDays.includes(expiry)) return now + Number(expiry) * dayMilliseconds;
+  if (expiry !== "date") throw new DomainError("invalid", "Choose when the key expires.");
+  const end = endOf(lastDay);
+  if (Number.isNaN(end))
+    throw new DomainError("invalid", "Choose the last day of the key, such as 2027-01-31.");
+  if (end <= now) throw new DomainError("invalid", `${lastDay} is over. Choose a day to come.`);
+  if (end > now + yearsMax * 366 * dayMilliseconds)
+    throw new DomainError(
+      "invalid",
+      `A key lives ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
+    );
+  return end;
+}
+
+/** The end of a day, or NaN. */
+function endOf(day: string): number {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return Number.NaN;
+  const start = Date.parse(`${day}T00:00:00Z`);
+  // Date.parse takes the 31st of a month of 30 days for the next day.
+  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
+  return isDay ? start + dayMilliseconds : Number.NaN;
+}
+
+async function keysPage(request: MemberRequest, fault?: string): Promise<string> {
+  const { form, now } = request;
   const keys = await listOwn(request);
   const live = await withUse(request, keys.filter(isLive));
   const isFull = live.filter(({ replacedBy }) => replacedBy === null).length >= liveKeysMax;
@@ -94,7 +95,7 @@ async function keysPage(request: MemberRequest, typed: KeyForm, fault?: string):
       ${
         isFull
           ? html`<p>An account may have ${liveKeysMax} keys that work. Revoke one first.</p>`
-          : newKeyForm(typed)
+          : newKeyForm(form)
       }
       ${await endedKeys(request, ended)}`,
   });
@@ -138,24 +139,25 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
     ]),
   });
 
-const newKeyForm = (typed: KeyForm): Html =>
+/** @param typed fields of the form as they were sent. */
+const newKeyForm = (typed: URLSearchParams): Html =>
   html`<form class="form" method="post" action="/account/keys">
     ${hidden("form", newForm())}
     ${field({
       name: "name",
       label: "Name",
       hint: "what it is for, such as the program that will use it",
-      value: typed.name,
+      value: typed.get("name") ?? "",
       lengthMax: 100,
     })}
-    ${choice("expiry", "It expires", expiries, typed.expiry)}
+    ${choice("expiry", "It expires", expiries, typed.get("expiry") ?? "90")}
     <div class="only-with-date">
       ${field({
         name: "lastDay",
         label: "Last day",
         hint: "it works through this day, UTC",
         type: "date",
-        value: typed.lastDay,
+        value: typed.get("lastDay") ?? "",
         isOptional: true,
       })}
     </div>

@@ -19,11 +19,10 @@ import {
   hidden,
   passwordField,
 } from "#dashboard/components/page.ts";
-import { relativeTime } from "#dashboard/components/relative.ts";
 import { invitationMail } from "#dashboard/mail-templates.ts";
 import {
+  actionRoute,
   type MemberRequest,
-  orAgain,
   page,
   type Reply,
   type Route,
@@ -32,26 +31,37 @@ import {
 } from "#dashboard/screen.ts";
 import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes: readonly Route[] = [
-  route("/account/members", "member", { GET: async (request) => page(await membersPage(request)) }),
-  route("/account/members/invite", "owner", { POST: postInvitation }),
+  route("/account/members", "member", {
+    GET: async (request) => page(await membersPage(request)),
+    link: { group: "Account", label: "Members" },
+  }),
+  actionRoute("/account/members/invite", "owner", {
+    obstacle: async (request) =>
+      obstacleOf(request) === null ? null : page(await membersPage(request), 403),
+    page: membersPage,
+    act: sendInvitation,
+  }),
   route("/account/members/withdraw", "owner", { POST: withdraw }),
-  route("/account/members/role", "owner", {
-    POST: changing("role", (request) =>
+  actionRoute(
+    "/account/members/role",
+    "owner",
+    changing("role", (request) =>
       changeRole(request.services.control, { ...changeOf(request), role: roleOf(request) }),
     ),
-  }),
-  route("/account/members/remove", "owner", {
-    POST: changing("removed", (request) =>
-      removeMember(request.services.control, changeOf(request)),
-    ),
-  }),
-  route("/account/members/pass", "owner", { POST: changing("passed", pass) }),
+  ),
+  actionRoute(
+    "/account/members/remove",
+    "owner",
+    changing("removed", (request) => removeMember(request.services.control, changeOf(request))),
+  ),
+  actionRoute("/account/members/pass", "owner", changing("passed", pass)),
   route("/account/members/{person}", "owner", {
     GET: async (request) => page(await memberPage(request, request.names["person"]!)),
   }),
@@ -65,14 +75,6 @@ function obstacleOf(request: MemberRequest): Html | null {
   if (request.services.settings.signUp === "closed")
     return html`<p>Invitations are closed here. Ask ${whomToAsk("closed")} for one.</p>`;
   return canMail(request) ? null : noMailNote;
-}
-
-async function postInvitation(request: MemberRequest): Promise<Reply> {
-  if (obstacleOf(request) !== null) return page(await membersPage(request), 403);
-  return orAgain(
-    () => sendInvitation(request),
-    (fault) => membersPage(request, { fault }),
-  );
 }
 
 async function sendInvitation(request: MemberRequest): Promise<Reply> {
@@ -89,7 +91,7 @@ async function sendInvitation(request: MemberRequest): Promise<Reply> {
   const message = invitationMail({ ...link, accountName: made.accountName });
   const demoLink = mail(request, message, link.url);
   if (demoLink === null) return seeOther("/account/members?done=invited");
-  return page(await membersPage({ ...request, form: new URLSearchParams() }, { demoLink }));
+  return page(await membersPage({ ...request, form: new URLSearchParams() }, undefined, demoLink));
 }
 
 async function refuseTooMany({ services, account, now }: MemberRequest): Promise<void> {
@@ -107,7 +109,7 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
 }
 
 /** Anything but `owner` is taken as the lesser role. */
-const roleOf = ({ form }: MemberRequest): "owner" | "member" =>
+const roleOf = ({ form }: MemberRequest): Member["role"] =>
   form.get("role") === "owner" ? "owner" : "member";
 
 async function withdraw({ services, account, signedIn, form, now }: MemberRequest): Promise<Reply> {
@@ -136,7 +138,8 @@ const roles = [
 /** @param demoLink of an invitation that was just sent, in a demo. */
 async function membersPage(
   request: MemberRequest,
-  { fault, demoLink = null }: { fault?: string; demoLink?: string | null } = {},
+  fault?: string,
+  demoLink: string | null = null,
 ): Promise<string> {
   const { services, account, query } = request;
   const members = await listMembers(services.control.database, account.number);
@@ -211,16 +214,16 @@ const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
   now,
 });
 
-/** Makes the change, or shows the page of the member again with the error. */
-function changing(done: string, act: (request: MemberRequest) => Promise<void>) {
-  return (request: MemberRequest): Promise<Reply> =>
-    orAgain(
-      async () => {
-        await act(request);
-        return seeOther(`/account/members?done=${done}`);
-      },
-      (fault) => memberPage(request, changeOf(request).person, fault),
-    );
+/** The form that makes a change; its errors are shown on the page of the member. */
+function changing(done: string, change: (request: MemberRequest) => Promise<void>) {
+  return {
+    page: (request: MemberRequest, fault?: string) =>
+      memberPage(request, changeOf(request).person, fault),
+    async act(request: MemberRequest): Promise<Reply> {
+      await change(request);
+      return seeOther(`/account/members?done=${done}`);
+    },
+  };
 }
 
 async function pass(request: MemberRequest): Promise<void> {

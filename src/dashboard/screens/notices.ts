@@ -2,19 +2,22 @@
 import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
 import { listMembers } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
-import { readGauges } from "#dashboard/components/gauges.ts";
+import { readUseOfDay } from "#dashboard/components/gauges.ts";
 import { accountPage } from "#dashboard/components/page.ts";
-import { relativeTime } from "#dashboard/components/relative.ts";
 import { type MemberRequest, page, type Reply, type Route, route } from "#dashboard/screen.ts";
 import { dueNotice, isQuotaNear } from "#dashboard/watch-notices.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { operator, service } from "#store/audit.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 
 export const noticesRoutes: readonly Route[] = [
-  route("/account/notices", "member", { GET: showNotices }),
+  route("/account/notices", "member", {
+    GET: showNotices,
+    link: { group: "Account", label: "Notices" },
+  }),
 ];
 
 const expiredMilliseconds = 14 * dayMilliseconds;
@@ -72,8 +75,7 @@ function keyNeed(key: ListedKey, now: number): Html | null {
 }
 
 async function quotaNeed({ services, account }: MemberRequest): Promise<Html | null> {
-  const gauges = await readGauges(services, account.number);
-  const { used, quota } = gauges.find(({ name }) => name === "day")!;
+  const { used, quota } = await readUseOfDay(services, account.number);
   if (!isQuotaNear({ used, quota })) return null;
   return html`${Math.floor((100 * used) / quota)} % of the quota of 24 hours are used.
     <a href="/account/usage">By which keys</a>`;

@@ -2,7 +2,6 @@
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { listOwn } from "#dashboard/components/keys.ts";
 import { accountPage, choice, type Choice, faultNote, field } from "#dashboard/components/page.ts";
-import { exactTime } from "#dashboard/components/relative.ts";
 import {
   download,
   type MemberRequest,
@@ -14,7 +13,7 @@ import {
 import { isLive, type ListedKey } from "#keys/keys.ts";
 import { readNames } from "#operations/reads.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { grouped } from "#pages/prose.ts";
+import { exactTime, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
 import { dayMilliseconds } from "#store/durations.ts";
@@ -28,7 +27,10 @@ import {
 import { type StatusClass, statusClasses } from "#usage/status-class.ts";
 
 export const requestsRoutes: readonly Route[] = [
-  route("/account/requests", "member", { GET: showRequests }),
+  route("/account/requests", "member", {
+    GET: showRequests,
+    link: { group: "API", label: "Requests" },
+  }),
   route("/account/requests.csv", "member", { GET: downloadRequests }),
 ];
 

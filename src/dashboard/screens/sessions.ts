@@ -1,7 +1,6 @@
 /** Sessions: lists the browsers a person is signed in with, signs out, and switches between accounts. */
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
 import { accountPage, doneNote, hidden } from "#dashboard/components/page.ts";
-import { relativeTime } from "#dashboard/components/relative.ts";
 import { signedOut } from "#dashboard/cookies.ts";
 import {
   type AccountRequest,
@@ -13,6 +12,7 @@ import {
   type SignedInRequest,
 } from "#dashboard/screen.ts";
 import { html, type Html } from "#pages/html.ts";
+import { relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 
 export const sessionRoutes: readonly Route[] = [

@@ -3,11 +3,10 @@ import { renameAccount } from "#accounts/accounts.ts";
 import { exportPerson } from "#accounts/export-person.ts";
 import type { Membership } from "#accounts/members.ts";
 import { accountPage, doneNote, faultNote, field } from "#dashboard/components/page.ts";
-import { relativeTime } from "#dashboard/components/relative.ts";
 import {
+  actionRoute,
   download,
   type MemberRequest,
-  orAgain,
   page,
   type Reply,
   type Route,
@@ -16,31 +15,25 @@ import {
   type SignedInRequest,
 } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { relativeTime } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
 
 export const settingsRoutes: readonly Route[] = [
-  route("/account/settings", "person", { GET: show }),
-  route("/account/settings/name", "owner", { POST: rename }),
+  route("/account/settings", "person", {
+    GET: (request) => page(settingsPage(request)),
+    link: { group: "Account", label: "Settings" },
+  }),
+  actionRoute("/account/settings/name", "owner", { page: settingsPage, act: rename }),
   route("/account/settings/export", "person", { POST: exportAll }),
 ];
 
-function show(request: SignedInRequest): Reply {
-  return page(settingsPage(request));
-}
-
-function rename(request: MemberRequest): Promise<Reply> {
-  const { services, account, signedIn, form, now } = request;
+async function rename({ services, account, signedIn, form, now }: MemberRequest): Promise<Reply> {
   const name = form.get("name") ?? "";
-  const order = { account: account.number, name, actor: signedIn.person.id, now };
-  return orAgain(
-    async () => {
-      await renameAccount(services.control, order);
-      return seeOther("/account/settings?done=name");
-    },
-    (fault) => settingsPage(request, fault),
-  );
+  const actor = signedIn.person.id;
+  await renameAccount(services.control, { account: account.number, name, actor, now });
+  return seeOther("/account/settings?done=name");
 }
 
 async function exportAll(request: SignedInRequest): Promise<Reply> {

@@ -9,6 +9,7 @@ import {
   passwordField,
 } from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
+import type { AccountWorkerSettings } from "#dashboard/messages.ts";
 import {
   type AccountRequest,
   page,
@@ -63,7 +64,7 @@ async function take(request: AccountRequest): Promise<Reply> {
 interface SignIn {
   /** Path of the account page to show afterwards. */
   next: string;
-  signUp: "closed" | "invite" | "open";
+  signUp: AccountWorkerSettings["signUp"];
   email?: string | undefined;
   fault?: string;
   done?: string | null;
@@ -96,7 +97,7 @@ const signUpNote = (signUp: SignIn["signUp"]): Html =>
     : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`;
 
 /** Who can invite people where they cannot sign up by themselves. */
-export const whomToAsk = (signUp: "closed" | "invite"): string =>
+export const whomToAsk = (signUp: Exclude<SignIn["signUp"], "open">): string =>
   signUp === "closed"
     ? "the operator of this service"
     : "an owner of an account or the operator of this service";

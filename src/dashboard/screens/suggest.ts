@@ -10,7 +10,7 @@ import type { Miss } from "#search/gp-search.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const suggestRoutes: readonly Route[] = [
-  route("/account/browse/suggest", "member", { GET: suggestions }, { isBackground: true }),
+  route("/account/browse/suggest", "member", { GET: suggestions, isBackground: true }),
 ];
 
 /** Costs no quota; a suspended account gets none, as it may read no records. */

@@ -1,7 +1,7 @@
 /** The usage of an account: its quota now, the last 24 hours and 30 days as plots, and totals by key and operation. */
 import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
-import { gauges, type GaugeView, gaugeWords, readGauges } from "#dashboard/components/gauges.ts";
+import { gauges, gaugeWords, readWindows } from "#dashboard/components/gauges.ts";
 import { accountPage } from "#dashboard/components/page.ts";
 import { plot, type PlotBar, plotPatterns } from "#dashboard/components/plot.ts";
 import {
@@ -13,6 +13,7 @@ import {
   route,
 } from "#dashboard/screen.ts";
 import { listKeys } from "#keys/keys.ts";
+import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
@@ -28,8 +29,11 @@ import {
 } from "#usage/totals.ts";
 
 export const usageRoutes: readonly Route[] = [
-  route("/account/usage", "member", { GET: showUsage }),
-  route("/account/usage/quota", "member", { GET: showGauges }, { isBackground: true }),
+  route("/account/usage", "member", {
+    GET: showUsage,
+    link: { group: "API", label: "Usage" },
+  }),
+  route("/account/usage/quota", "member", { GET: showGauges, isBackground: true }),
 ];
 
 const hoursShown = 24;
@@ -49,7 +53,7 @@ async function showUsage(request: MemberRequest): Promise<Reply> {
   const span = { account: number, since: Date.parse(days[0]!.at), until: now + dayMilliseconds };
   const account = (await findAccount(database, id))!;
   const plan = planWords(account, await mayReadChanges(database, number));
-  const views = await readGauges(services, number);
+  const windows = await readWindows(services, number);
   const hours = await readBars(services.usage, {
     account: number,
     unit: "hour",
@@ -59,9 +63,9 @@ async function showUsage(request: MemberRequest): Promise<Reply> {
   const markup = accountPage(request, {
     title: "Usage",
     scripts: ["account.js"],
-    main: html`<h1>${headline(views)}</h1>
+    main: html`<h1>${headline(windows)}</h1>
       <p>${plan}</p>
-      ${gauges(views)} ${whatCounts} ${plotPatterns} ${hourPlot(hours)}
+      ${gauges(windows)} ${whatCounts} ${plotPatterns} ${hourPlot(hours)}
       ${isUsed(days) && dayPlot(days)} ${rowsTable("By key", "Key", await keyRows(request, span))}
       ${rowsTable("By operation", "Operation", await operationRows(request, span))}`,
   });
@@ -95,8 +99,8 @@ async function operationRows({ services }: MemberRequest, span: Span): Promise<U
 
 /** For the script that refreshes the gauges of the page. */
 async function showGauges({ services, account }: MemberRequest): Promise<Reply> {
-  const views = await readGauges(services, account.number);
-  return json(views.map((view) => ({ name: view.name, ...gaugeWords(view) })));
+  const windows = await readWindows(services, account.number);
+  return json(windows.map((window) => ({ name: window.name, ...gaugeWords(window) })));
 }
 
 interface UsageRow {
@@ -114,13 +118,15 @@ const whatCounts = html`<p class="muted">
 const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
 
 /** Tells of the window with the least quota left. */
-function headline(views: readonly GaugeView[]): string {
-  const full = views.filter(({ waitSeconds }) => waitSeconds > 0);
+function headline(windows: readonly WindowStatus[]): string {
+  const full = windows.filter(({ waitSeconds }) => waitSeconds > 0);
   if (full.length > 0) return `Your quota is used up for ${spans[full.at(-1)!.name]}`;
-  const shares = views.map(({ used, quota }) => Math.floor((100 * used) / quota));
+  const shares = windows.map(({ quota, remaining }) =>
+    Math.floor((100 * (quota - remaining)) / quota),
+  );
   const highest = Math.max(...shares);
   if (highest === 0) return "Your quota is free";
-  return `You use ${highest} % of your quota for ${spans[views[shares.indexOf(highest)]!.name]}`;
+  return `You use ${highest} % of your quota for ${spans[windows[shares.indexOf(highest)]!.name]}`;
 }
 
 function rowsTable(heading: string, column: string, rows: readonly UsageRow[]): Part {

@@ -24,7 +24,7 @@ function stored({ dataDir }: TestService): string {
 /** With something in place of the names. */
 const pathsWith = (method: "GET" | "POST") =>
   routes
-    .filter(({ methods }) => methods[method] !== undefined)
+    .filter((one) => one[method] !== undefined)
     .map(({ path }) => path.replaceAll(/\{\w+\}/g, "x1"));
 
 const form = "application/x-www-form-urlencoded";
