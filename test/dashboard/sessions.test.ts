@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { test as onFile } from "node:test";
+import { StoreFault } from "#store/domain-error.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
+import { openInsideWorker } from "../support/inside-worker.ts";
 import { startService } from "../support/service.ts";
 import { openUser, signedIn, testPassword } from "../support/user.ts";
 
@@ -42,4 +45,15 @@ test("after signing in one comes back to the requested page, and never to one th
   assert.match(asked.text, /name="next" value="\/account\/sessions"/);
   const late = await ada.post("/account/sign-out-everywhere", {});
   assert.match(late.text, /name="next" value="\/account"/);
+});
+
+onFile("to whoever signs in a store that is away is not named", async (t) => {
+  const inTurn = () =>
+    Promise.reject(new StoreFault("busy", "/var/lib/gp-records/control.sqlite is locked."));
+  const { post } = await openInsideWorker(t, {}, { passwords: { inTurn } });
+  const fields = { email: "ada@example.org", password: testPassword };
+  const { status, body } = await post("/account/sign-in", fields);
+  assert.equal(status, 503);
+  assert.match(body, /cannot read or write its accounts at the moment/);
+  assert.doesNotMatch(body, /control\.sqlite/);
 });

@@ -19,6 +19,7 @@ import {
   route,
   seeOther,
   unauthorized,
+  wordsFor,
 } from "#dashboard/screen.ts";
 import { html, type Html } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -56,7 +57,7 @@ async function take(request: AccountRequest): Promise<Reply> {
   } catch (fault) {
     if (!(fault instanceof DomainError)) throw fault;
     const email = typedAddress(request);
-    const markup = signInPage({ next, signUp: settings.signUp, email, fault: fault.message });
+    const markup = signInPage({ next, signUp: settings.signUp, email, fault: wordsFor(fault) });
     return fault.kind === "refused" ? unauthorized(markup) : refusal(fault, markup);
   }
 }
