@@ -4,7 +4,7 @@ import { html } from "#pages/html.ts";
 import { exactTime, grouped } from "#pages/prose.ts";
 import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
-import { wordPage } from "./components/page.ts";
+import { wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";
 import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
@@ -39,7 +39,7 @@ export async function answerRequest(
       return refusal(error, wordPage(null, "This cannot be done now", wordsFor(error)));
     }
     services.reportError(`${sent.method} ${sent.path}: ${(error as Error).stack}`);
-    return page(wordPage(null, "This went wrong", "It is logged. Try again in a moment."), 500);
+    return wordReply(null, 500, "This went wrong", "It is logged. Try again in a moment.");
   }
 }
 
@@ -73,30 +73,28 @@ async function receive(
 }
 
 const notHere = (): Reply =>
-  page(
-    wordPage(
-      null,
-      "Not at this address",
-      "The account pages are served over https at PUBLIC_URL, or on the machine itself. Ask the operator for the address.",
-    ),
+  wordReply(
+    null,
     403,
+    "Not at this address",
+    "The account pages are served over https at PUBLIC_URL, or on the machine itself. Ask the operator for the address.",
   );
 
 async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply> {
   const known = findRoute(request.routes, request.path);
   if (known === undefined)
-    return word(request, 404, "There is no such page", "Perhaps the address was cut off.");
+    return wordReply(request, 404, "There is no such page", "Perhaps the address was cut off.");
   const act = known.found[request.method];
   if (act === undefined) {
-    const reply = word(request, 405, "This does not work that way", "Go back and try again.");
+    const reply = wordReply(request, 405, "This does not work that way", "Go back and try again.");
     return withHeader(reply, "allow", allowed(known.found));
   }
   if (request.method === "POST") {
     if (!isSameOrigin(sent, request.own.origin))
-      return word(request, 403, "This form came from elsewhere", "Nothing was changed.");
+      return wordReply(request, 403, "This form came from elsewhere", "Nothing was changed.");
     const { "content-type": type = "" } = sent.headers;
     if (type.split(";")[0]!.trim().toLowerCase() !== formType)
-      return word(
+      return wordReply(
         request,
         415,
         problemKinds["unsupported-media-type"].title,
@@ -122,14 +120,14 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   }
   if (access === "person") return null;
   if (signedIn.account === null)
-    return word(
+    return wordReply(
       request,
       403,
       "You are in no account",
       "Ask an owner of an account to invite you, or the operator for one of your own.",
     );
   if (access === "owner" && signedIn.account.role !== "owner")
-    return word(request, 403, "Only owners may do this", "Ask an owner of the account.");
+    return wordReply(request, 403, "Only owners may do this", "Ask an owner of the account.");
   return null;
 }
 
@@ -163,23 +161,21 @@ function tooManyPage(
     keys go on working.`;
   const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
   const next = kind === "form" ? undefined : again;
-  const reply = page(wordPage(request, title, text, next), 429);
+  const reply = wordReply(request, 429, title, text, next);
   return withHeader(reply, "retry-after", String(retryAfterSeconds));
 }
 
 /** What a screen does not handle itself is answered with a page that says why. */
 async function run(act: Serve, request: MemberRequest): Promise<Reply> {
   try {
-    return await act(request);
+    const given = await act(request);
+    return typeof given === "string" ? page(given) : given;
   } catch (fault) {
     // Without the frame, too: what is in it may be what cannot be read.
     if (!(fault instanceof DomainError) || fault instanceof StoreFault) throw fault;
     return refusal(fault, wordPage(request, "This could not be done", fault.message));
   }
 }
-
-const word = (request: AccountRequest, status: number, title: string, text: string): Reply =>
-  page(wordPage(request, title, text), status);
 
 /**
  * Reports whether a form comes from our own pages. Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C Fetch

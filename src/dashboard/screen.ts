@@ -22,9 +22,12 @@ interface RequestByAccess {
 }
 type Access = keyof RequestByAccess;
 
+/** What a function of a route gives: a reply, or the markup of a page. */
+export type Given = Reply | string;
+
 export type Serve<R extends AccountRequest = AccountRequest> = (
   request: R,
-) => Reply | Promise<Reply>;
+) => Given | Promise<Given>;
 
 interface Served<R extends AccountRequest = AccountRequest> {
   /** Never changes anything. */
@@ -54,7 +57,7 @@ interface Form<R extends AccountRequest> {
   obstacle?(request: R): Reply | null | Promise<Reply | null>;
   /** The page with the form. @param fault what was wrong with what was sent. */
   page(request: R, fault?: string): string | Promise<string>;
-  act(request: R): Promise<Reply>;
+  act(request: R): Promise<Given>;
 }
 
 /** A page with one form: a GET shows it, and a POST does what it asks for, or shows it again with the error. */
@@ -64,7 +67,7 @@ export const formRoute = <A extends Access>(
   { link, ...form }: Form<RequestByAccess[A]> & Pick<Served, "link">,
 ): Route =>
   route(path, access, {
-    GET: async (request) => (await form.obstacle?.(request)) ?? page(await form.page(request)),
+    GET: async (request) => (await form.obstacle?.(request)) ?? form.page(request),
     POST: posting(form),
     ...(link && { link }),
   });
@@ -219,9 +222,9 @@ export const wordsFor = (fault: DomainError): string =>
  * no page to show it on. @param again makes the whole page.
  */
 export async function orAgain(
-  act: () => Promise<Reply>,
+  act: () => Promise<Given>,
   again: (fault: string) => string | Promise<string>,
-): Promise<Reply> {
+): Promise<Given> {
   try {
     return await act();
   } catch (fault) {

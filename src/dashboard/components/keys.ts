@@ -1,5 +1,5 @@
 /** Keys as the account pages show them: with their use and their state in words; a new one, once. */
-import { type MemberRequest, page, type Reply } from "#dashboard/screen.ts";
+import { type MemberRequest, type Reply } from "#dashboard/screen.ts";
 import { isLive, type IssuedKey, type ListedKey, listKeys } from "#keys/keys.ts";
 import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
 import { operations } from "#operations/index.ts";
@@ -10,7 +10,7 @@ import { agentSettings, callLines, exampleTarget } from "#pages/snippets.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { type LastUse, readLastUse } from "#usage/recording.ts";
 import { readRequestsToday } from "#usage/totals.ts";
-import { accountPage, wordPage } from "./page.ts";
+import { accountPage, wordReply } from "./page.ts";
 
 export interface KeyView extends ListedKey {
   /** Null if it was never used. */
@@ -86,26 +86,28 @@ export function oneTimeValue({ form }: MemberRequest): string {
 
 /** The response to a form that is sent again, by a reload or after going back. */
 export const shownBefore = (request: MemberRequest, id: string): Reply =>
-  page(
-    wordPage(
-      request,
-      "This key was made already",
-      "It was shown once, and nobody can show it again. If it is lost, rotate it.",
-      { href: `/account/keys/${id}`, label: "To the key" },
-    ),
+  wordReply(
+    request,
     409,
+    "This key was made already",
+    "It was shown once, and nobody can show it again. If it is lost, rotate it.",
+    { href: `/account/keys/${id}`, label: "To the key" },
   );
 
 /**
  * The response to the POST itself: after a redirect the key would have to be stored.
  * @param oldExpiresAt when the key that it replaces ends.
  */
-export function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: string): Reply {
+export function shownOnce(
+  request: MemberRequest,
+  issued: IssuedKey,
+  oldExpiresAt?: string,
+): string {
   const { id, key } = issued;
   const { base } = request.own;
   const target = exampleTarget(operations[0]!);
   const lines = callLines({ base, target, key });
-  const markup = accountPage(request, {
+  return accountPage(request, {
     title: "Your new key",
     scripts: ["account.js"],
     main: html`<h1>Your new key</h1>
@@ -141,7 +143,6 @@ export function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresA
       ${copyBlock("Request in Python", lines.python)}
       <p><a class="button" href="/account/keys">To all keys</a></p>`,
   });
-  return page(markup);
 }
 
 function lifeOf({ name, expiresAt }: IssuedKey, old: string | undefined, now: number): Html {

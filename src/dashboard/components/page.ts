@@ -1,6 +1,6 @@
 /** The layout of every account page with its navigation, and the parts of forms. */
 import type { SignedIn } from "#accounts/sessions.ts";
-import type { AccountRequest } from "#dashboard/screen.ts";
+import { type AccountRequest, page, type Reply } from "#dashboard/screen.ts";
 import type { AssetName } from "#pages/assets.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { current, layout, type Side } from "#pages/layout.ts";
@@ -89,6 +89,13 @@ export const wordPage = (
       <p>${text}</p>
       <p><a class="button" href="${next.href}">${next.label}</a></p>`,
   });
+
+/** A page with a single message as a reply with this status. */
+export const wordReply = (
+  request: AccountRequest | null,
+  status: number,
+  ...words: [title: string, text: Part, next?: { href: string; label: string }]
+): Reply => page(wordPage(request, ...words), status);
 
 interface Field {
   name: string;

@@ -1,11 +1,11 @@
 /** Records as the account pages show them: values in words, links, signals in a list, texts cut to fit. */
-import { type MemberRequest, page, type Reply, withHeader } from "#dashboard/screen.ts";
+import { type Given, type MemberRequest, type Reply, withHeader } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { dayElement } from "#pages/prose.ts";
 import type { Provenance } from "#records/common.ts";
 import type { Signal } from "#records/signal.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { wordPage } from "./page.ts";
+import { wordReply } from "./page.ts";
 
 const short = new Intl.NumberFormat("en-US", {
   style: "currency",
@@ -173,11 +173,8 @@ export const byPoints = (facts: readonly Part[]): Part =>
     .filter((fact) => fact !== null && fact !== false && fact !== "")
     .map((fact, i) => [i > 0 && " · ", fact]);
 
-/** @param show makes the page from the records. */
-export async function readRecords(
-  request: MemberRequest,
-  show: (model: ReadModel) => Reply | Promise<Reply>,
-): Promise<Reply> {
+/** Shows records, or says why there are none. @param show makes the page from them. */
+export function readRecords(request: MemberRequest, show: (model: ReadModel) => Given): Given {
   const model = request.services.model();
   if (model === null) return nothingPublished(request);
   if (request.account.suspendedAt !== null) return suspended(request);
@@ -187,20 +184,19 @@ export async function readRecords(
 const noRecordsSeconds = 5;
 
 function nothingPublished(request: MemberRequest): Reply {
-  const markup = wordPage(
+  const reply = wordReply(
     request,
+    503,
     "No records yet",
     "Nothing has been published on this service. As soon as the operator imports records, they are here.",
   );
-  return withHeader(page(markup, 503), "retry-after", String(noRecordsSeconds));
+  return withHeader(reply, "retry-after", String(noRecordsSeconds));
 }
 
 const suspended = (request: MemberRequest): Reply =>
-  page(
-    wordPage(
-      request,
-      "This account is suspended",
-      "Its keys and its pages show no records until the operator lifts that. Ask them why.",
-    ),
+  wordReply(
+    request,
     403,
+    "This account is suspended",
+    "Its keys and its pages show no records until the operator lifts that. Ask them why.",
   );

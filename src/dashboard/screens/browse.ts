@@ -18,7 +18,7 @@ import {
   type Unknown,
   unknownNote,
 } from "#dashboard/components/browse-links.ts";
-import { accountPage, wordPage } from "#dashboard/components/page.ts";
+import { accountPage, wordReply } from "#dashboard/components/page.ts";
 import {
   cutText,
   gpHref,
@@ -29,7 +29,7 @@ import {
   type SignalView,
   valueLabels,
 } from "#dashboard/components/records.ts";
-import { type MemberRequest, page, type Reply, route, type Route } from "#dashboard/screen.ts";
+import { type Given, type MemberRequest, route, type Route } from "#dashboard/screen.ts";
 import { parameterBounds } from "#operations/operation.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, dayElement, grouped } from "#pages/prose.ts";
@@ -61,13 +61,13 @@ type Show = (request: MemberRequest, model: ReadModel, chosen: Chosen) => string
 /** Shows what the URL chooses, or what is wrong with it. */
 const showChosen =
   (request: MemberRequest, show: Show) =>
-  (model: ReadModel): Reply => {
+  (model: ReadModel): Given => {
     try {
-      return page(show(request, model, readChosen(request.query)));
+      return show(request, model, readChosen(request.query));
     } catch (fault) {
       if (!(fault instanceof Problem)) throw fault;
       const again = { href: "/account/browse", label: "Browse everything" };
-      return page(wordPage(request, "This cannot be chosen", fault.message, again), 400);
+      return wordReply(request, 400, "This cannot be chosen", fault.message, again);
     }
   };
 

@@ -31,7 +31,7 @@ export const credentialRoutes: readonly Route[] = [
 ];
 
 /** Only the mail to the new address tells whether somebody has it already. */
-async function askAddress(request: SignedInRequest): Promise<Reply> {
+async function askAddress(request: SignedInRequest): Promise<string> {
   const { services, signedIn, form, now } = request;
   const { id: person } = signedIn.person;
   const order = { person, password: form.get("password") ?? "", address: form.get("email") ?? "" };
@@ -40,7 +40,7 @@ async function askAddress(request: SignedInRequest): Promise<Reply> {
   const link = linkOf(request, made);
   const message = isKnown ? addressTakenMail({ to: email }) : addressChangeMail(link);
   const shown = mail(request, message, link.url);
-  return page(mailedPage(request, email, isKnown ? null : shown));
+  return mailedPage(request, email, isKnown ? null : shown);
 }
 
 async function setPassword(request: SignedInRequest): Promise<Reply> {

@@ -5,7 +5,7 @@ import {
   type ChoiceName,
   nothingChosen,
 } from "#dashboard/components/browse-links.ts";
-import { accountPage, wordPage } from "#dashboard/components/page.ts";
+import { accountPage, wordReply } from "#dashboard/components/page.ts";
 import {
   byPoints,
   cutText,
@@ -22,7 +22,13 @@ import {
   valueLabel,
   valueLabels,
 } from "#dashboard/components/records.ts";
-import { type MemberRequest, page, type Reply, route, type Route } from "#dashboard/screen.ts";
+import {
+  type Given,
+  type MemberRequest,
+  type Reply,
+  route,
+  type Route,
+} from "#dashboard/screen.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchProjects } from "#operations/fetch-projects.ts";
 import type { Operation } from "#operations/operation.ts";
@@ -45,7 +51,7 @@ export const browseGpRoutes: readonly Route[] = [
 
 const projectsMax = 100;
 
-function showGp(request: MemberRequest, model: ReadModel): Reply {
+function showGp(request: MemberRequest, model: ReadModel): Given {
   const id = request.names["id"]!;
   if (positionOfId(model.parts.ids, id) === -1) return unknown(request);
   const [gp] = ask<Gp>(fetchGp, model, id, 1).data;
@@ -56,7 +62,7 @@ function showGp(request: MemberRequest, model: ReadModel): Reply {
     titles.filter((title) => title !== null).map((title) => [title, nameOfMarket(title)]),
   );
   const shown = { gp: gp!, projects, projectsTotal: pagination.total, marketNames };
-  return page(accountPage(request, { title: gp!.name, main: gpMain(shown) }));
+  return accountPage(request, { title: gp!.name, main: gpMain(shown) });
 }
 
 interface Body<R> {
@@ -71,14 +77,12 @@ const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: numbe
   ) as Body<R>;
 
 const unknown = (request: MemberRequest): Reply =>
-  page(
-    wordPage(
-      request,
-      "There is no such GP",
-      "Perhaps its records are no longer published, or the address was cut off.",
-      { href: "/account/browse", label: "Browse GPs" },
-    ),
+  wordReply(
+    request,
     404,
+    "There is no such GP",
+    "Perhaps its records are no longer published, or the address was cut off.",
+    { href: "/account/browse", label: "Browse GPs" },
   );
 
 const descriptionLengthMax = 1000;

@@ -20,8 +20,8 @@ import {
 } from "#dashboard/components/page.ts";
 import {
   actionRoute,
+  type Given,
   type MemberRequest,
-  page,
   type Reply,
   type Route,
   route,
@@ -35,7 +35,7 @@ import { exactTime, grouped, relativeTime } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";
 
 export const keyRoutes: readonly Route[] = [
-  route("/account/keys/{id}", "member", { GET: async (request) => page(await keyPage(request)) }),
+  route("/account/keys/{id}", "member", { GET: keyPage }),
   actionRoute("/account/keys/{id}/rename", "member", { page: keyPage, act: rename }),
   actionRoute("/account/keys/{id}/rotate", "member", { page: keyPage, act: rotate }),
   actionRoute("/account/keys/{id}/revoke", "member", { page: keyPage, act: revoke }),
@@ -60,7 +60,7 @@ async function revoke(request: MemberRequest): Promise<Reply> {
   return seeOther(`/account/keys/${idOf(request)}?done=revoked`);
 }
 
-async function rotate(request: MemberRequest): Promise<Reply> {
+async function rotate(request: MemberRequest): Promise<Given> {
   const rotated = await rotateOwnKey(request.services.control, {
     ...own(request),
     overlapMilliseconds: Number(request.form.get("overlap") || Number.NaN),

@@ -11,7 +11,7 @@ import {
   withUse,
 } from "#dashboard/components/keys.ts";
 import { accountPage, choice, faultNote, field, hidden } from "#dashboard/components/page.ts";
-import { formRoute, type MemberRequest, type Reply, type Route } from "#dashboard/screen.ts";
+import { formRoute, type Given, type MemberRequest, type Route } from "#dashboard/screen.ts";
 import { liveKeysMax } from "#keys/caps.ts";
 import { isLive, type ListedKey } from "#keys/keys.ts";
 import { createOwnKey, newForm } from "#keys/own-keys.ts";
@@ -29,7 +29,7 @@ export const keysRoutes: readonly Route[] = [
   }),
 ];
 
-async function createKey(request: MemberRequest): Promise<Reply> {
+async function createKey(request: MemberRequest): Promise<Given> {
   const { services, form, now } = request;
   const made = await createOwnKey(services.control, {
     ...ownKeys(request),

@@ -11,6 +11,7 @@ import { begin } from "#dashboard/cookies.ts";
 import { addressChangedMail, passwordChangedMail } from "#dashboard/mail-templates.ts";
 import {
   type AccountRequest,
+  type Given,
   orAgain,
   page,
   type Reply,
@@ -24,15 +25,15 @@ export const linkRoutes: readonly Route[] = [
   route("/account/link", "anyone", { GET: show, POST: follow }),
 ];
 
-function show(request: AccountRequest): Promise<Reply> {
+function show(request: AccountRequest): Promise<Given> {
   return unlessDead(request, async () => {
     const token = request.query.get("token") ?? "";
     const link = await lookAtLink(request.services.control, token, request.now);
-    return page(await linkPage(request, link, token));
+    return linkPage(request, link, token);
   });
 }
 
-function follow(request: AccountRequest): Promise<Reply> {
+function follow(request: AccountRequest): Promise<Given> {
   return unlessDead(request, async () => {
     const token = request.form.get("token") ?? "";
     const link = await lookAtLink(request.services.control, token, request.now);
@@ -43,7 +44,7 @@ function follow(request: AccountRequest): Promise<Reply> {
   });
 }
 
-async function unlessDead(request: AccountRequest, act: () => Promise<Reply>): Promise<Reply> {
+async function unlessDead(request: AccountRequest, act: () => Promise<Given>): Promise<Given> {
   try {
     return await act();
   } catch (fault) {

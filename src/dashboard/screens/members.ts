@@ -22,6 +22,7 @@ import {
 import { invitationMail } from "#dashboard/mail-templates.ts";
 import {
   actionRoute,
+  type Given,
   type MemberRequest,
   page,
   type Reply,
@@ -39,7 +40,7 @@ import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes: readonly Route[] = [
   route("/account/members", "member", {
-    GET: async (request) => page(await membersPage(request)),
+    GET: membersPage,
     link: { group: "Account", label: "Members" },
   }),
   actionRoute("/account/members/invite", "owner", {
@@ -63,7 +64,7 @@ export const memberRoutes: readonly Route[] = [
   ),
   actionRoute("/account/members/pass", "owner", changing("passed", pass)),
   route("/account/members/{person}", "owner", {
-    GET: async (request) => page(await memberPage(request, request.names["person"]!)),
+    GET: (request) => memberPage(request, request.names["person"]!),
   }),
 ];
 
@@ -77,7 +78,7 @@ function obstacleOf(request: MemberRequest): Html | null {
   return canMail(request) ? null : noMailNote;
 }
 
-async function sendInvitation(request: MemberRequest): Promise<Reply> {
+async function sendInvitation(request: MemberRequest): Promise<Given> {
   const { services, account, signedIn, form, now } = request;
   await refuseTooMany(request);
   const made = await invite(services.control, {
@@ -91,7 +92,7 @@ async function sendInvitation(request: MemberRequest): Promise<Reply> {
   const message = invitationMail({ ...link, accountName: made.accountName });
   const demoLink = mail(request, message, link.url);
   if (demoLink === null) return seeOther("/account/members?done=invited");
-  return page(await membersPage({ ...request, form: new URLSearchParams() }, undefined, demoLink));
+  return membersPage({ ...request, form: new URLSearchParams() }, undefined, demoLink);
 }
 
 async function refuseTooMany({ services, account, now }: MemberRequest): Promise<void> {

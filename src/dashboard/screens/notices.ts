@@ -1,10 +1,10 @@
 /** Notices: what needs somebody's attention now, and what happened in the account in the last 30 days. */
 import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
-import { listMembers } from "#accounts/members.ts";
+import { listMembers, type Member } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
 import { readUseOfDay } from "#dashboard/components/gauges.ts";
 import { accountPage } from "#dashboard/components/page.ts";
-import { type MemberRequest, page, type Reply, type Route, route } from "#dashboard/screen.ts";
+import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
 import { dueNotice, isQuotaNear } from "#dashboard/watch-notices.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -25,7 +25,7 @@ const activityMilliseconds = 30 * dayMilliseconds;
 const entriesRead = 300;
 const activityShown = 50;
 
-async function showNotices(request: MemberRequest): Promise<Reply> {
+async function showNotices(request: MemberRequest): Promise<string> {
   const { services, account, now } = request;
   const keys = await listKeys(services.control, { accountNumber: account.number, now });
   const needs = [
@@ -34,7 +34,7 @@ async function showNotices(request: MemberRequest): Promise<Reply> {
     await quotaNeed(request),
   ].filter((need) => need !== null);
   const activity = await readActivity(request, keys);
-  const markup = accountPage(request, {
+  return accountPage(request, {
     title: "Notices",
     main: html`<h1>${headline(needs.length)}</h1>
       ${
@@ -50,7 +50,6 @@ async function showNotices(request: MemberRequest): Promise<Reply> {
         when 80 % of the quota of a day is used.
       </p>`,
   });
-  return page(markup);
 }
 
 function suspension({ account: { suspendedAt }, now }: MemberRequest): Html | null {
@@ -84,10 +83,8 @@ async function quotaNeed({ services, account }: MemberRequest): Promise<Html | n
 const keyLink = ({ id, name }: ListedKey): Html =>
   html`<a class="name" href="/account/keys/${id}">${name}</a>`;
 
-interface Activity {
-  at: string;
-  /** One of `activityWords`. */
-  action: string;
+/** An entry whose action is one of `activityWords`. */
+interface Activity extends Pick<AuditEntry, "at" | "action"> {
   key: ListedKey | null;
   /** More about it, such as the browser of a sign-in. */
   detail: string | null;
@@ -173,7 +170,7 @@ const keysById = (keys: readonly ListedKey[]) => {
   return ({ subject }: AuditEntry) => byId.get(subject ?? "") ?? null;
 };
 
-function namesOf(person: string, members: readonly { person: string; email: string }[]) {
+function namesOf(person: string, members: readonly Member[]) {
   const names = new Map([
     ...members.map((member) => [member.person, member.email] as const),
     [person, "you"] as const,

@@ -4,7 +4,6 @@ import { accountPage, doneNote, hidden } from "#dashboard/components/page.ts";
 import { signedOut } from "#dashboard/cookies.ts";
 import {
   type AccountRequest,
-  page,
   type Reply,
   type Route,
   route,
@@ -59,11 +58,11 @@ async function switchTo({ services, signedIn, form }: SignedInRequest): Promise<
 
 const sentences = { ended: "That browser is signed out." };
 
-async function show(request: SignedInRequest): Promise<Reply> {
+async function show(request: SignedInRequest): Promise<string> {
   const { services, signedIn, query, now } = request;
   const sessions = await listSessions(services.control.database, signedIn.person.id, now);
   const count = sessions.length;
-  const markup = accountPage(request, {
+  return accountPage(request, {
     title: "Signed-in browsers",
     main: html`<h1>
         You are signed in with ${count === 1 ? "this browser alone" : `${count} browsers`}
@@ -95,7 +94,6 @@ async function show(request: SignedInRequest): Promise<Reply> {
         <button class="danger">Sign out everywhere</button>
       </form>`,
   });
-  return page(markup);
 }
 
 const endForm = (id: string): Html =>

@@ -7,7 +7,6 @@ import {
   actionRoute,
   download,
   type MemberRequest,
-  page,
   type Reply,
   type Route,
   route,
@@ -22,7 +21,7 @@ import { readBars } from "#usage/totals.ts";
 
 export const settingsRoutes: readonly Route[] = [
   route("/account/settings", "person", {
-    GET: (request) => page(settingsPage(request)),
+    GET: settingsPage,
     link: { group: "Account", label: "Settings" },
   }),
   actionRoute("/account/settings/name", "owner", { page: settingsPage, act: rename }),

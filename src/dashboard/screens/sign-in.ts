@@ -12,7 +12,6 @@ import { begin } from "#dashboard/cookies.ts";
 import type { AccountWorkerSettings } from "#dashboard/messages.ts";
 import {
   type AccountRequest,
-  page,
   refusal,
   type Reply,
   type Route,
@@ -40,9 +39,9 @@ function start({ signedIn }: AccountRequest): Reply {
   return seeOther(signedIn === null ? "/account/sign-in" : "/account/keys");
 }
 
-function show({ query, services }: AccountRequest): Reply {
+function show({ query, services }: AccountRequest): string {
   const { signUp } = services.settings;
-  return page(signInPage({ next: ownPath(query.get("next")), signUp, done: query.get("done") }));
+  return signInPage({ next: ownPath(query.get("next")), signUp, done: query.get("done") });
 }
 
 async function take(request: AccountRequest): Promise<Reply> {

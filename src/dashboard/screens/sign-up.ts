@@ -3,7 +3,7 @@ import { readAddress } from "#accounts/addresses.ts";
 import { requestReset } from "#accounts/change-password.ts";
 import { requestSignUp } from "#accounts/sign-up.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
-import { accountPage, emailField, faultNote, wordPage } from "#dashboard/components/page.ts";
+import { accountPage, emailField, faultNote, wordReply } from "#dashboard/components/page.ts";
 import { knownMail, resetMail, signUpMail } from "#dashboard/mail-templates.ts";
 import { type AccountRequest, formRoute, page, type Reply, type Route } from "#dashboard/screen.ts";
 import { html, type Html } from "#pages/html.ts";
@@ -29,29 +29,29 @@ function noSignUp(request: AccountRequest): Reply | null {
   if (signUp !== "open") {
     const text = `Nobody signs up here without an invitation. Ask ${whomToAsk(signUp)} for one.`;
     const next = { href: "/account/sign-in", label: "Sign in" };
-    return page(wordPage(null, "Sign up by invitation", text, next), 403);
+    return wordReply(null, 403, "Sign up by invitation", text, next);
   }
   return canMail(request) ? null : page(noMailPage("Sign up"), 403);
 }
 
 /** The page is the same for everybody: only the mail tells whether the address is known. */
-async function signUp(request: AccountRequest): Promise<Reply> {
+async function signUp(request: AccountRequest): Promise<string> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
   const made = await requestSignUp(services.control, { address, client, now });
   const link = linkOf(request, made);
   const message = made.isKnown ? knownMail(link) : signUpMail(link);
-  return page(mailedPage(null, made.email, mail(request, message, link.url)));
+  return mailedPage(null, made.email, mail(request, message, link.url));
 }
 
 /** The page shows the address as typed, not as stored: that would reveal that it is stored. */
-async function sendReset(request: AccountRequest): Promise<Reply> {
+async function sendReset(request: AccountRequest): Promise<string> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
   const made = await requestReset(services.control, { address, client, now });
   const link = made === null ? null : linkOf(request, made);
   const demoLink = link === null ? null : mail(request, resetMail(link), link.url);
-  return page(mailedPage(null, readAddress(address).email, demoLink));
+  return mailedPage(null, readAddress(address).email, demoLink);
 }
 
 const signUpWords = {

@@ -4,14 +4,7 @@ import { mayReadChanges } from "#accounts/plans.ts";
 import { gauges, gaugeWords, readWindows } from "#dashboard/components/gauges.ts";
 import { accountPage } from "#dashboard/components/page.ts";
 import { plot, type PlotBar, plotPatterns } from "#dashboard/components/plot.ts";
-import {
-  json,
-  type MemberRequest,
-  page,
-  type Reply,
-  type Route,
-  route,
-} from "#dashboard/screen.ts";
+import { json, type MemberRequest, type Reply, type Route, route } from "#dashboard/screen.ts";
 import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -40,7 +33,7 @@ const hoursShown = 24;
 const daysShown = 30;
 const rowsMax = 40;
 
-async function showUsage(request: MemberRequest): Promise<Reply> {
+async function showUsage(request: MemberRequest): Promise<string> {
   const { services, now } = request;
   const { id, number } = request.account;
   const { database } = services.control;
@@ -60,7 +53,7 @@ async function showUsage(request: MemberRequest): Promise<Reply> {
     count: hoursShown,
     now,
   });
-  const markup = accountPage(request, {
+  return accountPage(request, {
     title: "Usage",
     scripts: ["account.js"],
     main: html`<h1>${headline(windows)}</h1>
@@ -69,7 +62,6 @@ async function showUsage(request: MemberRequest): Promise<Reply> {
       ${isUsed(days) && dayPlot(days)} ${rowsTable("By key", "Key", await keyRows(request, span))}
       ${rowsTable("By operation", "Operation", await operationRows(request, span))}`,
   });
-  return page(markup);
 }
 
 function planWords({ plan, quotas }: Account, mayRead: boolean): string {
