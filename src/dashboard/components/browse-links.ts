@@ -113,14 +113,6 @@ export const withoutValue = (chosen: Chosen, name: ChoiceName, value: string): C
   offset: 0,
 });
 
-/** A chosen value that no record has, and similar known ones. */
-export interface Unknown {
-  isName: boolean;
-  value: string;
-  /** Each with the choice that holds it instead. */
-  suggestions: readonly { value: string; chosen: Chosen }[];
-}
-
 const namedMax = 4;
 
 /** Joined by "or"; only the first of many. */
@@ -150,21 +142,6 @@ export function choiceLine(path: string, chosen: Chosen): Part {
     <a href="${browseHref(path, everything)}">Show everything</a>
   </p>`;
 }
-
-export const unknownNote = (path: string, { isName, value, suggestions }: Unknown): Html =>
-  html`<p class="fault" role="alert">
-    ${isName ? "No GP is named" : "Nothing carries"} “${value}”.
-    ${
-      suggestions.length > 0 && [
-        "Did you mean ",
-        suggestions.map((near, i) => [
-          i > 0 && " or ",
-          html`<a href="${browseHref(path, near.chosen)}">${near.value}</a>`,
-        ]),
-        "?",
-      ]
-    }
-  </p>`;
 
 /** Finds GPs by name within what is chosen. */
 export const nameField = (path: string, chosen: Chosen): Html =>

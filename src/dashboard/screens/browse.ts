@@ -15,8 +15,6 @@ import {
   namedIn,
   type Order,
   readChosen,
-  type Unknown,
-  unknownNote,
 } from "#dashboard/components/browse-links.ts";
 import { accountPage, wordReply } from "#dashboard/components/page.ts";
 import {
@@ -79,14 +77,14 @@ function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
       ? model.selectGps(chosen, { limit, offset })
       : known.gps.select(chosen, order, { limit, offset });
   const beside = selectSignals(known, chosen, { limit: signalsBeside, offset: 0 });
-  const rows = gpRows(model, known, positions);
+  const rows = gpRows(model, known, chosen, positions);
   return browsePage(request, {
     title: "Browse GPs",
     heading: html`${counted(total, "GP")}${namedIn(chosen)}`,
     path: browsePaths.gps,
     chosen,
     facets: gpFacets(known, chosen),
-    unknown: unknownIn(model, chosen, misses),
+    unknown: misses.map((miss) => unknownNote(browsePaths.gps, model, chosen, miss)),
     records: html`${total > 0 && gpSection(chosen, total, rows)}
     ${total + beside.total > 0 && signalSection(chosen, signalViews(model, known, beside.positions), beside.total)}`,
     none: total === 0 && "No GP is all of that. Take one value away to see more.",
@@ -107,7 +105,7 @@ function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): stri
     path,
     chosen,
     facets: signalFacets(known, found, chosen),
-    unknown: unknownIn(model, chosen, misses),
+    unknown: misses.map((miss) => unknownNote(path, model, chosen, miss)),
     note: html`<p>
       Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
       <a href="${browseHref(browsePaths.gps, { ...chosen, type: [], offset: 0 })}"
@@ -128,19 +126,29 @@ function selectSignals(known: Browse, chosen: Chosen, bounds: { limit: number; o
   return known.signals.select({ types: chosen.type, markets: chosen.market, gps }, bounds);
 }
 
-function gpRows({ parts }: ReadModel, known: Browse, positions: readonly number[]): GpRow[] {
+function gpRows(
+  { parts }: ReadModel,
+  known: Browse,
+  chosen: Chosen,
+  positions: readonly number[],
+): Part[][] {
   const { starts, items } = parts.recordsOfGp.signal;
   return readDocuments<Gp>(parts.documents.gp, positions).map((gp, i) => {
     const first = starts[positions[i]!]!;
-    const signalCount = starts[positions[i]! + 1]! - first;
-    const newest = signalCount === 0 ? [] : [items[first]!];
+    const signals = starts[positions[i]! + 1]! - first;
+    const newest = signals === 0 ? [] : [items[first]!];
     const [latest] = readDocuments<Signal>(parts.documents.signal, newest);
-    return {
-      gp,
-      markets: gp.markets.map(known.nameOfMarket),
-      latest: latest?.date ?? null,
-      signals: signalCount,
-    };
+    const kinds = chosenFirst([...gp.strategies, ...gp.property_types], chosen.tag);
+    return [
+      html`<a href="${gpHref(gp.id)}">${cutText(gp.name, nameLengthMax)}</a>
+        <span class="muted">${place(gp.hq_city, gp.hq_state, gp.hq_country)}</span>`,
+      fewOf(chosenFirst(gp.markets.map(known.nameOfMarket), chosen.market)),
+      valueLabels(kinds.slice(0, shownMax.kinds)),
+      money(gp.aum_usd) || notKnown,
+      latest === undefined
+        ? notKnown
+        : html`${dayElement(latest.date)} <span class="muted">${counted(signals, "signal")}</span>`,
+    ];
   });
 }
 
@@ -154,22 +162,27 @@ const signalViews = (
     marketName: signal.market === null ? null : nameOfMarket(signal.market),
   }));
 
-const unknownIn = (model: ReadModel, chosen: Chosen, misses: readonly Miss[]): Unknown[] =>
-  misses.map((miss) => {
-    const { parameter, value } = miss;
-    const isName = parameter === "gp_name";
-    const instead = (near: string): Partial<Chosen> =>
-      isName
-        ? { name: near }
-        : { [parameter]: [...chosen[parameter].filter((one) => one !== value), near] };
-    return {
-      isName,
-      value,
-      suggestions: model
-        .suggestionsFor(miss)
-        .map((near) => ({ value: near, chosen: { ...chosen, ...instead(near), offset: 0 } })),
-    };
-  });
+/** Says that no record has a chosen value, with similar known ones. */
+function unknownNote(path: string, model: ReadModel, chosen: Chosen, miss: Miss): Html {
+  const { parameter, value } = miss;
+  const isName = parameter === "gp_name";
+  const instead = (near: string): Partial<Chosen> =>
+    isName
+      ? { name: near }
+      : { [parameter]: [...chosen[parameter].filter((one) => one !== value), near] };
+  const href = (near: string) => browseHref(path, { ...chosen, ...instead(near), offset: 0 });
+  const suggestions = model.suggestionsFor(miss);
+  return html`<p class="fault" role="alert">
+    ${isName ? "No GP is named" : "Nothing carries"} “${value}”.
+    ${
+      suggestions.length > 0 && [
+        "Did you mean ",
+        suggestions.map((near, i) => [i > 0 && " or ", html`<a href="${href(near)}">${near}</a>`]),
+        "?",
+      ]
+    }
+  </p>`;
+}
 
 interface BrowseView {
   title: string;
@@ -177,7 +190,8 @@ interface BrowseView {
   path: string;
   chosen: Chosen;
   facets: readonly FacetView[];
-  unknown: readonly Unknown[];
+  /** What no record has. */
+  unknown: readonly Html[];
   note?: Html;
   records: Html;
   /** In place of records that there are none of. */
@@ -189,8 +203,8 @@ const browsePage = (request: MemberRequest, view: BrowseView): string =>
     title: view.title,
     scripts: ["suggest.js"],
     main: html`<h1>${view.heading}</h1>
-      ${nameField(view.path, view.chosen)} ${choiceLine(view.path, view.chosen)}
-      ${view.unknown.map((miss) => unknownNote(view.path, miss))} ${view.note}
+      ${nameField(view.path, view.chosen)} ${choiceLine(view.path, view.chosen)} ${view.unknown}
+      ${view.note}
       <div class="browse">
         ${facetList(view.path, view.chosen, view.facets)}
         <div class="records">
@@ -200,7 +214,7 @@ const browsePage = (request: MemberRequest, view: BrowseView): string =>
       </div>`,
   });
 
-function gpSection(chosen: Chosen, total: number, rows: readonly GpRow[]): Html {
+function gpSection(chosen: Chosen, total: number, rows: readonly Part[][]): Html {
   const href = (changed: Partial<Chosen>) =>
     browseHref(browsePaths.gps, { ...chosen, offset: 0, ...changed });
   const offered = orders.filter(
@@ -212,7 +226,7 @@ function gpSection(chosen: Chosen, total: number, rows: readonly GpRow[]): Html 
       Order:
       ${offered.map((order, i) => [i > 0 && " · ", html`<a href="${href({ order })}">${orderWords[order]}</a>`])}
     </p>
-    ${gpTable(rows, chosen)} ${pageSteps(browsePaths.gps, chosen, rows.length, total)}
+    ${gpTable(rows)} ${pageSteps(browsePaths.gps, chosen, rows.length, total)}
     <p>
       Their principals:
       <a class="mono" href="/docs#fetch-principals">/fetch-principals?${callQuery(chosen)}</a>
@@ -220,20 +234,11 @@ function gpSection(chosen: Chosen, total: number, rows: readonly GpRow[]): Html 
   </section>`;
 }
 
-interface GpRow {
-  gp: Gp;
-  /** The short names of its markets. */
-  markets: readonly string[];
-  /** Day of its newest signal; null without any. */
-  latest: string | null;
-  signals: number;
-}
-
 const shownMax = { markets: 2, kinds: 3 } as const;
 const nameLengthMax = 100;
 const notKnown = "–";
 
-const gpTable = (rows: readonly GpRow[], chosen: Chosen): Html =>
+const gpTable = (rows: readonly Part[][]): Html =>
   table({
     label: "GPs",
     columns: [
@@ -243,21 +248,8 @@ const gpTable = (rows: readonly GpRow[], chosen: Chosen): Html =>
       { label: "Assets", isNumber: true },
       "Latest signal",
     ],
-    rows: rows.map((row) => cellsOf(row, chosen)),
+    rows,
   });
-
-const cellsOf = ({ gp, markets, latest, signals }: GpRow, chosen: Chosen): Part[] => [
-  html`<a href="${gpHref(gp.id)}">${cutText(gp.name, nameLengthMax)}</a>
-    <span class="muted">${place(gp.hq_city, gp.hq_state, gp.hq_country)}</span>`,
-  fewOf(chosenFirst(markets, chosen.market)),
-  valueLabels(
-    chosenFirst([...gp.strategies, ...gp.property_types], chosen.tag).slice(0, shownMax.kinds),
-  ),
-  money(gp.aum_usd) || notKnown,
-  latest === null
-    ? notKnown
-    : html`${dayElement(latest)} <span class="muted">${counted(signals, "signal")}</span>`,
-];
 
 const chosenFirst = (values: readonly string[], chosen: readonly string[]): string[] =>
   values.toSorted((a, b) => Number(chosen.includes(b)) - Number(chosen.includes(a)));

@@ -1,5 +1,5 @@
 /** Notices: what needs somebody's attention now, and what happened in the account in the last 30 days. */
-import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
+import { listAudit } from "#accounts/list-audit.ts";
 import { listMembers, type Member } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
 import { readUseOfDay } from "#dashboard/components/gauges.ts";
@@ -10,7 +10,7 @@ import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
-import { operator, service } from "#store/audit.ts";
+import { type AuditAction, operator, service } from "#store/audit.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 
 export const noticesRoutes: readonly Route[] = [
@@ -44,7 +44,7 @@ async function showNotices(request: MemberRequest): Promise<string> {
         </ul>`
       }
       <h2>In the last 30 days</h2>
-      ${activity.length > 0 ? activityTable(activity, now) : html`<p>Nothing happened.</p>`}
+      ${activity.length > 0 ? activityTable(activity) : html`<p>Nothing happened.</p>`}
       <p class="muted">
         Where the service sends mail, owners get a message 14 and 3 days before a key expires, and
         when 80 % of the quota of a day is used.
@@ -83,17 +83,8 @@ async function quotaNeed({ services, account }: MemberRequest): Promise<Html | n
 const keyLink = ({ id, name }: ListedKey): Html =>
   html`<a class="name" href="/account/keys/${id}">${name}</a>`;
 
-/** An entry whose action is one of `activityWords`. */
-interface Activity extends Pick<AuditEntry, "at" | "action"> {
-  key: ListedKey | null;
-  /** More about it, such as the browser of a sign-in. */
-  detail: string | null;
-  /** Who did it. */
-  by: string;
-}
-
 /** The actions of the audit log that are shown. */
-const activityWords: Readonly<Record<string, string>> = {
+const activityWords: Readonly<Partial<Record<string, string>>> = {
   "account.closed": "Account closed",
   "account.limits_changed": "Quota changed",
   "account.plan_changed": "Plan changed",
@@ -107,30 +98,22 @@ const activityWords: Readonly<Record<string, string>> = {
   "member.removed": "Member removed",
   "member.role_changed": "Role changed",
   "person.signed_in": "You signed in",
-};
+} satisfies Partial<Record<AuditAction, string>>;
 
 function headline(count: number): string {
   if (count === 0) return "Nothing needs you now";
   return count === 1 ? "One thing needs you" : `${count} things need you`;
 }
 
-const activityTable = (activity: readonly Activity[], now: number): Html =>
+const activityTable = (rows: readonly Part[][]): Html =>
   table({
     label: "What happened, newest first",
     columns: ["What", "When", "By", { label: "More", isPlain: true }],
-    rows: activity.map(({ at, action, key, detail, by }): Part[] => [
-      activityWords[action],
-      relativeTime(at, now),
-      html`<span class="name">${by}</span>`,
-      key === null ? detail : keyLink(key),
-    ]),
+    rows,
   });
 
-/** From the audit log, newest first; sign-ins are the person's own only. */
-async function readActivity(
-  request: MemberRequest,
-  keys: readonly ListedKey[],
-): Promise<Activity[]> {
+/** Rows from the audit log, newest first; sign-ins are the person's own only. */
+async function readActivity(request: MemberRequest, keys: readonly ListedKey[]): Promise<Part[][]> {
   const { services, account, signedIn, now } = request;
   const { database } = services.control;
   const since = now - activityMilliseconds;
@@ -155,20 +138,17 @@ async function readActivity(
     sessions.map(({ id, browser, network }) => [id, `${browser}, ${network}`]),
   );
   const nameOf = namesOf(person, await listMembers(database, account.number));
-  const keyOf = keysById(keys);
-  return entries.slice(0, activityShown).map((entry) => ({
-    at: entry.at,
-    action: entry.action,
-    key: keyOf(entry),
-    detail: browsers.get(entry.subject ?? "") ?? null,
-    by: nameOf(entry.actor),
-  }));
+  const keyOf = new Map(keys.map((key) => [key.id, key]));
+  return entries.slice(0, activityShown).map(({ at, action, subject, actor }) => {
+    const key = keyOf.get(subject ?? "");
+    return [
+      activityWords[action],
+      relativeTime(at, now),
+      html`<span class="name">${nameOf(actor)}</span>`,
+      key === undefined ? browsers.get(subject ?? "") : keyLink(key),
+    ];
+  });
 }
-
-const keysById = (keys: readonly ListedKey[]) => {
-  const byId = new Map(keys.map((key) => [key.id, key]));
-  return ({ subject }: AuditEntry) => byId.get(subject ?? "") ?? null;
-};
 
 function namesOf(person: string, members: readonly Member[]) {
   const names = new Map([
