@@ -2,7 +2,6 @@
 import type { Route } from "#dashboard/screen.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
-import { credentialRoutes } from "./credentials.ts";
 import { browseGpRoutes } from "./gp.ts";
 import { keyRoutes } from "./key.ts";
 import { keysRoutes } from "./keys.ts";
@@ -32,6 +31,5 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...memberRoutes,
   ...settingsRoutes,
-  ...credentialRoutes,
   ...accountDeletionRoutes,
 ];
