@@ -226,7 +226,7 @@ type ProblemMembers = {
 };
 
 /** Arguments of an error: its code, its detail, and exactly the members of that code. */
-export type ProblemParts = {
+type ProblemParts = {
   [Code in ProblemCode]: keyof MembersOf<Code> extends never
     ? readonly [code: Code, detail: string]
     : readonly [code: Code, detail: string, members: MembersOf<Code>];

@@ -312,12 +312,12 @@ test("nothing beside the gateway answers a question: reads its parameters, count
     });
   assert.deepEqual(importersOf("#operations/parameters.ts", /\breadQuery\b/).toSorted(), [
     // The addresses of the browse pages, which mean what they mean to an operation.
-    "src/account/components/browse-links.ts",
+    "src/dashboard/components/browse-links.ts",
     "src/gateway/read-operation.ts",
     // For the program that imports it, where there is no key and no quota.
     "src/library.ts",
     // The error pages, whose example is a real one.
-    "src/pages/errors.ts",
+    "src/pages/problem-explanations.ts",
   ]);
   const usersOf = (pattern: RegExp) =>
     sources.filter((path) => pattern.test(readFileSync(path, "utf8"))).toSorted();

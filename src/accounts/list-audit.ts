@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { AuditAction } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 
-export interface AuditEntry {
+interface AuditEntry {
   number: number;
   at: string;
   actor: string;

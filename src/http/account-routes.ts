@@ -1,5 +1,5 @@
 /** Passes every request to `/account` on to the account worker, and sends its answer. */
-import { formType, type PageHeader, pageRequestHeaders } from "#account/messages.ts";
+import { formType, type PageHeader, pageRequestHeaders } from "#dashboard/messages.ts";
 import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
 import { clientAddress } from "./client-address.ts";
 import { headerLines } from "#gateway/headers.ts";

@@ -1,7 +1,7 @@
 /** Dependencies of the HTTP server. It accesses no store and no file. */
 import type { Logger } from "pino";
-import type { PageAnswer, PageRequest } from "#account/messages.ts";
 import type { Config } from "#config.ts";
+import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
 import type { Gateway } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
 import type { Read } from "#gateway/reads.ts";

@@ -1,5 +1,6 @@
 /** Generates the OpenAPI 3.1 description from the declarations that the service runs on. */
 import { csvTable } from "#csv.ts";
+import { PublishedChange, RecordChange } from "#operations/changes.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
 import { hintCodes } from "#operations/hints.ts";
 import {
@@ -13,9 +14,9 @@ import {
 } from "#operations/operation.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
+import { pageMeanings } from "#pages/docs-operation.ts";
 import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
 import { exampleRecords } from "#pages/example-records.ts";
-import { parameterMeanings } from "#pages/parameter-words.ts";
 import { recordColumns, type RecordMembers } from "#records/columns.ts";
 import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
@@ -23,11 +24,19 @@ import { Project } from "#records/project.ts";
 import { Signal } from "#records/signal.ts";
 import { valuesOf } from "#records/value-lists.ts";
 import { meaningsOf } from "#records/vocabulary.ts";
-import { changesSchemas, changesTag, describeChanges } from "./described-changes.ts";
-import { exportsPaths, exportsSchemas, exportsTag } from "./described-exports.ts";
-import { headerComponents, headersOn } from "./described-headers.ts";
-import { problemResponses, problemSchemas } from "./described-problems.ts";
-import { ifNoneMatch, otherAnswers, parameterComponents, ref } from "./described-common.ts";
+import {
+  envelope,
+  headerComponents,
+  headersOn,
+  ifNoneMatch,
+  otherAnswers,
+  pageOf,
+  parameterComponents,
+  problemResponses,
+  problemSchemas,
+  ref,
+} from "./describe-answers.ts";
+import { datasetTags, describeDatasets, ExportedDataset } from "./describe-datasets.ts";
 
 const records = { Gp, Principal, Signal, Project };
 const recordsTag = "Records";
@@ -51,11 +60,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
     tags: [
       { name: recordsTag, description: "The reads; each answers with a page of records." },
       { name: vocabularyTag, description: "The values that records carry." },
-      {
-        name: exportsTag,
-        description: "Whole datasets as files, if the operator offers them; else a 404.",
-      },
-      { name: changesTag, description: "What changed from dataset to dataset." },
+      ...datasetTags,
     ],
     security: [{ apiKey: [] }],
     paths: {
@@ -66,8 +71,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         ]),
       ),
       [vocabularyPath]: { get: vocabulary },
-      ...exportsPaths,
-      ...describeChanges(describePaging(pageSizeMax)),
+      ...describeDatasets(describePaging(pageSizeMax)),
     },
     components: {
       securitySchemes: {
@@ -84,9 +88,10 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       schemas: {
         ...withMeanings(records),
         VocabularyData,
-        ...exportsSchemas,
+        ExportedDataset,
         ...envelopeSchemas,
-        ...changesSchemas,
+        PublishedChange,
+        RecordChange,
         ...problemSchemas,
       },
     },
@@ -129,11 +134,7 @@ const vocabulary = {
       headers: headersOn(200, ["X-Total-Count"]),
       content: {
         "application/json": {
-          schema: {
-            type: "object",
-            properties: { data: ref("VocabularyData"), meta: ref("Meta") },
-            required: ["data", "meta"],
-          },
+          schema: envelope({ data: ref("VocabularyData") }),
           example: exampleVocabulary,
         },
       },
@@ -164,15 +165,7 @@ function describeFormats({ kind }: Operation, recordName: string): object {
   const columns = recordColumns[kind];
   return {
     [json.mediaType]: {
-      schema: {
-        type: "object",
-        properties: {
-          data: { type: "array", items: ref(recordName) },
-          pagination: ref("Pagination"),
-          meta: ref("Meta"),
-        },
-        required: ["data", "pagination", "meta"],
-      },
+      schema: pageOf(recordName),
       example: { data: [record], ...examplePage },
     },
     [ndjson.mediaType]: {
@@ -225,7 +218,7 @@ const describePaging = (pageSizeMax: number): DescribedParameter[] =>
   Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({
     name,
     in: "query",
-    description: parameterMeanings[name as PageParameter],
+    description: pageMeanings[name as PageParameter],
     schema,
   }));
 

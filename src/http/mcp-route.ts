@@ -1,5 +1,5 @@
 /** Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`. The first message loads it. */
-import { ownOrigin } from "#account/request.ts";
+import { ownOrigin } from "#dashboard/messages.ts";
 import { openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";

@@ -5,15 +5,14 @@ import { formats } from "#operations/formats.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage } from "#pages/changelog.ts";
-import { docsPage } from "#pages/docs.ts";
 import { mcpPage } from "#pages/docs-mcp.ts";
 import { samplesPage } from "#pages/docs-samples.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
+import { docsPage, type KeyFacts } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
 import { llmsText } from "#pages/llms-text.ts";
 import { markdownOf } from "#pages/markdown.ts";
-import type { KeyFacts } from "#pages/way-to-key.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
 

@@ -44,7 +44,7 @@ export const filters: Readonly<Record<FilterName, Filter>> = {
   ),
 };
 
-export const filterNames = Object.keys(filters) as readonly FilterName[];
+const filterNames = Object.keys(filters) as readonly FilterName[];
 export const repeatableFilters = filterNames.filter((name) => filters[name].isRepeatable);
 
 const pageParameters = ["limit", "offset"] as const;

@@ -1,9 +1,8 @@
 /** The page at `/changelog`: what changed in the API, and what may change. */
 import type { ApiVersion } from "#operations/versions.ts";
-import { docsLayout } from "./docs-frame.ts";
 import { html, type Html } from "./html.ts";
-import { prose } from "./prose.ts";
-import { dayElement } from "./times.ts";
+import { docsLayout } from "./layout.ts";
+import { dayElement, prose } from "./prose.ts";
 
 /** @param entries newest first. */
 export const changelogPage = (entries: readonly ApiVersion[]): string =>

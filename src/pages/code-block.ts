@@ -35,7 +35,7 @@ export const unknownOrigin = "https://YOUR_HOST";
 const originMark = html`<span data-origin>${unknownOrigin}</span>`;
 
 /** @param publicUrl of the service; if null, a script inserts the origin of the page. */
-export const serviceOrigin = (publicUrl: string | null): Part => publicUrl ?? originMark;
+const serviceOrigin = (publicUrl: string | null): Part => publicUrl ?? originMark;
 
 /** Code in which a script replaces the unknown origin. */
 export const withOrigin = (code: string): Part =>

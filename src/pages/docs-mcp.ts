@@ -1,10 +1,10 @@
 /** The page at `/docs/mcp`: how an agent is connected, and what its tools do. */
 import { filters } from "#operations/operation.ts";
-import { agentSettings } from "./agent-settings.ts";
-import { copyBlock, serviceOrigin, unknownOrigin } from "./code-block.ts";
-import { docsLayout } from "./docs-frame.ts";
-import { html, type Html } from "./html.ts";
+import { copyBlock, unknownOrigin, withOrigin } from "./code-block.ts";
+import { html } from "./html.ts";
+import { docsLayout } from "./layout.ts";
 import { codes } from "./prose.ts";
+import { agentSettings } from "./snippets.ts";
 import { table } from "./table.ts";
 
 /** @param publicUrl of the service; if null, a script inserts the origin of the page. */
@@ -30,11 +30,11 @@ export const mcpPage = (publicUrl: string | null): string =>
           this path alone, in <code>Authorization: Bearer</code>; two different keys in them are
           refused.
         </p>
-        ${agentSettings({ base: unknownOrigin, key: "YOUR_KEY" }).map(
+        ${agentSettings({ base: publicUrl ?? unknownOrigin, key: "YOUR_KEY" }).map(
           ({ name, place, text }) =>
             html`<h3>${name}</h3>
               <p>In ${place}:</p>
-              ${copyBlock(`Settings of ${name}`, withOrigin(text, publicUrl))}`,
+              ${copyBlock(`Settings of ${name}`, withOrigin(text))}`,
         )}
       </section>
       <section>
@@ -89,8 +89,3 @@ const tools: readonly [names: readonly string[], gives: string][] = [
   [["vocabulary"], "Tags, themes and markets with their numbers of GPs, and the closed lists."],
   [["changes_since"], "What the publication after a dataset changed, and how to go on."],
 ];
-
-const withOrigin = (text: string, publicUrl: string | null): Html => {
-  const [first, ...others] = text.split(unknownOrigin);
-  return html`${first!}${others.map((part) => html`${serviceOrigin(publicUrl)}${part}`)}`;
-};

@@ -1,10 +1,15 @@
 /** The reference of one operation: what it returns, what it takes, an example, a form to try it. */
 import {
+  filters,
   isRepeatable,
   type Operation,
+  type PageParameter,
+  parameterBounds,
   type ParameterName,
+  pageSchemas,
   parametersOf,
 } from "#operations/operation.ts";
+import { datePattern } from "#records/fields.ts";
 import {
   type MemberSchema,
   membersOf,
@@ -13,12 +18,10 @@ import {
   valuesOf,
 } from "#records/value-lists.ts";
 import { copyBlock, curlLine, jsonBlock } from "./code-block.ts";
-import { exampleTarget } from "./example-query.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { isNullable, typeWords } from "./member-type.ts";
-import { parameterMeanings, parameterNeed, parameterRule } from "./parameter-words.ts";
 import { codes, prose } from "./prose.ts";
+import { exampleTarget } from "./snippets.ts";
 import { table } from "./table.ts";
 
 interface OperationFacts {
@@ -37,7 +40,7 @@ export function operationSection(operation: Operation, facts: OperationFacts): H
       path,
       target: exampleTarget(operation),
       publicUrl,
-      fields: parametersOf(operation).map((parameter) => field(operation, parameter)),
+      fields: parametersOf(operation).map((parameter) => field(operation, parameter, facts)),
     })}
     <details>
       <summary>Example of a record</summary>
@@ -50,17 +53,53 @@ export function operationSection(operation: Operation, facts: OperationFacts): H
   </section>`;
 }
 
-const parameterTable = (operation: Operation, { pageSizeMax }: OperationFacts): Html =>
+const parameterTable = (operation: Operation, facts: OperationFacts): Html =>
   table({
     label: `Parameters of ${operation.path}`,
     columns: ["Parameter", "Needed", "Takes", "Meaning"].map((label) => ({ label, isPlain: true })),
-    rows: parametersOf(operation).map((name) => [
-      html`<code>${name}</code>`,
-      parameterNeed(name, operation),
-      parameterRule(name, operation, pageSizeMax),
-      prose(parameterMeanings[name]),
-    ]),
+    rows: parametersOf(operation).map((name) => {
+      const { need, rule, meaning } = wordsOf(name, operation, facts);
+      return [html`<code>${name}</code>`, need, rule, prose(meaning)];
+    }),
   });
+
+/** Meanings of the parameters of every operation. */
+export const pageMeanings: Readonly<Record<PageParameter, string>> = {
+  limit: "How many records a page has at most.",
+  offset: "How many records to skip.",
+};
+
+interface ParameterWords {
+  /** `required`, `optional` or its default. */
+  need: string;
+  /** The values the operation accepts: `2 to 200 characters`. */
+  rule: string;
+  /** Backticks mark code. */
+  meaning: string;
+}
+
+function wordsOf(
+  name: ParameterName,
+  operation: Operation,
+  { pageSizeMax }: OperationFacts,
+): ParameterWords {
+  if (name === "limit" || name === "offset") {
+    const { minimum, maximum, default: usual } = pageSchemas(pageSizeMax)[name];
+    return {
+      need: `default ${usual}`,
+      rule: `whole number, ${minimum} to ${maximum}`,
+      meaning: pageMeanings[name],
+    };
+  }
+  const { lengthMax, isRepeatable, meaning } = filters[name];
+  const { lengthMin, isRequired } = operation.filters[name]!;
+  const characters = `${lengthMin} to ${lengthMax} characters`;
+  return {
+    need: isRequired ? "required" : "optional",
+    rule: isRepeatable ? `${characters}, up to ${parameterBounds.valuesMax} times` : characters,
+    meaning,
+  };
+}
 
 /** The members of a record: name, type, whether it may be null, meaning. */
 const memberTable = (label: string, record: Operation["record"]): Html =>
@@ -139,8 +178,8 @@ const keyField = (): Html =>
     <input type="password" data-key autocomplete="off"
   /></label>`;
 
-function field(operation: Operation, name: ParameterName): Html {
-  const need = parameterNeed(name, operation);
+function field(operation: Operation, name: ParameterName, facts: OperationFacts): Html {
+  const { need } = wordsOf(name, operation, facts);
   const value = operation.example[name];
   if (isRepeatable(name))
     return html`<label
@@ -151,4 +190,41 @@ function field(operation: Operation, name: ParameterName): Html {
     ><code>${name}</code> <span class="muted">${need}</span>
     <input name="${name}" ${value !== undefined && html`value="${value}"`}
   /></label>`;
+}
+
+/** Whether it may be `null`. */
+export const isNullable = ({ type }: MemberSchema): boolean => typesOf(type).includes("null");
+
+/** A type in words: `text`, `date`, `list of ids`. */
+export function typeWords(schema: MemberSchema): string {
+  const [type] = typesOf(schema.type);
+  switch (type) {
+    case "array":
+      return `list of ${plurals[typeWords(schema.items ?? {})] ?? "values"}`;
+    case "integer":
+      return "whole number";
+    case "string":
+      return textWords(schema);
+    default:
+      return type ?? "any";
+  }
+}
+
+const typesOf = (type: MemberSchema["type"]): readonly string[] =>
+  typeof type === "string" ? [type] : (type ?? []);
+
+const plurals: Readonly<Record<string, string>> = {
+  text: "texts",
+  id: "ids",
+  value: "values",
+  object: "objects",
+};
+
+function textWords({ enum: values, format, pattern = "" }: MemberSchema): string {
+  if (values !== undefined) return "value";
+  if (format === "date-time") return "time";
+  if (pattern === datePattern) return "date";
+  if (pattern.startsWith(datePattern)) return "date or time";
+  if (pattern.startsWith("^http")) return "URL";
+  return /^\^[a-z]+_/.test(pattern) ? "id" : "text";
 }

@@ -1,11 +1,10 @@
 /** The page at `/docs/samples`: the example of each operation as a shell, TypeScript and Python send it. */
 import { operations } from "#operations/index.ts";
 import type { Operation } from "#operations/operation.ts";
-import { callLines } from "./call-lines.ts";
 import { copyBlock, unknownOrigin, withOrigin } from "./code-block.ts";
-import { docsLayout } from "./docs-frame.ts";
-import { exampleTarget } from "./example-query.ts";
 import { html, type Html } from "./html.ts";
+import { docsLayout } from "./layout.ts";
+import { callLines, exampleTarget } from "./snippets.ts";
 
 export const samplesPage = (publicUrl: string | null): string =>
   docsLayout({

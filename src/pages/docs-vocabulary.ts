@@ -3,9 +3,9 @@ import { type Vocabulary, vocabularyPath } from "#operations/vocabulary.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type ValueList, valueLists } from "#records/value-lists.ts";
 import { jsonBlock } from "./code-block.ts";
-import { docsLayout } from "./docs-frame.ts";
 import { anchorOf, tryForm } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
+import { docsLayout } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 

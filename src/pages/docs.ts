@@ -1,20 +1,16 @@
 /** The page at `/docs`: the reference, generated from the operations, records and errors. */
+import { type Hint, hintCodes } from "#operations/hints.ts";
 import { operations } from "#operations/index.ts";
-import { docsLayout } from "./docs-frame.ts";
-import {
-  answerSection,
-  authenticationSection,
-  errorSection,
-  formatSection,
-  hintSection,
-  matchingSection,
-  quotaSection,
-  type QuotaWindow,
-  versionSection,
-} from "./docs-guide.ts";
+import { parameterBounds, repeatableFilters } from "#operations/operation.ts";
+import { apiVersion } from "#operations/versions.ts";
+import { jsonBlock } from "./code-block.ts";
 import { operationSection } from "./docs-operation.ts";
+import { errorTable } from "./errors.ts";
+import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
-import type { KeyFacts } from "./way-to-key.ts";
+import { docsLayout } from "./layout.ts";
+import { codeList, codes, grouped, prose, wordList } from "./prose.ts";
+import { table } from "./table.ts";
 
 export interface DocsFacts extends KeyFacts {
   /** Origin (and path) the public reaches the service under, without a slash at the end. */
@@ -27,49 +23,55 @@ export interface DocsFacts extends KeyFacts {
   formats: readonly string[];
 }
 
-export const docsPage = ({
-  publicUrl,
-  pageSizeMax,
-  quotas,
-  formats,
-  ...keyFacts
-}: DocsFacts): string =>
-  docsLayout({
+export function docsPage(facts: DocsFacts): string {
+  const sections = sectionsOf(facts);
+  return docsLayout({
     title: "Docs",
     description:
       "Reference of the gp-records API: operations, parameters, records, quotas, errors.",
     path: "/docs",
     scripts: ["docs.js"],
-    contents: contents(),
+    contents: contentsOf(sections),
     main: html`<h1>How do I call the API?</h1>
       <p class="lede">
         Send a GET request with your key in a header. The operations share their parameters, the
         shape of their answers and their errors.
       </p>
-      ${authenticationSection(keyFacts)}
-      <section>
-        <h2 id="operations">Operations</h2>
-        ${operations.map((operation) => operationSection(operation, { pageSizeMax, publicUrl }))}
-      </section>
-      ${answerSection()} ${matchingSection()} ${hintSection()} ${quotaSection(quotas)}
-      ${formatSection(formats)} ${errorSection()} ${versionSection()}`,
+      ${sections.map(
+        ({ anchor, label, content }) =>
+          html`<section>
+            <h2 id="${anchor}">${label}</h2>
+            ${content}
+          </section>`,
+      )}`,
   });
+}
 
-const sections = [
-  ["authentication", "Authentication"],
-  ["operations", "Operations"],
-  ["answer", "Answer and paging"],
-  ["matching", "Matching"],
-  ["hints", "Hints"],
-  ["quota", "Quota"],
-  ["formats", "Formats and caching"],
-  ["errors", "Errors"],
-  ["versions", "Versions"],
-] as const;
+interface Section {
+  anchor: string;
+  label: string;
+  content: Part;
+}
 
-const contents = (): Part =>
+const sectionsOf = (facts: DocsFacts): readonly Section[] => [
+  { anchor: "authentication", label: "Authentication", content: authentication(facts) },
+  {
+    anchor: "operations",
+    label: "Operations",
+    content: operations.map((operation) => operationSection(operation, facts)),
+  },
+  { anchor: "answer", label: "Answer and paging", content: answer() },
+  { anchor: "matching", label: "Matching", content: matching() },
+  { anchor: "hints", label: "Hints", content: hints() },
+  { anchor: "quota", label: "Quota", content: quota(facts.quotas) },
+  { anchor: "formats", label: "Formats and caching", content: formatsAndCaching(facts.formats) },
+  { anchor: "errors", label: "Errors", content: errors() },
+  { anchor: "versions", label: "Versions", content: versions() },
+];
+
+const contentsOf = (sections: readonly Section[]): Part =>
   sections.map(
-    ([anchor, label]) =>
+    ({ anchor, label }) =>
       html`<li>
         <a href="#${anchor}">${label}</a>${anchor === "operations" && operationLinks()}
       </li> `,
@@ -79,3 +81,206 @@ const operationLinks = (): Html =>
   html`<ul>
     ${operations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
   </ul>`;
+
+const authentication = (facts: KeyFacts): Html =>
+  html`<p>
+      Send your API key in the header <code>x-api-key</code>, exactly once. A key in the query
+      string, in <code>Authorization</code> or in a cookie is not read. Whoever has it can spend
+      your quota, so keep it out of code that others see.
+    </p>
+    <h3 id="key">Get a key</h3>
+    <p>${wayToKey(facts)}</p>`;
+
+const answer = (): Html =>
+  html`<p>
+      An answer in JSON has <code>data</code> with the records, <code>pagination</code> and
+      <code>meta</code>. What is unknown is <code>null</code>, never left out; lists are never null.
+      Dates are <code>YYYY-MM-DD</code>, or <code>YYYY-MM</code> or <code>YYYY</code> where the
+      source knows no more; times are UTC; money is whole US dollars.
+    </p>
+    <p>
+      <code>limit</code> is the size of a page (${parameterBounds.limitDefault} by default) and
+      <code>offset</code> how many records to skip. While <code>pagination.has_more</code> is true,
+      ask again with <code>offset</code> set to <code>pagination.next_offset</code>; the header
+      <code>Link</code> has the same addresses. <code>pagination.total</code> is exact. Within one
+      <code>meta.dataset_version</code> pages neither repeat nor miss a record; when it changes,
+      begin again at 0.
+    </p>
+    ${jsonBlock("Example of an answer without records", emptyAnswer)}`;
+
+const emptyAnswer = {
+  data: [],
+  pagination: {
+    limit: parameterBounds.limitDefault,
+    offset: 0,
+    returned: 0,
+    total: 0,
+    has_more: false,
+    next_offset: null,
+  },
+  meta: {
+    api_version: apiVersion,
+    dataset_version: "20261120T030000Z-9f3c2a7e",
+    dataset_updated_at: "2026-11-20T03:00:00Z",
+    hints: [
+      {
+        code: "no_match",
+        parameter: "gp_name",
+        message: "No GP has a name that matches 'harow lane'.",
+        suggestions: [exampleRecords.gp.name],
+      },
+    ],
+  },
+};
+
+const matching = (): Html =>
+  html`<ul>
+    <li>
+      Case, accents and punctuation do not matter: <code>societe generale</code> finds Société
+      Générale, <code>jp morgan</code> finds J.P. Morgan.
+    </li>
+    <li>
+      <code>gp_name</code> is partial: every word must stand in one name of the GP, in any order. A
+      word of 4 or more characters may stand anywhere in it, so <code>stone</code> finds Blackstone;
+      a shorter one must begin a word, so <code>gem</code> finds GEM Realty and not Management.
+    </li>
+    <li>The id of a GP, also a former one, as <code>gp_name</code> means that GP alone.</li>
+    <li>
+      ${prose(codeList(repeatableFilters, "and"))} are whole values:
+      <code>tag=ai</code> never finds retail. <code>tag</code> is compared with tags, strategies and
+      property types.
+    </li>
+    <li>
+      A market also answers to its cities: <code>Dallas-Fort Worth-Arlington, TX</code> to
+      <code>dallas</code>, <code>fort worth</code> and <code>dallas tx</code>.
+    </li>
+    <li>
+      Different parameters must all hold, for the same GP. A repeated parameter holds if one of its
+      values does; a comma is part of the value.
+    </li>
+  </ul>`;
+
+const hints = (): Html =>
+  html`<p>
+      <code>meta.hints</code> says why an answer is empty or cut. Each hint has <code>code</code>,
+      <code>parameter</code>, <code>message</code> and <code>suggestions</code>; nothing in
+      <code>data</code> is ever guessed.
+    </p>
+    ${table({
+      label: "Hint codes",
+      columns: ["Code", { label: "Meaning", isPlain: true }],
+      rows: hintCodes.map((code) => [html`<code>${code}</code>`, prose(hintMeanings[code])]),
+    })}`;
+
+/** @param formats media types the operations answer in, the default first. */
+const formatsAndCaching = (formats: readonly string[]): Html =>
+  html`<p>
+    The operations answer in ${codes(formats)}; choose with <code>Accept</code>. CSV joins lists
+    with <code>; </code> and puts <code>'</code> before what a spreadsheet would run; totals and
+    pages are in the headers. Bodies are compressed with <code>br</code> or <code>gzip</code> where
+    <code>Accept-Encoding</code> allows. Send the <code>ETag</code> of an answer in
+    <code>If-None-Match</code>: while nothing has changed you get a 304 without a body.
+  </p>`;
+
+const errors = (): Html =>
+  html`<p>
+      Errors are <code>application/problem+json</code>; <code>code</code> is for programs. A request
+      with several faults gets one answer that lists them all. Nothing found is not an error.
+    </p>
+    ${errorTable()}`;
+
+const versions = (): Html =>
+  html`<p>
+    This is version ${apiVersion}; every answer says so in <code>API-Version</code>. The paths stay
+    version 1 for ever and stand under <code>/v1</code> too. Minor versions only add: operations,
+    optional parameters, members, headers, codes, values. Ignore what you do not know. A change that
+    breaks programs appears only under <code>/v2</code>, and what it replaces is announced in the
+    <a href="/changelog">changelog</a> and by the headers <code>Deprecation</code> and
+    <code>Sunset</code> at least 12 months ahead.
+  </p>`;
+
+/** One sliding window: so many requests in so many seconds. */
+export interface QuotaWindow {
+  name: string;
+  quota: number;
+  seconds: number;
+}
+
+/** @param windows what an account has by default, shortest first. */
+const quota = (windows: readonly QuotaWindow[]): Html =>
+  html`<p>
+      An account has three quotas at once, shared by all its keys. The operator may give an account
+      other numbers; <code>RateLimit-Policy</code> tells yours.
+    </p>
+    ${table({
+      label: "Default quotas",
+      columns: [
+        "Window",
+        { label: "Seconds", isNumber: true },
+        { label: "Requests", isNumber: true },
+      ],
+      rows: windows.map(({ name, quota, seconds }) => [name, grouped(seconds), grouped(quota)]),
+    })}
+    <p>
+      The windows slide: no interval of that length, wherever it begins, admits more. Every request
+      with a valid key counts 1, whatever the answer, also 304, 400 and <code>HEAD</code>. A 429,
+      401, 403, a preflight, the public pages and looking at account pages do not count.
+    </p>
+    ${windows.slice(0, 1).map(headerTable)}`;
+
+/** @param window an example: each header lists every window in the same form. */
+const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
+  table({
+    label: "Headers that tell the quota",
+    columns: ["Header", "Example", { label: "Meaning", isPlain: true }],
+    rows: [
+      [
+        html`<code>RateLimit-Policy</code>`,
+        html`<code>"${name}";q=${quota};w=${seconds}</code>`,
+        html`<code>q</code> requests are admitted in <code>w</code> seconds; one entry for each
+          window.`,
+      ],
+      [
+        html`<code>RateLimit</code>`,
+        html`<code>"${name}";r=${quota - 3};t=${Math.ceil(seconds * 0.8)}</code>`,
+        html`<code>r</code> requests are left; in <code>t</code> seconds some of the used ones
+          return, not all.`,
+      ],
+      [
+        html`<code>Retry-After</code>`,
+        html`<code>23</code>`,
+        html`On 429 and 503: seconds to wait. After a 429 the next request is admitted then, if you
+        send nothing else meanwhile.`,
+      ],
+    ],
+  });
+
+/** Backticks mark code. */
+const hintMeanings: Readonly<Record<Hint["code"], string>> = {
+  no_match:
+    "No GP has a name that satisfies `gp_name`. `suggestions` has up to 3 names that are near.",
+  unknown_value: `No GP carries this ${wordList(repeatableFilters, "or")}. \`suggestions\` has up to 3 values that are near.`,
+  no_searchable_character: "The value holds no letter and no digit, so it cannot match anything.",
+  past_the_end: "`offset` is beyond the last record. `pagination.total` says how many there are.",
+  embedded_list_cut:
+    "A GP has more principals or signals than its record embeds. `principals_total` and `signals_total` are the true numbers; ask `/fetch-principals` or `/fetch-signals` with the id of the GP as `gp_name` for all of them.",
+};
+
+export interface KeyFacts {
+  /** Null if the account pages are not served. */
+  account: { url: string; isOpen: boolean } | null;
+  /** Whether this is `serve --demo`, which prints a key. */
+  isDemo: boolean;
+}
+
+export const wayToKey = ({ account, isDemo }: KeyFacts): Html =>
+  html`${isDemo && "This is a demo: the key that it printed at its start works for a day. "}${wayOf(account)}`;
+
+function wayOf(account: KeyFacts["account"]): Part {
+  if (account === null) return "Ask the operator of this service for an API key.";
+  return account.isOpen
+    ? html`<a href="${account.url}/sign-up">Sign up</a> and create a key yourself, or
+        <a href="${account.url}">sign in</a> to the account you have.`
+    : html`Ask the operator of this service for an account, or
+        <a href="${account.url}">sign in</a> to the one you have and create a key there.`;
+}

@@ -5,13 +5,12 @@ import { parametersOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { copyBlock, curlLine } from "./code-block.ts";
-import { exampleTarget } from "./example-query.ts";
+import { type KeyFacts, wayToKey } from "./docs.ts";
 import { html, type Html } from "./html.ts";
 import { layout } from "./layout.ts";
-import { codes, grouped } from "./prose.ts";
+import { codes, grouped, timeElement } from "./prose.ts";
+import { exampleTarget } from "./snippets.ts";
 import { table } from "./table.ts";
-import { timeElement } from "./times.ts";
-import { type KeyFacts, wayToKey } from "./way-to-key.ts";
 
 /** The present facts that the landing page shows. */
 export interface ServiceFacts extends KeyFacts {

@@ -1,9 +1,9 @@
-/** The layout of every page: head, navigation, side, main, footer. */
+/** The layout of every page: head, navigation, side, main, footer; beside a page of the docs the list of them all. */
 import { apiVersion } from "#operations/versions.ts";
-import { assetPath, type AssetName } from "./assets.ts";
+import { type AssetName, assetPath } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
 
-export interface PageContent {
+interface PageContent {
   /** Names the page in tabs and bookmarks. */
   title: string;
   /** One sentence for search engines. */
@@ -90,4 +90,45 @@ const sideOf = ({ name, label, links }: Side): Html =>
 export function current(link: string, path: string, parts: readonly string[] = [link]): Part {
   if (link === path) return html`aria-current="page"`;
   return parts.some((part) => `${path}/`.startsWith(`${part}/`)) && html`aria-current="true"`;
+}
+
+interface DocsPage extends Omit<PageContent, "side"> {
+  /** Links to the sections of a long page, as items of a list. */
+  contents?: Part;
+}
+
+const pages = [
+  { path: "/docs", label: "Reference" },
+  { path: "/docs/samples", label: "Samples" },
+  { path: "/docs/vocabulary", label: "Vocabulary" },
+  { path: "/docs/mcp", label: "Agents" },
+  { path: "/errors", label: "Errors" },
+  { path: "/changelog", label: "Changelog" },
+] as const;
+
+export function docsLayout({ contents, ...content }: DocsPage): string {
+  const { path } = content;
+  const shown = pages.findLast((page) => `${path}/`.startsWith(`${page.path}/`))!;
+  return layout({
+    ...content,
+    side: {
+      name: "Docs",
+      label: shown.label,
+      links: html`<ul>
+        ${pages.map(
+          (page) =>
+            html`<li>
+              <a href="${page.path}" ${page === shown && current(page.path, path)}>${page.label}</a>
+              ${
+                page === shown &&
+                contents !== undefined &&
+                html`<ul>
+                  ${contents}
+                </ul>`
+              }
+            </li> `,
+        )}
+      </ul>`,
+    },
+  });
 }

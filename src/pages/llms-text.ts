@@ -2,9 +2,9 @@
 import { operations } from "#operations/index.ts";
 import { parameterBounds, parametersOf } from "#operations/operation.ts";
 import { apiVersion } from "#operations/versions.ts";
-import type { QuotaWindow } from "./docs-guide.ts";
-import { exampleTarget } from "./example-query.ts";
+import type { QuotaWindow } from "./docs.ts";
 import { codeList, grouped, wordList } from "./prose.ts";
+import { exampleTarget } from "./snippets.ts";
 
 /**
  * @param publicUrl null for addresses relative to this one.

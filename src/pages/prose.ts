@@ -1,4 +1,4 @@
-/** Texts of the pages: sentences with code between backticks, lists of words, numbers. */
+/** Texts of the pages: sentences with code between backticks, lists of words, numbers, times. */
 import { html, type Html } from "./html.ts";
 
 /** Text as HTML, with what is between backticks as code. @param text escaped, so it may come from anybody. */
@@ -30,3 +30,37 @@ export const codeList = (names: readonly string[], last: "and" | "or"): string =
     names.map((name) => `\`${name}\``),
     last,
   );
+
+/** A time to the minute, which the script of a page makes relative. @param time RFC 3339 in UTC. */
+export function timeElement(time: string): Html {
+  const exact = `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+  return html`<time datetime="${time}" title="${exact}" data-relative>${exact}</time>`;
+}
+
+/** @param day `YYYY-MM-DD`. */
+export const dayElement = (day: string): Html => html`<time datetime="${day}">${day}</time>`;
+
+const units = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+
+/**
+ * "4 minutes ago" or "in 5 days", with the exact time on hover, for pages that are never cached. Rounded down, so that
+ * "in 5 days" is never less.
+ * @param time RFC 3339 in UTC. @param now milliseconds since 1970.
+ */
+export function relativeTime(time: string, now: number): Html {
+  const seconds = (Date.parse(time) - now) / 1000;
+  const [unit, length] = units.find(([, one]) => Math.abs(seconds) >= one) ?? ["second", 1];
+  const text =
+    Math.abs(seconds) < 1 ? "just now" : relative.format(Math.trunc(seconds / length), unit);
+  return html`<time datetime="${time}" title="${exactTime(time)}">${text}</time>`;
+}
+
+/** To the second. */
+export const exactTime = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;

@@ -13,7 +13,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { keyPattern } from "#keys/api-key.ts";
 import { listKeys } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
-import { exampleTarget } from "#pages/example-query.ts";
+import { exampleTarget } from "#pages/snippets.ts";
 import { openControl } from "#store/stores.ts";
 import { command } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";

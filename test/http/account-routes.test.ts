@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { PageAnswer, PageRequest } from "#account/messages.ts";
 import { readConfig } from "#config.ts";
+import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { askBytes, requestText } from "../support/raw-client.ts";
 import { sendRaw } from "../support/raw-request.ts";

@@ -14,7 +14,7 @@ test("a facet is named where it is indexed, filled and described: all else follo
   const theme = facetNames.find((name) => name === "theme")!;
   assert.deepEqual(holding(new RegExp(`"${theme}"|\\b${theme}(:|,| [},])`)), [
     // The page of a GP links each list of the record to the filter that finds its like.
-    "src/account/screens/gp.ts",
+    "src/dashboard/screens/gp.ts",
     "src/datasets/index-records.ts",
     // Tools for agents list records by what these carry themselves, which is no filter of an operation.
     "src/mcp/list-tools.ts",

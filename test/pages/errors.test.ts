@@ -2,13 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { problemAnswer } from "#http/send-answer.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
-import {
-  errorPage,
-  errorsPage,
-  exampleProblem,
-  exampleProblemBody,
-  exampleRequestId,
-} from "#pages/errors.ts";
+import { errorPage, errorsPage, exampleProblemBody, exampleRequestId } from "#pages/errors.ts";
+import { problemExplanations } from "#pages/problem-explanations.ts";
 import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
 
@@ -26,7 +21,7 @@ test("the index leads to every error, with status and title", () => {
 
 test("the example of every error is, byte for byte, what the service would send", () => {
   for (const code of problemCodes) {
-    const { body } = problemAnswer(exampleProblem(code), exampleRequestId);
+    const { body } = problemAnswer(problemExplanations[code].example, exampleRequestId);
     assert.equal(JSON.stringify(exampleProblemBody(code)), body.toString(), code);
   }
 });
@@ -50,7 +45,7 @@ test("the example of a used-up quota is what the limiter says", () => {
       window("day", [10_000, 86_400, 8123, 811], 0),
     ],
   });
-  assert.deepEqual(exampleProblem("quota-exceeded"), problem);
+  assert.deepEqual(problemExplanations["quota-exceeded"].example, problem);
 });
 
 test("the page of every error shows its example, and type and meaning of each member that is declared and of no other", () => {

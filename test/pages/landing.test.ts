@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
-import { docsPage } from "#pages/docs.ts";
+import { docsPage, type KeyFacts } from "#pages/docs.ts";
 import { landingIndex, landingPage } from "#pages/landing.ts";
-import type { KeyFacts } from "#pages/way-to-key.ts";
 import { docsFacts, publicPages, serviceFacts } from "../support/public-pages.ts";
 
 test("the landing page names every operation with its parameters and what the dataset holds", () => {

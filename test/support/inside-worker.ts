@@ -3,18 +3,18 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import { Kysely } from "kysely";
-import { answerRequest } from "#account/answer-request.ts";
-import type { Mail } from "#account/mail-templates.ts";
+import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
+import { answerRequest } from "#dashboard/answer-request.ts";
+import type { Mail } from "#dashboard/mail-templates.ts";
 import type {
   AccountWorkerSettings,
   PageAnswer,
   PageRequest,
   LookAtQuota,
-} from "#account/messages.ts";
-import type { AccountServices } from "#account/request.ts";
-import { openPersonLimiter } from "#account/person-limits.ts";
-import { routes } from "#account/screens/index.ts";
-import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
+} from "#dashboard/messages.ts";
+import { openPersonLimiter } from "#dashboard/person-limits.ts";
+import type { AccountServices } from "#dashboard/screen.ts";
+import { routes } from "#dashboard/screens/index.ts";
 import type { Counters } from "#limits/counters.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { controlFile } from "#store/files.ts";

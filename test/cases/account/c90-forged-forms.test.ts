@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { routes } from "#account/screens/index.ts";
+import { routes } from "#dashboard/screens/index.ts";
 import { controlFile, usageFile } from "#store/files.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { signedIn } from "../../support/user.ts";
@@ -24,7 +24,7 @@ function stored({ dataDir }: TestService): string {
 /** With something in place of the names. */
 const pathsWith = (method: "GET" | "POST") =>
   routes
-    .filter(({ methods }) => methods[method] !== undefined)
+    .filter((one) => one[method] !== undefined)
     .map(({ path }) => path.replaceAll(/\{\w+\}/g, "x1"));
 
 const form = "application/x-www-form-urlencoded";

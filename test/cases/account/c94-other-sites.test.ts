@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { routes } from "#account/screens/index.ts";
+import { routes } from "#dashboard/screens/index.ts";
 import { startService } from "../../support/service.ts";
 import { hiddenFields, openUser, signedIn, testPassword } from "../../support/user.ts";
 

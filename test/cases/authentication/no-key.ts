@@ -1,6 +1,6 @@
 /** What is served without a valid key. */
 import assert from "node:assert/strict";
-import { routes as accountRoutes } from "#account/screens/index.ts";
+import { routes as accountRoutes } from "#dashboard/screens/index.ts";
 import { makeKey } from "#keys/api-key.ts";
 import { openReads } from "#gateway/open-reads.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";

@@ -1,0 +1,190 @@
+/** One request to the account pages, from its headers to its response. */
+import { findSession } from "#accounts/sessions.ts";
+import { html } from "#pages/html.ts";
+import { exactTime, grouped } from "#pages/prose.ts";
+import { problemKinds } from "#problems.ts";
+import { DomainError, StoreFault } from "#store/domain-error.ts";
+import { wordPage, wordReply } from "./components/page.ts";
+import { readCookie } from "./cookies.ts";
+import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";
+import type { PersonRequest, TooMany } from "./person-limits.ts";
+import {
+  type AccountRequest,
+  type AccountServices,
+  findRoute,
+  type MemberRequest,
+  page,
+  refusal,
+  type Reply,
+  type Route,
+  type Serve,
+  unauthorized,
+  withHeader,
+  wordsFor,
+} from "./screen.ts";
+import { signInPage } from "./screens/sign-in.ts";
+
+/** Never rejects: whatever goes wrong is reported and answered with a page. */
+export async function answerRequest(
+  services: AccountServices,
+  routes: readonly Route[],
+  sent: PageRequest,
+): Promise<PageAnswer> {
+  try {
+    const request = await receive(services, routes, sent);
+    return request === null ? notHere() : await serve(request, sent);
+  } catch (error) {
+    if (error instanceof StoreFault) {
+      services.reportError(`${sent.method} ${sent.path}: ${error.message}`);
+      return refusal(error, wordPage(null, "This cannot be done now", wordsFor(error)));
+    }
+    services.reportError(`${sent.method} ${sent.path}: ${(error as Error).stack}`);
+    return wordReply(null, 500, "This went wrong", "It is logged. Try again in a moment.");
+  }
+}
+
+async function receive(
+  services: AccountServices,
+  routes: readonly Route[],
+  sent: PageRequest,
+): Promise<AccountRequest | null> {
+  const own = ownOrigin(services.settings, sent);
+  if (own === null) return null;
+  const { cookie } = sent.headers;
+  const token = readCookie(cookie, "session", own.isSecure);
+  const signedIn = token === null ? null : await findSession(services.control, token, sent.now);
+  return {
+    services,
+    method: sent.method === "POST" ? "POST" : "GET",
+    path: sent.path,
+    names: {},
+    query: new URLSearchParams(sent.query),
+    form: new URLSearchParams(sent.form),
+    client: {
+      address: sent.address,
+      userAgent: sent.headers["user-agent"] ?? "",
+      browserToken: readCookie(cookie, "browser", own.isSecure),
+    },
+    own,
+    routes,
+    signedIn: signedIn ?? null,
+    now: sent.now,
+  };
+}
+
+const notHere = (): Reply =>
+  wordReply(
+    null,
+    403,
+    "Not at this address",
+    "The account pages are served over https at PUBLIC_URL, or on the machine itself. Ask the operator for the address.",
+  );
+
+async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply> {
+  const known = findRoute(request.routes, request.path);
+  if (known === undefined)
+    return wordReply(request, 404, "There is no such page", "Perhaps the address was cut off.");
+  const act = known.found[request.method];
+  if (act === undefined) {
+    const reply = wordReply(request, 405, "This does not work that way", "Go back and try again.");
+    return withHeader(reply, "allow", allowed(known.found));
+  }
+  if (request.method === "POST") {
+    if (!isSameOrigin(sent, request.own.origin))
+      return wordReply(request, 403, "This form came from elsewhere", "Nothing was changed.");
+    const { "content-type": type = "" } = sent.headers;
+    if (type.split(";")[0]!.trim().toLowerCase() !== formType)
+      return wordReply(
+        request,
+        415,
+        problemKinds["unsupported-media-type"].title,
+        `Nothing was changed. Send ${formType}, as a form does.`,
+      );
+  }
+  const refused = refuse(known.found, request) ?? countRequest(known.found, request, sent);
+  if (refused !== null) return refused;
+  const received = { ...request, names: known.names, account: request.signedIn?.account };
+  return run(act, received as MemberRequest);
+}
+
+const allowed = ({ GET, POST }: Route): string =>
+  [...(GET === undefined ? [] : ["GET", "HEAD"]), ...(POST ? ["POST"] : [])].join(", ");
+
+/** Why this person may not use the route, as a page; null if they may. */
+function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
+  if (access === "anyone") return null;
+  const { signedIn } = request;
+  if (signedIn === null) {
+    const next = GET === undefined ? "/account" : request.path;
+    return unauthorized(signInPage({ next, signUp: request.services.settings.signUp }));
+  }
+  if (access === "person") return null;
+  if (signedIn.account === null)
+    return wordReply(
+      request,
+      403,
+      "You are in no account",
+      "Ask an owner of an account to invite you, or the operator for one of your own.",
+    );
+  if (access === "owner" && signedIn.account.role !== "owner")
+    return wordReply(request, 403, "Only owners may do this", "Ask an owner of the account.");
+  return null;
+}
+
+/** Public pages are not counted here: what matters on them is limited by the e-mail address it concerns. */
+function countRequest({ access, isBackground }: Route, request: AccountRequest, sent: PageRequest) {
+  const { services, method, signedIn } = request;
+  if (signedIn === null || access === "anyone") return null;
+  const kind = method === "POST" ? "form" : isBackground === true ? "background" : "view";
+  const now = sent.monotonicMicroseconds;
+  const tooMany = services.personLimiter.take(signedIn.person.id, kind, now);
+  return tooMany === null ? null : tooManyPage(request, sent, kind, tooMany);
+}
+
+const tooManyWords: Readonly<Record<PersonRequest, { title: string; what: string }>> = {
+  view: { title: "Too many pages", what: "pages a person may look at" },
+  form: { title: "Too many forms", what: "forms a person may send" },
+  background: { title: "Too many lookups", what: "lookups a page may make for a person" },
+};
+
+function tooManyPage(
+  request: AccountRequest,
+  { path, query }: PageRequest,
+  kind: PersonRequest,
+  { name, quota, retryAfterSeconds }: TooMany,
+): Reply {
+  const { title, what } = tooManyWords[kind];
+  const freeAt = new Date(request.now + retryAfterSeconds * 1000).toISOString();
+  const text = html`All ${grouped(quota)} ${what} in a ${name} are used up. The next one is free at
+    <time datetime="${freeAt}">${exactTime(freeAt)}</time>.
+    ${kind === "form" && "Nothing was changed."} Calls of the API are counted by themselves, so your
+    keys go on working.`;
+  const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
+  const next = kind === "form" ? undefined : again;
+  const reply = wordReply(request, 429, title, text, next);
+  return withHeader(reply, "retry-after", String(retryAfterSeconds));
+}
+
+/** What a screen does not handle itself is answered with a page that says why. */
+async function run(act: Serve, request: MemberRequest): Promise<Reply> {
+  try {
+    const given = await act(request);
+    return typeof given === "string" ? page(given) : given;
+  } catch (fault) {
+    // Without the frame, too: what is in it may be what cannot be read.
+    if (!(fault instanceof DomainError) || fault instanceof StoreFault) throw fault;
+    return refusal(fault, wordPage(request, "This could not be done", fault.message));
+  }
+}
+
+/**
+ * Reports whether a form comes from our own pages. Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C Fetch
+ * Metadata), and in `Origin`: whatever is sent must be right. Without either header the answer is no.
+ * @param own our own origin.
+ */
+export function isSameOrigin({ headers }: Pick<PageRequest, "headers">, own: string): boolean {
+  const { "sec-fetch-site": site, origin } = headers;
+  if (site === undefined) return origin === own;
+  // Our pages send no referrer, and a form of such a page has the origin `null` (Fetch Standard).
+  return site === "same-origin" && (origin === undefined || origin === "null" || origin === own);
+}

@@ -1,0 +1,174 @@
+/** The layout of every account page with its navigation, and the parts of forms. */
+import type { SignedIn } from "#accounts/sessions.ts";
+import { type AccountRequest, page, type Reply } from "#dashboard/screen.ts";
+import type { AssetName } from "#pages/assets.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { current, layout, type Side } from "#pages/layout.ts";
+
+interface AccountPage {
+  title: string;
+  scripts?: readonly AssetName[];
+  /** Holds the one `h1`. */
+  main: Part;
+}
+
+/** @param request null for a page that shows nothing of whoever is signed in. */
+export function accountPage(
+  request: AccountRequest | null,
+  { title, scripts = [], main }: AccountPage,
+): string {
+  const signedIn = request?.signedIn ?? null;
+  const path = signedIn === null ? "/account" : request!.path;
+  return layout({
+    title,
+    description: "Keys, usage and records of your account.",
+    path,
+    styles: ["account.css"],
+    scripts,
+    isNarrow: signedIn === null,
+    ...(signedIn !== null && { side: sideOf(request!, signedIn, title) }),
+    main,
+  });
+}
+
+/** @param title of the page, for one that the navigation does not list. */
+function sideOf({ routes, path }: AccountRequest, signedIn: SignedIn, title: string): Side {
+  const { person, account } = signedIn;
+  const listed = routes.flatMap((one) => (one.link ? [{ path: one.path, ...one.link }] : []));
+  const groups = Map.groupBy(listed, (link) => link.group);
+  return {
+    name: "Account",
+    label: listed.find((link) => current(link.path, path))?.label ?? title,
+    links: html`${Array.from(groups, ([name, links]) => group(name, links, path))}
+      <p class="muted name">
+        ${account !== null && html`${account.name}<br />`}${person.email.split("@").map((part, i) => [i > 0 && html`<wbr />@`, part])}
+      </p>
+      ${switcher(signedIn)}
+      <form method="post" action="/account/sign-out">
+        <button class="quiet">Sign out</button>
+      </form>`,
+  };
+}
+
+const group = (
+  name: string,
+  links: readonly { path: string; label: string }[],
+  shown: string,
+): Part =>
+  html`<p class="muted">${name}</p>
+    <ul>
+      ${links.map(
+        ({ path, label }) => html`<li><a href="${path}" ${current(path, shown)}>${label}</a></li> `,
+      )}
+    </ul>`;
+
+/** For a person with several accounts. */
+const switcher = ({ accounts, account }: SignedIn): Part =>
+  accounts.length > 1 &&
+  html`<form method="post" action="/account/switch">
+    <label class="unseen" for="switch">Account</label>
+    <select id="switch" name="account">
+      ${accounts.map(
+        ({ id, name }) =>
+          html`<option value="${id}" ${id === account?.id && html`selected`}>${name}</option>`,
+      )}
+    </select>
+    <button class="quiet">Switch</button>
+  </form>`;
+
+/** A page with a single message: what was done, or why it was not. @param next the link below the message. */
+export const wordPage = (
+  request: AccountRequest | null,
+  title: string,
+  text: Part,
+  next: { href: string; label: string } = { href: "/account", label: "To your account" },
+): string =>
+  accountPage(request, {
+    title,
+    main: html`<h1>${title}</h1>
+      <p>${text}</p>
+      <p><a class="button" href="${next.href}">${next.label}</a></p>`,
+  });
+
+/** A page with a single message as a reply with this status. */
+export const wordReply = (
+  request: AccountRequest | null,
+  status: number,
+  ...words: [title: string, text: Part, next?: { href: string; label: string }]
+): Reply => page(wordPage(request, ...words), status);
+
+interface Field {
+  name: string;
+  label: string;
+  type?: "text" | "email" | "password" | "search" | "date" | "datetime-local";
+  value?: string | undefined;
+  /** What browsers fill it with (HTML, autofill). */
+  autocomplete?: string;
+  hint?: Part;
+  isOptional?: boolean;
+  lengthMax?: number;
+}
+
+export const field = (given: Field): Html => {
+  const { name, label, type = "text", value, autocomplete = "off", hint, lengthMax } = given;
+  return html`<label
+    >${label} ${hint !== undefined && html`<span class="muted">${hint}</span>`}
+    <input
+      name="${name}"
+      type="${type}"
+      autocomplete="${autocomplete}"
+      ${value !== undefined && html`value="${value}"`}
+      ${given.isOptional !== true && html`required`}
+      ${lengthMax !== undefined && html`maxlength="${lengthMax}"`}
+  /></label>`;
+};
+
+/** The address somebody signs in with. */
+export const emailField = (value: string | undefined): Html =>
+  field({
+    name: "email",
+    label: "E-mail address",
+    type: "email",
+    autocomplete: "username",
+    value,
+  });
+
+/** The password somebody has now. */
+export const passwordField = (label: string, name = "password"): Html =>
+  field({ name, label, type: "password", autocomplete: "current-password" });
+
+export const hidden = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}" />`;
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+export const choice = (
+  name: string,
+  label: string,
+  choices: readonly Choice[],
+  chosen: string,
+): Html =>
+  html`<label
+    >${label}
+    <select name="${name}">
+      ${choices.map(
+        (one) =>
+          html`<option value="${one.value}" ${one.value === chosen && html`selected`}>
+            ${one.label}
+          </option>`,
+      )}
+    </select></label
+  >`;
+
+/** The error, above the form that was sent. */
+export const faultNote = (fault: string | undefined): Part =>
+  fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`;
+
+/** @param done the word after `?done=`; one that is not in `sentences` shows nothing. */
+export const doneNote = (sentences: Readonly<Record<string, string>>, done: string | null): Part =>
+  done !== null &&
+  Object.hasOwn(sentences, done) &&
+  html`<p class="done" role="status">${sentences[done]}</p>`;

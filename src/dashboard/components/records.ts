@@ -1,0 +1,202 @@
+/** Records as the account pages show them: values in words, links, signals in a list, texts cut to fit. */
+import { type Given, type MemberRequest, type Reply, withHeader } from "#dashboard/screen.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { dayElement } from "#pages/prose.ts";
+import type { Provenance } from "#records/common.ts";
+import type { Signal } from "#records/signal.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import { wordReply } from "./page.ts";
+
+const short = new Intl.NumberFormat("en-US", {
+  style: "currency",
+  currency: "USD",
+  notation: "compact",
+  maximumFractionDigits: 1,
+});
+
+/** Such as `$1.8B`; empty if unknown. */
+export const money = (usd: number | null): string => (usd === null ? "" : short.format(usd));
+
+/** City, state and country as far as known; the country only outside the US. */
+export const place = (city: string | null, state: string | null, country: string | null): string =>
+  [city, state, country === "US" && (city ?? state) !== null ? null : country]
+    .filter((part) => part !== null)
+    .join(", ");
+
+/** What a record is based on, as part of a sentence. */
+const basisWords: Readonly<Record<Provenance["basis"], string>> = {
+  stated: "as the source states it",
+  adv_file_number: "by a file number the GP reports in its Form ADV",
+  sponsor_text: "by a firm that the text of a filing names",
+  adv_fund_name: "by the name of a fund the GP reports in its Form ADV",
+  related_entity: "by a related entity that a filing names",
+  cluster: "by people and addresses that several filings share",
+  series_master: "by the company whose series it is",
+  related_entity_deal: "by a related entity of this deal alone",
+  issuer_stem: "by the name of the issuer alone",
+  named_sponsor: "by the name of a sponsor in a public register",
+};
+
+/** Such as "demo, as the source states it, confidence 100 %". */
+export const provenanceWords = ({ source, basis, confidence }: Provenance): string =>
+  `${source}, ${basisWords[basis] ?? basis}, confidence ${Math.round(confidence * 100)} %`;
+
+/** Longer ones are rare, and would fill the page. */
+const addressLengthMax = 500;
+
+/**
+ * A link to another site, which learns nothing about this page.
+ * @returns the label without a link unless the address is http or https.
+ */
+export const outside = (address: string | null, label: Part): Html =>
+  address !== null && address.length <= addressLengthMax && isWebAddress(address)
+    ? html`<a href="${address}" rel="noopener noreferrer">${label}</a>`
+    : html`${label}`;
+
+function isWebAddress(address: string): boolean {
+  const { protocol } = URL.parse(address) ?? {};
+  return protocol === "https:" || protocol === "http:";
+}
+
+/** The host name, as a short label of a link. */
+export const hostOf = (address: string): string =>
+  URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
+
+/** Labels that differ from the value without its underscores. */
+const labels: ReadonlyMap<string, string> = new Map([
+  ["reit", "REIT"],
+  ["dst", "Delaware statutory trust"],
+  ["tic", "Tenancy in common"],
+  ["qof", "Opportunity fund"],
+  ["reg_d_506b", "Reg D 506(b)"],
+  ["reg_d_506c", "Reg D 506(c)"],
+  ["section_3c5", "Section 3(c)(5)"],
+  ["1031_exchange_dst", "1031 exchange"],
+  ["aum_change", "AUM change"],
+  ["co_investment", "Co-investment"],
+  ["value_add", "Value-add"],
+]);
+
+const slug = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;
+
+/** Text that is no slug stays as its source wrote it. */
+export function valueLabel(value: string): string {
+  if (!slug.test(value)) return value;
+  const words = value.replaceAll("_", " ");
+  return labels.get(value) ?? words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Separated by commas. */
+export const valueLabels = (values: readonly string[]): string => values.map(valueLabel).join(", ");
+
+export const bytesOf = (piece: Part): number => Buffer.byteLength(html`${piece}`.markup);
+
+/** Markup of a table row without its cells. */
+const rowBytes = 70;
+
+/** The first pieces whose markup fits, and at least one. */
+export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number): P[] {
+  let bytes = 0;
+  return pieces.filter((piece, i) => {
+    bytes += bytesOf(piece) + rowBytes;
+    return i === 0 || bytes <= bytesMax;
+  });
+}
+
+/** Cuts between words if possible. */
+export function cutText(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text;
+  const cut = text.slice(0, lengthMax);
+  const space = cut.lastIndexOf(" ");
+  return `${(space > lengthMax / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
+}
+
+const listLengthMax = 1500;
+
+/** Joined; a very long list is cut and ends with how many more there are. */
+export function listText(texts: readonly string[], separator = "; "): string {
+  const shown = fitting(
+    texts.map((text) => cutText(text, listLengthMax)),
+    listLengthMax,
+  );
+  const more = texts.length - shown.length;
+  return shown.join(separator) + (more > 0 ? ` and ${more} more` : "");
+}
+
+export interface SignalView extends Pick<Signal, "date" | "title" | "url" | "type" | "amount_usd"> {
+  /** The short name of its market; null without one. */
+  marketName: string | null;
+}
+
+export const signalList = (
+  label: string,
+  signals: readonly (SignalView & Pick<Signal, "gps">)[],
+): Html =>
+  timeline(
+    label,
+    signals.map((signal) => signalItem(signal, gpLinks(signal.gps))),
+  );
+
+export const timeline = (label: string, items: readonly Html[]): Html =>
+  html`<ol class="timeline" aria-label="${label}">
+    ${items}
+  </ol>`;
+
+const titleLengthMax = 250;
+const gpsMax = 5;
+
+/** @param more facts after its type, amount and market. */
+export function signalItem(signal: SignalView, more: readonly Part[]): Html {
+  const { date, title, url, type, amount_usd, marketName } = signal;
+  return html`<li>
+    <span class="muted">${dayElement(date)}</span>
+    <div>
+      <p>${outside(url, cutText(title, titleLengthMax))}</p>
+      <p class="muted">${byPoints([valueLabel(type), money(amount_usd), marketName, ...more])}</p>
+    </div>
+  </li>`;
+}
+
+export const gpHref = (id: string): string => `/account/browse/gp/${id}`;
+
+const gpLinks = (gps: Signal["gps"]): Part[] => [
+  ...gps.slice(0, gpsMax).map(gpLink),
+  gps.length > gpsMax && `and ${gps.length - gpsMax} more`,
+];
+
+const gpLink = ({ id, name }: { id: string; name: string }): Html =>
+  html`<a href="${gpHref(id)}">${cutText(name, 100)}</a>`;
+
+/** The facts that are not empty, separated by points. */
+export const byPoints = (facts: readonly Part[]): Part =>
+  facts
+    .filter((fact) => fact !== null && fact !== false && fact !== "")
+    .map((fact, i) => [i > 0 && " · ", fact]);
+
+/** Shows records, or says why there are none. @param show makes the page from them. */
+export function readRecords(request: MemberRequest, show: (model: ReadModel) => Given): Given {
+  const model = request.services.model();
+  if (model === null) return nothingPublished(request);
+  if (request.account.suspendedAt !== null) return suspended(request);
+  return show(model);
+}
+
+const noRecordsSeconds = 5;
+
+function nothingPublished(request: MemberRequest): Reply {
+  const reply = wordReply(
+    request,
+    503,
+    "No records yet",
+    "Nothing has been published on this service. As soon as the operator imports records, they are here.",
+  );
+  return withHeader(reply, "retry-after", String(noRecordsSeconds));
+}
+
+const suspended = (request: MemberRequest): Reply =>
+  wordReply(
+    request,
+    403,
+    "This account is suspended",
+    "Its keys and its pages show no records until the operator lifts that. Ask them why.",
+  );

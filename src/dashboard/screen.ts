@@ -1,0 +1,240 @@
+/** A screen of the account pages: who may use it, the request it gets, the responses it may give. */
+import type { Client } from "#accounts/client.ts";
+import type { Membership } from "#accounts/members.ts";
+import type { Passwords } from "#accounts/passwords.ts";
+import type { SignedIn } from "#accounts/sessions.ts";
+import { TooOften } from "#accounts/throttle.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import { DomainError, StoreFault } from "#store/domain-error.ts";
+import type { ControlStore, UsageStore } from "#store/stores.ts";
+import type { Mailer } from "./mailer.ts";
+import type { AccountWorkerSettings, LookAtQuota, OwnOrigin, PageAnswer } from "./messages.ts";
+import type { PersonLimiter } from "./person-limits.ts";
+
+/** Who may use a route, and the request its functions then get. */
+interface RequestByAccess {
+  anyone: AccountRequest;
+  /** Signed in, whether or not a member of any account. */
+  person: SignedInRequest;
+  /** Signed in, and looking at an account of theirs. */
+  member: MemberRequest;
+  owner: MemberRequest;
+}
+type Access = keyof RequestByAccess;
+
+/** What a function of a route gives: a reply, or the markup of a page. */
+export type Given = Reply | string;
+
+export type Serve<R extends AccountRequest = AccountRequest> = (
+  request: R,
+) => Given | Promise<Given>;
+
+interface Served<R extends AccountRequest = AccountRequest> {
+  /** Never changes anything. */
+  GET?: Serve<R>;
+  POST?: Serve<R>;
+  /** Link to the page in the navigation. */
+  link?: { group: "Records" | "API" | "Account"; label: string };
+  /** Requested by the script of a page, not looked at by a person. */
+  isBackground?: boolean;
+}
+
+export interface Route extends Served {
+  /** A segment `{name}` matches any text without a slash. */
+  path: `/account${string}`;
+  access: Access;
+}
+
+/** Declares a path; answer-request.ts calls its functions only with the request that `access` promises them. */
+export const route = <A extends Access>(
+  path: Route["path"],
+  access: A,
+  served: Served<RequestByAccess[A]>,
+): Route => ({ path, access, ...(served as Served) });
+
+interface Form<R extends AccountRequest> {
+  /** Why nobody can use it, as a page; null if they can. */
+  obstacle?(request: R): Reply | null | Promise<Reply | null>;
+  /** The page with the form. @param fault what was wrong with what was sent. */
+  page(request: R, fault?: string): string | Promise<string>;
+  act(request: R): Promise<Given>;
+}
+
+/** A page with one form: a GET shows it, and a POST does what it asks for, or shows it again with the error. */
+export const formRoute = <A extends Access>(
+  path: Route["path"],
+  access: A,
+  { link, ...form }: Form<RequestByAccess[A]> & Pick<Served, "link">,
+): Route =>
+  route(path, access, {
+    GET: async (request) => (await form.obstacle?.(request)) ?? form.page(request),
+    POST: posting(form),
+    ...(link && { link }),
+  });
+
+/** A form on the page of another route: a POST does what it asks for, or shows that page with the error. */
+export const actionRoute = <A extends Access>(
+  path: Route["path"],
+  access: A,
+  form: Form<RequestByAccess[A]>,
+): Route => route(path, access, { POST: posting(form) });
+
+const posting =
+  <R extends AccountRequest>(form: Form<R>): Serve<R> =>
+  async (request) =>
+    (await form.obstacle?.(request)) ??
+    orAgain(
+      () => form.act(request),
+      (fault) => form.page(request, fault),
+    );
+
+/** The first route that matches the path, and the text of its `{name}` segments. */
+export function findRoute(
+  routes: readonly Route[],
+  path: string,
+): { found: Route; names: Record<string, string> } | undefined {
+  const parts = path.split("/");
+  for (const found of routes) {
+    const wanted = found.path.split("/");
+    if (wanted.length !== parts.length) continue;
+    const names: Record<string, string> = {};
+    const isFound = wanted.every((part, i) => {
+      if (!part.startsWith("{")) return part === parts[i];
+      names[part.slice(1, -1)] = parts[i]!;
+      return parts[i] !== "";
+    });
+    if (isFound) return { found, names };
+  }
+  return undefined;
+}
+
+/** What all requests share. */
+export interface AccountServices {
+  settings: AccountWorkerSettings;
+  control: ControlStore;
+  usage: UsageStore;
+  passwords: Passwords;
+  mailer: Mailer;
+  lookAtQuota: LookAtQuota;
+  personLimiter: PersonLimiter;
+  /** The records; null while none are published. */
+  model(): ReadModel | null;
+  reportError(error: string): void;
+}
+
+export interface AccountRequest {
+  services: AccountServices;
+  method: "GET" | "POST";
+  path: string;
+  /** The text of the `{name}` segments of the route's path. */
+  names: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** Empty for a GET. */
+  form: URLSearchParams;
+  client: Client;
+  own: OwnOrigin;
+  /** All of them, for the navigation. */
+  routes: readonly Route[];
+  /** Null for somebody who is not signed in. */
+  signedIn: SignedIn | null;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** A request of somebody who is signed in. */
+export interface SignedInRequest extends AccountRequest {
+  signedIn: SignedIn;
+}
+
+/** A request of somebody who looks at an account of theirs. */
+export interface MemberRequest extends SignedInRequest {
+  account: Membership;
+}
+
+export type Reply = PageAnswer;
+
+/** @param markup a whole page. */
+export const page = (markup: string, status = 200): Reply => ({
+  status,
+  headers: [["content-type", "text/html; charset=utf-8"]],
+  body: markup,
+});
+
+/** @param markup a page with the form that signs in: a 401 has to name a way to prove who one is (RFC 9110 §11.6.1). */
+export const unauthorized = (markup: string): Reply =>
+  withHeader(page(markup, 401), "www-authenticate", "Form realm=account");
+
+/** For the script of a page. */
+export const json = (value: unknown): Reply => ({
+  status: 200,
+  headers: [["content-type", "application/json; charset=utf-8"]],
+  body: JSON.stringify(value),
+});
+
+/** After a POST: the browser asks for the other page, so that a reload sends nothing again (RFC 9110 §15.4.4). */
+export const seeOther = (path: string): Reply => ({
+  status: 303,
+  headers: [["location", path]],
+  body: "",
+});
+
+/** @param name of the file the browser saves it under: letters, digits, points and hyphens. */
+export const download = (name: string, contentType: string, body: string): Reply => ({
+  status: 200,
+  headers: [
+    ["content-type", contentType],
+    ["content-disposition", `attachment; filename="${name}"`],
+  ],
+  body,
+});
+
+export const withHeader = (reply: Reply, name: string, value: string): Reply => ({
+  ...reply,
+  headers: [...reply.headers, [name, value]],
+});
+
+const statusOf: Readonly<Record<DomainError["kind"], number>> = {
+  invalid: 400,
+  refused: 403,
+  not_found: 404,
+  conflict: 409,
+  too_often: 429,
+  busy: 503,
+  unusable: 503,
+  full: 503,
+};
+
+/** @param markup a whole page that says why. */
+export function refusal(fault: DomainError, markup: string): Reply {
+  const reply = page(markup, statusOf[fault.kind]);
+  const wait = waitOf(fault);
+  return wait === null ? reply : withHeader(reply, "retry-after", String(wait));
+}
+
+/** For the person who asked: where a store is, and what is wrong with it, is for the operator. */
+export const wordsFor = (fault: DomainError): string =>
+  fault instanceof StoreFault
+    ? "The service cannot read or write its accounts at the moment. Try again in a moment."
+    : fault.message;
+
+/**
+ * Does what a form asks for, or shows the form again with the error. What the form is about may be gone: then there is
+ * no page to show it on. @param again makes the whole page.
+ */
+export async function orAgain(
+  act: () => Promise<Given>,
+  again: (fault: string) => string | Promise<string>,
+): Promise<Given> {
+  try {
+    return await act();
+  } catch (fault) {
+    if (!(fault instanceof DomainError) || fault.kind === "not_found") throw fault;
+    return refusal(fault, await again(wordsFor(fault)));
+  }
+}
+
+/** Seconds, where waiting helps. */
+function waitOf(fault: DomainError): number | null {
+  if (fault instanceof TooOften) return fault.retryAfterSeconds;
+  return statusOf[fault.kind] === 503 ? 1 : null;
+}

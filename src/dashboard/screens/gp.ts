@@ -1,0 +1,368 @@
+/** The page of one GP, with what the operations serve: names, facts, people, signals and projects. */
+import {
+  browseHref,
+  browsePaths,
+  type ChoiceName,
+  nothingChosen,
+} from "#dashboard/components/browse-links.ts";
+import { accountPage, wordReply } from "#dashboard/components/page.ts";
+import {
+  byPoints,
+  cutText,
+  fitting,
+  hostOf,
+  listText,
+  money,
+  outside,
+  place,
+  provenanceWords,
+  readRecords,
+  signalItem,
+  timeline,
+  valueLabel,
+  valueLabels,
+} from "#dashboard/components/records.ts";
+import {
+  type Given,
+  type MemberRequest,
+  type Reply,
+  route,
+  type Route,
+} from "#dashboard/screen.ts";
+import { fetchGp } from "#operations/fetch-gp.ts";
+import { fetchProjects } from "#operations/fetch-projects.ts";
+import type { Operation } from "#operations/operation.ts";
+import { answer } from "#operations/page.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { counted, dayElement, grouped, timeElement } from "#pages/prose.ts";
+import { factList, table, type TableContent } from "#pages/table.ts";
+import type { ExternalIds, Provenance } from "#records/common.ts";
+import type { Gp } from "#records/gp.ts";
+import type { Project } from "#records/project.ts";
+import { browse } from "#search/browse.ts";
+import { positionOfId } from "#search/id-index.ts";
+import type { ReadModel } from "#search/read-model.ts";
+
+export const browseGpRoutes: readonly Route[] = [
+  route("/account/browse/gp/{id}", "member", {
+    GET: (request) => readRecords(request, (model) => showGp(request, model)),
+  }),
+];
+
+const projectsMax = 100;
+
+function showGp(request: MemberRequest, model: ReadModel): Given {
+  const id = request.names["id"]!;
+  if (positionOfId(model.parts.ids, id) === -1) return unknown(request);
+  const [gp] = ask<Gp>(fetchGp, model, id, 1).data;
+  const { data: projects, pagination } = ask<Project>(fetchProjects, model, id, projectsMax);
+  const { nameOfMarket } = browse(model.parts);
+  const titles = [...gp!.markets, ...[...gp!.signals, ...projects].map(({ market }) => market)];
+  const marketNames = Object.fromEntries(
+    titles.filter((title) => title !== null).map((title) => [title, nameOfMarket(title)]),
+  );
+  const shown = { gp: gp!, projects, projectsTotal: pagination.total, marketNames };
+  return accountPage(request, { title: gp!.name, main: gpMain(shown) });
+}
+
+interface Body<R> {
+  data: R[];
+  pagination: { total: number };
+}
+
+/** An id in place of the name selects that GP only. */
+const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: number): Body<R> =>
+  JSON.parse(
+    answer(operation, model, { filter: { name: id }, limit, offset: 0 }).body.toString(),
+  ) as Body<R>;
+
+const unknown = (request: MemberRequest): Reply =>
+  wordReply(
+    request,
+    404,
+    "There is no such GP",
+    "Perhaps its records are no longer published, or the address was cut off.",
+    { href: "/account/browse", label: "Browse GPs" },
+  );
+
+const descriptionLengthMax = 1000;
+/** Bytes of markup of all lists, of people and of projects; signals, which are most, get the rest. */
+const bytesMax = { lists: 32_000, people: 8000, projects: 8000 } as const;
+
+function gpMain(view: ShownGp): Html {
+  const { gp } = view;
+  const people = peopleSection(view, bytesMax.people);
+  const projects = projectsSection(view, bytesMax.projects);
+  const used = people.markup.length + projects.markup.length;
+  return html`<div class="records">
+    <h1>${gp.name}</h1>
+    <p class="lede">${byPoints(inShort(view))}</p>
+    ${gp.description !== null && html`<p>${cutText(gp.description, descriptionLengthMax)}</p>`}
+    ${gpFacts(view)} ${timelineSection(view, bytesMax.lists - used)} ${people} ${projects}
+    <p class="muted">
+      Last changed ${timeElement(gp.updated_at)}. Its id, which finds it alone as
+      <code>gp_name</code>: <code>${gp.id}</code>
+    </p>
+  </div>`;
+}
+
+const inShort = ({ gp, projectsTotal }: ShownGp): Part[] => [
+  place(gp.hq_city, gp.hq_state, gp.hq_country),
+  gp.aum_usd !== null && `${money(gp.aum_usd)} under management`,
+  html`<a href="#timeline">${counted(gp.signals_total, "signal")}</a>`,
+  html`<a href="#people">${counted(gp.principals_total, "person", "people")}</a>`,
+  html`<a href="#projects">${counted(projectsTotal, "project")}</a>`,
+];
+
+/** What is known of the GP itself; unknown facts are left out. */
+function gpFacts({ gp, marketNames }: ShownGp): Html {
+  const markets = gp.markets.map((title) => marketNames[title] ?? title);
+  const facts: readonly (readonly [term: string, what: Part])[] = [
+    ["Legal name", gp.legal_name],
+    ["Also known as", listText(gp.aliases)],
+    ["Head office", place(gp.hq_city, gp.hq_state, gp.hq_country)],
+    ["Markets", links("market", markets)],
+    ["Strategies", links("tag", gp.strategies)],
+    ["Property types", links("tag", gp.property_types)],
+    ["Themes", links("theme", gp.themes)],
+    ["Tags", links("tag", gp.tags)],
+    ["Assets under management", assets(gp)],
+    ["Raised so far", money(gp.raised_to_date_usd)],
+    ["Founded", gp.founded_year],
+    ["Website", gp.website !== null && outside(gp.website, hostOf(gp.website))],
+    ["Known elsewhere as", elsewhere(gp.external_ids)],
+    ["Former ids", listText(gp.former_ids)],
+    ["Source", [provenanceWords(gp.provenance), sourceLink(gp.provenance.url)]],
+  ];
+  return factList(facts, "known");
+}
+
+const linkBytesMax = 2000;
+
+/** Each value links to all GPs that have it. */
+function links(name: ChoiceName, values: readonly string[]): Part {
+  const all = values.map(
+    (value) =>
+      html`<a href="${browseHref(browsePaths.gps, { ...nothingChosen, [name]: [value] })}"
+        >${valueLabel(value)}</a
+      >`,
+  );
+  const shown = fitting(all, linkBytesMax);
+  const more = all.length - shown.length;
+  return (
+    all.length > 0 && [
+      shown.map((link, i) => [i > 0 && "; ", link]),
+      more > 0 && ` and ${more} more`,
+    ]
+  );
+}
+
+const assets = ({ aum_usd, aum_as_of }: Gp): Part =>
+  aum_usd !== null && [
+    money(aum_usd),
+    aum_as_of !== null && html` <span class="muted">on ${dayElement(aum_as_of)}</span>`,
+  ];
+
+const idNames: Readonly<Record<keyof ExternalIds, string>> = {
+  cik: "CIK",
+  crd: "CRD",
+  lei: "LEI",
+  sec_number: "SEC",
+  form_d_file: "Form D",
+  adv_fund: "ADV fund",
+  hud_id: "HUD",
+  other: "other",
+};
+
+const elsewhere = (ids: ExternalIds): string =>
+  listText(
+    Object.entries(ids).flatMap(([key, values]) =>
+      (values ?? []).map((value) => `${idNames[key as keyof ExternalIds] ?? key} ${value}`),
+    ),
+  );
+
+const sourceLink = (url: string | null): Part => url !== null && [", ", outside(url, hostOf(url))];
+
+interface ShownGp {
+  /** As the operations serve it: at most 100 principals and signals, and how many there are. */
+  gp: Gp;
+  /** At most 100. */
+  projects: readonly Project[];
+  projectsTotal: number;
+  /** Title of each market → its short name. */
+  marketNames: Readonly<Record<string, string>>;
+}
+
+const projectsSection = (
+  { gp, projects, projectsTotal, marketNames }: ShownGp,
+  bytesMax: number,
+): Html =>
+  section({
+    heading: "Projects",
+    anchor: "projects",
+    none: "No project of it is known.",
+    operation: "fetch-projects",
+    gp: gp.id,
+    records: projects,
+    total: projectsTotal,
+    bytesMax,
+    piece: (project, note) => [...projectCells(project, marketNames), note],
+    list: (rows) => table(filledColumns({ label: "Projects", columns: projectColumns, rows })),
+  });
+
+const projectColumns = [
+  "Name",
+  "What it is",
+  "State",
+  "Where",
+  "Size",
+  { label: "More", isPlain: true },
+];
+
+const projectCells = (project: Project, marketNames: ShownGp["marketNames"]): Part[] => [
+  project.name,
+  `${valueLabel(project.type)}, ${valueLabel(project.property_type).toLowerCase()}`,
+  valueLabel(project.status),
+  place(project.city, project.state, project.country) ||
+    (project.market !== null && marketNames[project.market]),
+  sizeOf(project),
+];
+
+const sizeOf = ({ units, square_feet, total_amount_usd }: Project): string =>
+  [
+    units === null ? "" : `${grouped(units)} units`,
+    square_feet === null ? "" : `${grouped(square_feet)} sq ft`,
+    money(total_amount_usd),
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
+
+const peopleSection = ({ gp }: ShownGp, bytesMax: number): Html =>
+  section({
+    heading: "People",
+    anchor: "people",
+    none: "Nobody of it is known.",
+    operation: "fetch-principals",
+    gp: gp.id,
+    records: gp.principals,
+    total: gp.principals_total,
+    bytesMax,
+    piece: personCells,
+    list: (rows) => table(filledColumns({ label: "People", columns: personColumns, rows })),
+  });
+
+const personColumns = ["Name", "What they are", "Where", "Since", { label: "More", isPlain: true }];
+
+const personCells = (person: Gp["principals"][number], note: Part): Part[] => [
+  person.name,
+  person.title ?? valueLabels(person.roles),
+  place(person.city, person.state, person.country),
+  person.start_date !== null && dayElement(person.start_date),
+  byPoints([
+    person.email !== null && mailLink(person.email),
+    person.linkedin_url !== null && outside(person.linkedin_url, "LinkedIn"),
+    note,
+  ]),
+];
+
+/** An address without characters that mean more in a `mailto:` link, such as a subject (RFC 6068). */
+const plainAddress = /^[^\s@?&%]+@[^\s@?&%]+$/;
+
+const mailLink = (email: string): Html =>
+  plainAddress.test(email) ? html`<a href="mailto:${email}">${email}</a>` : html`${email}`;
+
+/** Its signals, newest first. */
+const timelineSection = ({ gp, marketNames }: ShownGp, bytesMax: number): Html =>
+  section({
+    heading: "Timeline",
+    anchor: "timeline",
+    none: "No signal of it is known.",
+    operation: "fetch-signals",
+    gp: gp.id,
+    records: gp.signals,
+    total: gp.signals_total,
+    bytesMax,
+    piece: (signal, note) => {
+      const marketName = signal.market === null ? null : marketNames[signal.market]!;
+      return signalItem({ ...signal, marketName }, [note]);
+    },
+    list: (items) => timeline("Timeline", items),
+  });
+
+interface Section<R extends Sourced, P extends Part> {
+  heading: string;
+  anchor: string;
+  /** In place of records that there are none of. */
+  none: string;
+  operation: "fetch-principals" | "fetch-signals" | "fetch-projects";
+  /** Id of the GP. */
+  gp: string;
+  records: readonly R[];
+  total: number;
+  /** Bytes of markup of all pieces. */
+  bytesMax: number;
+  /** @param note how the source of the record differs from that of most. */
+  piece(record: R, note: Part): P;
+  list(pieces: readonly P[]): Html;
+}
+
+/** A page size that every operation accepts. */
+const limit = "100";
+
+/** As many records as fit, what most of them come from, and the request for the others. */
+function section<R extends Sourced, P extends Part>(shown: Section<R, P>): Html {
+  const { records, total, operation } = shown;
+  const common = commonProvenance(records);
+  const pieces = fitting(
+    records.map((record) => shown.piece(record, provenanceNote(record, common))),
+    shown.bytesMax,
+  );
+  const offset = String(pieces.length);
+  const query = new URLSearchParams({ gp_name: shown.gp, limit, offset }).toString();
+  return html`<section>
+    <h2 id="${shown.anchor}">${shown.heading}</h2>
+    ${common !== undefined && html`<p class="muted">Unless a line says otherwise: from ${common}.</p>`}
+    ${total === 0 ? html`<p>${shown.none}</p>` : shown.list(pieces)}
+    ${
+      pieces.length < total &&
+      html`<p>
+        The first ${grouped(pieces.length)} of ${grouped(total)}. The others:
+        <a class="mono" href="/docs#${operation}">/${operation}?${query}</a>
+      </p>`
+    }
+  </section>`;
+}
+
+/** Leaves out columns without a value. */
+function filledColumns({ label, columns, rows }: TableContent): TableContent {
+  const isFilled = columns.map((_, i) => rows.some((row) => !isEmpty(row[i])));
+  return {
+    label,
+    columns: columns.filter((_, i) => isFilled[i]),
+    rows: rows.map((row) => row.filter((_, i) => isFilled[i])),
+  };
+}
+
+const isEmpty = (cell: Part): boolean => html`${cell}`.markup === "";
+
+interface Sourced {
+  provenance: Provenance;
+}
+
+/** The provenance most of them share, which is then stated once; undefined without records. */
+function commonProvenance(records: readonly Sourced[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { provenance } of records) {
+    const words = provenanceWords(provenance);
+    counts.set(words, (counts.get(words) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+/** How the provenance of one record differs, and a link to its source. */
+function provenanceNote({ provenance }: Sourced, common: string | undefined): Part {
+  const words = provenanceWords(provenance);
+  const said = words === common ? null : `from ${words}`;
+  if (provenance.url === null) return said;
+  return [said, said !== null && ", ", outside(provenance.url, "source")];
+}

@@ -1,0 +1,35 @@
+/** The routes of all account pages, in the order in which they are matched and stand in the navigation. */
+import type { Route } from "#dashboard/screen.ts";
+import { accountDeletionRoutes } from "./account-deletion.ts";
+import { browseRoutes } from "./browse.ts";
+import { browseGpRoutes } from "./gp.ts";
+import { keyRoutes } from "./key.ts";
+import { keysRoutes } from "./keys.ts";
+import { linkRoutes } from "./link.ts";
+import { memberRoutes } from "./members.ts";
+import { noticesRoutes } from "./notices.ts";
+import { requestsRoutes } from "./requests.ts";
+import { sessionRoutes } from "./sessions.ts";
+import { settingsRoutes } from "./settings.ts";
+import { signInRoutes } from "./sign-in.ts";
+import { signUpRoutes } from "./sign-up.ts";
+import { suggestRoutes } from "./suggest.ts";
+import { usageRoutes } from "./usage.ts";
+
+export const routes: readonly Route[] = [
+  ...browseRoutes,
+  ...browseGpRoutes,
+  ...suggestRoutes,
+  ...keysRoutes,
+  ...keyRoutes,
+  ...usageRoutes,
+  ...requestsRoutes,
+  ...noticesRoutes,
+  ...signInRoutes,
+  ...signUpRoutes,
+  ...linkRoutes,
+  ...sessionRoutes,
+  ...memberRoutes,
+  ...settingsRoutes,
+  ...accountDeletionRoutes,
+];

@@ -1,0 +1,303 @@
+/** Members of the account and invitations to it: lists and invites them; for owners also one member's role and removal. */
+import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
+import { listAudit } from "#accounts/list-audit.ts";
+import {
+  changeRole,
+  listMembers,
+  type Member,
+  passOwnership,
+  removeMember,
+} from "#accounts/members.ts";
+import { confirmPassword } from "#accounts/sign-in.ts";
+import { canMail, demoNote, linkOf, mail, noMailNote } from "#dashboard/components/mailed.ts";
+import {
+  accountPage,
+  choice,
+  doneNote,
+  faultNote,
+  field,
+  hidden,
+  passwordField,
+} from "#dashboard/components/page.ts";
+import { invitationMail } from "#dashboard/mail-templates.ts";
+import {
+  actionRoute,
+  type Given,
+  type MemberRequest,
+  page,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+} from "#dashboard/screen.ts";
+import { isLive, listKeys } from "#keys/keys.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { relativeTime } from "#pages/prose.ts";
+import { table } from "#pages/table.ts";
+import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds } from "#store/durations.ts";
+import { typedAddress, whomToAsk } from "./sign-in.ts";
+
+export const memberRoutes: readonly Route[] = [
+  route("/account/members", "member", {
+    GET: membersPage,
+    link: { group: "Account", label: "Members" },
+  }),
+  actionRoute("/account/members/invite", "owner", {
+    obstacle: async (request) =>
+      obstacleOf(request) === null ? null : page(await membersPage(request), 403),
+    page: membersPage,
+    act: sendInvitation,
+  }),
+  route("/account/members/withdraw", "owner", { POST: withdraw }),
+  actionRoute(
+    "/account/members/role",
+    "owner",
+    changing("role", (request) =>
+      changeRole(request.services.control, { ...changeOf(request), role: roleOf(request) }),
+    ),
+  ),
+  actionRoute(
+    "/account/members/remove",
+    "owner",
+    changing("removed", (request) => removeMember(request.services.control, changeOf(request))),
+  ),
+  actionRoute("/account/members/pass", "owner", changing("passed", pass)),
+  route("/account/members/{person}", "owner", {
+    GET: (request) => memberPage(request, request.names["person"]!),
+  }),
+];
+
+/** For each account: mail to strangers that contains a name of the account's choosing invites abuse. */
+const invitationsADayMax = 50;
+
+/** Why owners cannot invite here, if they cannot. */
+function obstacleOf(request: MemberRequest): Html | null {
+  if (request.services.settings.signUp === "closed")
+    return html`<p>Invitations are closed here. Ask ${whomToAsk("closed")} for one.</p>`;
+  return canMail(request) ? null : noMailNote;
+}
+
+async function sendInvitation(request: MemberRequest): Promise<Given> {
+  const { services, account, signedIn, form, now } = request;
+  await refuseTooMany(request);
+  const made = await invite(services.control, {
+    account: account.number,
+    address: form.get("email") ?? "",
+    role: roleOf(request),
+    actor: signedIn.person.id,
+    now,
+  });
+  const link = linkOf(request, made);
+  const message = invitationMail({ ...link, accountName: made.accountName });
+  const demoLink = mail(request, message, link.url);
+  if (demoLink === null) return seeOther("/account/members?done=invited");
+  return membersPage({ ...request, form: new URLSearchParams() }, undefined, demoLink);
+}
+
+async function refuseTooMany({ services, account, now }: MemberRequest): Promise<void> {
+  const sent = await listAudit(services.control.database, {
+    account: account.number,
+    action: "member.invited",
+    since: now - dayMilliseconds,
+    limit: invitationsADayMax,
+  });
+  if (sent.length === invitationsADayMax)
+    throw new DomainError(
+      "too_often",
+      `An account sends at most ${invitationsADayMax} invitations in 24 hours. Go on tomorrow.`,
+    );
+}
+
+/** Anything but `owner` is taken as the lesser role. */
+const roleOf = ({ form }: MemberRequest): Member["role"] =>
+  form.get("role") === "owner" ? "owner" : "member";
+
+async function withdraw({ services, account, signedIn, form, now }: MemberRequest): Promise<Reply> {
+  await withdrawInvitation(services.control, {
+    account: account.number,
+    id: form.get("invitation") ?? "",
+    actor: signedIn.person.id,
+    now,
+  });
+  return seeOther("/account/members?done=withdrawn");
+}
+
+const sentences = {
+  invited: "The invitation is on its way.",
+  withdrawn: "The invitation is withdrawn: its link does nothing any more.",
+  role: "The role is changed.",
+  removed: "The member is removed.",
+  passed: "The account has its new owner, and you are a member.",
+};
+
+const roles = [
+  { value: "member", label: "member: keys and usage" },
+  { value: "owner", label: "owner: members and account, too" },
+] as const;
+
+/** @param demoLink of an invitation that was just sent, in a demo. */
+async function membersPage(
+  request: MemberRequest,
+  fault?: string,
+  demoLink: string | null = null,
+): Promise<string> {
+  const { services, account, query } = request;
+  const members = await listMembers(services.control.database, account.number);
+  const done = demoLink === null ? query.get("done") : "invited";
+  return accountPage(request, {
+    title: "Members",
+    main: html`<h1>
+        ${members.length === 1 ? "You are the only member" : `${members.length} members`}
+      </h1>
+      ${doneNote(sentences, done)} ${memberTable(request, members)}
+      ${
+        account.role === "owner"
+          ? html`${await invitationPart(request)}
+              <h2>Invite somebody</h2>
+              ${demoNote(demoLink)} ${faultNote(fault)}
+              ${obstacleOf(request) ?? inviteForm(request)}`
+          : html`<p>Owners invite and remove members.</p>`
+      }`,
+  });
+}
+
+const memberTable = ({ account, signedIn, now }: MemberRequest, members: readonly Member[]): Html =>
+  table({
+    label: "Members",
+    columns: [
+      "Address",
+      "Role",
+      "Joined",
+      ...(account.role === "owner" ? [{ label: "Action", isPlain: true }] : []),
+    ],
+    rows: members.map(({ person, email, role, joinedAt }) => [
+      html`<span class="name">${email}</span>${person === signedIn.person.id && " (you)"}`,
+      role,
+      relativeTime(joinedAt, now),
+      ...(account.role === "owner" ? [html`<a href="/account/members/${person}">Change</a>`] : []),
+    ]),
+  });
+
+/** Oldest first. */
+async function invitationPart({ services, account, now }: MemberRequest): Promise<Part> {
+  const { database } = services.control;
+  const invitations = await listInvitations(database, account.number, now);
+  if (invitations.length === 0) return null;
+  return html`<h2>Invited</h2>
+    ${table({
+      label: "Invitations that nobody has followed yet",
+      columns: ["Address", "Role", "Invited", "Ends", { label: "Action", isPlain: true }],
+      rows: invitations.map(({ id, email, role, createdAt, expiresAt }) => [
+        html`<span class="name">${email}</span>`,
+        role,
+        relativeTime(createdAt, now),
+        relativeTime(expiresAt, now),
+        html`<form method="post" action="/account/members/withdraw">
+          ${hidden("invitation", id)}<button class="quiet">Withdraw</button>
+        </form>`,
+      ]),
+    })}`;
+}
+
+const inviteForm = (request: MemberRequest): Html =>
+  html`<form class="form" method="post" action="/account/members/invite">
+    ${field({ name: "email", label: "E-mail address", type: "email", value: typedAddress(request), hint: "gets a link that works for 7 days" })}
+    ${choice("role", "Role", roles, roleOf(request))}
+    <button>Invite</button>
+  </form>`;
+
+/** Who is to be changed, in which account, by whom. */
+const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
+  account: account.number,
+  person: form.get("person") ?? "",
+  actor: signedIn.person.id,
+  now,
+});
+
+/** The form that makes a change; its errors are shown on the page of the member. */
+function changing(done: string, change: (request: MemberRequest) => Promise<void>) {
+  return {
+    page: (request: MemberRequest, fault?: string) =>
+      memberPage(request, changeOf(request).person, fault),
+    async act(request: MemberRequest): Promise<Reply> {
+      await change(request);
+      return seeOther(`/account/members?done=${done}`);
+    },
+  };
+}
+
+async function pass(request: MemberRequest): Promise<void> {
+  const { control, passwords } = request.services;
+  const { account, person: to, actor: from, now } = changeOf(request);
+  const password = request.form.get("password") ?? "";
+  await confirmPassword(control, passwords, { person: from, password, now });
+  await passOwnership(control, { account, from, to, now });
+}
+
+/** @throws DomainError `not_found`. */
+async function memberPage(request: MemberRequest, person: string, fault?: string): Promise<string> {
+  const { services, account, signedIn, now } = request;
+  const members = await listMembers(services.control.database, account.number);
+  const member = members.find((one) => one.person === person);
+  if (member === undefined) throw new DomainError("not_found", "The account has no such member.");
+  const keys = await listKeys(services.control, { accountNumber: account.number, now });
+  const own = keys.filter((key) => key.madeBy === person && isLive(key));
+  const isOwn = person === signedIn.person.id;
+  return accountPage(request, {
+    title: member.email,
+    main: html`<h1 class="name">${member.email}</h1>
+      <p>
+        ${member.role === "owner" ? "Owner" : "Member"} of the account, joined
+        ${relativeTime(member.joinedAt, now)}${isOwn && ". This is you"}.
+        <a href="/account/members">All members</a>
+      </p>
+      ${faultNote(fault)} ${roleForm(member)}
+      ${isOwn ? leaveNote : [removeForm(member, own.length), passForm(member)]}`,
+  });
+}
+
+const formOf = (action: string, { person }: Member, content: Part): Html =>
+  html`<form class="form" method="post" action="/account/members/${action}">
+    ${hidden("person", person)} ${content}
+  </form>`;
+
+const roleForm = (member: Member): Html =>
+  html`<h2>Change role</h2>
+    ${formOf(
+      "role",
+      member,
+      html`${choice("role", "Role", roles, member.role)}<button class="quiet">Change role</button>`,
+    )}`;
+
+const leaveNote: Html = html`<h2>Leave</h2>
+  <p><a href="/account/settings/leave">Leave the account</a></p>`;
+
+/** @param keys how many of those that they made still work. */
+const removeForm = (member: Member, keys: number): Html =>
+  html`<h2>Remove</h2>
+    <details>
+      <summary>Take this member out of the account</summary>
+      <p>They no longer see its keys and its usage, from their next click on. ${keysNote(keys)}</p>
+      ${formOf("remove", member, html`<button class="danger">Remove member</button>`)}
+    </details>`;
+
+const keysNote = (keys: number): string =>
+  keys === 0
+    ? "No key that works was made by them."
+    : `${keys === 1 ? "One key" : `${keys} keys`} that they made and may still know would go on working: rotate what they should not use.`;
+
+const passForm = (member: Member): Html =>
+  html`<h2>Pass the account on</h2>
+    <details>
+      <summary>Make them the owner in your place</summary>
+      <p>
+        They become an owner and you a member: you could not invite, remove or close any more, and
+        only they could undo it.
+      </p>
+      ${formOf(
+        "pass",
+        member,
+        html`${passwordField("Your password")} <button class="danger">Pass account on</button>`,
+      )}
+    </details>`;

@@ -1,0 +1,248 @@
+/** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
+import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
+import { listOwn } from "#dashboard/components/keys.ts";
+import { accountPage, choice, type Choice, faultNote, field } from "#dashboard/components/page.ts";
+import {
+  download,
+  type MemberRequest,
+  page,
+  type Reply,
+  type Route,
+  route,
+} from "#dashboard/screen.ts";
+import { isLive, type ListedKey } from "#keys/keys.ts";
+import { readNames } from "#operations/reads.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { exactTime, grouped } from "#pages/prose.ts";
+import { table } from "#pages/table.ts";
+import { problemCodes } from "#problems.ts";
+import { dayMilliseconds } from "#store/durations.ts";
+import { requestColumns } from "#usage/columns.ts";
+import {
+  type LoggedRequest,
+  readRequests,
+  type RequestFilter,
+  requestsInPages,
+} from "#usage/request-log.ts";
+import { type StatusClass, statusClasses } from "#usage/status-class.ts";
+
+export const requestsRoutes: readonly Route[] = [
+  route("/account/requests", "member", {
+    GET: showRequests,
+    link: { group: "API", label: "Requests" },
+  }),
+  route("/account/requests.csv", "member", { GET: downloadRequests }),
+];
+
+const rowsOfPage = 40;
+/** Some 2 MB. */
+const csvRowsMax = 10_000;
+/** How many keys the filter offers; any other can be named in the URL. */
+const keysOffered = 60;
+
+async function showRequests(request: MemberRequest): Promise<Reply> {
+  const { services, account, query } = request;
+  if (services.settings.usageLogDays === 0)
+    return page(accountPage(request, { title: "Requests", main: switchedOff }));
+  const { filter, typed, fault } = readFilter(query);
+  const { requests, next } =
+    fault === undefined
+      ? await readRequests(services.usage, {
+          account: account.number,
+          filter,
+          limit: rowsOfPage,
+          after: query.get("after") ?? undefined,
+        })
+      : { requests: [], next: null };
+  const keys = await listOwn(request);
+  const offered = [...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
+  const names = new Map(offered.map(({ id, name }) => [id, name]));
+  const nameOf = (key: string) => shortName(names.get(key) ?? key);
+  const isFiltered = Object.keys(typed).length > 0;
+  const filters = filterForm(
+    typed,
+    offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
+  );
+  const log = html`${faultNote(fault)}
+    <details ${isFiltered && html`open`}>
+      <summary>Filter, or find one by its id</summary>
+      ${filters}
+    </details>
+    ${requests.length > 0 ? foundRequests(typed, requestTable(requests, nameOf), next) : fault === undefined && nothing}`;
+  const markup = accountPage(request, {
+    title: "Requests",
+    main: html`<h1>Requests of the last ${services.settings.usageLogDays} days</h1>
+      ${requests.length === 0 && !isFiltered ? noneYet : log}`,
+  });
+  return page(markup, fault === undefined ? 200 : 400);
+}
+
+function hrefOf(path: string, typed: FilterReading["typed"], after?: string): string {
+  const query = new URLSearchParams();
+  for (const name of filterNames) {
+    const value = typed[name];
+    if (value !== undefined) query.set(name, value);
+  }
+  if (after !== undefined) query.set("after", after);
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** A filter with an error gets the page instead: a file of the wrong requests would look right. */
+async function downloadRequests(request: MemberRequest): Promise<Reply> {
+  const { filter, fault } = readFilter(request.query);
+  const { usage, settings } = request.services;
+  if (fault !== undefined || settings.usageLogDays === 0) return showRequests(request);
+  const lines = [byteOrderMark + csvHeading(requestColumns)];
+  const order = { account: request.account.number, filter, countMax: csvRowsMax };
+  for await (const requests of requestsInPages(usage, order))
+    for (const request of requests) lines.push(csvRow(requestColumns, request));
+  const name = `requests-${new Date(request.now).toISOString().slice(0, 10)}.csv`;
+  return download(name, "text/csv; charset=utf-8; header=present", lines.join(lineEnd) + lineEnd);
+}
+
+const switchedOff = html`<h1>No log of requests</h1>
+  <p>
+    The operator of this service keeps no requests by themselves: the setting
+    <code>USAGE_LOG_DAYS</code> is 0. Sums by the hour are on the page of your
+    <a href="/account/usage">usage</a>.
+  </p>`;
+
+const noneYet = html`<p>
+  No request yet. Send one with <a href="/account/keys">a key of yours</a>.
+</p>`;
+
+const nothing = html`<p>No request is like that. <a href="/account/requests">Show all</a></p>`;
+
+/** @param keys those that are offered. */
+function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): Html {
+  const any = { value: "", label: "all" };
+  const pick = (name: keyof typeof typed, label: string, choices: readonly Choice[]) =>
+    choice(name, label, [any, ...choices], typed[name] ?? "");
+  const plain = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+  const time = (name: "from" | "to", label: string) =>
+    field({ name, label, type: "datetime-local", value: typed[name], isOptional: true });
+  return html`<form method="get" action="/account/requests">
+    <div class="fields">
+      ${pick(
+        "key",
+        "Key",
+        keys.map(({ id, name }) => ({ value: id, label: shortName(name) })),
+      )}
+      ${pick("operation", "Operation", plain(readNames))}
+      ${pick("status", "Status", plain(statusClasses))} ${time("from", "From (UTC)")}
+      ${time("to", "To (UTC)")}
+      ${field({ name: "id", label: "Request id", value: typed.id, isOptional: true, lengthMax: 64 })}
+    </div>
+    <button>Show requests</button>
+  </form>`;
+}
+
+/** @param next where the next page begins; null on the last one. */
+const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string | null): Html =>
+  html`${rows}
+    <p>
+      ${next !== null && html`<a class="button" href="${hrefOf("/account/requests", typed, next)}">Older requests</a>`}
+    </p>
+    <p>
+      <a href="${hrefOf("/account/requests.csv", typed)}">Download as CSV</a>
+      <span class="muted">what the filter shows, the newest ${grouped(csvRowsMax)} at most</span>
+    </p>`;
+
+/** Two lines in each cell, so that a row fits a narrow screen. */
+const requestTable = (requests: readonly LoggedRequest[], nameOf: (key: string) => string): Html =>
+  table({
+    label: "Requests, newest first",
+    columns: [
+      "Time (UTC), request id",
+      { label: "Operation, key", isPlain: true },
+      "Status",
+      { label: "ms", isNumber: true },
+      { label: "Bytes", isNumber: true },
+    ],
+    rows: requests.map((one) => [
+      html`<time datetime="${one.at}">${exactTime(one.at).slice(0, -4)}</time><br />
+        <code class="long">${one.requestId}</code>`,
+      html`${one.operation}<br />
+        <a class="name" href="/account/keys/${one.key}">${nameOf(one.key)}</a>
+        ${one.query !== null && html`<br /><code class="long">${one.query}</code>`}`,
+      html`${one.status}<br />${becauseOf(one)}`,
+      one.milliseconds.toFixed(1),
+      grouped(one.bytes),
+    ]),
+  });
+
+/** What explains the status: the problem, or the dataset of the response. */
+const becauseOf = ({ problem, dataset }: LoggedRequest): Part =>
+  problem === null ? html`<span class="mono muted">${dataset}</span>` : problemLink(problem);
+
+/** A code from an older version may have no page any more. */
+const problemLink = (code: string): Part =>
+  (problemCodes as string[]).includes(code) ? html`<a href="/errors/${code}">${code}</a>` : code;
+
+const shownLength = 24;
+
+/** The page of the key shows the name in full. */
+const shortName = (name: string): string => {
+  const characters = Array.from(name);
+  return characters.length > shownLength
+    ? `${characters.slice(0, shownLength - 1).join("")}…`
+    : name;
+};
+
+const filterNames = ["key", "operation", "status", "from", "to", "id"] as const;
+type FilterName = (typeof filterNames)[number];
+
+interface FilterReading {
+  filter: RequestFilter;
+  /** The fields as they were typed, for the form; empty ones are left out. */
+  typed: Partial<Record<FilterName, string>>;
+  fault?: string;
+}
+
+const requestIdShape = /^[A-Za-z0-9._-]{1,64}$/;
+
+export function readFilter(query: URLSearchParams): FilterReading {
+  const typed: FilterReading["typed"] = {};
+  for (const name of filterNames) {
+    const value = query.get(name)?.trim() ?? "";
+    if (value !== "") typed[name] = value;
+  }
+  const { key, operation, status, from, to, id } = typed;
+  const since = from === undefined ? undefined : momentOf(from);
+  const until = to === undefined ? undefined : endOf(to);
+  const statusClass = statusClasses.find((one) => one === status);
+  const fault = faultOf(typed, since, until);
+  const filter = { key, operation, statusClass, requestId: id, since, until };
+  return fault === undefined ? { filter, typed } : { filter, typed, fault };
+}
+
+function faultOf(
+  { operation, status, id }: FilterReading["typed"],
+  since: number | undefined,
+  until: number | undefined,
+): string | undefined {
+  if (operation !== undefined && !(readNames as readonly string[]).includes(operation))
+    return "There is no such operation.";
+  if (status !== undefined && !statusClasses.includes(status as StatusClass))
+    return "A status is one of 2xx, 3xx, 4xx and 5xx.";
+  if (Number.isNaN(since) || Number.isNaN(until))
+    return "A time looks like 2026-11-21T09:30, in UTC.";
+  if (since !== undefined && until !== undefined && since >= until)
+    return "The time from which must lie before the time to which.";
+  if (id !== undefined && !requestIdShape.test(id))
+    return "A request id has at most 64 letters, digits, points, hyphens and underscores.";
+  return undefined;
+}
+
+const dayShape = /^\d{4}-\d\d-\d\d$/;
+const momentShape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/;
+
+/** Milliseconds since 1970, or NaN. */
+function momentOf(text: string): number {
+  if (!momentShape.test(text)) return Number.NaN;
+  return Date.parse(dayShape.test(text) ? `${text}T00:00:00Z` : `${text}Z`);
+}
+
+/** A day without a time means the end of that day. */
+const endOf = (text: string): number =>
+  momentOf(text) + (dayShape.test(text) ? dayMilliseconds : 0);

@@ -1,0 +1,102 @@
+/** Sessions: lists the browsers a person is signed in with, signs out, and switches between accounts. */
+import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
+import { accountPage, doneNote, hidden } from "#dashboard/components/page.ts";
+import { signedOut } from "#dashboard/cookies.ts";
+import {
+  type AccountRequest,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+  type SignedInRequest,
+} from "#dashboard/screen.ts";
+import { html, type Html } from "#pages/html.ts";
+import { relativeTime } from "#pages/prose.ts";
+import { table } from "#pages/table.ts";
+
+export const sessionRoutes: readonly Route[] = [
+  route("/account/sessions", "person", { GET: show, POST: end }),
+  route("/account/sign-out", "anyone", { POST: signOut }),
+  route("/account/sign-out-everywhere", "person", { POST: signOutEverywhere }),
+  route("/account/switch", "person", { POST: switchTo }),
+];
+
+async function end(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, form, now } = request;
+  const { session, person } = signedIn;
+  const id = form.get("session") ?? "";
+  await endSession(services.control, { person: person.id, id, own: session, now });
+  return id === session
+    ? signedOut(request, "/account/sign-in?done=out")
+    : seeOther("/account/sessions?done=ended");
+}
+
+/** Also for somebody who is signed out already, such as in a second tab. */
+async function signOut(request: AccountRequest): Promise<Reply> {
+  const { services, signedIn, now } = request;
+  if (signedIn !== null)
+    await endSession(services.control, {
+      person: signedIn.person.id,
+      id: signedIn.session,
+      now,
+    });
+  return signedOut(request, "/account/sign-in?done=out");
+}
+
+async function signOutEverywhere(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, now } = request;
+  await endAllSessions(services.control, { person: signedIn.person.id, now });
+  return signedOut(request, "/account/sign-in?done=everywhere");
+}
+
+async function switchTo({ services, signedIn, form }: SignedInRequest): Promise<Reply> {
+  const accountId = form.get("account") ?? "";
+  const { person, session } = signedIn;
+  await switchAccount(services.control, { person: person.id, session, accountId });
+  return seeOther("/account/keys");
+}
+
+const sentences = { ended: "That browser is signed out." };
+
+async function show(request: SignedInRequest): Promise<string> {
+  const { services, signedIn, query, now } = request;
+  const sessions = await listSessions(services.control.database, signedIn.person.id, now);
+  const count = sessions.length;
+  return accountPage(request, {
+    title: "Signed-in browsers",
+    main: html`<h1>
+        You are signed in with ${count === 1 ? "this browser alone" : `${count} browsers`}
+      </h1>
+      ${doneNote(sentences, query.get("done"))}
+      ${table({
+        label: "Signed-in browsers",
+        columns: [
+          "Browser",
+          "Network",
+          "Signed in",
+          "Last seen",
+          { label: "Action", isPlain: true },
+        ],
+        rows: sessions.map((session) => [
+          session.browser,
+          html`<span class="mono">${session.network}</span>`,
+          relativeTime(session.createdAt, now),
+          relativeTime(session.seenAt, now),
+          session.id === signedIn.session ? "this browser" : endForm(session.id),
+        ]),
+      })}
+      <p>
+        A browser is signed out by itself after 12 hours without a request, and after 7 days. If you
+        do not know one of these, end it and
+        <a href="/account/settings/password">change your password</a>.
+      </p>
+      <form method="post" action="/account/sign-out-everywhere">
+        <button class="danger">Sign out everywhere</button>
+      </form>`,
+  });
+}
+
+const endForm = (id: string): Html =>
+  html`<form method="post" action="/account/sessions">
+    ${hidden("session", id)}<button class="quiet">Sign out</button>
+  </form>`;

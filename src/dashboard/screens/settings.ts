@@ -1,0 +1,223 @@
+/** Settings: the person, their address and password, the account's name, the download of all data, and the ways to leave. */
+import { renameAccount } from "#accounts/accounts.ts";
+import { requestAddressChange } from "#accounts/change-address.ts";
+import { changePassword } from "#accounts/change-password.ts";
+import { exportPerson } from "#accounts/export-person.ts";
+import type { Membership } from "#accounts/members.ts";
+import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
+import {
+  accountPage,
+  doneNote,
+  faultNote,
+  field,
+  passwordField,
+} from "#dashboard/components/page.ts";
+import { begin } from "#dashboard/cookies.ts";
+import {
+  addressChangeMail,
+  addressTakenMail,
+  passwordChangedMail,
+} from "#dashboard/mail-templates.ts";
+import {
+  actionRoute,
+  download,
+  formRoute,
+  type MemberRequest,
+  page,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+  type SignedInRequest,
+} from "#dashboard/screen.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { relativeTime } from "#pages/prose.ts";
+import { factList } from "#pages/table.ts";
+import { hoursKeptDays } from "#usage/retention.ts";
+import { readBars } from "#usage/totals.ts";
+import { passwordFields } from "./link.ts";
+import { typedAddress } from "./sign-in.ts";
+
+export const settingsRoutes: readonly Route[] = [
+  route("/account/settings", "person", {
+    GET: settingsPage,
+    link: { group: "Account", label: "Settings" },
+  }),
+  actionRoute("/account/settings/name", "owner", { page: settingsPage, act: rename }),
+  route("/account/settings/export", "person", { POST: exportAll }),
+  formRoute("/account/settings/address", "person", {
+    obstacle: (request) =>
+      canMail(request) ? null : page(noMailPage("Change your address", request), 403),
+    page: addressPage,
+    act: askAddress,
+  }),
+  formRoute("/account/settings/password", "person", { page: passwordPage, act: setPassword }),
+];
+
+async function rename({ services, account, signedIn, form, now }: MemberRequest): Promise<Reply> {
+  const name = form.get("name") ?? "";
+  const actor = signedIn.person.id;
+  await renameAccount(services.control, { account: account.number, name, actor, now });
+  return seeOther("/account/settings?done=name");
+}
+
+async function exportAll(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, now } = request;
+  const kept = await exportPerson(services.control, signedIn.person.id, now);
+  const usage = await Promise.all(signedIn.accounts.map((account) => usageOf(request, account)));
+  const json = JSON.stringify({ ...kept, usage }, null, 2);
+  return download("my-data.json", "application/json; charset=utf-8", json);
+}
+
+async function usageOf(
+  { services, now }: SignedInRequest,
+  { number, id }: Membership,
+): Promise<object> {
+  const bars = await readBars(services.usage, {
+    account: number,
+    unit: "day",
+    count: hoursKeptDays,
+    now,
+  });
+  const days = bars
+    .filter(({ requests }) => requests > 0)
+    .map(({ at, requests, bytes, byClass, overQuota }) => ({
+      day: at.slice(0, 10),
+      requests,
+      bytes,
+      by_status: byClass,
+      over_quota: overQuota,
+    }));
+  return { account: id, days };
+}
+
+const sentences = {
+  name: "The account has its new name.",
+  password: "Your password is changed, and every other browser is signed out.",
+  address: "Your address is changed. Sign in with it from now on.",
+  left: "You have left the account.",
+  closed: "The account is closed, and its keys are refused.",
+};
+
+/** @param fault what is wrong with the name that was sent for the account. */
+function settingsPage(request: SignedInRequest, fault?: string): string {
+  const { signedIn, query, now } = request;
+  const { person, account } = signedIn;
+  return accountPage(request, {
+    title: "Settings",
+    main: html`<h1>Settings</h1>
+      ${doneNote(sentences, query.get("done"))}
+      <h2>You</h2>
+      ${factList([
+        [
+          "Address",
+          linked(
+            html`<span class="name">${person.email}</span>`,
+            "/account/settings/address",
+            "Change address",
+          ),
+        ],
+        ["Password", linked("chosen by you", "/account/settings/password", "Change password")],
+        [
+          "Signed up",
+          linked(relativeTime(person.createdAt, now), "/account/sessions", "Signed-in browsers"),
+        ],
+      ])}
+      ${account !== null && accountPart(account, request.form.get("name")?.slice(0, 200), fault)}
+      <h2>Your data</h2>
+      <p>
+        Everything that is kept about you and your accounts, in one JSON file without your keys.
+      </p>
+      <form method="post" action="/account/settings/export">
+        <button class="quiet">Download my data</button>
+      </form>
+      <h2>Delete yourself</h2>
+      <p><a href="/account/settings/delete">What would be deleted</a></p>`,
+  });
+}
+
+const linked = (what: Part, path: string, label: string): Html =>
+  html`${what} · <a href="${path}">${label}</a>`;
+
+function accountPart(
+  { name, id, role }: Membership,
+  typedName: string | undefined,
+  fault: string | undefined,
+): Html {
+  const isOwner = role === "owner";
+  return html`<h2 class="name">The account ${name}</h2>
+    <p>
+      You are ${isOwner ? "an owner" : "a member"} of it. Its id is <code>${id}</code>.
+      <a href="/account/members">Members</a>
+    </p>
+    ${isOwner && nameForm(typedName ?? name, fault)}
+    <ul>
+      <li><a href="/account/settings/leave">Leave the account</a></li>
+      ${isOwner && html`<li><a href="/account/settings/close">Close the account</a></li>`}
+    </ul>`;
+}
+
+const nameForm = (name: string, fault: string | undefined): Html =>
+  html`${faultNote(fault)}
+    <form class="form" method="post" action="/account/settings/name">
+      ${field({ name: "name", label: "Name", value: name, lengthMax: 100 })}
+      <button class="quiet">Rename account</button>
+    </form>`;
+
+/** Only the mail to the new address tells whether somebody has it already. */
+async function askAddress(request: SignedInRequest): Promise<string> {
+  const { services, signedIn, form, now } = request;
+  const { id: person } = signedIn.person;
+  const order = { person, password: form.get("password") ?? "", address: form.get("email") ?? "" };
+  const made = await requestAddressChange(services.control, services.passwords, { ...order, now });
+  const { isKnown, email } = made;
+  const link = linkOf(request, made);
+  const message = isKnown ? addressTakenMail({ to: email }) : addressChangeMail(link);
+  const shown = mail(request, message, link.url);
+  return mailedPage(request, email, isKnown ? null : shown);
+}
+
+async function setPassword(request: SignedInRequest): Promise<Reply> {
+  const { services, signedIn, form, client, now } = request;
+  const { id: person, email: to } = signedIn.person;
+  const [present, next] = ["present", "next"].map((name) => form.get(name) ?? "");
+  const order = { person, present: present!, next: next!, client, now };
+  const changed = await changePassword(services.control, services.passwords, order);
+  const url = `${services.settings.linkBase}/account/forgot`;
+  services.mailer.send(passwordChangedMail({ to, url }));
+  return begin(request, changed, "/account/settings?done=password");
+}
+
+function addressPage(request: SignedInRequest, fault?: string): string {
+  return accountPage(request, {
+    title: "Change address",
+    main: html`<h1>Change your address</h1>
+      <p>
+        We mail a link to the new address. You go on signing in with
+        <strong class="name">${request.signedIn.person.email}</strong> until you have followed it.
+      </p>
+      ${faultNote(fault)}
+      <form class="form" method="post" action="/account/settings/address">
+        ${field({ name: "email", label: "New e-mail address", type: "email", autocomplete: "email", value: typedAddress(request) })}
+        ${passwordField("Password")}
+        <button>Mail me a link</button>
+      </form>`,
+  });
+}
+
+function passwordPage(request: SignedInRequest, fault?: string): string {
+  return accountPage(request, {
+    title: "Change password",
+    main: html`<h1>Change your password</h1>
+      <p>Every other browser is signed out.</p>
+      ${faultNote(fault)}
+      <form class="form" method="post" action="/account/settings/password">
+        ${passwordField("Present password", "present")}
+        ${passwordFields(request.signedIn.person.email, "next")}
+        <button>Change password</button>
+      </form>
+      <p>
+        You no longer know it? <a href="/account/forgot">Ask for a link</a> to choose a new one.
+      </p>`,
+  });
+}

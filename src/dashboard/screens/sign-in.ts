@@ -1,0 +1,110 @@
+/** `/account` and the form that signs in. */
+import { signIn } from "#accounts/sign-in.ts";
+import {
+  accountPage,
+  doneNote,
+  emailField,
+  faultNote,
+  hidden,
+  passwordField,
+} from "#dashboard/components/page.ts";
+import { begin } from "#dashboard/cookies.ts";
+import type { AccountWorkerSettings } from "#dashboard/messages.ts";
+import {
+  type AccountRequest,
+  refusal,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+  unauthorized,
+  wordsFor,
+} from "#dashboard/screen.ts";
+import { html, type Html } from "#pages/html.ts";
+import { DomainError } from "#store/domain-error.ts";
+
+export const signInRoutes: readonly Route[] = [
+  route("/account", "anyone", { GET: start }),
+  route("/account/sign-in", "anyone", { GET: show, POST: take }),
+];
+
+/** No e-mail address is longer (RFC 5321 §4.5.3.1), so no more of it is shown again. */
+const addressLengthMax = 254;
+
+/** Undefined before anything was sent. */
+export const typedAddress = ({ form }: AccountRequest): string | undefined =>
+  form.get("email")?.slice(0, addressLengthMax);
+
+function start({ signedIn }: AccountRequest): Reply {
+  return seeOther(signedIn === null ? "/account/sign-in" : "/account/keys");
+}
+
+function show({ query, services }: AccountRequest): string {
+  const { signUp } = services.settings;
+  return signInPage({ next: ownPath(query.get("next")), signUp, done: query.get("done") });
+}
+
+async function take(request: AccountRequest): Promise<Reply> {
+  const { form, client, now } = request;
+  const { control, passwords, settings } = request.services;
+  const next = ownPath(form.get("next"));
+  const address = form.get("email") ?? "";
+  const password = form.get("password") ?? "";
+  try {
+    const signedIn = await signIn(control, passwords, { address, password, client, now });
+    return await begin(request, signedIn, next);
+  } catch (fault) {
+    if (!(fault instanceof DomainError)) throw fault;
+    const email = typedAddress(request);
+    const markup = signInPage({ next, signUp: settings.signUp, email, fault: wordsFor(fault) });
+    return fault.kind === "refused" ? unauthorized(markup) : refusal(fault, markup);
+  }
+}
+
+interface SignIn {
+  /** Path of the account page to show afterwards. */
+  next: string;
+  signUp: AccountWorkerSettings["signUp"];
+  email?: string | undefined;
+  fault?: string;
+  done?: string | null;
+}
+
+const sentences = {
+  out: "You are signed out.",
+  everywhere: "You are signed out everywhere.",
+  joined: "You have joined the account. Sign in to see it.",
+  address: "Your address is changed. Sign in with the new one from now on.",
+  deleted: "Everything we kept of you is deleted.",
+};
+
+export const signInPage = ({ next, signUp, email, fault, done = null }: SignIn): string =>
+  accountPage(null, {
+    title: "Sign in",
+    main: html`<h1>Sign in</h1>
+      ${doneNote(sentences, done)} ${faultNote(fault)}
+      <form class="form" method="post" action="/account/sign-in">
+        ${hidden("next", next)} ${emailField(email)} ${passwordField("Password")}
+        <button>Sign in</button>
+      </form>
+      <p><a href="/account/forgot">Forgot your password?</a></p>
+      ${signUpNote(signUp)}`,
+  });
+
+const signUpNote = (signUp: SignIn["signUp"]): Html =>
+  signUp === "open"
+    ? html`<p>No account yet? <a href="/account/sign-up">Sign up</a></p>`
+    : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`;
+
+/** Who can invite people where they cannot sign up by themselves. */
+export const whomToAsk = (signUp: Exclude<SignIn["signUp"], "open">): string =>
+  signUp === "closed"
+    ? "the operator of this service"
+    : "an owner of an account or the operator of this service";
+
+// No `//`, no `..`, no backslash: however a browser reads it, it stays below /account on this origin.
+const ownShape = /^\/account(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:]*)?$/;
+
+/** Where to go after signing in. @param text from a form or a URL. @returns `/account` unless it is an account page. */
+export const ownPath = (text: string | null): string =>
+  text !== null && ownShape.test(text) ? text : "/account";

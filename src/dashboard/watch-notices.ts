@@ -1,0 +1,107 @@
+/** Mails owners of accounts, once each, that a key is about to expire or a day's quota is nearly used up. */
+import {
+  forgetNotices,
+  isNoticed,
+  listOwnedAccounts,
+  type Notice,
+  noticeOnce,
+  type OwnedAccount,
+} from "#accounts/notices.ts";
+import { type ListedKey, listKeys } from "#keys/keys.ts";
+import { dayMilliseconds } from "#store/durations.ts";
+import { readUseOfDay } from "./components/gauges.ts";
+import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
+import type { AccountServices } from "./screen.ts";
+
+/** The earliest first. */
+const expiryKinds = [
+  { kind: "key-expires-14", days: 14 },
+  { kind: "key-expires-3", days: 3 },
+] as const;
+type ExpiryKind = (typeof expiryKinds)[number];
+
+const quotaKind = "quota-near";
+const nearShare = 0.8;
+
+type Watched = Pick<AccountServices, "control" | "lookAtQuota" | "mailer"> & {
+  /** Origin (and path) of links in the mail. */
+  base: string;
+};
+
+/**
+ * Checks every account once. Without a mail server it does nothing, so that a notice is not lost.
+ * @param now milliseconds since 1970. @param isOver stops before the next account.
+ */
+export async function watchNotices(
+  services: Watched,
+  now: number,
+  isOver: AbortSignal,
+): Promise<void> {
+  if (services.mailer.isOff) return;
+  for (const account of await listOwnedAccounts(services.control.database)) {
+    if (isOver.aborted) return;
+    await mailExpiries(services, account, now);
+    await mailQuota(services, account, now);
+  }
+}
+
+async function mailExpiries(services: Watched, account: OwnedAccount, now: number): Promise<void> {
+  for (const key of await listKeys(services.control, { accountNumber: account.number, now })) {
+    const due = dueNotice(key, now);
+    if (due === null) continue;
+    const notice = { account: account.number, kind: due.kind, subject: key.id };
+    if (await isFirst(services, notice, now))
+      for (const to of account.owners) services.mailer.send(expiryMail(services, account, key, to));
+  }
+}
+
+const expiryMail = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to: string) =>
+  keyExpiresMail({
+    to,
+    accountName: account.name,
+    keyName: key.name,
+    hint: key.hint,
+    expiresAt: key.expiresAt!,
+    url: `${base}/account/keys/${key.id}`,
+  });
+
+/** Mailed once, and again only after usage has fallen below half of the quota. */
+async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
+  const { control, mailer, base } = services;
+  const { used, quota } = await readUseOfDay(services, account.number);
+  const notice = { account: account.number, kind: quotaKind, subject: "day" };
+  if (isQuotaNear({ used, quota })) {
+    if (!(await isFirst(services, notice, now))) return;
+    const url = `${base}/account/usage`;
+    for (const to of account.owners)
+      mailer.send(quotaMail({ to, accountName: account.name, used, quota, url }));
+  } else if (used < quota / 2 && (await isNoticed(control.database, notice)))
+    await control.write((transaction) => forgetNotices(transaction, notice));
+}
+
+/** Reads before it writes: a write transaction for each old notice would block other writers. */
+async function isFirst({ control }: Watched, notice: Notice, now: number): Promise<boolean> {
+  if (await isNoticed(control.database, notice)) return false;
+  return control.write((transaction) => noticeOnce(transaction, { ...notice, now }));
+}
+
+/**
+ * The latest notice that is due, or null. A key made for only a few days needs no notice, and neither does one that
+ * was rotated.
+ */
+export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
+  const { createdAt, expiresAt, revokedAt, replacedBy } = key;
+  if (expiresAt === null || revokedAt !== null || replacedBy !== null) return null;
+  const left = Date.parse(expiresAt) - now;
+  const life = Date.parse(expiresAt) - Date.parse(createdAt);
+  if (left <= 0) return null;
+  return (
+    expiryKinds.findLast(
+      ({ days }) => left <= days * dayMilliseconds && life > days * dayMilliseconds,
+    ) ?? null
+  );
+}
+
+/** From 80 % on. */
+export const isQuotaNear = ({ used, quota }: { used: number; quota: number }): boolean =>
+  used >= nearShare * quota;

@@ -1,0 +1,235 @@
+/** The account worker: a thread with the stores open that answers requests to `/account` concurrently, and mails notices. */
+import { parentPort, workerData } from "node:worker_threads";
+import { forgetOld } from "#accounts/sessions.ts";
+import { openPasswords } from "#accounts/passwords.ts";
+import { loadGeneration } from "#datasets/load.ts";
+import type { LoadOrder } from "#datasets/load-worker.ts";
+import type { QuotaStatus } from "#limits/counters.ts";
+import type { Quotas } from "#limits/policy.ts";
+import { openReadModel, type ReadModel } from "#search/read-model.ts";
+import { removeOldAudit } from "#store/audit.ts";
+import { hourMilliseconds } from "#store/durations.ts";
+import type { JobLocks } from "#store/job-locks.ts";
+import {
+  type ControlStore,
+  openControl,
+  openSharedStores,
+  openUsage,
+  type UsageStore,
+} from "#store/stores.ts";
+import { answerRequest } from "./answer-request.ts";
+import { openMailer } from "./mailer.ts";
+import {
+  type LookAtQuota,
+  type FromAccountWorker,
+  type AccountWorkerSettings,
+  type Job,
+  jobs,
+  type ToAccountWorker,
+} from "./messages.ts";
+import { openPersonLimiter } from "./person-limits.ts";
+import type { AccountServices } from "./screen.ts";
+import { routes } from "./screens/index.ts";
+import { watchNotices } from "./watch-notices.ts";
+
+const settings = workerData as AccountWorkerSettings;
+const port = parentPort!;
+const send = (message: FromAccountWorker) => port.postMessage(message);
+const reportError = (error: string) => send({ error });
+const quotaLooks = openQuotaLooks((number, look) => send({ number, look }));
+const dataset = openOwnModel(reportError);
+const personLimiter = openPersonLimiter();
+const underWay = new Set<Promise<void>>();
+
+const services: Promise<AccountServices> = openServices();
+const isOver = new AbortController();
+interface JobPlan {
+  isWanted: boolean;
+  everyMilliseconds: number;
+  /** By whoever begins with it, and not only after a while. */
+  isDoneAtOnce: boolean;
+  run(): Promise<void>;
+}
+
+const plans: Record<Job, JobPlan> = {
+  notices: {
+    isWanted: settings.smtpUrl !== null,
+    everyMilliseconds: 600_000,
+    isDoneAtOnce: true,
+    run: watch,
+  },
+  audit: {
+    isWanted: settings.auditDays > 0,
+    everyMilliseconds: hourMilliseconds,
+    isDoneAtOnce: true,
+    run: shortenAudit,
+  },
+  sessions: {
+    isWanted: true,
+    everyMilliseconds: hourMilliseconds,
+    isDoneAtOnce: false,
+    run: forget,
+  },
+};
+const wantedJobs = (Object.keys(plans) as Job[]).filter((job) => plans[job].isWanted);
+const locks = openLocks();
+const timers = [
+  setInterval(() => personLimiter.forgetIdle(), hourMilliseconds),
+  ...wantedJobs.map((job) =>
+    setInterval(() => {
+      void locks.then(({ isOurs }) => isOurs(job) && track(plans[job].run()));
+    }, plans[job].everyMilliseconds),
+  ),
+];
+
+/** Without a database this is the only instance. */
+async function openLocks(): Promise<JobLocks<Job>> {
+  const onTaken = (job: Job) =>
+    plans[job].isDoneAtOnce && !isOver.signal.aborted && track(plans[job].run());
+  const { database } = settings;
+  if (database === null) {
+    for (const job of wantedJobs) onTaken(job);
+    return { isOurs: () => true, close() {} };
+  }
+  const { openGate } = await import("#store/postgres.ts");
+  const { openJobLocks } = await import("#store/job-locks.ts");
+  const place = { url: database.url, gate: openGate(database.gateMemory) };
+  const onChange = (ours: readonly Job[]) =>
+    send({ jobs: Object.fromEntries(wantedJobs.map((job) => [job, ours.includes(job)])) });
+  onChange([]);
+  return openJobLocks(place, wantedJobs, jobs, { onTaken, onChange });
+}
+
+async function openServices(): Promise<AccountServices> {
+  const { control, usage } = await openStores();
+  const mailer = await openMailer(settings, reportError);
+  const passwords = openPasswords();
+  return {
+    settings,
+    control,
+    usage,
+    passwords,
+    mailer,
+    lookAtQuota: quotaLooks.look,
+    personLimiter,
+    model: dataset.model,
+    reportError,
+  };
+}
+
+/** The server has looked at the schema of a database; it need not be there at the moment. */
+async function openStores(): Promise<{ control: ControlStore; usage: UsageStore }> {
+  const { dataDir, database } = settings;
+  if (database === null)
+    return { control: await openControl(dataDir), usage: await openUsage(dataDir) };
+  const { openGate } = await import("#store/postgres.ts");
+  const { url, gateMemory, poolMemory } = database;
+  return openSharedStores({ url, gate: openGate(gateMemory), poolMemory });
+}
+
+async function forget(): Promise<void> {
+  await forgetOld((await services).control, Date.now()).catch((error: Error) =>
+    reportError(`What has ended could not be removed: ${error.message}`),
+  );
+}
+
+async function shortenAudit(): Promise<void> {
+  const order = { days: settings.auditDays, now: Date.now(), signal: isOver.signal };
+  await removeOldAudit((await services).control, order).catch((error: Error) =>
+    reportError(`Old entries of the audit log could not be removed: ${error.message}`),
+  );
+}
+
+async function watch(): Promise<void> {
+  const { linkBase: base } = settings;
+  await watchNotices({ ...(await services), base }, Date.now(), isOver.signal).catch(
+    (error: Error) => reportError(`Notices could not be sent: ${error.message}`),
+  );
+}
+
+function track(work: Promise<void>): void {
+  const tracked = work.finally(() => underWay.delete(tracked));
+  underWay.add(tracked);
+}
+
+port.on("message", (message: ToAccountWorker) => {
+  if ("request" in message) track(serve(message));
+  else if ("status" in message) quotaLooks.settle(message.number, message.status);
+  else if ("dataset" in message) dataset.show(message.dataset);
+  else void close();
+});
+
+async function serve({
+  number,
+  request,
+}: Extract<ToAccountWorker, { request: unknown }>): Promise<void> {
+  send({ number, answer: await answerRequest(await services, routes, request) });
+}
+
+async function close(): Promise<void> {
+  for (const timer of timers) clearInterval(timer);
+  isOver.abort();
+  await Promise.all(underWay);
+  const { control, usage, mailer } = await services;
+  await mailer.close();
+  (await locks).close();
+  await control.close();
+  await usage.close();
+  port.close();
+}
+
+interface QuotaLooks {
+  look: LookAtQuota;
+  /** Takes the status that an earlier look asked for. */
+  settle(number: number, status: QuotaStatus): void;
+}
+
+/** Opens the way to the HTTP thread's counters. @param ask sends a look under a number. */
+function openQuotaLooks(
+  ask: (number: number, look: { account: number; quotas: Quotas }) => void,
+): QuotaLooks {
+  const open = new Map<number, (status: QuotaStatus) => void>();
+  let number = 0;
+  return {
+    look: (account, quotas) =>
+      new Promise((resolve) => {
+        open.set(++number, resolve);
+        ask(number, { account, quotas });
+      }),
+    settle(answered, status) {
+      open.get(answered)?.(status);
+      open.delete(answered);
+    },
+  };
+}
+
+interface OwnModel {
+  /** Null while there is no dataset, or it cannot be read. */
+  model(): ReadModel | null;
+  /** Switches to another dataset. */
+  show(dataset: LoadOrder | null): void;
+}
+
+/**
+ * The records, read from the dataset's file by this thread when a page first needs them. The read model of the HTTP
+ * thread cannot be shared without a copy, during which it would block; and most people come for their keys.
+ */
+function openOwnModel(reportError: (error: string) => void): OwnModel {
+  let shown: LoadOrder | null = null;
+  let model: ReadModel | null = null;
+  return {
+    model() {
+      if (model === null && shown !== null)
+        try {
+          model = openReadModel(loadGeneration(shown.path, shown.generation));
+        } catch (error) {
+          reportError(`The account pages cannot show the records: ${(error as Error).message}`);
+        }
+      return model;
+    },
+    show(dataset) {
+      shown = dataset;
+      model = null;
+    },
+  };
+}

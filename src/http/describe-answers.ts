@@ -1,0 +1,224 @@
+/** Describes in OpenAPI what answers have in common: headers, errors, and the parts that all paths refer to. */
+import { apiVersion } from "#operations/versions.ts";
+import {
+  commonMembers,
+  ParameterFault,
+  problemCodes,
+  problemKinds,
+  QuotaPolicy,
+  type ProblemCode,
+} from "#problems.ts";
+import { Type, type TSchema } from "#records/schema.ts";
+
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Returns the schema of an answer in JSON. @param properties its members besides `meta`. */
+export const envelope = (properties: Readonly<Record<string, object>>) => ({
+  type: "object",
+  properties: { ...properties, meta: ref("Meta") },
+  required: [...Object.keys(properties), "meta"],
+});
+
+/** Returns the schema of a page of records. @param name of the schema of a record. */
+export const pageOf = (name: string) =>
+  envelope({ data: { type: "array", items: ref(name) }, pagination: ref("Pagination") });
+
+interface Header {
+  description: string;
+  schema: object;
+  example: string | number;
+  /** Statuses of the responses that may have it; all if left out. */
+  on?: readonly number[];
+}
+
+/** Statuses of responses to requests with a valid key. A 415 is sent to messages of MCP. */
+const counted = [200, 206, 304, 400, 403, 404, 406, 415, 416, 429, 500, 503];
+
+const text = (description: string, example: string, on?: readonly number[]): Header => ({
+  description,
+  schema: { type: "string" },
+  example,
+  ...(on && { on }),
+});
+
+const number = (
+  description: string,
+  minimum: number,
+  example: number,
+  on: readonly number[],
+): Header => ({ description, schema: { type: "integer", minimum }, example, on });
+
+const headers: Readonly<Record<string, Header>> = {
+  "API-Version": text("Minor version of the API.", apiVersion),
+  "X-Request-Id": text(
+    "Id of the request; the client's own if it sent a valid one.",
+    "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
+  ),
+  "RateLimit-Policy": text(
+    "The account's quotas (draft-ietf-httpapi-ratelimit-headers-11); on answers to a valid key.",
+    '"minute";q=60;w=60, "hour";q=1000;w=3600, "day";q=10000;w=86400',
+    counted,
+  ),
+  RateLimit: text(
+    "Requests left in each window, and the seconds until some return; on answers to a valid key.",
+    '"minute";r=57;t=48, "hour";r=988;t=3012, "day";r=9641;t=51230',
+    counted,
+  ),
+  "Retry-After": number("Whole seconds to wait, as `retry_after`.", 1, 23, [429, 503]),
+  ETag: text(
+    "Tag of the answer, for `If-None-Match`.",
+    'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
+    [200, 304],
+  ),
+  "Dataset-Version": text(
+    "The dataset the answer was made from.",
+    "20261120T030000Z-9f3c2a7e",
+    [200, 304],
+  ),
+  "X-Total-Count": number("Number of records that satisfy the query.", 0, 42, [200]),
+  Link: text(
+    "On 200, the `first`, `prev`, `next` and `last` pages that exist (RFC 8288).",
+    '</fetch-gp?gp_name=northwind&limit=20&offset=0>; rel="first"',
+    counted,
+  ),
+  "WWW-Authenticate": text(
+    "How to authenticate, and the code of the error (RFC 9110).",
+    'ApiKey realm="gp-records", error="api-key-expired"',
+    [401],
+  ),
+  "Content-Range": text(
+    "The bytes sent and the size of the file, or `*` if the range lies beyond the file.",
+    "bytes 1000000-2302116/2302117",
+    [206, 416],
+  ),
+  Allow: text("Methods the path takes, as `allowed`.", "GET, HEAD, OPTIONS", [405]),
+  "Cache-Control": text(
+    "`private, no-cache` for records: you may keep them, and revalidate them with `If-None-Match`. `no-store` for errors.",
+    "private, no-cache",
+  ),
+  Vary: text("Request headers the answer depends on.", "Accept, Accept-Encoding"),
+  "X-Content-Type-Options": text("Browsers must not guess another type.", "nosniff"),
+  "Access-Control-Allow-Origin": text("Origins whose pages may read the answer (CORS).", "*"),
+  "Access-Control-Expose-Headers": text(
+    "Headers those pages may read (CORS).",
+    "ETag, RateLimit, Retry-After",
+  ),
+};
+
+export const headerComponents = Object.fromEntries(
+  Object.entries(headers).map(([name, { description, schema, example }]) => [
+    name,
+    { description, schema, example },
+  ]),
+);
+
+/**
+ * Returns references to the headers of a response with this status.
+ * @param except names of headers it does not have.
+ */
+export const headersOn = (status: number, except: readonly string[] = []): object =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(
+        ([name, { on }]) => (on === undefined || on.includes(status)) && !except.includes(name),
+      )
+      .map(([name]) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+
+/** Statuses of an operation besides 200 and 304. */
+const statuses = [...new Set(problemCodes.map((code) => problemKinds[code].status))].toSorted(
+  (a, b) => a - b,
+);
+
+const componentOf = (status: number) => `Problem${status}`;
+
+/** Status that only files have. */
+const ofRanges = problemKinds["range-not-satisfiable"].status;
+
+/** References to the error responses of everything except files, by status. */
+const problemAnswers = Object.fromEntries(
+  statuses
+    .filter((status) => status !== ofRanges)
+    .map((status) => [status, { $ref: `#/components/responses/${componentOf(status)}` }]),
+);
+
+export const problemResponses = Object.fromEntries(
+  statuses.map((status) => [componentOf(status), describeStatus(status)]),
+);
+
+function describeStatus(status: number): object {
+  const codes = problemCodes.filter((code) => problemKinds[code].status === status);
+  const refs = codes.map((code) => ref(schemaName(code)));
+  const mapping = Object.fromEntries(codes.map((code, i) => [code, refs[i]!.$ref]));
+  const schema =
+    codes.length === 1
+      ? refs[0]
+      : { oneOf: refs, discriminator: { propertyName: "code", mapping } };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${problemKinds[code].title}.`).join(" "),
+    headers: headersOn(status),
+    content: { "application/problem+json": { schema } },
+  };
+}
+
+/** Returns the name of a schema: `quota-exceeded` → `QuotaExceededProblem`. */
+function schemaName(code: ProblemCode): string {
+  return `${code.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
+}
+
+export const problemSchemas = {
+  Problem: {
+    ...Type.Object({
+      ...commonMembers,
+      code: Type.Unsafe({ ...commonMembers.code, enum: [...problemCodes] }),
+    }),
+    description: "The members of every error (RFC 9457). Its `code` says which others it has.",
+  },
+  ...Object.fromEntries(problemCodes.map((one) => [schemaName(one), describeCode(one)])),
+  ParameterFault,
+  QuotaPolicy,
+};
+
+function describeCode(code: ProblemCode): object {
+  const { status, title, members } = problemKinds[code];
+  const own = Object.entries(members).map(([name, schema]) => [name, withReference(schema)]);
+  return {
+    description: `${title}.`,
+    allOf: [ref("Problem")],
+    ...Type.Object({
+      status: Type.Unsafe({ type: "integer", enum: [status] }),
+      code: Type.Unsafe({ type: "string", enum: [code] }),
+      ...Object.fromEntries(own),
+    }),
+  };
+}
+
+/** Makes lists of objects refer to a named schema, so that client generators emit a type for it. */
+function withReference(schema: TSchema): object {
+  const { items } = schema as { items?: object };
+  if (items === ParameterFault) return { ...schema, items: ref("ParameterFault") };
+  if (items === QuotaPolicy) return { ...schema, items: ref("QuotaPolicy") };
+  return schema;
+}
+
+export const ifNoneMatch = { $ref: "#/components/parameters/IfNoneMatch" };
+
+export const parameterComponents = {
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    description:
+      "`ETag` of an answer you have kept, or several separated by commas. If you would get the same answer again, you get a 304 without a body. It counts one request.",
+    schema: { type: "string" },
+    example: 'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
+  },
+};
+
+/** Every answer of a path that is no file, except a 200. */
+export const otherAnswers = {
+  304: {
+    description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",
+    headers: headersOn(304),
+  },
+  ...problemAnswers,
+};

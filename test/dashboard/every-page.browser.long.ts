@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
+import { makeResetLink } from "#accounts/change-password.ts";
+import { routes } from "#dashboard/screens/index.ts";
+import { openControl } from "#store/stores.ts";
+import { browser } from "../support/browser.ts";
+import { keysIn } from "../support/key-forms.ts";
+import { assertReadable } from "../support/reader.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { signedIn, testPassword, type TestUser } from "../support/user.ts";
+
+const email = "a-rather-long-address-that-somebody-has@a-long-name-of-a-company.example.org";
+const accountName = `Northwind Acquisitions and ${"Very".repeat(12)} Long Words GmbH`;
+
+interface World {
+  service: TestService;
+  ada: TestUser;
+  /** Paths for whoever is signed in, and for whoever is not. */
+  inside: string[];
+  outside: string[];
+}
+
+/** Not for eyes: JSON and a file to download. */
+const notPages = ["/account/browse/suggest", "/account/requests.csv", "/account/usage/quota"];
+const outside = ["/account/sign-in", "/account/sign-up", "/account/forgot", "/account/link"];
+
+/** A person with a key that was used well and badly, and every page there is. */
+async function openWorld(t: TestContext): Promise<World> {
+  const service = await startService(t, {
+    settings: { SIGN_UP: "open", SMTP_URL: "smtp://localhost:9" },
+  });
+  const ada = await signedIn(service, { email, accountName });
+  const made = await ada.submit("/account/keys", "/account/keys", {
+    name: `Notebook ${"x".repeat(80)}`,
+    expiry: "90",
+  });
+  const [key = ""] = keysIn(made.text);
+  for (const path of ["/fetch-projects", "/fetch-gp?gp_name=kkr", "/fetch-signals?limit=0"])
+    await service.get(path, { "x-api-key": key });
+  const [, keyPath = ""] =
+    /href="(\/account\/keys\/key_\w+)"/.exec((await ada.get("/account/keys")).text) ?? [];
+  const [, gpPath = ""] =
+    /href="(\/account\/browse\/gp\/\w+)/.exec((await ada.get("/account/browse")).text) ?? [];
+  const { token, person } = await resetLink(service);
+  const names: Record<string, string> = {
+    "/account/keys/{id}": keyPath,
+    "/account/browse/gp/{id}": gpPath,
+    "/account/members/{person}": `/account/members/${person}`,
+    "/account/link": `/account/link?token=${token}`,
+  };
+  const pages = routes
+    .filter(({ path, GET }) => GET !== undefined && !notPages.includes(path))
+    .map(({ path }) => path);
+  const shown = (path: string) => names[path] ?? path;
+  return {
+    service,
+    ada,
+    inside: [
+      ...pages.filter((path) => !outside.includes(path)).map(shown),
+      "/account/requests?status=4xx",
+      "/account/nowhere",
+    ],
+    outside: outside.map(shown),
+  };
+}
+
+async function resetLink({ dataDir, clock }: TestService) {
+  const control = await openControl(dataDir);
+  try {
+    const now = clock.now();
+    const { token } = await makeResetLink(control, { address: email, now });
+    const { person } = await control.database
+      .selectFrom("member")
+      .select("person")
+      .executeTakeFirstOrThrow();
+    return { token, person };
+  } finally {
+    await control.close();
+  }
+}
+
+async function contextOf(
+  chromium: Browser,
+  { service, ada }: World,
+  options: BrowserContextOptions,
+  isSignedIn: boolean,
+): Promise<BrowserContext> {
+  const context = await chromium.newContext(options);
+  const cookies = Array.from(ada.cookies, ([name, value]) => ({ name, value, url: service.url }));
+  if (isSignedIn) await context.addCookies(cookies);
+  return context;
+}
+
+for (const width of [360, 1280])
+  test(`at ${width} px, light and dark, a reader of the account pages stumbles over nothing`, async (t) => {
+    const chromium = await browser(t);
+    if (chromium === null) return;
+    const world = await openWorld(t);
+    for (const [isSignedIn, paths] of [
+      [true, world.inside],
+      [false, world.outside],
+    ] as const) {
+      const options = { viewport: { width, height: 800 } };
+      const page = await (await contextOf(chromium, world, options, isSignedIn)).newPage();
+      for (const path of paths) {
+        // A minute of quota would not do for all pages of records.
+        world.service.clock.advance(5);
+        await page.goto(world.service.url + path);
+        assert.equal(await page.locator("h1").count(), 1, path);
+        await assertReadable(page);
+      }
+    }
+  });
+
+test("every page of an account says the same without a script, and weighs less than 60 KB in all", async (t) => {
+  const chromium = await browser(t);
+  if (chromium === null) return;
+  const world = await openWorld(t);
+  const plain = await contextOf(chromium, world, { javaScriptEnabled: false }, true);
+  const scripted = await contextOf(chromium, world, {}, true);
+  for (const path of world.inside) {
+    world.service.clock.advance(10);
+    const texts: string[] = [];
+    for (const context of [plain, scripted]) {
+      const page = await context.newPage();
+      let bytes = 0;
+      page.on("response", async (response) => {
+        bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
+      });
+      await page.goto(world.service.url + path);
+      texts.push(await page.locator("h1").innerText());
+      assert.ok(bytes < 60_000, `${path}: ${bytes} bytes`);
+      await page.close();
+    }
+    assert.equal(texts[0], texts[1], path);
+  }
+});
+
+test("without a script somebody signs in, makes a key, renames, rotates and revokes it, and signs out", async (t) => {
+  const chromium = await browser(t);
+  if (chromium === null) return;
+  const { service } = await openWorld(t);
+  const page = await (await chromium.newContext({ javaScriptEnabled: false })).newPage();
+  await page.goto(`${service.url}/account`);
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Password").fill(testPassword);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByLabel("Name", { exact: false }).first().fill("plain");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const [key = ""] = keysIn(await page.content());
+  assert.notEqual((await service.get("/fetch-projects", { "x-api-key": key })).status, 401);
+  await page.getByRole("link", { name: "To all keys" }).click();
+  await page.getByRole("link", { name: "plain" }).click();
+  await page.getByLabel("Name").fill("renamed");
+  await page.getByRole("button", { name: "Rename key" }).click();
+  await page.getByRole("heading", { name: "renamed" }).waitFor();
+  const keyPage = page.url().replace(/\?.*/, "");
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  assert.notEqual(keysIn(await page.content())[0], key);
+  await page.goto(keyPage);
+  await page.getByText("End this key for good").click();
+  await page.getByRole("button", { name: "Revoke key" }).click();
+  assert.equal((await service.get("/fetch-projects", { "x-api-key": key })).status, 401);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.goto(`${service.url}/account/keys`);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+});

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { test } from "node:test";
+import { openMailer } from "#dashboard/mailer.ts";
+import { startMailServer } from "../support/mail-server.ts";
+
+const mailFrom = "Records <records@example.com>";
+const hasty = { pausesMilliseconds: [1, 2], closeMilliseconds: 30_000 };
+const link = `https://records.example/account/link?token=${"a=.b_-".repeat(7)}x`;
+const message = {
+  to: "zoë@example.com",
+  subject: "Grüße",
+  text: `Hello.\n\n.${link}\n\nBye — now.\n`,
+};
+
+test("a message arrives word for word, long links and other scripts included", async (t) => {
+  const mail = await startMailServer(t);
+  const errors: string[] = [];
+  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => errors.push(one));
+  mailer.send({ ...message, to: "zoe@example.com" });
+  const { from, headers, text } = await mail.messageTo("zoe@example.com");
+  assert.equal(from, "records@example.com");
+  assert.equal(headers["from"], mailFrom);
+  assert.equal(headers["to"], "zoe@example.com");
+  assert.equal(headers["subject"], "=?UTF-8?Q?Gr=C3=BC=C3=9Fe?=");
+  assert.equal(headers["auto-submitted"], "auto-generated");
+  assert.equal(text.trimEnd(), message.text.trimEnd());
+  await mailer.close();
+  assert.deepEqual(errors, []);
+});
+
+test("messages are sent one after another, and a line break in a subject adds no header", async (t) => {
+  const mail = await startMailServer(t);
+  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, assert.fail);
+  for (const to of ["a@example.com", "b@example.com", "c@example.com"])
+    mailer.send({ to, subject: "One\r\nBcc: d@example.com", text: "x" });
+  await mailer.close();
+  assert.deepEqual(
+    mail.messages.map(({ to }) => to),
+    ["a@example.com", "b@example.com", "c@example.com"],
+  );
+  assert.equal(mail.messages[0]!.headers["bcc"], undefined);
+});
+
+test("a message refused temporarily is tried three times, then reported once without its address", async (t) => {
+  const mail = await startMailServer(t);
+  mail.refusals.set("RCPT", "451 4.7.1 <zoe@example.com> come back later");
+  const errors: string[] = [];
+  const mailer = await openMailer(
+    { smtpUrl: mail.url, mailFrom },
+    (one) => errors.push(one),
+    hasty,
+  );
+  mailer.send({ ...message, to: "zoe@example.com" });
+  await mailer.close();
+  assert.equal(mail.connections, 3);
+  assert.equal(errors.length, 1);
+  assert.match(errors[0]!, /127\.0\.0\.1:\d+ \(EENVELOPE 451\)/);
+  assert.doesNotMatch(errors[0]!, /zoe|token|example/);
+});
+
+test("a message refused permanently is not tried again, and the next one is sent", async (t) => {
+  const mail = await startMailServer(t);
+  mail.refusals.set("RCPT TO:<nobody", "550 5.1.1 no such user");
+  const errors: string[] = [];
+  const mailer = await openMailer(
+    { smtpUrl: mail.url, mailFrom },
+    (one) => errors.push(one),
+    hasty,
+  );
+  mailer.send({ ...message, to: "nobody@example.com" });
+  mailer.send({ ...message, to: "zoe@example.com" });
+  await mail.messageTo("zoe@example.com");
+  await mailer.close();
+  assert.equal(mail.connections, 2);
+  assert.equal(errors.length, 1);
+});
+
+test("a mail server that does not reply delays closing only briefly, and the message is reported", async (t) => {
+  const mail = await startMailServer(t);
+  mail.refusals.set("EHLO", null);
+  const errors: string[] = [];
+  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => errors.push(one), {
+    ...hasty,
+    closeMilliseconds: 10,
+  });
+  mailer.send(message);
+  mailer.send(message);
+  await mailer.close();
+  assert.equal(errors.length, 2);
+});
+
+test("a mail server that is down is reported by its name, never with the password", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  const errors: string[] = [];
+  const smtpUrl = `smtp://user:s3cret@127.0.0.1:${port}`;
+  const mailer = await openMailer({ smtpUrl, mailFrom }, (one) => errors.push(one), hasty);
+  mailer.send(message);
+  await mailer.close();
+  assert.match(errors.join(), new RegExp(`127\\.0\\.0\\.1:${port} \\(ESOCKET ECONNREFUSED\\)`));
+  assert.doesNotMatch(errors.join(), /s3cret/);
+});
+
+test("without a mail server the mailer is off and silently drops messages", async () => {
+  const mailer = await openMailer({ smtpUrl: null, mailFrom }, assert.fail);
+  mailer.send(message);
+  await mailer.close();
+  assert.equal(mailer.isOff, true);
+});

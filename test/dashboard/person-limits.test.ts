@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { test as testOnce } from "node:test";
+import { insertMember } from "#accounts/members.ts";
+import { requirePerson } from "#accounts/people.ts";
+import { openPersonLimiter, type PersonRequest } from "#dashboard/person-limits.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
+import { randomFrom } from "../support/limits-random.ts";
+import { accountOf, withControl } from "../support/own-account.ts";
+import { headingOf, textOf } from "../support/record-pages.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { signedIn } from "../support/user.ts";
+
+const second = 1e6;
+const minute = 60 * second;
+const day = 86_400 * second;
+
+testOnce(
+  "no minute, whenever it begins, admits more than 120 page views of a person, and no day more than 2,000",
+  () => {
+    const random = randomFrom(13);
+    const limiter = openPersonLimiter();
+    const admitted: number[] = [];
+    /** Is the last but so many as a window admits no longer in it? */
+    const isBelow = (quota: number, window: number, now: number) =>
+      now - (admitted.at(-quota) ?? Number.NEGATIVE_INFINITY) >= window;
+    let refusals = 0;
+    const pause = () => random.between(0, random.chance(0.995) ? 0.2 * second : 1000 * second);
+    for (let now = 0; now < 1.2 * day; now += pause()) {
+      const isFree = isBelow(120, minute, now) && isBelow(2000, day, now);
+      const refusal = limiter.take("pe_1", "view", now);
+      assert.equal(refusal === null, isFree, `at ${now}`);
+      if (isFree) admitted.push(now);
+      else refusals++;
+    }
+    assert.ok(admitted.length > 2000 && refusals > 100, `${admitted.length}, ${refusals}`);
+  },
+);
+
+/** Takes until it is refused. */
+function fill(limiter: ReturnType<typeof openPersonLimiter>, kind: PersonRequest, now: number) {
+  for (let count = 0; ; count++) {
+    const refusal = limiter.take("pe_1", kind, now);
+    if (refusal !== null) return { count, ...refusal };
+  }
+}
+
+testOnce(
+  "a refusal names the window with the longest wait and its end, after which a request is admitted",
+  () => {
+    const limiter = openPersonLimiter();
+    const full = { count: 120, name: "minute", quota: 120, retryAfterSeconds: 60 };
+    assert.deepEqual(fill(limiter, "view", 0), full);
+    assert.notEqual(limiter.take("pe_1", "view", minute - 1), null);
+    for (let i = 1; i < 16; i++) assert.deepEqual(fill(limiter, "view", i * minute), full);
+    const last = { count: 80, name: "day", quota: 2000, retryAfterSeconds: 86_400 - 16 * 60 };
+    assert.deepEqual(fill(limiter, "view", 16 * minute), last);
+    assert.notEqual(limiter.take("pe_1", "view", day - 1), null);
+    assert.equal(fill(limiter, "view", day).count, 120);
+  },
+);
+
+testOnce("pages, forms and requests of scripts are counted separately, for each person", () => {
+  const limiter = openPersonLimiter();
+  for (const kind of ["view", "form", "background"] as const)
+    assert.equal(fill(limiter, kind, 0).count, 120, kind);
+  assert.equal(limiter.take("pe_2", "view", 0), null);
+});
+
+testOnce("requests that are counted out of order count at the latest time so far", () => {
+  const limiter = openPersonLimiter();
+  assert.equal(fill(limiter, "view", minute).count, 120);
+  assert.notEqual(limiter.take("pe_1", "view", 0), null);
+  assert.equal(limiter.take("pe_1", "view", 2 * minute), null);
+});
+
+testOnce(
+  "20,000 people leave 5,000 logs in memory, those used last, and a day without requests leaves none of them",
+  () => {
+    const limiter = openPersonLimiter();
+    fill(limiter, "view", 0);
+    for (let i = 0; i < 20_000; i++) {
+      limiter.take(`pe_other_${i}`, "form", 0);
+      if (i % 1000 === 0) assert.notEqual(limiter.take("pe_1", "view", 0), null, String(i));
+    }
+    assert.equal(limiter.logCount(), 5000);
+    limiter.forgetIdle();
+    assert.equal(limiter.logCount(), 5000);
+    limiter.take("pe_1", "view", day);
+    limiter.forgetIdle();
+    assert.equal(limiter.logCount(), 1);
+  },
+);
+
+/** Makes somebody a member of an account of somebody else, and lets them look at that account. */
+const joinAccount = (service: TestService, email: string, owner: string) =>
+  withControl(service, async (control) => {
+    const { number: account } = await accountOf(service, owner);
+    const { id: person } = await requirePerson(control.database, email);
+    const now = service.clock.now();
+    await control.write(async (transaction) => {
+      await transaction.deleteFrom("member").where("person", "=", person).execute();
+      await insertMember(transaction, { account, person, role: "member", now });
+    });
+  });
+
+test("after 120 page views in a minute a person gets a page that says so, and other members do not", async (t) => {
+  const service = await startService(t, { settings: { SIGN_UP: "open" } });
+  const ada = await signedIn(service, { email: "ada@example.org" });
+  const bob = await signedIn(service, { email: "bob@example.org" });
+  await joinAccount(service, "bob@example.org", "ada@example.org");
+  for (let i = 0; i < 120; i++)
+    assert.equal((await ada.get(i % 2 === 0 ? "/account/browse" : "/account/keys")).status, 200);
+  service.clock.advance(20);
+  for (const path of ["/account/keys?order=name&all=1", "/account/browse"]) {
+    const refused = await ada.get(path);
+    assert.equal(refused.status, 429, path);
+    assert.equal(refused.headers.get("retry-after"), "40");
+    assert.equal(refused.headers.get("ratelimit"), null);
+    assert.equal(headingOf(refused), "Too many pages");
+    const words = textOf(refused.text).replaceAll(/\s+/g, " ");
+    assert.ok(words.includes("All 120 pages a person may look at in a minute are used up."), words);
+    assert.ok(words.includes("The next one is free at 2026-11-21 09:01:00 UTC."), words);
+    assert.doesNotMatch(refused.text, /Northwind/);
+  }
+  // What is not a view goes on: other people, public pages, forms, and what scripts renew.
+  assert.match((await bob.get("/account/members")).text, /2 members/);
+  assert.equal((await ada.get("/account/sign-in")).status, 200);
+  assert.equal((await ada.get("/account/usage/quota")).status, 200);
+  assert.equal((await ada.get("/account/browse/suggest?name=gp_name&text=kkr")).text, '["KKR"]');
+  const form = { name: "Acme" };
+  assert.equal((await ada.post("/account/settings/name", form)).status, 303);
+  service.clock.advance(40);
+  assert.equal((await ada.get("/account/keys")).status, 200);
+});
+
+test("after 120 forms in a minute nothing is changed, but signing out stays possible", async (t) => {
+  const service = await startService(t, { records: null });
+  const ada = await signedIn(service);
+  const rename = (name: string) => ada.post("/account/settings/name", { name });
+  for (let i = 0; i < 120; i++) assert.equal((await rename(`Name ${i}`)).status, 303);
+  const refused = await rename("One too many");
+  assert.equal(refused.status, 429);
+  assert.equal(headingOf(refused), "Too many forms");
+  assert.match(textOf(refused.text), /Nothing was changed\./);
+  assert.equal((await accountOf(service, "ada@example.org")).name, "Name 119");
+  assert.equal((await ada.post("/account/sign-out", {})).status, 303);
+});
+
+test("the requests of a page's script are limited too", async (t) => {
+  const service = await startService(t);
+  const ada = await signedIn(service);
+  const gauges = () => ada.get("/account/usage/quota");
+  for (let i = 0; i < 120; i++) assert.equal((await gauges()).status, 200);
+  const refused = await gauges();
+  assert.equal(refused.status, 429);
+  assert.equal(refused.headers.get("retry-after"), "60");
+  assert.equal((await ada.get("/account/browse/suggest?name=gp_name&text=kkr")).status, 429);
+  assert.equal((await ada.get("/account/usage")).status, 200);
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import { suspendAccount } from "#accounts/accounts.ts";
+import { readAddress } from "#accounts/addresses.ts";
+import { insertMember } from "#accounts/members.ts";
+import { insertPerson } from "#accounts/people.ts";
+import type { Mail } from "#dashboard/mail-templates.ts";
+import { watchNotices } from "#dashboard/watch-notices.ts";
+import { issueKey, revokeKey } from "#keys/keys.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import type { Role } from "#store/control-tables.ts";
+import { controlWithAccount, day, hour, noon } from "../support/control.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
+import { lookOver } from "../support/inside-worker.ts";
+import { fixedClock } from "../support/service.ts";
+
+const base = "https://records.example";
+
+/** An account with two owners and a member, and the messages that were sent to them. */
+async function watched(t: TestContext, { isOff = false } = {}) {
+  const { control, account, issue } = await controlWithAccount(t);
+  const add = (address: string, role: Role) =>
+    control.write(async (transaction) => {
+      const order = { address: readAddress(address), password: "$argon2id$", now: noon };
+      const { id: person } = await insertPerson(transaction, order);
+      await insertMember(transaction, { account: account.number, person, role, now: noon });
+    });
+  await add("ada@example.org", "owner");
+  await add("bob@example.org", "owner");
+  await add("cem@example.org", "member");
+  const clock = fixedClock(noon);
+  const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
+  const lookAtQuota = lookOver(counters);
+  const messages: Mail[] = [];
+  const mailer = {
+    isOff,
+    send: (message: Mail) => void messages.push(message),
+    close: async () => {},
+  };
+  /** One round, and who was sent what in it. */
+  const round = async (now: number) => {
+    messages.length = 0;
+    const services = { control, lookAtQuota, mailer, base };
+    await watchNotices(services, now, new AbortController().signal);
+    return messages.map(({ to, subject }) => `${to}: ${subject}`).toSorted();
+  };
+  const use = (count: number) => {
+    for (let i = 0; i < count; i++)
+      counters.take(account.number, { minute: 1e6, hour: 1e6, day: 1e6 });
+  };
+  return { control, account, issue, clock, messages, round, use };
+}
+
+test("owners are mailed 14 days and 3 days before a key expires, once each, and nobody else is", async (t) => {
+  const { issue, round, messages } = await watched(t);
+  const { id } = await issue({ name: "nightly", expiresAt: noon + 90 * day });
+  assert.deepEqual(await round(noon + 70 * day), []);
+  const told = await round(noon + 77 * day);
+  assert.deepEqual(told, [
+    "ada@example.org: A key of Acme expires soon",
+    "bob@example.org: A key of Acme expires soon",
+  ]);
+  assert.match(messages[0]!.text, new RegExp(`"nightly".*${base}/account/keys/${id}\n`, "s"));
+  assert.deepEqual(await round(noon + 77 * day + hour), []);
+  assert.equal((await round(noon + 88 * day)).length, 2);
+  assert.deepEqual(await round(noon + 89 * day), []);
+  assert.deepEqual(await round(noon + 91 * day), []);
+});
+
+test("nobody is mailed about a revoked key or the keys of a suspended account", async (t) => {
+  const { control, account, issue, round } = await watched(t);
+  const { id } = await issue({ expiresAt: noon + 90 * day });
+  await revokeKey(control, id, noon);
+  assert.deepEqual(await round(noon + 80 * day), []);
+  await issueKey(control, { account, name: "other", expiresAt: noon + 90 * day, now: noon });
+  await suspendAccount(control, account.id, noon);
+  assert.deepEqual(await round(noon + 80 * day), []);
+});
+
+test("owners are mailed once that 80 % of the day's quota is used, and again only after less than half was used", async (t) => {
+  const { clock, round, messages, use } = await watched(t);
+  use(7999);
+  assert.deepEqual(await round(clock.now()), []);
+  use(1);
+  const told = await round(clock.now());
+  assert.equal(told.length, 2);
+  assert.equal(told[0], "ada@example.org: Acme has used 80 % of its day");
+  assert.match(messages[0]!.text, new RegExp(`8000 of the 10000.*${base}/account/usage\n`, "s"));
+  use(500);
+  assert.deepEqual(await round(clock.now()), []);
+  clock.advance(86_401);
+  assert.deepEqual(await round(clock.now()), []);
+  use(9000);
+  assert.equal((await round(clock.now())).length, 2);
+});
+
+test("without a mail server no notice counts as sent", async (t) => {
+  const off = await watched(t, { isOff: true });
+  await off.issue({ expiresAt: noon + 90 * day });
+  assert.deepEqual(await off.round(noon + 80 * day), []);
+  assert.deepEqual(await off.control.database.selectFrom("notice").selectAll().execute(), []);
+});
