@@ -22,7 +22,7 @@ import { startOverloadGuard } from "#http/overload.ts";
 import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
-import { openFailedKeys } from "#limits/failed-keys.ts";
+import { openFailedKeys } from "#limits/keyed-limit.ts";
 import { openCounters } from "#limits/open-counters.ts";
 import type { ChosenPatience } from "#limits/shared-counters.ts";
 import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";

@@ -20,7 +20,7 @@
  */
 import type { LiveKey } from "#keys/live-key.ts";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
-import type { FailedKeys } from "#limits/failed-keys.ts";
+import type { FailedKeys } from "#limits/keyed-limit.ts";
 import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { failedKeysProblem, notCountedProblem, quotaProblem } from "#limits/quota-problem.ts";
 import { internalError, Problem } from "#problems.ts";

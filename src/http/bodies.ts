@@ -4,7 +4,7 @@ import type { Config } from "#config.ts";
 import { Problem } from "#problems.ts";
 import { clientAddress } from "./client-address.ts";
 import { leaveUnread } from "./connections.ts";
-import { openNetworkShares } from "./network-shares.ts";
+import { openNetworkShares } from "#limits/client-network.ts";
 import type { Exchange } from "./routes.ts";
 
 /** Largest form of the account pages, and largest message to `/mcp`: 64 KiB. Operations ignore a body up to this size. */

@@ -6,7 +6,7 @@ import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import { openFilesMax } from "#metrics/open-files.ts";
 import { isTrusted } from "./client-address.ts";
 import { type Connection, type Connections, owes, watchConnections } from "./connections.ts";
-import { openNetworkShares } from "./network-shares.ts";
+import { openNetworkShares } from "#limits/client-network.ts";
 
 export interface GuardedConnections extends Connections {
   metrics: readonly Metric[];
