@@ -14,11 +14,11 @@ import { openGateway } from "#gateway/gateway.ts";
 import { openReads } from "#gateway/open-reads.ts";
 import { openOperations } from "#gateway/read-operation.ts";
 import { openAdmin } from "#http/admin.ts";
-import { openCommitBarrier } from "#http/send-answer.ts";
 import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
 import { addressText, listenAt, listenPassed, type PassedSockets } from "#http/listen.ts";
-import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
+import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
+import { openCommitBarrier } from "#http/send-answer.ts";
 import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
@@ -34,7 +34,7 @@ import { watchControl } from "#store/control-watch.ts";
 import { controlFile, controlShape } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
 import { openFile } from "#store/sqlite-file.ts";
-import { openRecording } from "#usage/recording.ts";
+import { openRecording } from "#usage/open-recording.ts";
 
 export interface Service {
   server: Server;
@@ -163,7 +163,8 @@ export async function openService(
 
   const gateway = openGateway({
     verifyKey: (presented) => keyVerifier.verify(presented),
-    noteKeyUse: ({ id }, addressOf) => recording.noteKeyUse(id, () => coarseNetwork(addressOf())),
+    noteKeyUse: ({ id }, addressOf) =>
+      recording.noteKeyUse(id, now(), () => coarseNetwork(addressOf())),
     failedKeys: openFailedKeys({ clock }),
     accountUrl: accountUrl(config),
     counters,

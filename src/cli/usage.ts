@@ -2,13 +2,8 @@
 import { InvalidArgumentError } from "commander";
 import type { Column } from "#csv.ts";
 import { totalsColumns } from "#usage/columns.ts";
-import {
-  type ExportedUsage,
-  exportMonth,
-  type ExportPart,
-  exportParts,
-} from "#usage/export-month.ts";
 import { isMonth } from "#usage/time.ts";
+import { type ExportedUsage, exportMonth, type ExportPart, exportParts } from "#usage/totals.ts";
 import { command, family, neededOption } from "./command.ts";
 import { withUsage } from "./data-dir.ts";
 import { table } from "./output.ts";

@@ -4,7 +4,7 @@ import { whyNotReady } from "#http/health.ts";
 import { countersModes } from "#limits/open-counters.ts";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
 import { diskMetrics, processMetrics } from "#metrics/process-metrics.ts";
-import type { Recording } from "#usage/recording.ts";
+import type { Recording } from "#usage/open-recording.ts";
 
 interface Metered {
   metrics: readonly Metric[];

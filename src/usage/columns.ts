@@ -1,8 +1,7 @@
 /** Requests and totals for programs to read: members of JSON objects and columns of CSV. */
 import type { Cell, Column } from "#csv.ts";
 import type { LoggedRequest } from "./request-log.ts";
-import { statusClasses } from "./status-class.ts";
-import type { Totals } from "./totals.ts";
+import { statusClasses, type Totals } from "./totals.ts";
 
 /** Columns of a request. Its account is left out, because the number means nothing outside. */
 export const requestColumns: readonly Column<LoggedRequest>[] = [

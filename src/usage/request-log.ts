@@ -1,9 +1,9 @@
 /** Reads the request log of an account, newest first and page by page, and finds requests by id. */
 import { type RawBuilder, sql } from "kysely";
-import { packRequestId, readRequestId } from "#store/request-id-bytes.ts";
 import type { UsageStore } from "#store/stores.ts";
-import type { AnsweredRequest } from "./request-chunk.ts";
-import type { StatusClass } from "./status-class.ts";
+import type { AnsweredRequest } from "./recording.ts";
+import type { StatusClass } from "./totals.ts";
+import { packRequestId, readRequestId } from "./writes.ts";
 
 /** A request as the log stores it. */
 export interface LoggedRequest extends AnsweredRequest {

@@ -1,6 +1,6 @@
 /** A bar chart over time, stacked by status class: an SVG as wide as the page, readable without colour. */
 import { html, type Html, type Part } from "#pages/html.ts";
-import { type StatusClass, statusClasses } from "#usage/status-class.ts";
+import { type StatusClass, statusClasses } from "#usage/totals.ts";
 
 export interface PlotBar {
   /** Its full name. */

@@ -21,7 +21,7 @@ import {
   type RequestFilter,
   requestsInPages,
 } from "#usage/request-log.ts";
-import { type StatusClass, statusClasses } from "#usage/status-class.ts";
+import { type StatusClass, statusClasses } from "#usage/totals.ts";
 
 export const requestsRoutes: readonly Route[] = [
   route("/account/requests", "member", { GET: showRequests }),

@@ -11,9 +11,9 @@ import { listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
-import { statusClasses } from "#usage/status-class.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import {
+  statusClasses,
   type Bar,
   readBars,
   readTotalsByKey,
