@@ -1,4 +1,4 @@
-/** Wires the modules together for one process. The opener of a service closes it. */
+/** Wires the modules together for one process, and ends them in order. The opener of a service closes it. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -25,10 +25,8 @@ import { type Clock, systemClock } from "#limits/clocks.ts";
 import { openFailedKeys } from "#limits/keyed-limit.ts";
 import { openCounters } from "#limits/open-counters.ts";
 import type { ChosenPatience } from "#limits/shared-counters.ts";
-import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
 import { operations } from "#operations/index.ts";
-import { openLifecycle } from "#service/lifecycle.ts";
-import { metricsOf } from "#service/metrics.ts";
+import { type FailingPart, openFailingParts, metricsOf } from "#service/metrics.ts";
 import { openServedDatasets } from "#service/served-datasets.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile, controlShape } from "#store/files.ts";
@@ -285,4 +283,52 @@ async function openOffers(
     onMade: (dataset, file, milliseconds) =>
       log.info({ dataset, file, ms: Math.round(milliseconds) }, "an export is made"),
   });
+}
+
+interface Lifecycle {
+  /** Lets queries be answered from now on, unless the server is already ending. */
+  run(): void;
+  stop(): Promise<void>;
+}
+
+/** Parts that a server ends. `openLifecycle` knows their order. */
+interface Endings {
+  log: Logger;
+  /** Resolves when the last connection is closed. */
+  drain(): Promise<void>;
+  /** Closes the datasets. This and the following are called once, however the server ends. */
+  closeDatasets(): Promise<void>;
+  closeStores(): Promise<void>;
+  closeAdmin(): Promise<void>;
+  releaseLock(): void;
+}
+
+/** Time in `closing`, in ms: enough to close idle connections, and for the last answer of busy ones, unless it is slow. */
+const closingMilliseconds = 1000;
+
+/** @param life state that requests read. Only this changes it. */
+function openLifecycle(life: { state: ServiceState }, endings: Endings): Lifecycle {
+  const closeDatasets = once(endings.closeDatasets);
+  const closeStores = once(endings.closeStores);
+  const releaseLock = once(endings.releaseLock);
+  return {
+    run() {
+      if (life.state === "starting") life.state = "running";
+    },
+    async stop() {
+      if (life.state !== "draining") life.state = "closing";
+      const closed = setTimeout(() => (life.state = "draining"), closingMilliseconds);
+      await Promise.all([endings.drain(), closeDatasets()]);
+      clearTimeout(closed);
+      await closeStores();
+      await endings.closeAdmin();
+      releaseLock();
+    },
+  };
+}
+
+/** Returns a function that calls `work` only the first time. */
+function once<R>(work: () => R): () => R {
+  let result: { value: R } | null = null;
+  return () => (result ??= { value: work() }).value;
 }

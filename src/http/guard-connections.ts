@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Config } from "#config.ts";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
-import { openFilesMax } from "#metrics/open-files.ts";
+import { openFilesMax } from "#metrics/process-metrics.ts";
 import { isTrusted } from "./client-address.ts";
 import { type Connection, type Connections, owes, watchConnections } from "./connections.ts";
 import { openNetworkShares } from "#limits/client-network.ts";

@@ -6,8 +6,7 @@ import type { Generation } from "#datasets/generation.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Load } from "#datasets/start-load.ts";
 import type { SharedDatasetsLink } from "#datasets/start-remote.ts";
-import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
-import type { Metric } from "#metrics/metric.ts";
+import { type Metric, counter, gauge } from "#metrics/metric.ts";
 import { recordCounts } from "#operations/page.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { GateMemory } from "#store/postgres.ts";
@@ -49,7 +48,7 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
   const catalogue = openCatalogue(order.folder);
   let shared: SharedDatasetsLink | null = null;
   const { metrics, loaded, failed } = openDatasetMetrics(
-    () => factsOf(follower.model()),
+    () => follower.model(),
     () => currentOf(catalogue)?.published_at ?? null,
   );
   const follower: Follower = followCurrent({
@@ -100,13 +99,6 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
   };
 }
 
-const factsOf = (model: ReadModel | null) =>
-  model && {
-    version: model.parts.version,
-    updatedAt: model.parts.updatedAt,
-    records: recordCounts(model),
-  };
-
 /** Returns the version that the folder names as current, servable or not. Returns null if it names none or cannot be read. */
 function versionIn(catalogue: Catalogue): string | null {
   try {
@@ -123,4 +115,73 @@ function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   } catch {
     return { version: "" };
   }
+}
+
+/** Metrics of the served dataset: its version, age and size, and failures to load one. */
+interface DatasetMetrics {
+  metrics: readonly Metric[];
+  loaded(nowMilliseconds: number): void;
+  failed(): void;
+}
+
+/**
+ * @param served returns null while there is none.
+ * @param published returns when the folder's current dataset was published, or null if there is none or it cannot be read.
+ */
+function openDatasetMetrics(
+  served: () => ReadModel | null,
+  published: () => string | null,
+): DatasetMetrics {
+  let loadedSeconds: number | null = null;
+  let failures = 0;
+  const seconds = (time: string | undefined | null) =>
+    time === undefined || time === null ? null : Date.parse(time) / 1000;
+  return {
+    metrics: [
+      {
+        name: "gp_records_dataset_info",
+        type: "gauge",
+        help: "Always 1; the label names the served dataset",
+        *samples() {
+          const model = served();
+          if (model !== null) yield { labels: { version: model.parts.version }, value: 1 };
+        },
+      },
+      {
+        name: "gp_records_dataset_records",
+        type: "gauge",
+        help: "Served records, by kind",
+        *samples() {
+          const model = served();
+          if (model === null) return;
+          for (const [kind, value] of Object.entries(recordCounts(model)))
+            yield { labels: { kind }, value };
+        },
+      },
+      gauge(
+        "gp_records_dataset_updated_timestamp_seconds",
+        "When the served dataset was built, since 1970",
+        () => seconds(served()?.parts.updatedAt),
+      ),
+      gauge(
+        "gp_records_dataset_published_timestamp_seconds",
+        "When an import, a publication or a roll-back last named a current dataset, since 1970",
+        () => seconds(published()),
+      ),
+      gauge(
+        "gp_records_dataset_loaded_timestamp_seconds",
+        "When this server took over the dataset it serves, since 1970",
+        () => loadedSeconds,
+      ),
+      counter(
+        "gp_records_dataset_load_failures_total",
+        "Published datasets that could not be served",
+        () => failures,
+      ),
+    ],
+    loaded(nowMilliseconds) {
+      loadedSeconds = nowMilliseconds / 1000;
+    },
+    failed: () => void failures++,
+  };
 }

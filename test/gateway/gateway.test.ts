@@ -11,7 +11,7 @@ import {
 } from "#gateway/gateway.ts";
 import { openOperations } from "#gateway/read-operation.ts";
 import { notAcceptable, type ReadDependencies } from "#gateway/reads.ts";
-import type { LiveKey } from "#keys/live-key.ts";
+import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters } from "#limits/counters.ts";
 import { openFailedKeys } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
