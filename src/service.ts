@@ -28,6 +28,7 @@ import type { ChosenPatience } from "#limits/shared-counters.ts";
 import { operations } from "#operations/index.ts";
 import { type FailingPart, openFailingParts, metricsOf } from "#service/metrics.ts";
 import { openServedDatasets } from "#service/served-datasets.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile, controlShape } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
@@ -121,16 +122,17 @@ export async function openService(
     reportError: (message) => log.error(message),
   });
   const cache = openAnswerCache(config.answerCacheBytes);
-  const offers = config.exports
-    ? await openOffers(config, log, program, () => datasets.model())
-    : null;
+  let served: ReadModel | null = null;
+  const model = () => served;
+  const offers = config.exports ? await openOffers(config, log, program, model) : null;
   const datasets = await openServedDatasets({
     folder: join(dataDir, "datasets"),
     ahead,
     database: shared?.forThreads ?? null,
     fetchesPinned: config.exports,
     program,
-    onModel(from) {
+    onModel(next, from) {
+      served = next;
       cache.clear();
       accountWorker.show(from);
       offers?.tidy(from.generation.version);
@@ -173,7 +175,7 @@ export async function openService(
     operations,
     pageSizeMax: config.pageSizeMax,
     publicUrl: config.publicUrl,
-    model: datasets.model,
+    model,
     changes: openPublications(join(dataDir, "datasets")),
     offers,
     isStopping: () => life.state !== "running",
@@ -186,7 +188,7 @@ export async function openService(
     gateway,
     reads: openReads(answering, findAnswer),
     findAnswer,
-    model: datasets.model,
+    model,
     changes: answering.changes,
     afterCommit: openCommitBarrier(() => counters.commit()),
     accountWorker: accountWorker.answer,

@@ -1,13 +1,11 @@
 /** Passes every request to `/account` on to the account worker, and sends its answer. */
 import { formType, type PageHeader, pageRequestHeaders } from "#account/messages.ts";
-import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
-import { clientAddress } from "./client-address.ts";
 import { headerLines } from "#gateway/headers.ts";
-import { pageHeaders } from "./common-headers.ts";
+import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { otherPaths } from "./record-requests.ts";
-import { type Exchange, queryText, type Route, sentPath } from "./routes.ts";
-import { sendAnswer } from "./send-answer.ts";
+import { clientAddress, type Exchange, queryText, type Route, sentPath } from "./routes.ts";
+import { pageHeaders, sendAnswer } from "./send-answer.ts";
 
 /** Headers of account pages, which are never stored, never framed, and never named in a `Referer`. */
 const accountHeaders =

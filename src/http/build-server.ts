@@ -4,20 +4,22 @@ import type { Caller } from "#gateway/gateway.ts";
 import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
 import { clientNetwork } from "#limits/client-network.ts";
 import { internalError, Problem } from "#problems.ts";
+import { accountRoutes } from "./account-routes.ts";
 import { openBodyBudget, readBody } from "./bodies.ts";
 import { checkRequest, headerBytesMax, headerLinesMax } from "./check-request.ts";
-import { clientAddress, clientOf, presentedKey, presentedKeyOrBearer } from "./client-address.ts";
-import { drain } from "./connections.ts";
+import { drain, guardConnections, type GuardedConnections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { openFairQueue } from "./fair-queue.ts";
-import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { healthRoutes } from "./health.ts";
-import { accountRoutes } from "./account-routes.ts";
 import { mcpRoute } from "./mcp-route.ts";
-import { publicRoutes } from "./public-routes.ts";
 import { createServer } from "./node-http.ts";
 import { answerParserFaults } from "./parser-faults.ts";
+import { publicRoutes } from "./public-routes.ts";
 import {
+  clientAddress,
+  clientOf,
+  presentedKey,
+  presentedKeyOrBearer,
   beginExchange,
   type Exchange,
   openRouter,

@@ -12,8 +12,6 @@ import type { ReadModel } from "#search/read-model.ts";
 import type { GateMemory } from "#store/postgres.ts";
 
 interface ServedDatasets {
-  /** Returns the same as `Follower.model`. */
-  model(): ReadModel | null;
   /** Settles once the current dataset is served or has failed to load. */
   look(): Promise<void>;
   /** Returns the version that should be served, or null if there is none or it cannot be read. */
@@ -36,8 +34,11 @@ interface ServedDatasetsOrder {
   fetchesPinned: boolean;
   /** Version of the program, for other machines. */
   program: string;
-  /** Called when a dataset is taken over, before any request is answered from it. */
-  onModel(from: LoadOrder): void;
+  /**
+   * Called when a dataset is taken over, with the model to answer from. Take it once for each request, and keep it for no
+   * later turn of the event loop: it is closed when another one has replaced it.
+   */
+  onModel(model: ReadModel, from: LoadOrder): void;
   /** Returns milliseconds since 1970. */
   now(): number;
   log: Logger;
@@ -54,11 +55,12 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
   const follower: Follower = followCurrent({
     catalogue,
     ahead,
-    onModel({ parts }, from) {
-      onModel(from);
+    onModel(model, from) {
+      onModel(model, from);
       loaded(now());
-      shared?.noteServed(parts.version);
-      log.info({ dataset: parts.version }, "dataset is served");
+      const { version } = model.parts;
+      shared?.noteServed(version);
+      log.info({ dataset: version }, "dataset is served");
     },
     onFault(fault) {
       failed();
@@ -86,7 +88,6 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
     });
   }
   return {
-    model: follower.model,
     look: follower.look,
     wanted: () => shared?.wanted() ?? versionIn(catalogue),
     isWantedServed: () =>
