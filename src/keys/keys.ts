@@ -1,9 +1,8 @@
 /** Issues, lists, rotates and revokes keys in the control store. Takes times in ms since 1970, and returns them as ISO text. */
 import type { Transaction, Selectable } from "kysely";
-import { requireOpenNumber } from "#accounts/accounts.ts";
+import { requireOpenNumber, cleanName } from "#accounts/accounts.ts";
 import { echo } from "#problems.ts";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
-import { cleanName } from "#store/check-name.ts";
 import type { ControlTables, ApiKeyTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";

@@ -2,7 +2,7 @@
 import type { Selectable, Transaction } from "kysely";
 import { requireMember } from "#accounts/members.ts";
 import { writeAudit } from "#store/audit.ts";
-import { cleanName } from "#store/check-name.ts";
+import { cleanName } from "#accounts/accounts.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";

@@ -19,7 +19,7 @@ import { open } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
-import { readPlainFile } from "#store/plain-file.ts";
+import { readPlainFile } from "#store/whole-file.ts";
 import type { Clock } from "./clocks.ts";
 import { inTimeOfThisRun, type SegmentContent, type FinishedSegment } from "./past-requests.ts";
 import { dayMicroseconds } from "./policy.ts";

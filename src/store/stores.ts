@@ -4,7 +4,7 @@ import { controlShape, usageShape } from "./files.ts";
 import { openStore, type Store } from "./open-store.ts";
 import type { PostgresPlace } from "./postgres.ts";
 import type { FileShape } from "./sqlite-file.ts";
-import type { UsageTables } from "./usage-tables.ts";
+import type { UsageTables } from "./usage-schema.ts";
 
 export type ControlStore = Store<ControlTables>;
 export type UsageStore = Store<UsageTables>;

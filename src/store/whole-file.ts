@@ -1,4 +1,4 @@
-/** Writes small files atomically, so that even a power failure leaves them whole or absent. */
+/** Small files: reads nothing but files, and writes atomically, so that even a power failure leaves them whole or absent. */
 import {
   closeSync,
   fsyncSync,
@@ -7,8 +7,33 @@ import {
   rmSync,
   statSync,
   writeFileSync,
+  readFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+
+/**
+ * Returns the kind of thing at a path, such as `a directory`. Returns null if there is a file, or nothing. Ask before
+ * opening: opening a FIFO may wait for ever, and a device may be read without end.
+ */
+export function otherThanFile(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) return null;
+  if (stats.isDirectory()) return "a directory";
+  if (stats.isFIFO()) return "a FIFO";
+  return stats.isSocket() ? "a socket" : "a device";
+}
+
+/** @throws Error, without the path, if there is something other than a file. */
+export function requirePlainFile(path: string): void {
+  const other = otherThanFile(path);
+  if (other !== null) throw new Error(`it is ${other}, not a file`);
+}
+
+/** Reads a file. @throws Error, without the path, if there is none or it cannot be read. */
+export function readPlainFile(path: string): Buffer {
+  requirePlainFile(path);
+  return readFileSync(path);
+}
 
 /** Names of files that `replaceFile` leaves behind if its process is killed. */
 export const asideShape = /\.\d+\.tmp$/;

@@ -2,7 +2,7 @@
 import { dayMilliseconds } from "#store/durations.ts";
 import { inTurn } from "#store/job-locks.ts";
 import type { PostgresSession } from "#store/postgres.ts";
-import type { KeyUseTable } from "#store/usage-tables.ts";
+import type { KeyUseTable } from "#store/usage-schema.ts";
 import { type RequestChunk, requestsIn, type NumberedBatch } from "./recording.ts";
 import { hoursKeptDays, logStartOf, openLook, removedAtOnce, type Retention } from "./retention.ts";
 import { hourOf } from "./time.ts";

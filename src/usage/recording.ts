@@ -25,7 +25,7 @@
  */
 import { hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
-import type { KeyUseTable } from "#store/usage-tables.ts";
+import type { KeyUseTable } from "#store/usage-schema.ts";
 
 /** One batch on its way to the thread; `now` is ms since 1970. */
 export type Batch =
