@@ -15,7 +15,7 @@ import { type ControlFacts, queryControlFacts, readControlFacts } from "./contro
 import type { Manifest } from "./manifest.ts";
 import { prepare, reportOf, type Restored, type RestoreOrder } from "./restore.ts";
 import { fetchTable, requestTables, storedTables, storeTable } from "./stored-tables.ts";
-import { withTemporaryFolder } from "./temporary-folder.ts";
+import { withTemporaryFolder } from "./restore-folders.ts";
 
 /** Extent of the data folder to write. */
 interface Extent {

@@ -1,4 +1,4 @@
-/** What a PostgreSQL must be: a server that can do what is needed here, and the present schema, whose missing steps are taken. */
+/** Checks a PostgreSQL: that the server can do all that is needed here, and that the schema is the present one. Takes missing steps. */
 import { DomainError, StoreFault } from "./domain-error.ts";
 import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
 import {
