@@ -26,13 +26,12 @@ import { openFailedKeys } from "#limits/keyed-limit.ts";
 import { openCounters } from "#limits/open-counters.ts";
 import type { ChosenPatience } from "#limits/shared-counters.ts";
 import { operations } from "#operations/index.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import { type FailingPart, openFailingParts, metricsOf } from "#service/metrics.ts";
 import { openServedDatasets } from "#service/served-datasets.ts";
-import type { ReadModel } from "#search/read-model.ts";
 import { watchControl } from "#store/control-watch.ts";
-import { controlFile, controlShape } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
-import { openFile } from "#store/sqlite-file.ts";
+import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
 import { openRecording } from "#usage/open-recording.ts";
 
 export interface Service {

@@ -7,9 +7,8 @@ import { DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
 import { StoreFault } from "#store/domain-error.ts";
-import { controlShape, usageShape } from "#store/files.ts";
 import { schemaSteps, type StoreName, storeNames, fileSteps } from "#store/schema-steps.ts";
-import { openFile, takeSteps } from "#store/sqlite-file.ts";
+import { controlShape, usageShape, openFile, takeSteps } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import {

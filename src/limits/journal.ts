@@ -21,7 +21,12 @@ import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 import { readPlainFile } from "#store/whole-file.ts";
 import type { Clock } from "./clocks.ts";
-import { inTimeOfThisRun, type SegmentContent, type FinishedSegment } from "./past-requests.ts";
+import {
+  deleteSegments,
+  inTimeOfThisRun,
+  type SegmentContent,
+  type FinishedSegment,
+} from "./past-requests.ts";
 import { dayMicroseconds } from "./policy.ts";
 
 export interface JournalOptions {
@@ -478,26 +483,7 @@ function nextSegmentPath(folder: string): string {
   return join(folder, `${String(highest + 1).padStart(8, "0")}.counts`);
 }
 
-/** Deletes segments without a record after `since`. @returns the others, with those that could not be deleted. */
-function deleteSegments(
-  segments: readonly FinishedSegment[],
-  sinceMicroseconds: number,
-): FinishedSegment[] {
-  return segments.filter(
-    ({ path, newestMicroseconds }) => newestMicroseconds > sinceMicroseconds || !isDeleted(path),
-  );
-}
-
 const segmentNames = (folder: string) =>
   readdirSync(folder)
     .filter((name) => segmentName.test(name))
     .sort();
-
-function isDeleted(path: string): boolean {
-  try {
-    rmSync(path, { force: true });
-    return true;
-  } catch {
-    return false;
-  }
-}

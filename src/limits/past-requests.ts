@@ -1,4 +1,5 @@
-/** Converts the times of requests that earlier runs counted to the clock of this run. */
+/** Requests that earlier runs counted: converts their times to the clock of this run, and deletes segments that are a day old. */
+import { rmSync } from "node:fs";
 import { dayMicroseconds } from "./policy.ts";
 
 interface PastRequests {
@@ -105,4 +106,23 @@ export interface SegmentContent {
   monotonicMicroseconds: Float64Array;
   /** Both clocks at the newest record; null if there is none. */
   last: Moment | null;
+}
+
+/** Deletes segments without a record after `since`. @returns the others, with those that could not be deleted. */
+export function deleteSegments(
+  segments: readonly FinishedSegment[],
+  sinceMicroseconds: number,
+): FinishedSegment[] {
+  return segments.filter(
+    ({ path, newestMicroseconds }) => newestMicroseconds > sinceMicroseconds || !isDeleted(path),
+  );
+}
+
+function isDeleted(path: string): boolean {
+  try {
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
 }

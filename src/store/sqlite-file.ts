@@ -1,11 +1,11 @@
-/** Opens the SQLite file of a store: creates it if needed, checks its schema, and takes missing steps. */
+/** Opens the SQLite file of one of the two stores: creates it if needed, checks its schema, and takes missing steps. */
 import { closeSync, existsSync, openSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { DomainError, StoreFault } from "./domain-error.ts";
-import { otherThanFile } from "./whole-file.ts";
-import { type FileStep, schemaSteps, stepTable, unfitSchema } from "./schema-steps.ts";
+import { type FileStep, schemaSteps, stepTable, unfitSchema, fileSteps } from "./schema-steps.ts";
 import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./store-fault.ts";
+import { otherThanFile } from "./whole-file.ts";
 
 export interface FileShape {
   file: string;
@@ -166,3 +166,26 @@ export function makePrivateFolder(folder: string): void {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
+
+export const controlFile = (dataDir: string) => join(dataDir, "control.sqlite");
+export const usageFile = (dataDir: string) => join(dataDir, "usage.sqlite");
+
+const busyDefault = 5000;
+
+/** Returns the shape of accounts, people and keys. A committed revocation survives a power failure. */
+export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
+  file: controlFile(dataDir),
+  steps: fileSteps["control.sqlite"],
+  synchronous: "full",
+  busyMilliseconds,
+  erasesDeleted: true,
+});
+
+/** Returns the shape of usage of keys and requests. A power failure may lose its last seconds. */
+export const usageShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
+  file: usageFile(dataDir),
+  steps: fileSteps["usage.sqlite"],
+  synchronous: "normal",
+  busyMilliseconds,
+  returnsFreePages: true,
+});

@@ -1,11 +1,10 @@
 /** Usage in PostgreSQL: writes each batch in one statement that counts once even if its answer is lost, and removes old records. */
-import { dayMilliseconds } from "#store/durations.ts";
+import { dayMilliseconds, hourOf } from "#store/durations.ts";
 import { inTurn } from "#store/job-locks.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import type { KeyUseTable } from "#store/usage-schema.ts";
 import { type RequestChunk, requestsIn, type NumberedBatch } from "./recording.ts";
 import { hoursKeptDays, logStartOf, openLook, removedAtOnce, type Retention } from "./retention.ts";
-import { hourOf } from "./time.ts";
 import { packRequestId, openHourSums } from "./writes.ts";
 
 type Query = PostgresSession["query"];

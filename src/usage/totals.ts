@@ -1,8 +1,14 @@
 /** Adds up requests by hour, day, key or operation, and exports those of a month. Hours and days are in UTC. */
 import { type RawBuilder, sql } from "kysely";
-import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
+import type { Column } from "#csv.ts";
+import {
+  dayMilliseconds,
+  hourMilliseconds,
+  hourAfter,
+  hourOf,
+  monthAfter,
+} from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
-import { hourAfter, hourOf, monthAfter } from "./time.ts";
 
 /** Classes of HTTP statuses. */
 export const statusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
@@ -21,6 +27,18 @@ export interface Totals {
   /** Responses with status 429, a part of the 4xx. */
   overQuota: number;
 }
+
+/** Columns of totals for programs to read: members of JSON objects and columns of CSV. */
+export const totalsColumns: readonly Column<Totals>[] = [
+  { name: "requests", of: (totals) => totals.requests },
+  ...statusClasses.map((name) => ({
+    name: `status_${name}`,
+    of: (totals: Totals) => totals.byClass[name],
+  })),
+  { name: "status_429", of: (totals) => totals.overQuota },
+  { name: "bytes", of: (totals) => totals.bytes },
+  { name: "ms", of: (totals) => Math.round(totals.milliseconds * 100) / 100 },
+];
 
 /** The totals of an hour or a day. */
 export interface Bar extends Totals {

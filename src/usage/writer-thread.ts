@@ -1,9 +1,8 @@
 /** The writer thread: writes each batch in one transaction, and removes old records. */
 import { parentPort, workerData } from "node:worker_threads";
 import { StoreFault } from "#store/domain-error.ts";
-import { usageFile, usageShape } from "#store/files.ts";
 import type { GateMemory, PostgresSession } from "#store/postgres.ts";
-import { openFile } from "#store/sqlite-file.ts";
+import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { NumberedBatch } from "./recording.ts";
 import { openRetention, type Retention } from "./retention.ts";

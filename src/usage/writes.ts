@@ -1,9 +1,8 @@
 /** Writes each kind of batch to `usage.sqlite` in one transaction, with statements that are prepared once. */
 import type { DatabaseSync } from "node:sqlite";
-import { hourMilliseconds } from "#store/durations.ts";
+import { hourMilliseconds, hourOf } from "#store/durations.ts";
 import type { UsageHourTable } from "#store/usage-schema.ts";
 import { type Batch, type RequestChunk, requestsIn, type ChunkRequest } from "./recording.ts";
-import { hourOf } from "./time.ts";
 
 /** Keeps the later time: another server may have written a newer one while this batch waited. */
 const rememberKeyUse = `

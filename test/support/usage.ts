@@ -1,8 +1,7 @@
 /** Requests put into a usage store as the writer thread does it, without the thread. */
 import { randomUUID } from "node:crypto";
-import { usageShape } from "#store/files.ts";
 import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
-import { openFile } from "#store/sqlite-file.ts";
+import { usageShape, openFile } from "#store/sqlite-file.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
 import { openPostgresRetention, openPostgresWrites } from "#usage/postgres.ts";
 import {

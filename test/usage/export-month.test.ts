@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test as testOnce } from "node:test";
 import { openUsage } from "#store/stores.ts";
-import { isMonth, monthAfter } from "#usage/time.ts";
+import { isMonth, monthAfter } from "#store/durations.ts";
 import { type ExportPart, exportMonth } from "#usage/totals.ts";
 import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
 import { putRequests, request } from "../support/usage.ts";

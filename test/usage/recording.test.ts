@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test as onFile } from "node:test";
 import { findAccount } from "#accounts/accounts.ts";
-import { usageFile } from "#store/files.ts";
+import { usageFile } from "#store/sqlite-file.ts";
 import { openControl } from "#store/stores.ts";
 import { openRecording } from "#usage/open-recording.ts";
 import { readLastUse } from "#usage/recording.ts";

@@ -8,11 +8,11 @@ import { inTurn } from "#store/job-locks.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
 import type { UsageStore } from "#store/stores.ts";
-import { totalsColumns } from "#usage/columns.ts";
 import { tidyJob, openPostgresWrites } from "#usage/postgres.ts";
 import type { Batch } from "#usage/recording.ts";
 import { findRequests, type LoggedRequest, readRequests } from "#usage/request-log.ts";
 import {
+  totalsColumns,
   exportMonth,
   readBars,
   readTotalsByKey,

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:f
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { usageFile } from "#store/files.ts";
+import { usageFile } from "#store/sqlite-file.ts";
 import { openUsage } from "#store/stores.ts";
 import { readLastUse, type Batch } from "#usage/recording.ts";
 import { openWriter, sizeOf, type WriterOptions } from "#usage/writer.ts";

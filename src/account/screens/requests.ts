@@ -14,8 +14,8 @@ import { grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { requestColumns } from "#usage/columns.ts";
 import {
+  requestColumns,
   type LoggedRequest,
   readRequests,
   type RequestFilter,
