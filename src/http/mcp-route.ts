@@ -1,7 +1,7 @@
 /** Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`. The first message loads it. */
 import { ownOrigin } from "#account/request.ts";
+import { negotiateBody } from "#gateway/answer-cache.ts";
 import { headerLines, quotaHeaders } from "#gateway/headers.ts";
-import { negotiateBody } from "#gateway/negotiate.ts";
 import { openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";

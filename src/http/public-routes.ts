@@ -1,12 +1,14 @@
 /** Serves the documents that need no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets. */
+import { brotliQualityMax, compress, encodedBytesMin } from "#gateway/answer-cache.ts";
 import {
-  brotliQualityMax,
-  compress,
-  encodedBytesMin,
+  contentTag,
+  matchesTag,
+  headerLines,
+  type HeaderLines,
   type Encoding,
-} from "#gateway/answer-cache.ts";
-import { contentTag, matchesTag, headerLines, type HeaderLines } from "#gateway/headers.ts";
-import { preferredEncoding, preferredType } from "#gateway/negotiate.ts";
+  preferredEncoding,
+  preferredType,
+} from "#gateway/headers.ts";
 import { served, notAcceptable } from "#gateway/reads.ts";
 import { feedPath } from "#operations/changes.ts";
 import { readAssets } from "#pages/assets.ts";
