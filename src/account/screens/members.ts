@@ -16,7 +16,7 @@ import { page, type Reply, seeOther } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
-import { listAudit } from "#accounts/list-audit.ts";
+import { listAudit } from "#store/audit.ts";
 import {
   changeRole,
   listMembers,

@@ -6,13 +6,12 @@ import { page, type Reply } from "#account/reply.ts";
 import type { MemberRequest } from "#account/request.ts";
 import { type Route, route } from "#account/route.ts";
 import { dueNotice, isQuotaNear } from "#account/watch-notices.ts";
-import { type AuditEntry, listAudit } from "#accounts/list-audit.ts";
 import { listMembers } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { table } from "#pages/table.ts";
-import { operator, service } from "#store/audit.ts";
+import { type AuditEntry, listAudit, operator, service } from "#store/audit.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 
 export const noticesRoutes: readonly Route[] = [

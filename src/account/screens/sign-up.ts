@@ -6,7 +6,7 @@ import { knownMail, resetMail, signUpMail } from "#account/mail-templates.ts";
 import { page, type Reply } from "#account/reply.ts";
 import type { AccountRequest } from "#account/request.ts";
 import { formRoute, type Route } from "#account/route.ts";
-import { readAddress } from "#accounts/addresses.ts";
+import { readAddress } from "#accounts/people.ts";
 import { requestReset } from "#accounts/change-password.ts";
 import { requestSignUp } from "#accounts/sign-up.ts";
 import { html, type Html } from "#pages/html.ts";
