@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { usageFile } from "#store/files.ts";
+import { usageFile } from "#store/sqlite-file.ts";
 import { whenDone } from "../bench/clean-up.ts";
 import { quantile } from "../bench/statistics.ts";
 import { holdDatabase } from "../test/support/holder-process.ts";

@@ -1,8 +1,15 @@
 /** The JSON Schema of mapping files, with the fields of each kind of record, for editors and other tools. */
+import {
+  type Field,
+  fieldsOf,
+  Condition,
+  Mapping,
+  NamedGps,
+  RecordBlock,
+  SourceOfField,
+} from "#importers/mapping.ts";
 import { canonicalSchemas } from "#records/canonical.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import { type Field, fieldsOf } from "#importers/mapping-fields.ts";
-import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "#importers/mapping.ts";
 
 const condition = { anyOf: [{ type: "string", minLength: 1 }, Condition] };
 const source = { anyOf: [{ type: "string", minLength: 1 }, { $ref: "#/$defs/source" }] };

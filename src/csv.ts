@@ -1,4 +1,4 @@
-/** Writes CSV (RFC 4180) that is also safe to open in a spreadsheet. */
+/** Writes rows as CSV (RFC 4180) that is also safe to open in a spreadsheet, or as JSON. */
 
 /** Content of a cell. Null is empty, and a list becomes one text. */
 export type Cell = string | number | null | readonly string[];
@@ -31,6 +31,10 @@ export const csvRow = <Row>(columns: readonly Column<Row>[], row: Row): string =
   csvLine(columns.map((column) => column.of(row)));
 
 const csvLine = (cells: readonly Cell[]): string => cells.map(csvCell).join(",");
+
+/** Returns one row as the members of a JSON object. */
+export const jsonRow = <Row>(columns: readonly Column<Row>[], row: Row): Record<string, Cell> =>
+  Object.fromEntries(columns.map((column) => [column.name, column.of(row)]));
 
 /**
  * Reports whether a spreadsheet might run a text, or a part of it. A program that splits cells at semicolons or tabs, such

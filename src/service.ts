@@ -1,4 +1,4 @@
-/** Wires the modules together for one process. The opener of a service closes it. */
+/** Wires the modules together for one process, and ends them in order. The opener of a service closes it. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -14,27 +14,25 @@ import { openGateway } from "#gateway/gateway.ts";
 import { openReads } from "#gateway/open-reads.ts";
 import { openOperations } from "#gateway/read-operation.ts";
 import { openAdmin } from "#http/admin.ts";
-import { openCommitBarrier } from "#http/send-answer.ts";
 import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
 import { addressText, listenAt, listenPassed, type PassedSockets } from "#http/listen.ts";
-import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
 import { startOverloadGuard } from "#http/overload.ts";
+import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
+import { openCommitBarrier } from "#http/send-answer.ts";
 import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
-import { openFailedKeys } from "#limits/failed-keys.ts";
+import { openFailedKeys } from "#limits/keyed-limit.ts";
 import { openCounters } from "#limits/open-counters.ts";
 import type { ChosenPatience } from "#limits/shared-counters.ts";
-import { type FailingPart, openFailingParts } from "#metrics/failing-parts.ts";
 import { operations } from "#operations/index.ts";
-import { openLifecycle } from "#service/lifecycle.ts";
-import { metricsOf } from "#service/metrics.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import { type FailingPart, openFailingParts, metricsOf } from "#service/metrics.ts";
 import { openServedDatasets } from "#service/served-datasets.ts";
 import { watchControl } from "#store/control-watch.ts";
-import { controlFile, controlShape } from "#store/files.ts";
 import { takeLock } from "#store/lock.ts";
-import { openFile } from "#store/sqlite-file.ts";
-import { openRecording } from "#usage/recording.ts";
+import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
+import { openRecording } from "#usage/open-recording.ts";
 
 export interface Service {
   server: Server;
@@ -123,16 +121,17 @@ export async function openService(
     reportError: (message) => log.error(message),
   });
   const cache = openAnswerCache(config.answerCacheBytes);
-  const offers = config.exports
-    ? await openOffers(config, log, program, () => datasets.model())
-    : null;
+  let served: ReadModel | null = null;
+  const model = () => served;
+  const offers = config.exports ? await openOffers(config, log, program, model) : null;
   const datasets = await openServedDatasets({
     folder: join(dataDir, "datasets"),
     ahead,
     database: shared?.forThreads ?? null,
     fetchesPinned: config.exports,
     program,
-    onModel(from) {
+    onModel(next, from) {
+      served = next;
       cache.clear();
       accountWorker.show(from);
       offers?.tidy(from.generation.version);
@@ -163,7 +162,8 @@ export async function openService(
 
   const gateway = openGateway({
     verifyKey: (presented) => keyVerifier.verify(presented),
-    noteKeyUse: ({ id }, addressOf) => recording.noteKeyUse(id, () => coarseNetwork(addressOf())),
+    noteKeyUse: ({ id }, addressOf) =>
+      recording.noteKeyUse(id, now(), () => coarseNetwork(addressOf())),
     failedKeys: openFailedKeys({ clock }),
     accountUrl: accountUrl(config),
     counters,
@@ -174,7 +174,7 @@ export async function openService(
     operations,
     pageSizeMax: config.pageSizeMax,
     publicUrl: config.publicUrl,
-    model: datasets.model,
+    model,
     changes: openPublications(join(dataDir, "datasets")),
     offers,
     isStopping: () => life.state !== "running",
@@ -187,7 +187,7 @@ export async function openService(
     gateway,
     reads: openReads(answering, findAnswer),
     findAnswer,
-    model: datasets.model,
+    model,
     changes: answering.changes,
     afterCommit: openCommitBarrier(() => counters.commit()),
     accountWorker: accountWorker.answer,
@@ -284,4 +284,52 @@ async function openOffers(
     onMade: (dataset, file, milliseconds) =>
       log.info({ dataset, file, ms: Math.round(milliseconds) }, "an export is made"),
   });
+}
+
+interface Lifecycle {
+  /** Lets queries be answered from now on, unless the server is already ending. */
+  run(): void;
+  stop(): Promise<void>;
+}
+
+/** Parts that a server ends. `openLifecycle` knows their order. */
+interface Endings {
+  log: Logger;
+  /** Resolves when the last connection is closed. */
+  drain(): Promise<void>;
+  /** Closes the datasets. This and the following are called once, however the server ends. */
+  closeDatasets(): Promise<void>;
+  closeStores(): Promise<void>;
+  closeAdmin(): Promise<void>;
+  releaseLock(): void;
+}
+
+/** Time in `closing`, in ms: enough to close idle connections, and for the last answer of busy ones, unless it is slow. */
+const closingMilliseconds = 1000;
+
+/** @param life state that requests read. Only this changes it. */
+function openLifecycle(life: { state: ServiceState }, endings: Endings): Lifecycle {
+  const closeDatasets = once(endings.closeDatasets);
+  const closeStores = once(endings.closeStores);
+  const releaseLock = once(endings.releaseLock);
+  return {
+    run() {
+      if (life.state === "starting") life.state = "running";
+    },
+    async stop() {
+      if (life.state !== "draining") life.state = "closing";
+      const closed = setTimeout(() => (life.state = "draining"), closingMilliseconds);
+      await Promise.all([endings.drain(), closeDatasets()]);
+      clearTimeout(closed);
+      await closeStores();
+      await endings.closeAdmin();
+      releaseLock();
+    },
+  };
+}
+
+/** Returns a function that calls `work` only the first time. */
+function once<R>(work: () => R): () => R {
+  let result: { value: R } | null = null;
+  return () => (result ??= { value: work() }).value;
 }

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { settings } from "#config/settings.ts";
+import { settings, settingNames } from "#config/settings.ts";
 import { accountUrl, ConfigFault, isLoopback, localUrl, missedLinks, readConfig } from "#config.ts";
-import { settingNames } from "#config/settings.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 function faultsOf(environment: Record<string, string>): readonly string[] {

@@ -1,10 +1,9 @@
 /** Changes the e-mail address of a person, once they have followed a link sent to the new one. */
 import { writeAudit } from "#store/audit.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { readAddress } from "./addresses.ts";
 import { LinkFault, type MadeLink, makeLink, useLink, useUpLinks } from "./one-time-links.ts";
 import type { Passwords } from "./passwords.ts";
-import { findPerson, findPersonById, type Person, refuseTaken } from "./people.ts";
+import { readAddress, findPerson, findPersonById, type Person, refuseTaken } from "./people.ts";
 import { confirmInTurn } from "./sign-in.ts";
 import { admit } from "./throttle.ts";
 

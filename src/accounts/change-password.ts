@@ -4,11 +4,17 @@ import { operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { type Address, readAddress } from "./addresses.ts";
 import type { Client } from "./client.ts";
 import { lookAtLink, type MadeLink, makeLink, useLink, useUpLinks } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
-import { findPerson, personOf, requirePerson, requirePersonRow } from "./people.ts";
+import {
+  type Address,
+  readAddress,
+  findPerson,
+  personOf,
+  requirePerson,
+  requirePersonRow,
+} from "./people.ts";
 import { deleteSessions, forgetBrowsers, openSession, type OpenedSession } from "./sessions.ts";
 import { confirmInTurn } from "./sign-in.ts";
 import { admit, forgive, networksOf } from "./throttle.ts";

@@ -4,14 +4,13 @@ import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { readAddress } from "./addresses.ts";
 import { requireOpenNumber } from "./accounts.ts";
 import { insertMember, requireOwner, roleOf } from "./members.ts";
 import { type Link, lookAtLink, type MadeLink, makeLink, useLink } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
-import { findPerson, insertPerson, type Person, refuseTaken } from "./people.ts";
-import { type Completion, settle } from "./sign-up.ts";
+import { readAddress, findPerson, insertPerson, type Person, refuseTaken } from "./people.ts";
 import { openSession, type OpenedSession } from "./sessions.ts";
+import { type Completion, settle } from "./sign-up.ts";
 
 interface InvitationOrder {
   /** Number; null for an account of their own, to which only the operator invites. */

@@ -5,7 +5,7 @@ import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
-import type { Address } from "./addresses.ts";
+import type { Address } from "./people.ts";
 
 export interface Link {
   id: string;

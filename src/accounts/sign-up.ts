@@ -4,7 +4,6 @@ import { operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
-import { readAddress } from "./addresses.ts";
 import type { Client } from "./client.ts";
 import { insertMember } from "./members.ts";
 import {
@@ -16,7 +15,7 @@ import {
   useUpLinks,
 } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
-import { findPerson, insertPerson, refuseTaken } from "./people.ts";
+import { readAddress, findPerson, insertPerson, refuseTaken } from "./people.ts";
 import { openSession, type OpenedSession } from "./sessions.ts";
 import { admit, networksOf } from "./throttle.ts";
 

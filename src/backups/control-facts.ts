@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFault } from "#store/domain-error.ts";
-import { controlFile } from "#store/files.ts";
+import { controlFile } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 
 export interface KeyFacts {

@@ -15,20 +15,19 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import type { Generation } from "#datasets/generation.ts";
 import { hashFile } from "#datasets/file-hash.ts";
+import type { Generation } from "#datasets/generation.ts";
 import { findFactsFault } from "#datasets/open-generation.ts";
-import { syncPath } from "#store/whole-file.ts";
 import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
 import { sqliteFault } from "#store/store-fault.ts";
+import { syncPath } from "#store/whole-file.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
-import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
 import type { Installation } from "./control-facts.ts";
-import { finishRestore } from "./restore-folders.ts";
+import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
+import { finishRestore, withTemporaryFolder } from "./restore-folders.ts";
 import { gatherSteps, publicationsPath } from "./steps.ts";
 import { requestTables } from "./stored-tables.ts";
 import { type Content, type Sink, type Written, writeTar } from "./tar.ts";
-import { withTemporaryFolder } from "./temporary-folder.ts";
 
 interface BackupOrder extends Installation {
   /** Version of this program. */

@@ -5,18 +5,16 @@ import { DatabaseSync } from "node:sqlite";
 import { openInstances } from "#datasets/instances.ts";
 import { fetchFolder, storeFolder } from "#datasets/shared-folder.ts";
 import { partLimits } from "#datasets/stored-parts.ts";
-import { controlFile, controlShape, usageShape } from "#store/files.ts";
+import { migratePostgres, refuseUnready, refuseUnfit } from "#store/postgres-schema.ts";
 import { connectPostgres, placeName, type PostgresSession } from "#store/postgres.ts";
-import { migratePostgres, refuseUnready } from "#store/postgres-schema.ts";
-import { refuseUnfit } from "#store/refuse-unfit.ts";
 import type { StoreName } from "#store/schema-steps.ts";
-import { openFile } from "#store/sqlite-file.ts";
+import { controlFile, controlShape, usageShape, openFile } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { type ControlFacts, queryControlFacts, readControlFacts } from "./control-facts.ts";
 import type { Manifest } from "./manifest.ts";
+import { withTemporaryFolder } from "./restore-folders.ts";
 import { prepare, reportOf, type Restored, type RestoreOrder } from "./restore.ts";
 import { fetchTable, requestTables, storedTables, storeTable } from "./stored-tables.ts";
-import { withTemporaryFolder } from "./temporary-folder.ts";
 
 /** Extent of the data folder to write. */
 interface Extent {

@@ -1,8 +1,8 @@
-/** The folders in which a restore works, and the completion of a decided restore, even after its process was killed. */
-import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+/** The folders in which a backup is made and a restore works, and the completion of a decided restore whose process was killed. */
+import { existsSync, readdirSync, renameSync, rmSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { syncPath } from "#store/whole-file.ts";
 import { takeLock, type Lock } from "#store/lock.ts";
+import { syncPath } from "#store/whole-file.ts";
 
 /** Folder of a restore in preparation. One left behind means nothing; the next restore removes it. */
 export const draftFolder = ".restore-draft";
@@ -87,4 +87,35 @@ function tidyUp(dataDir: string, decided: string, kept: string | undefined): str
   rmSync(decided, { recursive: true });
   syncPath(dataDir);
   return hasReplaced ? join(dataDir, kept) : null;
+}
+
+const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/**
+ * Runs `work` with a private folder that is removed however the work ends, except by `kill -9`.
+ * @param path prefix of the folder, followed by `.tmp-` and six characters; only its owner may enter it.
+ * @param work must yield to the event loop now and then, or no signal is handled.
+ */
+export async function withTemporaryFolder<R>(
+  path: string,
+  work: (folder: string) => Promise<R>,
+): Promise<R> {
+  const folder = mkdtempSync(`${path}.tmp-`);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const onSignal = (signal: NodeJS.Signals) => {
+    remove();
+    stopListening();
+    // Without a listener the signal has its usual effect again.
+    process.kill(process.pid, signal);
+  };
+  const stopListening = () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  try {
+    return await work(folder);
+  } finally {
+    stopListening();
+    remove();
+  }
 }

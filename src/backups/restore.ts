@@ -13,11 +13,9 @@ import type { Transaction } from "kysely";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
-import { makePrivateFolder } from "#store/private-folder.ts";
-import { controlFile } from "#store/files.ts";
-import { otherThanFile } from "#store/plain-file.ts";
+import { controlFile, makePrivateFolder } from "#store/sqlite-file.ts";
 import { openControl } from "#store/stores.ts";
-import { syncPath } from "#store/whole-file.ts";
+import { otherThanFile, syncPath } from "#store/whole-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
   type ControlFacts,

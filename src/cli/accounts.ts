@@ -31,7 +31,7 @@ import {
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { withControl } from "./data-dir.ts";
 import { table, timeText } from "./output.ts";
-import { quotaOptions, quotasFrom, quotasText } from "./quota-options.ts";
+import { quotaOptions, quotasFrom, quotasText } from "./option-values.ts";
 
 const account = argument("<account>", "name or id");
 const address = argument("<address>", "e-mail address of the person");

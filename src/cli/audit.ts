@@ -1,7 +1,6 @@
 /** `gp-records audit`: who changed what. */
 import { requireAccount } from "#accounts/accounts.ts";
-import { listAudit } from "#accounts/list-audit.ts";
-import { auditActions } from "#store/audit.ts";
+import { listAudit, auditActions } from "#store/audit.ts";
 import { choice, command, family, flag, option } from "./command.ts";
 import { withControl } from "./data-dir.ts";
 import { parseCount, parseMoment } from "./option-values.ts";

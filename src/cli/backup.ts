@@ -3,7 +3,7 @@ import { isNoRoom } from "#datasets/disk-space.ts";
 import { readConfig } from "#config.ts";
 import { argument, command, flag } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import { programVersion } from "./program-version.ts";
+import { programVersion } from "./program.ts";
 
 /** Stands for standard output, which carries the archive itself then. */
 const output = "-";

@@ -1,6 +1,7 @@
-/** Opens the stores that DATA_DIR and DATABASE_URL name, for as long as a command works with them. */
+/** Opens the stores that DATA_DIR and DATABASE_URL name while a command works with them, and notes its changes of datasets. */
 import { finishRestore } from "#backups/restore-folders.ts";
 import { type Config, readConfig } from "#config.ts";
+import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
 
@@ -41,4 +42,34 @@ function settledConfig({ environment }: CliContext): Config {
   const config = readConfig(environment);
   finishRestore(config.dataDir);
   return config;
+}
+
+/** A change of datasets, which are files outside the control store. */
+interface Change {
+  /** The operator if left out. */
+  actor?: Actor;
+  action: AuditAction;
+  subject: string;
+  detail?: object;
+}
+
+/**
+ * Writes a change into the audit log. The change is done: where the log cannot be written that is a warning, and the
+ * command still succeeds.
+ * @param subject version of a dataset.
+ */
+export async function noteChange(
+  context: CliContext,
+  { actor = operator, action, subject, detail = {} }: Change,
+): Promise<void> {
+  const entry = { actor, action, subject, detail, now: context.now() };
+  try {
+    await withControl(context, (control) =>
+      control.write((transaction) => writeAudit(transaction, entry)),
+    );
+  } catch (error) {
+    context.reportError(
+      `warning: ${action} of ${subject} is not in the audit log: ${(error as Error).message}`,
+    );
+  }
 }

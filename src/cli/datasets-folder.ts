@@ -7,7 +7,7 @@ import { type Catalogue, type DatasetList, openCatalogue } from "#datasets/catal
 import type { Datasets } from "#datasets/datasets.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { isRunning, type Lock, takeLock } from "#store/lock.ts";
-import { makePrivateFolder } from "#store/private-folder.ts";
+import { makePrivateFolder } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";

@@ -4,7 +4,7 @@ import type { Datasets } from "#datasets/datasets.ts";
 import type { Pruned } from "#datasets/prune.ts";
 import { type Actor, service } from "#store/audit.ts";
 import type { CliContext } from "./command.ts";
-import { noteChange } from "./note-change.ts";
+import { noteChange } from "./data-dir.ts";
 
 export const freedBytes = ({ removed }: Pruned) =>
   removed.reduce((sum, { bytes }) => sum + bytes, 0);

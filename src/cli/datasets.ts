@@ -7,8 +7,9 @@ import type { Datasets } from "#datasets/datasets.ts";
 import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { type AuditAction, operator } from "#store/audit.ts";
-import { argument, type CliContext, command, family, flag, option } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
+import { argument, type CliContext, command, family, flag, option } from "./command.ts";
+import { dataDirOf, noteChange } from "./data-dir.ts";
 import {
   changeDatasets,
   chosenVersion,
@@ -17,10 +18,7 @@ import {
   noDataset,
 } from "./datasets-folder.ts";
 import { countText, freedBytes, notePruned, pruneAfterPublication } from "./datasets-prune.ts";
-import { dataDirOf } from "./data-dir.ts";
-import { noteChange } from "./note-change.ts";
-import { onOneLine, table, timeText } from "./output.ts";
-import { showProgress } from "./progress.ts";
+import { onOneLine, table, timeText, showProgress } from "./output.ts";
 
 const versionArgument = argument("<version>", "as `datasets list` shows it");
 

@@ -12,7 +12,7 @@ import { dayMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
 import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
-import { showProgress } from "./progress.ts";
+import { showProgress } from "./output.ts";
 
 const demoAccount = "demo";
 const keyLifetimeMilliseconds = dayMilliseconds;

@@ -5,6 +5,7 @@ import type { ImportRequest, ImportResult } from "#datasets/publish.ts";
 import type { RejectedMax, Rejections } from "#datasets/rejections.ts";
 import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
+import { CommandFault, exitCodes } from "./command-fault.ts";
 import {
   argument,
   choice,
@@ -16,11 +17,9 @@ import {
   parameter,
   type Values,
 } from "./command.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets-prune.ts";
-import { onOneLine } from "./output.ts";
-import { showProgress } from "./progress.ts";
+import { onOneLine, showProgress } from "./output.ts";
 
 const args = {
   files: argument("<files...>", "files of the source, read in this order; - is standard input"),
@@ -159,7 +158,7 @@ async function noteAndClear(
   { published, changes: { added, updated: changed, removed } }: ImportResult,
 ): Promise<Cleared> {
   if (published === null) return { versions: [], text: "" };
-  const { noteChange } = await import("./note-change.ts");
+  const { noteChange } = await import("./data-dir.ts");
   const { pruneAfterPublication } = await import("./datasets-prune.ts");
   const detail = { source, added, changed, removed };
   await noteChange(context, { action: "dataset.published", subject: published.version, detail });

@@ -1,7 +1,13 @@
 /** `gp-records keys`: makes, shows, ends and replaces API keys. */
 import { requireAccount, requireOpenAccount } from "#accounts/accounts.ts";
-import { type IssuedKey, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
-import { overlapDefault, rotateKey } from "#keys/rotate-key.ts";
+import {
+  type IssuedKey,
+  issueKey,
+  listKeys,
+  revokeKey,
+  overlapDefault,
+  rotateKey,
+} from "#keys/keys.ts";
 import { readLastUse } from "#usage/recording.ts";
 import { argument, command, family, neededOption, option } from "./command.ts";
 import { withControl, withUsage } from "./data-dir.ts";

@@ -1,6 +1,9 @@
-/** Reads moments, counts and durations from the command line. */
+/** Reads moments, counts, durations and quotas from the command line. */
 import { InvalidArgumentError } from "commander";
+import { quotaMax } from "#limits/policy.ts";
+import type { Quotas } from "#store/control-tables.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
+import { option } from "./command.ts";
 
 const dayStart = /^\d{4}-\d{2}-\d{2}/;
 const momentShape = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
@@ -72,3 +75,43 @@ export function parseLifetime(text: string): number | "never" {
 
 /** Milliseconds; `0` for none at all. */
 export const parseOverlap = (text: string): number => (text === "0" ? 0 : parseDuration(text));
+
+// Not null for "default": commander turns a parsed null into an empty text.
+type GivenQuota = number | "default";
+
+const quotaOption = (name: string, seconds: string) =>
+  option(
+    `--per-${name} <n>`,
+    `requests in ${seconds} seconds: 1 to ${quotaMax.toLocaleString("en-US")}, or default`,
+    parseQuota,
+  );
+
+/** The options that set quotas, of an account or of a plan. */
+export const quotaOptions = {
+  minute: quotaOption("minute", "60"),
+  hour: quotaOption("hour", "3,600"),
+  day: quotaOption("day", "86,400"),
+};
+
+function parseQuota(text: string): GivenQuota {
+  if (text === "default") return text;
+  if (!/^[0-9]{1,15}$/.test(text))
+    throw new InvalidArgumentError("Write a whole number, or default.");
+  return Number(text);
+}
+
+/** Only the windows that were given; null for those that go back to the default. */
+export const quotasFrom = (given: {
+  readonly [Window in keyof Quotas]: GivenQuota | undefined;
+}): Partial<Quotas> =>
+  Object.fromEntries(
+    Object.entries(given)
+      .filter(([, quota]) => quota !== undefined)
+      .map(([window, quota]) => [window, quota === "default" ? null : quota]),
+  );
+
+export function quotasText({ minute, hour, day }: Quotas): string {
+  if (minute === null && hour === null && day === null) return "the default quotas";
+  const text = (requests: number | null) => requests ?? "default";
+  return `${text(minute)} a minute, ${text(hour)} an hour, ${text(day)} a day`;
+}

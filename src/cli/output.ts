@@ -1,4 +1,4 @@
-/** What commands print: lines and tables for people, without control characters. */
+/** What commands print: lines and tables for people, without control characters, and the progress of a long command. */
 
 /** Control characters except the line break, DEL and C1 among them; separators of lines; and what changes the direction of text. */
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
@@ -38,3 +38,43 @@ export function table(
 /** `2026-11-21T09:30:00Z` of ISO text with a fraction of a second; a dash where there is no time. */
 export const timeText = (iso: string | null | undefined): string =>
   iso === null || iso === undefined ? "-" : iso.replace(/\.\d+Z$/, "Z");
+
+/** On a terminal one line that is rewritten; elsewhere lines, only on request. */
+interface Progress {
+  /** @param what is counted: "lines read". */
+  show(count: number, what: string): void;
+  clear(): void;
+}
+
+interface Options {
+  /** Whether to write a line a second where there is no terminal. */
+  isPipedToo?: boolean;
+  stream?: Pick<NodeJS.WriteStream, "isTTY" | "write">;
+  /** Milliseconds on a monotonic clock. */
+  now?: () => number;
+}
+
+export function showProgress({
+  isPipedToo = false,
+  stream = process.stderr,
+  now = () => performance.now(),
+}: Options = {}): Progress {
+  if (!stream.isTTY && !isPipedToo) return { show() {}, clear() {} };
+  const everyMilliseconds = stream.isTTY ? 100 : 1000;
+  // What is done at once shows no progress.
+  let shownAt = now();
+  let isShown = false;
+  return {
+    show(count, what) {
+      if (now() - shownAt < everyMilliseconds) return;
+      shownAt = now();
+      isShown = true;
+      const text = `${count.toLocaleString("en-US")} ${what}`;
+      stream.write(stream.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
+    },
+    clear() {
+      if (stream.isTTY && isShown) stream.write("\r\u001b[K");
+      isShown = false;
+    },
+  };
+}

@@ -3,7 +3,7 @@ import { listPlans, type Plan, removePlan, setPlan } from "#accounts/plans.ts";
 import { argument, choice, command, family } from "./command.ts";
 import { withControl } from "./data-dir.ts";
 import { table, timeText } from "./output.ts";
-import { quotaOptions, quotasFrom, quotasText } from "./quota-options.ts";
+import { quotaOptions, quotasFrom, quotasText } from "./option-values.ts";
 
 /** What `--changes` takes. */
 const changesOf = { yes: true, no: false, default: null } as const;

@@ -1,4 +1,6 @@
 /** Builds the command line from its parts, runs one command and returns its exit code. */
+import { readFileSync } from "node:fs";
+import { findPackageJSON } from "node:module";
 import { Command, CommanderError } from "commander";
 import { BackupFault } from "#backups/backup-fault.ts";
 import { ConfigFault } from "#config.ts";
@@ -6,10 +8,9 @@ import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { maskKeys } from "#problems.ts";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
-import type { AddCommands, CliContext } from "./command.ts";
 import { CommandFault, type ExitCode, exitCodes } from "./command-fault.ts";
+import type { AddCommands, CliContext } from "./command.ts";
 import { harmless, onOneLine } from "./output.ts";
-import { programVersion } from "./program-version.ts";
 
 /**
  * Nothing that a command prints reaches a terminal as a control character, whichever file or argument it comes from.
@@ -108,3 +109,8 @@ function exitCodeOf(error: unknown): ExitCode {
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   return exitCodes.unexpected;
 }
+
+/** Returns the version of this program, as its package states it. */
+export const programVersion = (): string =>
+  (JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, "utf8")) as { version: string })
+    .version;

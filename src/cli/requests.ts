@@ -1,8 +1,12 @@
 /** `gp-records requests`: looks into the request log. */
 import { requireAccount } from "#accounts/accounts.ts";
 import { DomainError } from "#store/domain-error.ts";
-import { requestColumns } from "#usage/columns.ts";
-import { findRequests, type LoggedRequest, requestsInPages } from "#usage/request-log.ts";
+import {
+  requestColumns,
+  findRequests,
+  type LoggedRequest,
+  requestsInPages,
+} from "#usage/request-log.ts";
 import { argument, type CliContext, command, family, neededOption, option } from "./command.ts";
 import { withControl, withUsage } from "./data-dir.ts";
 import { parseCount, parseMoment } from "./option-values.ts";

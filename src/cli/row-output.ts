@@ -1,7 +1,6 @@
 /** Prints rows as CSV, JSON lines or one JSON document for programs, or as a table for people. */
 import { listAccounts } from "#accounts/accounts.ts";
-import { type Column, csvHeading, csvRow } from "#csv.ts";
-import { jsonRow } from "#usage/columns.ts";
+import { type Column, csvHeading, csvRow, jsonRow } from "#csv.ts";
 import { type CliContext, flag, jsonFlag } from "./command.ts";
 import { withControl } from "./data-dir.ts";
 

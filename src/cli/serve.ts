@@ -9,7 +9,7 @@ import { type CliContext, command, flag } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
 import type { ServerLog } from "./log.ts";
-import { programVersion } from "./program-version.ts";
+import { programVersion } from "./program.ts";
 
 /**
  * V8 flag that keeps objects out of the old space until they have survived. Otherwise V8 allocates there what survived in

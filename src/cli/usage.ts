@@ -1,14 +1,14 @@
 /** `gp-records usage`: what was asked in a month, for bills and reports. */
 import { InvalidArgumentError } from "commander";
 import type { Column } from "#csv.ts";
-import { totalsColumns } from "#usage/columns.ts";
+import { isMonth } from "#store/durations.ts";
 import {
+  totalsColumns,
   type ExportedUsage,
   exportMonth,
   type ExportPart,
   exportParts,
-} from "#usage/export-month.ts";
-import { isMonth } from "#usage/time.ts";
+} from "#usage/totals.ts";
 import { command, family, neededOption } from "./command.ts";
 import { withUsage } from "./data-dir.ts";
 import { table } from "./output.ts";

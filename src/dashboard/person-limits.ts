@@ -1,5 +1,12 @@
 /** Limits how many account pages one person may request: exact sliding windows in memory, across all their accounts. */
-import { append, countIn, openLog, shrink, type SlidingLog, waitIn } from "#limits/sliding-log.ts";
+import {
+  append,
+  countIn,
+  openLog,
+  shrink,
+  type SlidingLog,
+  waitIn,
+} from "#limits/memory-counters.ts";
 
 /**
  * Each kind is counted separately, so that suggestions use up no pages, and somebody who has looked at too many pages

@@ -1,6 +1,6 @@
 /** Faults of datasets that cannot be built, verified, published or opened, with their remedies. */
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import { otherThanFile } from "#store/plain-file.ts";
+import { otherThanFile } from "#store/whole-file.ts";
 
 /**
  * Reason of a fault:

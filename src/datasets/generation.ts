@@ -1,7 +1,7 @@
 /** The facts of a generation, which are beside its file in `<version>.json`. */
 import { readFileSync } from "node:fs";
 import type { RecordKind } from "#records/kinds.ts";
-import { otherThanFile } from "#store/plain-file.ts";
+import { otherThanFile } from "#store/whole-file.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 
 export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;

@@ -2,7 +2,15 @@
 import type { ExternalIds } from "#records/common.ts";
 import type { InventedGp, PropertyType } from "./cast.ts";
 import { dayOf, dayText, lastYear, recentDay, someTime } from "./dates.ts";
-import { hostOf, inventLegalName, inventManager, inventName, type GpName } from "./names.ts";
+import {
+  hostOf,
+  inventLegalName,
+  inventManager,
+  inventName,
+  type GpName,
+  fill,
+  roundAmount,
+} from "./names.ts";
 import { citiesAbroad, metros, someCity, someMetro, type Metro } from "./places.ts";
 import {
   chance,
@@ -17,7 +25,7 @@ import {
   whole,
   type Random,
 } from "./random.ts";
-import { fill, roundAmount } from "./text.ts";
+
 import words from "./words.json" with { type: "json" };
 
 /** A kind of GP: the property it buys, how it earns, and the words in its name. */

@@ -1,7 +1,7 @@
-/** Names of GPs, funds and buildings, built the way real ones are. */
+/** Names of GPs, funds and buildings, built the way real ones are; sentences and amounts the way people write them. */
 import { fold } from "#records/fold.ts";
 import { chance, pick, pickEarly, weightedKeys, whole, type Random } from "./random.ts";
-import { fill } from "./text.ts";
+
 import words from "./words.json" with { type: "json" };
 
 export interface GpName {
@@ -91,3 +91,26 @@ export const inventVehicle = (random: Random, stem: string): string =>
 /** Invents the name with which the manager of a fund signs, such as `Northwind Fund III GP, LP`. */
 export const inventManager = (random: Random, stem: string): string =>
   inventFrom(random, someManagerName(random), stem);
+
+/** Fills the gaps of a sentence, such as `{gp} buys {project}`, from left to right. */
+export const fill = (sentence: string, say: (gap: string) => string): string =>
+  sentence.replace(/\{(\w+)\}/g, (_, gap: string) => say(gap));
+
+/** Rounds to three digits: 48,137,522 becomes 48,100,000. */
+export function roundAmount(value: number): number {
+  let step = 1;
+  while (value / step >= 1000) step *= 10;
+  return Math.round(value / step) * step;
+}
+
+const million = 1_000_000;
+const billion = 1000 * million;
+
+/** Returns a rounded amount of at least 1,000 in words, such as `$48.1 million`. */
+export function amountWords(value: number): string {
+  if (value >= billion) return `$${twoDecimals(value / billion)} billion`;
+  if (value >= million) return `$${twoDecimals(value / million)} million`;
+  return `$${Math.round(value / 1000)},000`;
+}
+
+const twoDecimals = (value: number) => String(Math.round(value * 100) / 100);

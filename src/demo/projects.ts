@@ -9,7 +9,7 @@ import {
   withNeighbours,
 } from "./cast.ts";
 import { dayText, lastDay, recentDay, roughDay, someTime } from "./dates.ts";
-import { inventFrom } from "./names.ts";
+import { inventFrom, roundAmount } from "./names.ts";
 import { type Metro, someCity, someMetro } from "./places.ts";
 import {
   chance,
@@ -24,7 +24,7 @@ import {
   type Random,
 } from "./random.ts";
 import { inventSchedule } from "./schedules.ts";
-import { roundAmount } from "./text.ts";
+
 import words from "./words.json" with { type: "json" };
 
 interface Property {

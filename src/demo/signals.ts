@@ -9,7 +9,7 @@ import {
   type SignalType,
 } from "./cast.ts";
 import { dayOf, dayText, lastDay, recentDay, roughDay, someTime } from "./dates.ts";
-import { inventVehicle } from "./names.ts";
+import { inventVehicle, amountWords, fill, roundAmount } from "./names.ts";
 import { someMetro, type Metro } from "./places.ts";
 import {
   chance,
@@ -23,7 +23,7 @@ import {
   type Random,
 } from "./random.ts";
 import { eventsOf, type ProjectEvent } from "./schedules.ts";
-import { amountWords, fill, roundAmount } from "./text.ts";
+
 import words from "./words.json" with { type: "json" };
 
 /** Content of one kind of signal. */

@@ -1,8 +1,7 @@
 /** Checks whether the server that counts for several instances answers. */
 import type { Config } from "#config.ts";
-import type { Engine } from "#limits/engine.ts";
+import { type Engine, sentenceOf, within } from "#limits/engine.ts";
 import { defaultQuotas } from "#limits/policy.ts";
-import { sentenceOf, within } from "#limits/wait-for-engine.ts";
 import { type Check, fail, ok } from "./check.ts";
 
 /** Longest wait for an answer in ms, longer than any server waits. */

@@ -13,7 +13,7 @@ export const database: Check = {
 
 async function schemaFinding(url: string): Promise<Finding> {
   const { connectPostgres, placeName } = await import("#store/postgres.ts");
-  const { refuseUnfit } = await import("#store/refuse-unfit.ts");
+  const { refuseUnfit } = await import("#store/postgres-schema.ts");
   const { refuseUnready } = await import("#store/postgres-schema.ts");
   const place = placeName(url);
   try {

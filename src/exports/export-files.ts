@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { csvHeading, csvRow, lineEnd } from "#csv.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { recordColumns } from "#records/columns.ts";
-import { openOutputFile, type OutputFile } from "./output-file.ts";
+import { openOutputFile, type OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "./record-source.ts";
 import type { ExportedFile, FileFormat } from "./run-export.ts";
 import type { WorkbookNotes } from "./workbook.ts";

@@ -8,8 +8,7 @@ import { idPrefixes } from "#datasets/format.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { isOwnFormat } from "#datasets/open-generation.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { readPlainFile } from "#store/plain-file.ts";
-import { replaceFile } from "#store/whole-file.ts";
+import { readPlainFile, replaceFile } from "#store/whole-file.ts";
 import { type FileFormat, fileFormats, runExport } from "./run-export.ts";
 
 export interface OfferedFile {

@@ -6,7 +6,7 @@ import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";
 import { Signal } from "#records/signal.ts";
-import type { OutputFile } from "./output-file.ts";
+import type { OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "./record-source.ts";
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];

@@ -5,7 +5,7 @@ import { looksLikeFormula } from "#csv.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { recordColumns, type ColumnType } from "#records/columns.ts";
-import type { OutputFile } from "./output-file.ts";
+import type { OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "./record-source.ts";
 
 /** Notes on the last sheet, besides the facts about the dataset. */

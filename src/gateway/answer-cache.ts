@@ -1,9 +1,9 @@
-/** Caches answers of the current dataset in each requested encoding, up to a number of bytes. */
+/** Compresses answers, and caches those of the current dataset in each requested encoding, up to a number of bytes. */
 import { promisify } from "node:util";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { counter, gauge, type Metric } from "#metrics/metric.ts";
-import type { HeaderLines } from "./headers.ts";
+import { type Encoding, type HeaderLines, preferredEncoding } from "./headers.ts";
 
 /** An answer from one dataset. Nothing in it depends on the client. */
 export interface SentBody {
@@ -93,10 +93,6 @@ function sizeOf({ body, encoded }: SentBody): number {
   return overheadBytes + body.length + (encoded.br?.length ?? 0) + (encoded.gzip?.length ?? 0);
 }
 
-/** Encodings of answers, the preferred one first. */
-export const encodings = ["br", "gzip"] as const;
-export type Encoding = (typeof encodings)[number];
-
 /** Largest body that is sent uncompressed, in bytes. */
 export const encodedBytesMin = 1024;
 
@@ -129,4 +125,15 @@ export function compress(
         },
       })
     : gzipAsync(body, { level: levels.gzip });
+}
+
+/** Encodes a body made for one answer as the client prefers. Returns it with its `content-encoding`. */
+export async function negotiateBody(
+  acceptEncoding: string | undefined,
+  body: Buffer,
+): Promise<{ body: Buffer; headers: { "content-encoding"?: Encoding } }> {
+  const encoding = body.length > encodedBytesMin ? preferredEncoding(acceptEncoding) : null;
+  return encoding === null
+    ? { body, headers: {} }
+    : { body: await compress(body, encoding), headers: { "content-encoding": encoding } };
 }

@@ -18,9 +18,9 @@
  * question gets a 503. When a dataset is replaced, `AnswerCache.clear` empties the cache. An internal error is an outcome like
  * any refusal, with its cause for the log, so it still carries the quota status.
  */
-import type { LiveKey } from "#keys/live-key.ts";
+import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
-import type { FailedKeys } from "#limits/failed-keys.ts";
+import type { FailedKeys } from "#limits/keyed-limit.ts";
 import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { failedKeysProblem, notCountedProblem, quotaProblem } from "#limits/quota-problem.ts";
 import { internalError, Problem } from "#problems.ts";

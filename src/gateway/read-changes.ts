@@ -19,8 +19,9 @@ import {
   pageLinks,
   quotaHeaders,
   validators,
+  preferredEncoding,
+  preferredType,
 } from "./headers.ts";
-import { preferredEncoding, preferredType } from "./negotiate.ts";
 import {
   type Asked,
   type Content,

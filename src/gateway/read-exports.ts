@@ -15,8 +15,8 @@ import {
   matchesTag,
   quotaHeaders,
   validators,
+  preferredType,
 } from "./headers.ts";
-import { preferredType } from "./negotiate.ts";
 import {
   type Asked,
   type AskedHeaders,

@@ -5,8 +5,14 @@ import type { Operation, Query } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import type { SentBody } from "./answer-cache.ts";
 import type { Found } from "./gateway.ts";
-import { answerTag, headerLines, matchesTag, pageLinks, validators } from "./headers.ts";
-import { preferredType } from "./negotiate.ts";
+import {
+  answerTag,
+  headerLines,
+  matchesTag,
+  pageLinks,
+  validators,
+  preferredType,
+} from "./headers.ts";
 import {
   type Asked,
   finish,

@@ -5,8 +5,14 @@ import { vocabularyOf, vocabularyPath as path } from "#operations/vocabulary.ts"
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { SentBody } from "./answer-cache.ts";
 import type { Found } from "./gateway.ts";
-import { answerTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
-import { preferredType } from "./negotiate.ts";
+import {
+  answerTag,
+  descriptionLink,
+  headerLines,
+  matchesTag,
+  validators,
+  preferredType,
+} from "./headers.ts";
 import {
   type Asked,
   finish,

@@ -5,10 +5,16 @@ import type { Operation } from "#operations/operation.ts";
 import type { ReadName } from "#operations/reads.ts";
 import { Problem } from "#problems.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { type AnswerCache, type Encoding, type SentBody } from "./answer-cache.ts";
+import type { AnswerCache, SentBody } from "./answer-cache.ts";
 import type { Asker, Caller, Gateway, Outcome, Refusal } from "./gateway.ts";
-import { headerLines, type HeaderLines, quotaHeaders, validators } from "./headers.ts";
-import { preferredEncoding } from "./negotiate.ts";
+import {
+  headerLines,
+  type HeaderLines,
+  quotaHeaders,
+  validators,
+  type Encoding,
+  preferredEncoding,
+} from "./headers.ts";
 
 /** A question as the client sent it. */
 export interface Asked {

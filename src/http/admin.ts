@@ -2,9 +2,8 @@
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { type Config, isLoopback } from "#config.ts";
-import { openEventLoopMetrics } from "#metrics/event-loop-metrics.ts";
-import { exposition, expositionType } from "#metrics/exposition.ts";
-import type { Metric } from "#metrics/metric.ts";
+import { exposition, expositionType, type Metric } from "#metrics/metric.ts";
+import { openEventLoopMetrics } from "#metrics/process-metrics.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { whyNotReady } from "./health.ts";
 import { addressText, listenAt, ListenFault, listenPassed } from "./listen.ts";

@@ -1,11 +1,10 @@
 /** Reads the bodies of requests, and limits the bytes held until they are complete. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "#config.ts";
+import { openNetworkShares } from "#limits/client-network.ts";
 import { Problem } from "#problems.ts";
-import { clientAddress } from "./client-address.ts";
 import { leaveUnread } from "./connections.ts";
-import { openNetworkShares } from "./network-shares.ts";
-import type { Exchange } from "./routes.ts";
+import { clientAddress, type Exchange } from "./routes.ts";
 
 /** Largest form of the account pages, and largest message to `/mcp`: 64 KiB. Operations ignore a body up to this size. */
 export const bodyBytesMax = 64 * 1024;

@@ -1,23 +1,27 @@
 /** Builds the HTTP server: the table of its routes, and the way of a request through it. Its builder closes it. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { formType, type PageHeader, pageRequestHeaders } from "#dashboard/messages.ts";
 import type { Caller } from "#gateway/gateway.ts";
+import { headerLines } from "#gateway/headers.ts";
 import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
 import { clientNetwork } from "#limits/client-network.ts";
 import { internalError, Problem } from "#problems.ts";
-import { openBodyBudget, readBody } from "./bodies.ts";
+import { openBodyBudget, readBody, bodyBytesMax, otherType, sentType } from "./bodies.ts";
 import { checkRequest, headerBytesMax, headerLinesMax } from "./check-request.ts";
-import { clientAddress, clientOf, presentedKey, presentedKeyOrBearer } from "./client-address.ts";
-import { drain } from "./connections.ts";
+import { drain, guardConnections, type GuardedConnections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { openFairQueue } from "./fair-queue.ts";
-import { guardConnections, type GuardedConnections } from "./guard-connections.ts";
 import { healthRoutes } from "./health.ts";
-import { accountRoutes } from "./account-routes.ts";
 import { mcpRoute } from "./mcp-route.ts";
-import { publicRoutes } from "./public-routes.ts";
 import { createServer } from "./node-http.ts";
 import { answerParserFaults } from "./parser-faults.ts";
+import { publicRoutes } from "./public-routes.ts";
+import { otherPaths } from "./record-requests.ts";
 import {
+  clientAddress,
+  clientOf,
+  presentedKey,
+  presentedKeyOrBearer,
   beginExchange,
   type Exchange,
   openRouter,
@@ -25,8 +29,9 @@ import {
   queryText,
   readMethods,
   type Route,
+  sentPath,
 } from "./routes.ts";
-import { answerWithProblem, sendAnswer } from "./send-answer.ts";
+import { answerWithProblem, sendAnswer, pageHeaders } from "./send-answer.ts";
 
 /** Limits of every wait, in ms. */
 export const timeouts = {
@@ -181,4 +186,64 @@ function sendReply(
   exchange.datasetVersion = datasetVersion;
   if (result.kind === "problem") answerWithProblem(http, exchange, result.problem, result.cause);
   else sendAnswer(http, exchange, result);
+}
+
+/** Headers of account pages, which are never stored, never framed, and never named in a `Referer`. */
+const accountHeaders =
+  pageHeaders +
+  headerLines({
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  });
+
+/** HSTS for two years, the least that preload lists accept (RFC 6797). */
+const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
+
+/** Form of a media type (RFC 9110 §8.3.1). */
+const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
+
+function accountRoutes(http: HttpDependencies): Route[] {
+  const { publicUrl, trustedProxies } = http.config;
+  const headers = accountHeaders + (publicUrl?.startsWith("https:") ? secureTransport : "");
+  const route = (path: string): Route => ({
+    path,
+    methods: ["GET", "HEAD", "POST"],
+    who: "person",
+    name: otherPaths,
+    body: { type: formType, bytesMax: bodyBytesMax },
+    async handle(exchange) {
+      const { request, target, body } = exchange;
+      // The worker checks the origin of a form before its type. Content without a media type is no form.
+      const hasType = request.method === "POST" && request.headers["content-type"] !== undefined;
+      if (hasType && !mediaType.test(sentType(exchange))) throw otherType(exchange);
+      const answer = await http.accountWorker({
+        path: sentPath(target),
+        query: queryText(exchange),
+        method: request.method as "GET" | "HEAD" | "POST",
+        form: body.toString(),
+        headers: headersOf(exchange),
+        address: clientAddress(request, trustedProxies),
+        now: http.now(),
+        monotonicMicroseconds: http.clock.monotonicMicroseconds(),
+      });
+      // Never compressed: its length would leak the secrets in it (BREACH; docs/running.md).
+      sendAnswer(http, exchange, {
+        status: answer.status,
+        headers: headers + headerLines(answer.headers),
+        body: Buffer.from(answer.body),
+      });
+    },
+  });
+  return [route("/account"), route("/account/*")];
+}
+
+/** Returns the headers for the page. One that was sent twice is ambiguous and left out; Node joins only cookies. */
+function headersOf({ request }: Exchange): Partial<Record<PageHeader, string>> {
+  const found: Partial<Record<PageHeader, string>> = {};
+  for (const name of pageRequestHeaders) {
+    const value = request.headers[name];
+    if (typeof value === "string") found[name] = value;
+  }
+  return found;
 }

@@ -1,12 +1,11 @@
 /** Checks every request before its handler runs: its form, the state of the service, its path and its method. */
 import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
+import { headerLines } from "#gateway/headers.ts";
 import { nearest } from "#operations/edit-distance.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { echo, Problem } from "#problems.ts";
 import { bodyBytesMax, bodyTooLarge } from "./bodies.ts";
-import { headerLines } from "#gateway/headers.ts";
-import { mcpPreflightHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { type Exchange, type Router, sentPath } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
@@ -187,3 +186,25 @@ function unknownPath(
     operations: paths,
   });
 }
+
+const preflight = (methods: string, headers: string) =>
+  headerLines({
+    "access-control-allow-methods": methods,
+    "access-control-allow-headers": headers,
+    "access-control-max-age": "7200",
+  });
+
+const readMethods = "GET, HEAD, OPTIONS";
+const readHeaders = "x-api-key, accept, if-none-match, x-request-id";
+
+/** Headers that a browser checks before it sends `x-api-key` across origins (Fetch standard, CORS preflight). */
+const preflightHeaders = preflight(readMethods, readHeaders);
+
+/** Headers with MCP's revision and, since 2026-07-28, the method and name that a message asks for. */
+export const mcpHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
+
+/** Headers of a preflight on `/mcp`. */
+const mcpPreflightHeaders = preflight(
+  `${readMethods}, POST`,
+  `${readHeaders}, authorization, content-type, ${mcpHeaders.join(", ")}`,
+);

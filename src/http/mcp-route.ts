@@ -1,16 +1,15 @@
 /** Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`. The first message loads it. */
+import { quotaHeaders, headerLines } from "#gateway/headers.ts";
+import { negotiateBody } from "#gateway/answer-cache.ts";
 import { ownOrigin } from "#dashboard/messages.ts";
 import { openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { maskKeys, Problem } from "#problems.ts";
 import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
-import { hasTwoKeys } from "./client-address.ts";
-import { headerLines, quotaHeaders } from "#gateway/headers.ts";
-import { mcpHeaders } from "./common-headers.ts";
+import { mcpHeaders } from "./check-request.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { negotiateBody } from "#gateway/negotiate.ts";
-import { acceptedEncodings, type Exchange, type Route } from "./routes.ts";
+import { hasTwoKeys, acceptedEncodings, type Exchange, type Route } from "./routes.ts";
 import { answerWithProblem, reportProblem, sendAnswer } from "./send-answer.ts";
 
 /** Media type of a message. */

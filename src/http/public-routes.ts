@@ -1,14 +1,24 @@
-/** Serves the paths that need no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets. */
+/** Serves the documents that need no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets. */
+import { brotliQualityMax, compress, encodedBytesMin } from "#gateway/answer-cache.ts";
+import {
+  contentTag,
+  matchesTag,
+  headerLines,
+  type HeaderLines,
+  type Encoding,
+  preferredEncoding,
+  preferredType,
+} from "#gateway/headers.ts";
+import { served, notAcceptable } from "#gateway/reads.ts";
 import { feedPath } from "#operations/changes.ts";
-import { served } from "#gateway/reads.ts";
 import { readAssets } from "#pages/assets.ts";
 import { problemCodes } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
-import { html, json } from "./common-headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { type Document, documentRoutes, immutable } from "./documents.ts";
 import type { PublicTexts } from "./public-texts.ts";
-import type { Route } from "./routes.ts";
+import { otherPaths } from "./record-requests.ts";
+import { type Route, acceptedEncodings, type Exchange, readMethods } from "./routes.ts";
+import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
 export function publicRoutes(http: HttpDependencies): Route[] {
   const documents = new Map<string, Document>();
@@ -110,4 +120,116 @@ function feedOf(http: HttpDependencies): Document {
   };
   const accept = "application/atom+xml";
   return { forms: [{ accept, contentType: `${accept}; charset=utf-8`, content }] };
+}
+
+/** A representation of a document, chosen by the media type that the client accepts. */
+interface Form {
+  accept: string;
+  contentType: string;
+  /** Returns the content. Called for each request, as the text may change with the dataset. */
+  content(): string | Buffer | Promise<string>;
+}
+
+interface Serving {
+  cacheControl: string;
+  methods: readonly string[];
+}
+
+const changing: Serving = {
+  cacheControl: "public, max-age=300",
+  methods: readMethods,
+};
+
+/** Serving of documents whose path contains the hash of their content. */
+const immutable: Serving = {
+  cacheControl: "public, max-age=31536000, immutable",
+  methods: ["GET", "HEAD"],
+};
+
+interface Document {
+  /** Forms; the first is for clients without a preference. */
+  forms: readonly Form[];
+  serving?: Serving;
+}
+
+/** @param documents by path. */
+const documentRoutes = (
+  http: HttpDependencies,
+  documents: ReadonlyMap<string, Document>,
+): Route[] =>
+  Array.from(documents, ([path, { forms, serving = changing }]) => ({
+    path,
+    methods: serving.methods,
+    who: "public",
+    name: otherPaths,
+    handle: documentHandler(http, forms, serving),
+  }));
+
+function documentHandler(
+  http: HttpDependencies,
+  forms: readonly Form[],
+  { cacheControl }: Serving,
+): Route["handle"] {
+  const fixed = headerLines({ "cache-control": cacheControl }) + pageHeaders;
+  const encoded = new Map<string, Promise<Buffer>>();
+  const written = new Map<Form, Written>();
+  return async (exchange) => {
+    const form = formFor(exchange, forms);
+    const content = await form.content();
+    let known = written.get(form);
+    if (known?.content !== content) written.set(form, (known = write(content)));
+    const { body, etag } = known;
+    const headers = fixed + headerLines({ "content-type": form.contentType, etag });
+    const isKnown = matchesTag(exchange.request.headers["if-none-match"], etag);
+    const answer = isKnown
+      ? { status: 304, headers, body: null }
+      : await encodedAnswer(exchange, headers, body, etag, encoded);
+    sendAnswer(http, exchange, answer);
+  };
+}
+
+/** A form as it was last served. Most never change. */
+interface Written {
+  content: string | Buffer;
+  body: Buffer;
+  etag: string;
+}
+
+function write(content: string | Buffer): Written {
+  const body = Buffer.from(content as string);
+  return { content, body, etag: contentTag(body) };
+}
+
+function formFor({ request }: Exchange, forms: readonly Form[]): Form {
+  const available = forms.map(({ accept }) => accept);
+  // HTML is first, for clients that name nothing. A client that also names another form can read that one.
+  const type = preferredType(request.headers.accept, available, available.toReversed());
+  const form = forms.find(({ accept }) => accept === type);
+  if (form === undefined) throw notAcceptable(available);
+  return form;
+}
+
+async function encodedAnswer(
+  exchange: Exchange,
+  headers: HeaderLines,
+  body: Buffer,
+  etag: string,
+  encoded: Map<string, Promise<Buffer>>,
+): Promise<HttpAnswer> {
+  const encoding: Encoding | null = preferredEncoding(acceptedEncodings(exchange));
+  if (encoding === null || body.length <= encodedBytesMin) return { status: 200, headers, body };
+  const key = `${encoding} ${etag}`;
+  let known = encoded.get(key);
+  if (known === undefined) {
+    // Limits the versions of a document that changes with the dataset.
+    if (encoded.size >= 8) encoded.clear();
+    known = compress(body, encoding, brotliQualityMax);
+    encoded.set(key, known);
+    known.catch(() => encoded.delete(key));
+  }
+  return {
+    status: 200,
+    headers: headers + headerLines({ "content-encoding": encoding }),
+    body: await known,
+  };
 }

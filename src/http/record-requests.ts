@@ -1,13 +1,13 @@
 /** Logs, counts and records each request once its response is sent. */
 import { type Logger, symbols } from "pino";
-import type { Asker } from "#gateway/gateway.ts";
 import type { Config } from "#config.ts";
+import type { Asker } from "#gateway/gateway.ts";
 import { windows } from "#limits/policy.ts";
 import { mcpMessages } from "#limits/quota-problem.ts";
 import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { type ReadName, readNames } from "#operations/reads.ts";
 import { maskKeys, type Problem } from "#problems.ts";
-import type { AnsweredRequest } from "#usage/request-chunk.ts";
+import type { AnsweredRequest } from "#usage/recording.ts";
 import { type OverloadCause, overloadCauses } from "./overload.ts";
 
 export interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "query"> {

@@ -4,15 +4,13 @@ import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "#config.ts";
 import { compressor } from "#gateway/answer-cache.ts";
+import { type HeaderLines, headerLines, headerPairs, preferredType } from "#gateway/headers.ts";
 import type { FilePart } from "#gateway/reads.ts";
 import type { Counters } from "#limits/counters.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
-import { type HeaderLines, headerLines, headerPairs } from "#gateway/headers.ts";
-import { html, pageHeaders } from "./common-headers.ts";
 import type { AfterCommit, HttpDependencies } from "./dependencies.ts";
-import { preferredType } from "#gateway/negotiate.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import { otherPaths } from "./record-requests.ts";
 import type { Exchange } from "./routes.ts";
@@ -300,3 +298,23 @@ export function openCommitBarrier(commit: Counters["commit"]): AfterCommit {
     waiting.push({ response, send, refuse } as Waiting);
   };
 }
+
+export const html = "text/html; charset=utf-8";
+export const json = "application/json; charset=utf-8";
+
+/** Policy that loads nothing from other origins and nothing inline (W3C Content Security Policy 3). */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export const pageHeaders = headerLines({
+  "content-security-policy": contentSecurityPolicy,
+  "referrer-policy": "no-referrer",
+});

@@ -1,4 +1,4 @@
-/** Tidies the text of cells without changing its meaning. */
+/** Tidies the text of cells without changing its meaning, and fills it into texts with columns in braces. */
 
 const untidy = /^\s|\s$|\s\s|[^\S ]/;
 
@@ -33,4 +33,47 @@ export function titleCase(text: string): string {
     .replace(/(^|[^\p{L}\p{M}\p{N}'’])(\p{L})/gu, (_, before: string, letter: string) => {
       return before + letter.toUpperCase();
     });
+}
+
+/** A column in the text `{First Name} {Middle Name?} {Last Name}`. */
+interface Placeholder {
+  column: string;
+  /** Marked with `?`: omitted where it is missing, while any other makes the whole text missing. */
+  optional: boolean;
+}
+
+type Template = readonly (string | Placeholder)[];
+
+const placeholder = /\{([^{}]+)\}/;
+
+/** The parts of a template in order; undefined where braces do not pair or no column is named. */
+export function parseTemplate(text: string): Template | undefined {
+  const parts = text
+    .split(placeholder)
+    .map((part, at) => (at % 2 === 0 ? part : toPlaceholder(part)));
+  const sound =
+    parts.length > 1 && !parts.some((part) => typeof part === "string" && /[{}]/.test(part));
+  return sound ? parts.filter((part) => part !== "") : undefined;
+}
+
+function toPlaceholder(written: string): Placeholder {
+  const optional = written.endsWith("?");
+  return { column: clean(optional ? written.slice(0, -1) : written), optional };
+}
+
+/**
+ * The text with its columns filled in, tidied; empty where a required column is missing.
+ * @param read gives a column's cell, or undefined where it is missing.
+ */
+export function fillTemplate(
+  template: Template,
+  read: (placeholder: Placeholder, at: number) => string | undefined,
+): string {
+  let text = "";
+  for (const [at, part] of template.entries()) {
+    const cell = typeof part === "string" ? part : read(part, at);
+    if (cell !== undefined) text += cell;
+    else if (!(part as Placeholder).optional) return "";
+  }
+  return clean(text);
 }

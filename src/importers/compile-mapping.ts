@@ -1,15 +1,33 @@
-/** Compiles a mapping into one function from the cells of a row to its records. */
+/** Compiles a mapping, and the source of each field in it, into one function from the cells of a row to its records. */
 import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { namedGpPrefix, type RecordFault, type RecordName } from "#records/source-entry.ts";
 import { mayBeInUs, stateMembers, usStates } from "#records/us-states.ts";
-import { clean, comparable } from "./cells.ts";
-import { type Cells, compileField, type MappingContext, sourcesOf } from "./compile-source.ts";
-import { isoFormats } from "./dates.ts";
-import { type Field, fieldsOf, idField, namesField, writtenFields } from "./mapping-fields.ts";
-import type { Condition, Mapping, NamedGps, RecordBlock } from "./mapping.ts";
+import {
+  clean,
+  comparable,
+  cleanParagraphs,
+  titleCase,
+  fillTemplate,
+  parseTemplate,
+} from "./cells.ts";
+import { isoFormats, type DateFormat, readDate } from "./dates.ts";
+import { quoted, Unreadable } from "./import-fault.ts";
+import {
+  type Field,
+  fieldsOf,
+  idField,
+  namesField,
+  writtenFields,
+  type Condition,
+  type Mapping,
+  type NamedGps,
+  type RecordBlock,
+  type DecimalMark,
+  type SourceOfField,
+  type Written,
+} from "./mapping.ts";
 import { nearestFinder } from "./nearest.ts";
-import { quoted, Unreadable } from "./unreadable.ts";
 
 export interface CompiledMapping {
   /** Columns the file must have, in the order in which `read` expects their cells. */
@@ -194,4 +212,281 @@ function aliasesOf({ names }: NamedGps): Map<string, string[]> {
       aliases.set(fold(name), isNew ? [...known, spelling] : known);
     }
   return aliases;
+}
+
+/** The cells of a row that the mapping uses, in the order in which it requested their columns. */
+type Cells = readonly string[];
+
+interface MappingContext {
+  /** The index of a column in `Cells`. */
+  slotOf: (column: string) => number;
+  /** Comparable forms of cells that count as missing. */
+  missing: ReadonlySet<string>;
+  dates: readonly DateFormat[];
+  decimal?: DecimalMark;
+}
+
+/** A list where the field is a list; undefined where the value is missing. */
+type ReadField = (cells: Cells) => unknown;
+
+function sourcesOf(written: Written | Written[]): SourceOfField[] {
+  return [written].flat().map((one) => (typeof one === "string" ? { column: one } : one));
+}
+
+function compileField(
+  written: Written | Written[],
+  field: Field,
+  context: MappingContext,
+): ReadField {
+  const readers = sourcesOf(written).map((source) => compileSource(source, field, context));
+  return (cells) => {
+    const values = new Set<unknown>();
+    for (const read of readers) {
+      const found = read(cells);
+      if (found instanceof Unreadable) return found;
+      for (const value of found) values.add(value);
+    }
+    if (values.size === 0) return undefined;
+    return field.list ? [...values] : [...values][0];
+  };
+}
+
+type ReadValues = (cells: Cells) => readonly unknown[] | Unreadable;
+
+function compileSource(source: SourceOfField, field: Field, context: MappingContext): ReadValues {
+  if (source.constant !== undefined) {
+    const constant = [source.constant].flat();
+    return () => constant;
+  }
+  const texts = textsOf(source, field, context);
+  const valuesOf = compileMeaning(source, field, context);
+  return (cells) => {
+    const values: unknown[] = [];
+    for (const { label, read } of texts) {
+      const text = read(cells);
+      const found = valuesOf(text);
+      if (found instanceof Unreadable)
+        return new Unreadable(`${found.reason}; ${label} ${quoted(clean(text))}`);
+      values.push(...found);
+      if (!field.list && values.length > 0) break;
+    }
+    return values;
+  };
+}
+
+interface SourceText {
+  /** For messages, before the text: `column "Units" holds`. */
+  label: string;
+  /** Empty where there is none. */
+  read: (cells: Cells) => string;
+}
+
+function textsOf(source: SourceOfField, field: Field, context: MappingContext): SourceText[] {
+  if (source.template !== undefined) return [templateText(source.template, source, field, context)];
+  const columns = source.columns ?? (source.column === undefined ? [] : [source.column]);
+  return columns.map((column) => {
+    const slot = context.slotOf(column);
+    return { label: `column ${quoted(column)} holds`, read: (cells) => cells[slot] ?? "" };
+  });
+}
+
+function templateText(
+  written: string,
+  source: SourceOfField,
+  field: Field,
+  context: MappingContext,
+): SourceText {
+  const template = parseTemplate(written) ?? [];
+  const slots = template.map((part) =>
+    typeof part === "string" ? -1 : context.slotOf(part.column),
+  );
+  const missing = missingOf(source, context);
+  // A cell must not add a slash or a question mark to an address.
+  const escape = (at: number) => (field.kind === "link" && at > 0 ? encodeURIComponent : String);
+  return {
+    label: "the template gives",
+    read: (cells) =>
+      fillTemplate(template, (_, at) => {
+        const cell = clean(cells[slots[at] ?? -1] ?? "");
+        return missing.has(comparable(cell)) ? undefined : escape(at)(cell);
+      }),
+  };
+}
+
+function missingOf(source: SourceOfField, context: MappingContext): ReadonlySet<string> {
+  return new Set(["", ...context.missing, ...(source.missing ?? []).map(comparable)]);
+}
+
+/** The values of a text: looked up in `values`, missing, split or converted, in this order. */
+function compileMeaning(source: SourceOfField, field: Field, context: MappingContext) {
+  const listed = new Map(
+    Object.entries(source.values ?? {}).map(([word, value]) => [comparable(word), value]),
+  );
+  const missing = missingOf(source, context);
+  const onlyListed = source.values !== undefined && source.otherwise !== "keep";
+  const nearestWords = nearestFinder(onlyListed ? Object.keys(source.values ?? {}) : field.choices);
+  const choiceOf = new Map(field.choices.map((choice) => [wordKey(choice), choice]));
+  const options = { ...context, ...source, choiceOf };
+
+  const read = (text: string): readonly unknown[] | Unreadable => {
+    const found = onlyListed
+      ? new Unreadable("has no meaning in `values` of the mapping")
+      : convert(text, field, options);
+    if (!(found instanceof Unreadable)) return [found];
+    if (source.otherwise_value !== undefined) return [source.otherwise_value];
+    if (source.otherwise === "missing") return [];
+    return new Unreadable(found.reason + nearestWords(clean(text)));
+  };
+  const known = (text: string): readonly unknown[] | undefined => {
+    const word = comparable(text);
+    const value = listed.get(word);
+    if (value !== undefined) return value === null ? [] : [value].flat();
+    if (missing.has(word)) return [];
+    return source.present === undefined ? undefined : [source.present];
+  };
+  return (text: string): readonly unknown[] | Unreadable => {
+    const whole = known(text);
+    if (whole !== undefined || source.separator === undefined) return whole ?? read(text);
+    const values: unknown[] = [];
+    for (const piece of text.split(source.separator)) {
+      const found = known(piece) ?? read(piece);
+      if (found instanceof Unreadable) return found;
+      values.push(...found);
+    }
+    return values;
+  };
+}
+
+interface ReadingOptions extends Omit<SourceOfField, "dates" | "missing"> {
+  dates: readonly DateFormat[];
+  /** Words of the closed list by their keys. */
+  choiceOf: ReadonlyMap<string, string>;
+}
+
+/** @param text not empty; its white space is tidied here. */
+function convert(
+  text: string,
+  field: Field,
+  options: ReadingOptions,
+): string | number | Unreadable {
+  switch (field.kind) {
+    case "paragraphs":
+      return cleanParagraphs(text);
+    case "date":
+      return readDate(clean(text), options.dates);
+    case "link":
+      return readWebAddress(clean(text));
+    case "decimal":
+    case "whole":
+    case "money":
+      return readNumber(clean(text), field.kind, options);
+    case "choice":
+      return readChoice(text, field, options);
+    case "text":
+      return readText(clean(text), options);
+  }
+}
+
+const readChoice = (text: string, { choices }: Field, { choiceOf }: ReadingOptions) =>
+  choiceOf.get(wordKey(clean(text))) ?? new Unreadable(`must be one of ${choices.join(", ")}`);
+
+/** The form in which words of a closed list are compared; between digits a separator counts: `5_10` is not `510`. */
+const wordKey = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[\s_\p{Pd}]+/gu, "_")
+    .replace(/(?<!\d)_|_(?!\d)/g, "");
+
+function readText(text: string, source: ReadingOptions): string | Unreadable {
+  if (source.fold === true) return fold(text) || new Unreadable("must hold a letter or a digit");
+  return source.case === "title" ? titleCase(text) : text;
+}
+
+/** Any number, a whole one, or dollars, which are rounded to whole ones. */
+export type NumberKind = "decimal" | "whole" | "money";
+
+const amounts: Readonly<Record<DecimalMark, RegExp>> = {
+  ".": /^-?(?:\d+|[1-9]\d{0,2}([, '’])\d{3}(?:\1\d{3})*)(?:\.(?<fraction>\d+))?$/,
+  ",": /^-?(?:\d+|[1-9]\d{0,2}([. '’])\d{3}(?:\1\d{3})*)(?:,(?<fraction>\d+))?$/,
+};
+const couldBeEither = /^-?[1-9]\d{0,2}[.,]\d{3}$/;
+const centsOrNone = /^(?:0*|\d\d)$/;
+
+/**
+ * Reads a number as spreadsheets and registers write it: `1234`, `1,234.50`, `1 234 567`, `$1,234,567`, `-5`, `(123)` for
+ * minus 123, `4.0`. Refuses what can be read in two ways: without a declared decimal mark `1,234`, and without
+ * `multiply_by` a fraction of a dollar that is not cents. Coordinates and the like have no thousands.
+ */
+export function readNumber(
+  text: string,
+  kind: NumberKind,
+  { decimal, multiply_by: multiplyBy }: Pick<SourceOfField, "decimal" | "multiply_by"> = {},
+): number | Unreadable {
+  const { digits, sign } = unwrap(text, kind);
+  if (decimal === undefined && kind !== "decimal" && couldBeEither.test(digits))
+    return new Unreadable(
+      `could be ${digits.replace(",", ".")} or ${digits.replace(/[.,]/, "")}; say "decimal": "." or "decimal": "," in the mapping`,
+    );
+  const mark = decimal ?? ".";
+  const found = amounts[mark].exec(digits);
+  if (found === null || (kind === "decimal" && found[1] !== undefined))
+    return new Unreadable(numberWords(kind, digits, decimal));
+  if (
+    kind === "money" &&
+    multiplyBy === undefined &&
+    !centsOrNone.test(found.groups!["fraction"] ?? "")
+  )
+    return new Unreadable(
+      "is neither whole dollars nor cents; say in multiply_by what one stands for: 1 for dollars, 1000000 for millions",
+    );
+  const plain = digits.replaceAll(mark === "." ? /[, '’]/g : /[. '’]/g, "").replace(",", ".");
+  const value = sign * exactProduct(Number(plain), multiplyBy ?? 1);
+  if (kind === "decimal") return value + 0;
+  const whole = kind === "money" ? Math.sign(value) * Math.round(Math.abs(value)) : value;
+  if (!Number.isInteger(whole)) return new Unreadable(numberWords(kind, digits, decimal));
+  if (!Number.isSafeInteger(whole)) return new Unreadable("must be a number below 2^53");
+  return whole + 0;
+}
+
+/** Takes off parentheses and, from money, the sign or code of the dollar. */
+function unwrap(text: string, kind: NumberKind): { digits: string; sign: 1 | -1 } {
+  const inParentheses = /^\(([^()-]*)\)$/.exec(text.trim());
+  const bare = (inParentheses?.[1] ?? text).trim();
+  const digits =
+    kind === "money"
+      ? bare.replace(/^(-?) ?(?:US ?\$|\$|USD) ?/i, "$1").replace(/ ?(?:US ?\$|\$|USD)$/i, "")
+      : bare;
+  return { digits, sign: inParentheses === null ? 1 : -1 };
+}
+
+/** 1.1 million is 1,100,000 and not a hair more, as binary fractions would have it. */
+function exactProduct(value: number, multiplyBy: number): number {
+  return multiplyBy === 1 ? value : Number((value * multiplyBy).toPrecision(15));
+}
+
+function numberWords(kind: NumberKind, digits: string, decimal: DecimalMark | undefined): string {
+  if (/^-?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(digits))
+    return "must be a number with all its digits; a spreadsheet has shortened this one";
+  if (decimal === undefined && amounts[","].test(digits))
+    return 'is written with a decimal comma; if that is meant, say "decimal": "," in the mapping';
+  if (kind === "whole") return "must be a whole number";
+  const mark = decimal ?? ".";
+  const example = kind === "decimal" ? `37${mark}775` : `1${mark === "." ? "," : "."}234${mark}50`;
+  return `must be a number such as ${example}`;
+}
+
+const withScheme = /^(https?):\/\/([^/?#\s]+)([^\s]*)$/i;
+const hostName =
+  /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]*[\p{L}\p{N}](?::\d+)?$/u;
+
+/**
+ * An http or https address with its scheme and host in lower case (RFC 3986, 6.2.2.1); the path, whose case may matter,
+ * stays as it is. An address without a scheme, as people type it, is taken to be http.
+ */
+export function readWebAddress(text: string): string | Unreadable {
+  const address = text.includes("://") ? text : `http://${text}`;
+  const [, scheme, host, rest] = withScheme.exec(address) ?? [];
+  if (scheme === undefined || host === undefined || !hostName.test(host) || !URL.canParse(address))
+    return new Unreadable("must be a web address such as https://www.example.com");
+  return `${scheme.toLowerCase()}://${host.toLowerCase()}${rest ?? ""}`;
 }

@@ -6,12 +6,10 @@ import type { RecordFault, SourceEntry } from "#records/source-entry.ts";
 import { clean } from "./cells.ts";
 import { type CompiledMapping, compileMapping } from "./compile-mapping.ts";
 import { decoderOf, type Encoding } from "./encoding.ts";
-import { ImportFault, refuseEmpty } from "./import-fault.ts";
+import { ImportFault, refuseEmpty, quoted, Unreadable } from "./import-fault.ts";
 import type { Mapping } from "./mapping.ts";
 import { nearest } from "./nearest.ts";
-import { readBytes } from "./source-bytes.ts";
-import { type ReadOptions, shownName } from "./source-file.ts";
-import { quoted, Unreadable } from "./unreadable.ts";
+import { readBytes, type ReadOptions, shownName } from "./source-file.ts";
 
 /**
  * One entry for each row that is not blank; a row with a cell that cannot be read is an entry with faults only.

@@ -1,5 +1,5 @@
 /** Reads dates in the formats a mapping names, as precisely as they are given. */
-import { Unreadable } from "./unreadable.ts";
+import { Unreadable } from "./import-fault.ts";
 
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 

@@ -1,6 +1,6 @@
 /** The encodings a file may be in, and decoding that neither loses nor guesses a character. */
 import { isUtf8 } from "node:buffer";
-import { Unreadable } from "./unreadable.ts";
+import { Unreadable } from "./import-fault.ts";
 
 export const encodings = ["utf-8", "windows-1252", "iso-8859-1", "utf-16le"] as const;
 export type Encoding = (typeof encodings)[number];
@@ -12,7 +12,7 @@ type Decode = (bytes: Buffer) => string | Unreadable;
 const controls = /[\x80-\x9f]/;
 const windows1252 = new TextDecoder("windows-1252");
 
-/** @param encoding of the file; source-bytes.ts has already converted UTF-16 to UTF-8. */
+/** @param encoding of the file; source-file.ts has already converted UTF-16 to UTF-8. */
 export function decoderOf(encoding: Encoding): Decode {
   if (encoding === "utf-8" || encoding === "utf-16le") return fromUtf8;
   return (bytes) => {

@@ -1,6 +1,7 @@
-/** The error class of the importers: a file cannot be used, so that nothing of it is imported. */
+/** Faults of the files of an import: a file that cannot be used, and a line or a cell that is not valid. */
 import type { RecordFault } from "#records/source-entry.ts";
 
+/** A file cannot be used, so that nothing of it is imported. */
 export class ImportFault extends Error {
   /** As the operator named it. */
   readonly file: string;
@@ -35,4 +36,23 @@ export class ImportFault extends Error {
 /** @throws ImportFault always: a file without a record is more likely a mistake than intended. */
 export function refuseEmpty(file: string): never {
   throw new ImportFault(file, null, "holds no record; if that is meant, say --allow-empty");
+}
+
+/** Stands in place of the value of a line or a cell whose text is not valid. */
+export class Unreadable {
+  /** What would be right: "must be a whole number". */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+const quotedLengthMax = 50;
+
+/** A text from a file as a message shows it: on one line, shortened, in quotes. */
+export function quoted(text: string): string {
+  const shown = Array.from(text.slice(0, quotedLengthMax * 2));
+  const cut = shown.length > quotedLengthMax;
+  return JSON.stringify(cut ? `${shown.slice(0, quotedLengthMax).join("")}…` : text);
 }

@@ -3,11 +3,9 @@ import type { CanonicalRecord } from "#records/canonical.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { RecordName, SourceEntry } from "#records/source-entry.ts";
 import { decoderOf, type Encoding } from "./encoding.ts";
-import { refuseEmpty } from "./import-fault.ts";
-import { readBytes } from "./source-bytes.ts";
-import { type ReadOptions, shownName } from "./source-file.ts";
+import { refuseEmpty, Unreadable } from "./import-fault.ts";
+import { readBytes, type ReadOptions, shownName } from "./source-file.ts";
 import { parseStrictJson } from "./strict-json.ts";
-import { Unreadable } from "./unreadable.ts";
 
 const lineBytesMax = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 /** Finds the names most similar to an unknown one, for messages. */
 import { fold } from "#records/fold.ts";
-import { quoted } from "./unreadable.ts";
+import { quoted } from "./import-fault.ts";
 
 const likenessMin = 0.5;
 const suggestionsMax = 3;

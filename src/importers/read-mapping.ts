@@ -4,10 +4,10 @@ import { Errors } from "typebox/value";
 import { canonicalSchemas } from "#records/canonical.ts";
 import { checkRecord } from "#records/check-record.ts";
 import type { RecordFault } from "#records/source-entry.ts";
-import { comparable } from "./cells.ts";
+import { comparable, parseTemplate } from "./cells.ts";
 import { isoFormats, readDate } from "./dates.ts";
 import { byteWords, firstInvalidUtf8 } from "./encoding.ts";
-import { ImportFault } from "./import-fault.ts";
+import { ImportFault, quoted, Unreadable } from "./import-fault.ts";
 import {
   type Field,
   type FieldKind,
@@ -15,13 +15,15 @@ import {
   grouped,
   idField,
   namesField,
-} from "./mapping-fields.ts";
-import { Condition, Mapping, NamedGps, RecordBlock, SourceOfField } from "./mapping.ts";
+  Condition,
+  Mapping,
+  NamedGps,
+  RecordBlock,
+  SourceOfField,
+} from "./mapping.ts";
 import { nearest } from "./nearest.ts";
-import { readBytes } from "./source-bytes.ts";
+import { readBytes } from "./source-file.ts";
 import { parseStrictJson } from "./strict-json.ts";
-import { parseTemplate } from "./template.ts";
-import { quoted, Unreadable } from "./unreadable.ts";
 
 /**
  * @param path of a JSON file as examples/mappings/mapping.schema.json describes.

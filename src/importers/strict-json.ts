@@ -1,5 +1,5 @@
 /** Parses JSON strictly: no repeated keys, no `__proto__`, bounded depth (RFC 8259, I-JSON RFC 7493). */
-import { quoted, Unreadable } from "./unreadable.ts";
+import { quoted, Unreadable } from "./import-fault.ts";
 
 const depthMax = 32;
 

@@ -1,8 +1,8 @@
 /** Checks the keys of requests against the state of the store at that moment. */
 import { Problem } from "#problems.ts";
+import { type Quotas, quotasOf } from "#store/control-tables.ts";
 import type { KeyRow, KeySource } from "#store/control-watch.ts";
-import { digestBytes, readKey } from "./api-key.ts";
-import { keysByDigest, type KnownKey, type LiveKey } from "./live-key.ts";
+import { digestBytes, readKey, digestText } from "./api-key.ts";
 
 interface KeyVerifier {
   /**
@@ -238,5 +238,54 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions): Embedde
       stopReading();
       source.close();
     },
+  };
+}
+
+/** Rights of a request with a valid key. */
+export interface LiveKey {
+  readonly id: string;
+  /** The first 8 characters of the key. */
+  readonly hint: string;
+  /** Number that quotas are counted by. */
+  readonly accountNumber: number;
+  /** Quotas of the account or of its plan; the same object until the store changes. */
+  readonly quotas: Quotas;
+  /** Does its plan let it read changes? */
+  readonly mayReadChanges: boolean;
+  /** Is it the key of a demo? Such a key is never accepted through a proxy. */
+  readonly isDemo: boolean;
+}
+
+/** An issued key, valid or not. */
+export interface KnownKey {
+  key: LiveKey;
+  revokedAt: string | null;
+  expiresAt: string | null;
+  /** `expiresAt` in ms since 1970; infinite if there is none. */
+  expiresAtMilliseconds: number;
+  /** Is its account suspended or closed? */
+  isSuspended: boolean;
+}
+
+/** Returns keys by digest, in the form that `readKey` returns. */
+export function keysByDigest(rows: readonly KeyRow[]): Map<string, KnownKey> {
+  return new Map(rows.map((row) => [digestText(row.digest), knownKey(row)]));
+}
+
+function knownKey(row: KeyRow): KnownKey {
+  return {
+    key: {
+      id: row.id,
+      hint: row.hint,
+      accountNumber: row.account_number,
+      quotas: quotasOf(row),
+      mayReadChanges: row.changes === 1,
+      isDemo: row.is_demo === 1,
+    },
+    revokedAt: row.revoked_at,
+    expiresAt: row.expires_at,
+    expiresAtMilliseconds:
+      row.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(row.expires_at),
+    isSuspended: row.suspended_at !== null,
   };
 }

@@ -2,14 +2,24 @@
 import type { Selectable, Transaction } from "kysely";
 import { requireMember } from "#accounts/members.ts";
 import { writeAudit } from "#store/audit.ts";
-import { cleanName } from "#store/check-name.ts";
+import { cleanName } from "#accounts/accounts.ts";
 import type { ApiKeyTable, ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { refuseOverCaps } from "./caps.ts";
-import { type IssuedKey, issueIn, type ListedKey, listKeys, revokeIn } from "./keys.ts";
-import { overlaps, rotateIn, type Rotation } from "./rotate-key.ts";
+import {
+  type IssuedKey,
+  issueIn,
+  type ListedKey,
+  listKeys,
+  revokeIn,
+  isLive,
+  keyState,
+  overlaps,
+  rotateIn,
+  type Rotation,
+} from "./keys.ts";
 
 /** Returns a one-time value for a form that makes a key. */
 export const newForm = makeToken;
@@ -143,4 +153,40 @@ async function madeBefore(
     .where("form", "=", form)
     .executeTakeFirst();
   return row?.id;
+}
+
+/** Limits on the keys that the members of an account may make: those that work, and those made within 24 hours. */
+export const liveKeysMax = 10;
+export const createdADayMax = 20;
+
+/**
+ * Refuses a key beyond either limit. A rotated key no longer counts, even while it works, so that all ten can be rotated.
+ * @param order `addsLiveKey` is false for a rotation.
+ * @throws DomainError `conflict`.
+ */
+async function refuseOverCaps(
+  transaction: Transaction<ControlTables>,
+  { account, addsLiveKey, now }: { account: number; addsLiveKey: boolean; now: number },
+): Promise<void> {
+  const keys = await transaction
+    .selectFrom("api_key")
+    .select(["created_at", "expires_at", "revoked_at", "replaced_by", "made_by"])
+    .where("account", "=", account)
+    .execute();
+  const live = keys.filter(
+    (key) => key.replaced_by === null && isLive({ state: keyState(key, now) }),
+  );
+  if (addsLiveKey && live.length >= liveKeysMax)
+    throw new DomainError(
+      "conflict",
+      `The account has ${live.length} working keys; the limit is ${liveKeysMax}. Revoke one that nobody uses.`,
+    );
+  const today = keys.filter(
+    (key) => key.made_by !== null && Date.parse(key.created_at) > now - dayMilliseconds,
+  );
+  if (today.length >= createdADayMax)
+    throw new DomainError(
+      "conflict",
+      `${today.length} keys were made within 24 hours; the limit is ${createdADayMax}. Try again tomorrow.`,
+    );
 }

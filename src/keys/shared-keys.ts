@@ -3,8 +3,7 @@ import { Problem } from "#problems.ts";
 import type { KeyRow } from "#store/control-watch.ts";
 import type { SharedKeySource } from "#store/watch-postgres.ts";
 import { digestBytes } from "./api-key.ts";
-import type { KnownKeys } from "./key-verifier.ts";
-import { keysByDigest, type KnownKey } from "./live-key.ts";
+import { type KnownKeys, keysByDigest, type KnownKey } from "./key-verifier.ts";
 
 interface SharedKeysOptions {
   /**

@@ -2,7 +2,7 @@
  * Limits: counts the requests of every account and decides whether one more is admitted.
  *
  * The module holds the exact times of the requests that an account sent within the last day. Three windows slide over
- * them: a minute, an hour and a day. Wrong keys have a window of their own for each client network (`failed-keys.ts`).
+ * them: a minute, an hour and a day. Wrong keys have a window of their own for each client network (`keyed-limit.ts`).
  *
  * A request is decided in these steps:
  * 1. `take` drops from each window the requests that are as old as the window is long.
@@ -20,7 +20,7 @@
  * When something is away:
  * - Disk: counting goes on in memory, and up to 65,536 records wait to be written. A restart before that forgets them.
  * - PostgreSQL or Valkey, in mode `local`: each instance counts by itself, from what it admitted before. It connects
- *   again, charges the requests that it admitted meanwhile (`debts.ts`), and then shares counts again.
+ *   again, charges the requests that it admitted meanwhile, and then shares counts again.
  * - The same, in mode `deny`: each request is refused with a 503 until the server is back.
  * - A crash of PostgreSQL, like a power failure here, loses at most the last second. A Valkey that comes back empty is
  *   reported: each account has its whole quota again.

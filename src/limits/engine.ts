@@ -1,7 +1,8 @@
-/** The server that counts for several instances: the questions of one turn of the event loop, and its answers. */
+/** The server that counts for several instances: the questions of one turn of the event loop, and the wait for its answers. */
+import { DomainError } from "#store/domain-error.ts";
 import type { QuotaStatus } from "./counters.ts";
+import { quotaStatus, windowStatus } from "./memory-counters.ts";
 import { type Quotas, windows } from "./policy.ts";
-import { quotaStatus, windowStatus } from "./sliding-log.ts";
 
 export interface Engine {
   /** URL without user and password, for messages; it also tells a cluster from a single server. */
@@ -105,4 +106,41 @@ export function statusOf(
       ),
     ),
   );
+}
+
+/** Parts of a wait. One turn of the event loop uses up at most one of them. */
+const waitParts = 5;
+
+/**
+ * Waits for a promise. Rejects after this many ms. A busy machine keeps this process from running, too, with the answer
+ * unread or the question unsent. However long a turn of the event loop takes, it therefore counts as one part of the wait,
+ * and sockets are read once more after the last part.
+ */
+export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  let left = waitParts;
+  const timer = setInterval(() => {
+    if (--left === 0) setImmediate(() => late.reject(new TooSlow(milliseconds)));
+  }, milliseconds / waitParts);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearInterval(timer);
+    late.promise.catch(() => {});
+    promise.catch(() => {});
+  }
+}
+
+class TooSlow extends Error {
+  constructor(milliseconds: number) {
+    super(`does not answer within ${milliseconds} ms`);
+    this.name = "TooSlow";
+  }
+}
+
+/** Returns a sentence about a fault. @param place URL of the engine, no user and password; a DomainError names it itself. */
+export function sentenceOf(fault: Error, place: string): string {
+  if (fault instanceof DomainError) return fault.message;
+  if (fault instanceof TooSlow) return `${place} ${fault.message}.`;
+  return `${place} fails: ${fault.message || (fault as NodeJS.ErrnoException).code}.`;
 }

@@ -1,9 +1,33 @@
-/** Writes admitted requests to a file, in batches and before their responses are sent, so that a restart forgets none. */
+/**
+ * Writes admitted requests to files, in batches and before their responses are sent, so that a restart forgets none.
+ *
+ * A segment is one file of the folder `counts`. Each start and each hour begins a new one. It is deleted when its records
+ * are a day old.
+ */
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  openSync,
+  rmSync,
+  writeSync,
+  mkdirSync,
+  readdirSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
+import { join, dirname } from "node:path";
+import { promisify } from "node:util";
+import { crc32 } from "node:zlib";
+import { readPlainFile } from "#store/whole-file.ts";
 import type { Clock } from "./clocks.ts";
-import { readJournal } from "./read-journal.ts";
-import { encodeRecord, openSegments, recordBytes } from "./segments.ts";
+import {
+  deleteSegments,
+  inTimeOfThisRun,
+  type SegmentContent,
+  type FinishedSegment,
+} from "./past-requests.ts";
+import { dayMicroseconds } from "./policy.ts";
 
 export interface JournalOptions {
   /** Data folder. The files are in its subfolder `counts`, which is created if needed. */
@@ -38,7 +62,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
   const bootId = clock.bootId ?? `run:${randomUUID()}`;
   let isClosed = false;
   const health = openHealth(folder, (fault) => isClosed || onFault(fault));
-  const past = readJournal(folder, bootId, momentOf(clock), health.report);
+  const past = inTimeOfThisRun(readSegments(folder, health.report), bootId, momentOf(clock));
   const segments = openSegments(folder, bootId, past.segments, health.fail);
   const backlog = openBacklog(segments.write, health.fail);
   const buffer = Buffer.alloc(bufferedMax * recordBytes);
@@ -139,6 +163,7 @@ interface Backlog {
   isEmpty(): boolean;
 }
 
+/** Time between two attempts to use a disk that refuses. */
 const retryMicroseconds = 1e6;
 /** Maximum number of waiting records. Later requests are counted in memory only, so that an outage does not fill it. */
 const waitingMax = 65_536;
@@ -180,3 +205,285 @@ export function openBacklog(
     isEmpty: () => waiting.length === 0,
   };
 }
+
+/** Returns the contents of all segments by their paths. A file that cannot be read is reported and skipped. */
+function readSegments(
+  folder: string,
+  onFault: (fault: Error) => void,
+): Map<string, SegmentContent> {
+  const contents = new Map<string, SegmentContent>();
+  for (const path of readable(folder, listSegments, onFault) ?? []) {
+    const content = readable(path, readSegment, onFault);
+    if (content !== undefined) contents.set(path, content);
+  }
+  return contents;
+}
+
+function readable<T>(
+  path: string,
+  read: (path: string) => T,
+  onFault: (fault: Error) => void,
+): T | undefined {
+  try {
+    return read(path);
+  } catch (error) {
+    const reason = `The request counts in ${path} cannot be read: ${(error as Error).message}.`;
+    onFault(new Error(`${reason} These requests count against nobody.`, { cause: error }));
+    return undefined;
+  }
+}
+
+/**
+ * Reads whatever a crash or a bad disk left of a segment. Records with a wrong checksum are skipped.
+ * @throws if the file cannot be read, or has another format version.
+ */
+function readSegment(path: string): SegmentContent {
+  const segment = readPlainFile(path);
+  const places = Math.max(0, Math.floor((segment.length - headerBytes) / recordBytes));
+  const content: SegmentContent = {
+    bootId: places === 0 ? null : decodeHeader(segment),
+    count: 0,
+    accounts: new Uint32Array(places),
+    monotonicMicroseconds: new Float64Array(places),
+    last: null,
+  };
+  for (let place = 0; place < places; place++) {
+    const record = decodeRecord(segment, headerBytes + place * recordBytes);
+    if (record === null) continue;
+    content.accounts[content.count] = record.account;
+    content.monotonicMicroseconds[content.count++] = record.monotonicMicroseconds;
+    if (content.last === null || record.monotonicMicroseconds >= content.last.monotonicMicroseconds)
+      content.last = record;
+  }
+  return content;
+}
+
+interface Segments {
+  /** Writes records and returns how many are whole in the file. @throws if nothing can be written. */
+  write: (records: Buffer, nowMicroseconds: number) => number;
+  /** Syncs the written records to the disk. Rejects if that fails, or if no file could be created. */
+  sync: () => Promise<void>;
+  /** Syncs and closes. Never throws. */
+  close: () => void;
+}
+
+const segmentMicroseconds = 3600e6;
+
+/** @param finished segments of earlier runs. @param onFault called when the sync of a finished segment fails. */
+function openSegments(
+  folder: string,
+  bootId: string,
+  finished: readonly FinishedSegment[],
+  onFault: (error: unknown) => void,
+): Segments {
+  let current: Segment | null = null;
+  let nextAt = Number.NEGATIVE_INFINITY;
+  let newestMicroseconds = Number.NEGATIVE_INFINITY;
+
+  const finish = (segment: Segment) => {
+    finished = [...finished, { path: segment.path, newestMicroseconds }];
+    void syncSegment(segment)
+      .catch(onFault)
+      .then(() => closeSync(segment.fd));
+  };
+  const begin = (now: number): Segment => {
+    const next = createSegment(nextSegmentPath(folder), bootId);
+    if (current !== null) finish(current);
+    nextAt = now + segmentMicroseconds;
+    finished = deleteSegments(finished, now - dayMicroseconds);
+    return next;
+  };
+  const segmentFor = (now: number): Segment => {
+    if (current !== null && now < nextAt) return current;
+    try {
+      current = begin(now);
+    } catch (error) {
+      if (current === null) throw error;
+      // Writing to the old file a little longer loses nothing.
+      nextAt = now + retryMicroseconds;
+    }
+    return current;
+  };
+
+  return {
+    write(records, now) {
+      const segment = segmentFor(now);
+      newestMicroseconds = now;
+      return writeRecords(segment, records);
+    },
+    async sync() {
+      if (current === null) throw new Error("no file could be made");
+      await syncSegment(current);
+    },
+    close() {
+      if (current === null) return;
+      const { fd, synced } = current;
+      try {
+        fdatasyncSync(fd);
+      } catch (error) {
+        onFault(error);
+      }
+      void synced.then(() => closeSync(fd));
+    },
+  };
+}
+
+/** One file of the journal while it is written: records at fixed offsets, on disk once `syncSegment` is done. */
+interface Segment {
+  readonly path: string;
+  readonly fd: number;
+  /** Offset of the next record. */
+  bytes: number;
+  /** Resolves when no sync is under way. Syncs run one after the other. */
+  synced: Promise<void>;
+  isInFolder: boolean;
+}
+
+const syncFile = promisify(fdatasync);
+
+/** Creates a segment. @throws if that fails; no file is left behind. */
+function createSegment(path: string, bootId: string): Segment {
+  const fd = openSync(path, "wx", 0o600);
+  try {
+    if (writeSync(fd, encodeHeader(bootId), 0, headerBytes, 0) < headerBytes)
+      throw new Error("ENOSPC: only a part could be written");
+  } catch (error) {
+    closeSync(fd);
+    rmSync(path, { force: true });
+    throw error;
+  }
+  return { path, fd, bytes: headerBytes, synced: Promise.resolve(), isInFolder: false };
+}
+
+/**
+ * Writes records and returns how many are whole in the file. A record that a full disk cut off is written again by the
+ * next call, at the same offset, where a reader looks for it.
+ * @throws if nothing could be written.
+ */
+function writeRecords(segment: Segment, records: Buffer): number {
+  const written = writeSync(segment.fd, records, 0, records.length, segment.bytes);
+  const whole = Math.floor(written / recordBytes);
+  segment.bytes += whole * recordBytes;
+  return whole;
+}
+
+/** Syncs what is written so far to the disk; the first time, the folder, too. */
+function syncSegment(segment: Segment): Promise<void> {
+  const syncing = segment.synced.then(async () => {
+    await syncFile(segment.fd);
+    if (!segment.isInFolder) await syncFolder(dirname(segment.path));
+    segment.isInFolder = true;
+  });
+  segment.synced = syncing.catch(() => {});
+  return syncing;
+}
+
+/** Syncs a folder. Windows has no way to do that and needs none. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Length of a record: one admitted request, with a checksum of its own. */
+export const recordBytes = 24;
+
+interface JournalRecord {
+  account: number;
+  monotonicMicroseconds: number;
+  wallMilliseconds: number;
+}
+
+// All records pass through this one buffer, so that none is allocated for a record or for the parts of its checksum.
+// Its fields: account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian.
+const bytes = Buffer.alloc(recordBytes);
+const beforeChecksum = bytes.subarray(0, 4);
+const afterChecksum = bytes.subarray(8);
+const fields = new DataView(bytes.buffer, bytes.byteOffset, recordBytes);
+
+/** Returns the bytes of a record, valid until the next call. */
+function encodeRecord(
+  account: number,
+  monotonicMicroseconds: number,
+  wallMilliseconds: number,
+): Buffer {
+  fields.setUint32(0, account, true);
+  fields.setFloat64(8, monotonicMicroseconds, true);
+  fields.setFloat64(16, wallMilliseconds, true);
+  fields.setUint32(4, recordChecksum(), true);
+  return bytes;
+}
+
+/** Returns the record at an offset of a segment. Returns null if its bytes are not what was written. */
+function decodeRecord(segment: Buffer, offset: number): JournalRecord | null {
+  segment.copy(bytes, 0, offset, offset + recordBytes);
+  if (fields.getUint32(4, true) !== recordChecksum()) return null;
+  return {
+    account: fields.getUint32(0, true),
+    monotonicMicroseconds: fields.getFloat64(8, true),
+    wallMilliseconds: fields.getFloat64(16, true),
+  };
+}
+
+const recordChecksum = () => crc32(afterChecksum, crc32(beforeChecksum));
+
+/** Length of a header: a whole number of records, so that each record begins at a multiple of its length. */
+export const headerBytes = 3 * recordBytes;
+
+const magic = "gpcounts";
+const formatVersion = 1;
+const bootIdAt = 16;
+
+/** Returns a header: magic 8 bytes, version u32, checksum u32, boot id in UTF-8 padded with zeros; little-endian. */
+function encodeHeader(bootId: string): Buffer {
+  const header = Buffer.alloc(headerBytes);
+  header.write(magic, 0);
+  header.writeUInt32LE(formatVersion, 8);
+  header.write(bootId, bootIdAt);
+  header.writeUInt32LE(headerChecksum(header), 12);
+  return header;
+}
+
+/**
+ * Returns the boot id of a segment. Returns null if the header is damaged; the records behind it may be sound.
+ * @throws if another version of the format wrote it.
+ */
+function decodeHeader(segment: Buffer): string | null {
+  const header = segment.subarray(0, headerBytes);
+  if (
+    header.toString("latin1", 0, 8) !== magic ||
+    header.readUInt32LE(12) !== headerChecksum(header)
+  )
+    return null;
+  const version = header.readUInt32LE(8);
+  if (version !== formatVersion)
+    throw new Error(`it has format ${version}, this program reads ${formatVersion}`);
+  return header.toString("utf8", bootIdAt).replace(/\0+$/, "");
+}
+
+const headerChecksum = (header: Buffer) =>
+  crc32(header.subarray(bootIdAt), crc32(header.subarray(0, 12)));
+
+const segmentName = /^(\d{8})\.counts$/;
+
+/** Lists the paths of all segments, oldest first. Creates the folder if needed. @throws if that or reading it fails. */
+function listSegments(folder: string): string[] {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return segmentNames(folder).map((name) => join(folder, name));
+}
+
+/** Returns a path that sorts after all segments in the folder. @throws as `listSegments`. */
+function nextSegmentPath(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const highest = Math.max(0, ...segmentNames(folder).map((name) => Number.parseInt(name, 10)));
+  return join(folder, `${String(highest + 1).padStart(8, "0")}.counts`);
+}
+
+const segmentNames = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => segmentName.test(name))
+    .sort();

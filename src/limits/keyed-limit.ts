@@ -1,7 +1,8 @@
-/** Limits how often something may happen for each of many names: one exact sliding window each, in memory. */
+/** Limits how often something may happen for each of many names, such as wrong keys of a network: one sliding window each. */
 import { LRUCache } from "lru-cache";
+import { clientNetwork } from "./client-network.ts";
 import type { Clock } from "./clocks.ts";
-import { append, countIn, openLog, type SlidingLog, waitIn } from "./sliding-log.ts";
+import { append, countIn, openLog, type SlidingLog, waitIn } from "./memory-counters.ts";
 
 export interface LimitStatus {
   readonly admitted: boolean;
@@ -43,5 +44,36 @@ export function openKeyedLimit<Name extends string | number>({
       };
     },
     nameCount: () => logs.size,
+  };
+}
+
+/** Wrong keys that one network may send within a window. */
+export const failedKeysQuota = 30;
+export const failedKeysWindowSeconds = 60;
+
+/** Counts wrong keys by client network, so that nobody can guess keys by the thousand. */
+export interface FailedKeys {
+  /** Counts one wrong key from an IP address (without a port), or refuses it and counts nothing. */
+  take(address: string): LimitStatus;
+  networkCount(): number;
+}
+
+/** @param addressesMax maximum number of networks in memory; beyond it, the one that failed longest ago is dropped. */
+export function openFailedKeys({
+  clock,
+  addressesMax = 10_000,
+}: {
+  clock: Clock;
+  addressesMax?: number;
+}): FailedKeys {
+  const limit = openKeyedLimit<string>({
+    clock,
+    quota: failedKeysQuota,
+    windowSeconds: failedKeysWindowSeconds,
+    namesMax: addressesMax,
+  });
+  return {
+    take: (address) => limit.take(clientNetwork(address)),
+    networkCount: limit.nameCount,
   };
 }

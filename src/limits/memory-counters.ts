@@ -1,8 +1,7 @@
-/** The counters of one process: in memory, with a journal that survives a restart. */
-import type { Counters, QuotaStatus } from "./counters.ts";
+/** The counters of one process: exact sliding windows in memory, with a journal that survives a restart. */
+import type { Counters, QuotaStatus, WindowStatus } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
-import { assertRequests, type Quotas } from "./policy.ts";
-import { countAt, lookAt, openWindows, shrink, type SlidingLog, takeFrom } from "./sliding-log.ts";
+import { assertRequests, type Quotas, type WindowName, windows } from "./policy.ts";
 
 interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   /** Data folder with the journal; null for no journal. */
@@ -83,3 +82,194 @@ function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
     else if (!shrink(next.value[1], now)) logs.delete(next.value[0]);
   };
 }
+
+/**
+ * A circular buffer of times in µs, oldest first. Positions only increase; `position & (times.length - 1)` is the slot.
+ * Windows are half-open: a request at `time` is counted while `now - time < window`. Each window remembers the
+ * position of the first request that it counts, and only moves it forward, so a decision is O(1) amortised.
+ */
+export interface SlidingLog {
+  /** Lengths in µs, shortest first. Requests that leave the last window are forgotten. */
+  readonly windows: readonly number[];
+  readonly firsts: number[];
+  end: number;
+  /** Circular buffer; its length is a power of two. */
+  times: Float64Array;
+}
+
+const timesAtFirst = 8;
+
+/** Returns a log over windows in µs that starts with these sorted times. */
+export function openLog(windows: readonly number[], times: ArrayLike<number> = []): SlidingLog {
+  const slots = new Float64Array(powerOfTwoFrom(times.length));
+  slots.set(times);
+  return { windows, firsts: windows.map(() => 0), end: times.length, times: slots };
+}
+
+/** Returns the requests in one window now. `now` must never be less than in an earlier call. */
+export function countIn(log: SlidingLog, window: number, now: number): number {
+  const { end, times } = log;
+  const length = log.windows[window]!;
+  const mask = times.length - 1;
+  let first = log.firsts[window]!;
+  while (first < end && now - times[first & mask]! >= length) first++;
+  log.firsts[window] = first;
+  return end - first;
+}
+
+/** Counts a request now. `countIn` must have been called for every window with the same `now`. */
+export function append(log: SlidingLog, now: number): void {
+  const kept = log.end - log.firsts.at(-1)!;
+  if (kept === log.times.length) resize(log, kept * 2);
+  log.times[log.end & (log.times.length - 1)] = now;
+  log.end++;
+}
+
+/** Returns the µs until a window counts fewer than `quota` requests, even if it counts far more; 0 if it does now. */
+export function waitIn(log: SlidingLog, window: number, quota: number, now: number): number {
+  const last = log.end - quota;
+  return last < log.firsts[window]! ? 0 : leaves(log, last, window) - now;
+}
+
+/** Returns the µs until the oldest request of a window leaves it; 0 if there is none. */
+export function resetIn(log: SlidingLog, window: number, now: number): number {
+  const first = log.firsts[window]!;
+  return first === log.end ? 0 : leaves(log, first, window) - now;
+}
+
+/** Frees memory that a busier time needed. Returns false if the log no longer counts anything. */
+export function shrink(log: SlidingLog, now: number): boolean {
+  const kept = countIn(log, log.windows.length - 1, now);
+  // At an eighth, not at half, so that a log near a threshold is not copied back and forth.
+  if (log.times.length > timesAtFirst && kept < log.times.length / 8)
+    resize(log, powerOfTwoFrom(kept * 2));
+  return kept > 0;
+}
+
+function leaves(log: SlidingLog, position: number, window: number): number {
+  return log.times[position & (log.times.length - 1)]! + log.windows[window]!;
+}
+
+function resize(log: SlidingLog, length: number): void {
+  const start = log.firsts.at(-1)!;
+  const times = new Float64Array(length);
+  for (let position = start; position < log.end; position++)
+    times[position & (length - 1)] = log.times[position & (log.times.length - 1)]!;
+  log.times = times;
+  // A shorter window may still begin before the times that are kept.
+  for (let window = 0; window < log.firsts.length; window++)
+    log.firsts[window] = Math.max(start, log.firsts[window]!);
+}
+
+function powerOfTwoFrom(count: number): number {
+  return Math.max(timesAtFirst, 2 ** Math.ceil(Math.log2(count)));
+}
+
+const windowMicroseconds = windows.map((window) => window.seconds * 1e6);
+const none: readonly never[] = Object.freeze([]);
+
+/** Returns the log of one account: a minute, an hour and a day, starting with these sorted times in µs. */
+function openWindows(times?: ArrayLike<number>): SlidingLog {
+  return openLog(windowMicroseconds, times);
+}
+
+/** Counts this many requests at `now` (µs, monotonic) in all windows, or none of them in any. */
+function takeFrom(log: SlidingLog, quotas: Quotas, now: number, requests: number): QuotaStatus {
+  const admitted = isAdmitted(log, quotas, now, requests);
+  if (admitted) for (let counted = 0; counted < requests; counted++) append(log, now);
+  return statusOf(log, quotas, now, admitted, requests);
+}
+
+/** Counts a request at `now` in all windows, whatever the quotas. */
+function countAt(log: SlidingLog, now: number): void {
+  for (let index = 0; index < windows.length; index++) countIn(log, index, now);
+  append(log, now);
+}
+
+/** Returns what `takeFrom` would decide on one request now, and counts nothing. */
+const lookAt = (log: SlidingLog, quotas: Quotas, now: number): QuotaStatus =>
+  statusOf(log, quotas, now, isAdmitted(log, quotas, now, 1), 1);
+
+function statusOf(
+  log: SlidingLog,
+  quotas: Quotas,
+  now: number,
+  admitted: boolean,
+  requests: number,
+): QuotaStatus {
+  // Written out instead of mapped, because this runs on every request.
+  return quotaStatus(admitted, [
+    statusIn(log, 0, quotas, now, admitted, requests),
+    statusIn(log, 1, quotas, now, admitted, requests),
+    statusIn(log, 2, quotas, now, admitted, requests),
+  ]);
+}
+
+/** @param statuses minute, hour and day. */
+export const quotaStatus = (admitted: boolean, statuses: readonly WindowStatus[]): QuotaStatus =>
+  admitted
+    ? { admitted, windows: statuses, violated: none, retryAfterSeconds: 0 }
+    : refusal(statuses);
+
+function refusal(statuses: readonly WindowStatus[]): QuotaStatus {
+  const violated: WindowName[] = [];
+  let retryAfterSeconds = 0;
+  for (const { name, waitSeconds } of statuses) {
+    if (waitSeconds > 0) violated.push(name);
+    retryAfterSeconds = Math.max(retryAfterSeconds, waitSeconds);
+  }
+  return { admitted: false, windows: statuses, violated, retryAfterSeconds };
+}
+
+/** Checks every window, because each has to move forward even if another refuses already. */
+function isAdmitted(log: SlidingLog, quotas: Quotas, now: number, requests: number): boolean {
+  let admitted = true;
+  for (let index = 0; index < windows.length; index++)
+    if (countIn(log, index, now) + requests > quotas[windows[index]!.name]) admitted = false;
+  return admitted;
+}
+
+function statusIn(
+  log: SlidingLog,
+  index: number,
+  quotas: Quotas,
+  now: number,
+  admitted: boolean,
+  requests: number,
+): WindowStatus {
+  const quota = quotas[windows[index]!.name];
+  return windowStatus(
+    index,
+    quota,
+    log.end - log.firsts[index]!,
+    resetIn(log, index, now),
+    admitted ? 0 : waitIn(log, index, quota - requests + 1, now),
+  );
+}
+
+/**
+ * @param index place of the window in `windows`.
+ * @param count requests in it.
+ * @param resetMicroseconds time until the oldest leaves; 0 if there is none.
+ * @param waitMicroseconds time until the window alone admits the request; 0 if it does now, or if it was admitted.
+ */
+export function windowStatus(
+  index: number,
+  quota: number,
+  count: number,
+  resetMicroseconds: number,
+  waitMicroseconds: number,
+): WindowStatus {
+  const { name, seconds } = windows[index]!;
+  return {
+    name,
+    quota,
+    windowSeconds: seconds,
+    // Below zero after an operator has lowered the quota.
+    remaining: Math.max(0, quota - count),
+    resetSeconds: wholeSeconds(resetMicroseconds),
+    waitSeconds: wholeSeconds(waitMicroseconds),
+  };
+}
+
+const wholeSeconds = (microseconds: number) => Math.ceil(microseconds / 1e6);

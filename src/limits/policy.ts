@@ -6,6 +6,9 @@ export const windows = [
   { name: "day", seconds: 86_400 },
 ] as const;
 
+/** Time for which a request is remembered. */
+export const dayMicroseconds = windows[2].seconds * 1e6;
+
 export type WindowName = (typeof windows)[number]["name"];
 
 /** Requests that each window admits, for one account. */

@@ -1,8 +1,7 @@
 /** The problem 429: which quota is used up, and when to try again. */
 import { Problem } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
-import { failedKeysQuota, failedKeysWindowSeconds } from "./failed-keys.ts";
-import type { LimitStatus } from "./keyed-limit.ts";
+import { failedKeysQuota, failedKeysWindowSeconds, type LimitStatus } from "./keyed-limit.ts";
 
 /**
  * Returns the problem of a request that the counters refused.

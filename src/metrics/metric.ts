@@ -1,6 +1,6 @@
-/** Kinds of metrics: gauges and counters, read on demand, and tallies and histograms, which are added to. */
+/** Kinds of metrics, and their text: gauges and counters are read on demand, tallies and histograms are added to. */
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 interface Sample {
   value: number;
@@ -152,4 +152,31 @@ function* samplesOf({ labels, counts, sum }: Row, bounds: readonly number[]): It
   }
   yield { suffix: "_sum", labels, value: sum };
   yield { suffix: "_count", labels, value };
+}
+
+/** Media type of the text format of Prometheus, version 0.0.4. */
+export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Returns the text of metrics: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+export function exposition(metrics: readonly Metric[]): string {
+  let text = "";
+  for (const { name, type, help, samples } of metrics) {
+    text += `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;
+    for (const { suffix = "", labels, value } of samples())
+      text += `${name}${suffix}${labelsText(labels)} ${numberText(value)}\n`;
+  }
+  return text;
+}
+
+function labelsText(labels: Labels | undefined): string {
+  const pairs = Object.entries(labels ?? {}).map(([name, value]) => `${name}="${escape(value)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+const escapeHelp = (text: string) => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+const escape = (text: string) => escapeHelp(text).replaceAll('"', '\\"');
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }

@@ -6,15 +6,12 @@ import type { Generation } from "#datasets/generation.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Load } from "#datasets/start-load.ts";
 import type { SharedDatasetsLink } from "#datasets/start-remote.ts";
-import { openDatasetMetrics } from "#metrics/dataset-metrics.ts";
-import type { Metric } from "#metrics/metric.ts";
+import { type Metric, counter, gauge } from "#metrics/metric.ts";
 import { recordCounts } from "#operations/page.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { GateMemory } from "#store/postgres.ts";
 
 interface ServedDatasets {
-  /** Returns the same as `Follower.model`. */
-  model(): ReadModel | null;
   /** Settles once the current dataset is served or has failed to load. */
   look(): Promise<void>;
   /** Returns the version that should be served, or null if there is none or it cannot be read. */
@@ -37,8 +34,11 @@ interface ServedDatasetsOrder {
   fetchesPinned: boolean;
   /** Version of the program, for other machines. */
   program: string;
-  /** Called when a dataset is taken over, before any request is answered from it. */
-  onModel(from: LoadOrder): void;
+  /**
+   * Called when a dataset is taken over, with the model to answer from. Take it once for each request, and keep it for no
+   * later turn of the event loop: it is closed when another one has replaced it.
+   */
+  onModel(model: ReadModel, from: LoadOrder): void;
   /** Returns milliseconds since 1970. */
   now(): number;
   log: Logger;
@@ -49,17 +49,18 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
   const catalogue = openCatalogue(order.folder);
   let shared: SharedDatasetsLink | null = null;
   const { metrics, loaded, failed } = openDatasetMetrics(
-    () => factsOf(follower.model()),
+    () => follower.model(),
     () => currentOf(catalogue)?.published_at ?? null,
   );
   const follower: Follower = followCurrent({
     catalogue,
     ahead,
-    onModel({ parts }, from) {
-      onModel(from);
+    onModel(model, from) {
+      onModel(model, from);
       loaded(now());
-      shared?.noteServed(parts.version);
-      log.info({ dataset: parts.version }, "dataset is served");
+      const { version } = model.parts;
+      shared?.noteServed(version);
+      log.info({ dataset: version }, "dataset is served");
     },
     onFault(fault) {
       failed();
@@ -87,7 +88,6 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
     });
   }
   return {
-    model: follower.model,
     look: follower.look,
     wanted: () => shared?.wanted() ?? versionIn(catalogue),
     isWantedServed: () =>
@@ -99,13 +99,6 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
     },
   };
 }
-
-const factsOf = (model: ReadModel | null) =>
-  model && {
-    version: model.parts.version,
-    updatedAt: model.parts.updatedAt,
-    records: recordCounts(model),
-  };
 
 /** Returns the version that the folder names as current, servable or not. Returns null if it names none or cannot be read. */
 function versionIn(catalogue: Catalogue): string | null {
@@ -123,4 +116,73 @@ function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   } catch {
     return { version: "" };
   }
+}
+
+/** Metrics of the served dataset: its version, age and size, and failures to load one. */
+interface DatasetMetrics {
+  metrics: readonly Metric[];
+  loaded(nowMilliseconds: number): void;
+  failed(): void;
+}
+
+/**
+ * @param served returns null while there is none.
+ * @param published returns when the folder's current dataset was published, or null if there is none or it cannot be read.
+ */
+function openDatasetMetrics(
+  served: () => ReadModel | null,
+  published: () => string | null,
+): DatasetMetrics {
+  let loadedSeconds: number | null = null;
+  let failures = 0;
+  const seconds = (time: string | undefined | null) =>
+    time === undefined || time === null ? null : Date.parse(time) / 1000;
+  return {
+    metrics: [
+      {
+        name: "gp_records_dataset_info",
+        type: "gauge",
+        help: "Always 1; the label names the served dataset",
+        *samples() {
+          const model = served();
+          if (model !== null) yield { labels: { version: model.parts.version }, value: 1 };
+        },
+      },
+      {
+        name: "gp_records_dataset_records",
+        type: "gauge",
+        help: "Served records, by kind",
+        *samples() {
+          const model = served();
+          if (model === null) return;
+          for (const [kind, value] of Object.entries(recordCounts(model)))
+            yield { labels: { kind }, value };
+        },
+      },
+      gauge(
+        "gp_records_dataset_updated_timestamp_seconds",
+        "When the served dataset was built, since 1970",
+        () => seconds(served()?.parts.updatedAt),
+      ),
+      gauge(
+        "gp_records_dataset_published_timestamp_seconds",
+        "When an import, a publication or a roll-back last named a current dataset, since 1970",
+        () => seconds(published()),
+      ),
+      gauge(
+        "gp_records_dataset_loaded_timestamp_seconds",
+        "When this server took over the dataset it serves, since 1970",
+        () => loadedSeconds,
+      ),
+      counter(
+        "gp_records_dataset_load_failures_total",
+        "Published datasets that could not be served",
+        () => failures,
+      ),
+    ],
+    loaded(nowMilliseconds) {
+      loadedSeconds = nowMilliseconds / 1000;
+    },
+    failed: () => void failures++,
+  };
 }

@@ -1,5 +1,22 @@
-/** Lengths of the units of time. */
+/** Lengths of the units of time, and hours and months in UTC as text. */
 
 export const minuteMilliseconds = 60_000;
 export const hourMilliseconds = 60 * minuteMilliseconds;
 export const dayMilliseconds = 24 * hourMilliseconds;
+
+/** Returns the hour of a time, such as `2026-11-21T09`. */
+export const hourOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 13);
+
+/** Returns the first hour that begins at or after a time. */
+export const hourAfter = (milliseconds: number) => hourOf(milliseconds + hourMilliseconds - 1);
+
+const monthShape = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])$/;
+
+/** Reports whether a text is a month, such as `2026-11`. */
+export const isMonth = (text: string): boolean => monthShape.test(text);
+
+/** Returns the next month: `2026-12` after `2026-11`. */
+export const monthAfter = (month: string): string => {
+  const [year, number] = month.split("-").map(Number);
+  return new Date(Date.UTC(year!, number!)).toISOString().slice(0, month.length);
+};

@@ -2,7 +2,7 @@
 import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFault } from "./domain-error.ts";
-import { requirePlainFile } from "./plain-file.ts";
+import { requirePlainFile } from "./whole-file.ts";
 import { sqliteFault } from "./store-fault.ts";
 
 export interface Lock {

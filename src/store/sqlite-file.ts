@@ -1,12 +1,11 @@
-/** Opens the SQLite file of a store: creates it if needed, checks its schema, and takes missing steps. */
-import { closeSync, existsSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+/** Opens the SQLite file of one of the two stores: creates it if needed, checks its schema, and takes missing steps. */
+import { closeSync, existsSync, openSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { DomainError, StoreFault } from "./domain-error.ts";
-import { otherThanFile } from "./plain-file.ts";
-import { makePrivateFolder } from "./private-folder.ts";
-import { type FileStep, schemaSteps, stepTable, unfitSchema } from "./schema-steps.ts";
+import { type FileStep, schemaSteps, stepTable, unfitSchema, fileSteps } from "./schema-steps.ts";
 import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./store-fault.ts";
+import { otherThanFile } from "./whole-file.ts";
 
 export interface FileShape {
   file: string;
@@ -151,3 +150,42 @@ function asNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number(part) || 0);
   return (major * 1000 + minor) * 1000 + patch;
 }
+
+/**
+ * Creates a folder, and missing ones above it, with mode 0700. Existing folders stay as they are.
+ * @throws NodeJS.ErrnoException naming the folder that cannot be created.
+ */
+export function makePrivateFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  // Not `recursive`: Node would try for ever in a folder that refuses new ones with ENOENT, as /proc does.
+  const parent = dirname(folder);
+  if (parent !== folder) makePrivateFolder(parent);
+  try {
+    mkdirSync(folder, 0o700);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+export const controlFile = (dataDir: string) => join(dataDir, "control.sqlite");
+export const usageFile = (dataDir: string) => join(dataDir, "usage.sqlite");
+
+const busyDefault = 5000;
+
+/** Returns the shape of accounts, people and keys. A committed revocation survives a power failure. */
+export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
+  file: controlFile(dataDir),
+  steps: fileSteps["control.sqlite"],
+  synchronous: "full",
+  busyMilliseconds,
+  erasesDeleted: true,
+});
+
+/** Returns the shape of usage of keys and requests. A power failure may lose its last seconds. */
+export const usageShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
+  file: usageFile(dataDir),
+  steps: fileSteps["usage.sqlite"],
+  synchronous: "normal",
+  busyMilliseconds,
+  returnsFreePages: true,
+});

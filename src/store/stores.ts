@@ -1,10 +1,9 @@
 /** Opens the two stores: files of a data folder, or tables of one PostgreSQL database. */
 import type { ControlTables } from "./control-tables.ts";
-import { controlShape, usageShape } from "./files.ts";
 import { openStore, type Store } from "./open-store.ts";
 import type { PostgresPlace } from "./postgres.ts";
-import type { FileShape } from "./sqlite-file.ts";
-import type { UsageTables } from "./usage-tables.ts";
+import { controlShape, usageShape, type FileShape } from "./sqlite-file.ts";
+import type { UsageTables } from "./usage-schema.ts";
 
 export type ControlStore = Store<ControlTables>;
 export type UsageStore = Store<UsageTables>;

@@ -1,8 +1,7 @@
 /** Reads the keys of a control store in PostgreSQL, and hears when they change. */
 import { type KeyRow, keyRows } from "./control-watch.ts";
+import { refuseUnready, refuseUnfit } from "./postgres-schema.ts";
 import { connectPostgres, placeName, type PostgresPlace } from "./postgres.ts";
-import { refuseUnready } from "./postgres-schema.ts";
-import { refuseUnfit } from "./refuse-unfit.ts";
 
 /** Reader of keys on one connection, one call after the other. Rejects with a DomainError if the store cannot be read. */
 export interface SharedKeySource {

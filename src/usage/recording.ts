@@ -25,97 +25,26 @@
  */
 import { hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
-import type { KeyUseTable } from "#store/usage-tables.ts";
-import { type AnsweredRequest, openChunkDraft } from "./request-chunk.ts";
-import type { Retention } from "./retention.ts";
-import { openWriter, type Writer, type WriterOptions } from "./writer.ts";
+import type { KeyUseTable } from "#store/usage-schema.ts";
 
-export interface Recording {
-  /** Notes the use of a key at the present time, as `KeyUse.note`. */
-  noteKeyUse(keyId: string, networkOf: () => string): void;
-  record: Recorder["record"];
-  /** Returns the number of requests whose record was lost since the process started. */
-  lostCount(): number;
-  /** Returns the size of all batches on their way to the disk or the database. */
-  waiting: Writer["waiting"];
-  /** Maximum size of waiting batches in bytes; beyond it the oldest are dropped. */
-  waitingBytesMax: number;
-  /** Resolves when everything is written, or was tried a last time. */
-  close(): Promise<void>;
+/** One batch on its way to the thread; `now` is ms since 1970. */
+export type Batch =
+  | { kind: "keyUse"; rows: readonly KeyUseTable[] }
+  | { kind: "requests"; rows: RequestChunk; now: number };
+
+/** A batch with its number among the batches of one writer, from 1 on. */
+export interface NumberedBatch {
+  number: number;
+  batch: Batch;
 }
 
-interface RecordingOrder {
-  dataDir: string;
-  /** PostgreSQL to write to, as in `WriterSetting`; null for a file in `dataDir`. */
-  database: NonNullable<WriterOptions["database"]> | null;
-  retention: Retention;
-  /** Milliseconds since 1970. */
-  now: () => number;
-  /** Called once when writing begins to fail, and once, with null, when it works again. */
-  onFault: (fault: Error | null) => void;
-  /** Called with the number of lost records, once when the loss begins and once when it is over. */
-  onLoss: (requests: number, isOver: boolean) => void;
-  /** Wait for a locked file, as in `WriterOptions`. */
-  busyMilliseconds?: number;
-}
-
-export function openRecording(order: RecordingOrder): Recording {
-  const { now, onFault, onLoss, ...ofWriter } = order;
-  const lost = openLostRequests(onLoss);
-  const writer = openWriter({
-    ...ofWriter,
-    onLoss: lost.lose,
-    onFault(fault) {
-      onFault(fault);
-      if (fault === null) lost.end();
-    },
-  });
-  const keyUse = openKeyUse({ writer });
-  const { record, close } = openRecorder({ writer, now });
-  return {
-    noteKeyUse: (keyId, networkOf) => keyUse.note(keyId, now(), networkOf),
-    record,
-    lostCount: lost.count,
-    waiting: writer.waiting,
-    waitingBytesMax: writer.bytesMax,
-    async close() {
-      keyUse.close();
-      close();
-      await writer.close();
-      lost.end();
-    },
-  };
-}
-
-interface LostRequests {
-  /** Returns the requests lost since the process started. */
-  count(): number;
-  lose(requests: number): void;
-  /** Ends a loss, and reports all requests lost since it began. */
-  end(): void;
-}
-
-/** @param tell called with the first lost requests when a loss begins, and with all of them and `isOver` at its end. */
-function openLostRequests(tell: (requests: number, isOver: boolean) => void): LostRequests {
-  let all = 0;
-  let sinceBegun = 0;
-  return {
-    count: () => all,
-    lose(requests) {
-      all += requests;
-      const hasBegun = sinceBegun > 0;
-      sinceBegun += requests;
-      if (!hasBegun) tell(requests, false);
-    },
-    end() {
-      if (sinceBegun > 0) tell(sinceBegun, true);
-      sinceBegun = 0;
-    },
-  };
+/** The part of `Writer` that batches are handed to. */
+interface BatchWriter {
+  write(batch: Batch): void;
 }
 
 /** Notes of the time and network of each key's last use, at most one a minute for each key. */
-interface KeyUse {
+export interface KeyUse {
   /**
    * Notes the use of a key. Takes one look-up unless the key's minute is over; never waits. `now` is ms since 1970.
    * @param networkOf returns the network of the request; called only if it is written.
@@ -130,7 +59,7 @@ const noteEveryMilliseconds = minuteMilliseconds;
 const gatherMilliseconds = 1000;
 
 /** @param writer writer that `close` leaves open, because others may share it. */
-export function openKeyUse({ writer }: { writer: Writer }): KeyUse {
+export function openKeyUse({ writer }: { writer: BatchWriter }): KeyUse {
   // Bounded by the number of keys, because only verified keys are noted.
   const notedAt = new Map<string, number>();
   const gathered = new Map<string, KeyUseTable>();
@@ -184,7 +113,7 @@ export async function readLastUse(
 }
 
 /** Recorder of counted requests, which sends them to the writer once a second. */
-interface Recorder {
+export interface Recorder {
   /** Records a request in well under 1 µs. Never waits and never throws. */
   record(request: AnsweredRequest): void;
   /** Sends the rest to the writer. */
@@ -198,7 +127,13 @@ const idleMilliseconds = hourMilliseconds;
  * @param writer writer that `close` leaves open, because others may share it.
  * @param now returns the ms since 1970.
  */
-export function openRecorder({ writer, now }: { writer: Writer; now: () => number }): Recorder {
+export function openRecorder({
+  writer,
+  now,
+}: {
+  writer: BatchWriter;
+  now: () => number;
+}): Recorder {
   // Created with the first request, because it takes 1 MiB.
   let draft: ReturnType<typeof openChunkDraft> | undefined;
   let isGathering = false;
@@ -232,4 +167,159 @@ export function openRecorder({ writer, now }: { writer: Writer; now: () => numbe
       clearTimeout(timer);
     },
   };
+}
+
+/** An answered request. */
+export interface AnsweredRequest {
+  /** Number of the account. */
+  account: number;
+  /** Id of the key. */
+  key: string;
+  operation: string;
+  status: number;
+  milliseconds: number;
+  /** Size of the response content. */
+  bytes: number;
+  /** Version of the dataset; null if the request was refused before one was taken. */
+  dataset: string | null;
+  /** Code of the problem in the answer. */
+  problem: string | null;
+  /** Request id, at most 64 characters of ASCII. */
+  requestId: string;
+  /** Query string with masked keys, of which 500 characters are kept; null if the operator stores none. */
+  query: string | null;
+}
+
+export interface RequestChunk {
+  bytes: ArrayBuffer;
+  /** Words for the indexes in `bytes`; the first stands for null. */
+  words: readonly string[];
+  count: number;
+}
+
+/** A chunk in the making. It is reused, because `take` returns a copy. */
+interface ChunkDraft {
+  /** Adds a request. Returns false if the draft is full. */
+  add(at: number, request: AnsweredRequest): boolean;
+  take(): RequestChunk;
+}
+
+const requestIdLengthMax = 64;
+const queryLengthMax = 500;
+
+/** Offset of each member in bytes from the start of its request; the texts follow. */
+const place = {
+  at: 0,
+  account: 8,
+  bytes: 12,
+  hundredths: 16,
+  status: 20,
+  key: 22,
+  operation: 24,
+  dataset: 26,
+  problem: 28,
+  requestIdLength: 30,
+  queryLength: 32,
+  texts: 34,
+} as const;
+const noQuery = 0xffff;
+const requestBytesMax = place.texts + requestIdLengthMax + 2 * queryLengthMax;
+
+/** Size of a draft, enough for 15,000 requests of about 65 bytes. */
+const draftBytes = 1024 * 1024;
+
+export function openChunkDraft(size = draftBytes): ChunkDraft {
+  const view = new DataView(new ArrayBuffer(size));
+  const text = Buffer.from(view.buffer);
+  const places = new Map<string, number>();
+  let words = [""];
+  let used = 0;
+  let count = 0;
+
+  const placeOf = (word: string | null): number => {
+    if (word === null) return 0;
+    const known = places.get(word);
+    if (known !== undefined) return known;
+    places.set(word, words.length);
+    return words.push(word) - 1;
+  };
+  return {
+    add(at, request) {
+      const start = used;
+      if (start + requestBytesMax > size) return false;
+      const { requestId, query } = request;
+      const requestIdLength = Math.min(requestId.length, requestIdLengthMax);
+      view.setFloat64(start + place.at, at);
+      view.setUint32(start + place.account, request.account);
+      view.setUint32(start + place.bytes, request.bytes);
+      view.setUint32(start + place.hundredths, Math.round(request.milliseconds * 100));
+      view.setUint16(start + place.status, request.status);
+      view.setUint16(start + place.key, placeOf(request.key));
+      view.setUint16(start + place.operation, placeOf(request.operation));
+      view.setUint16(start + place.dataset, placeOf(request.dataset));
+      view.setUint16(start + place.problem, placeOf(request.problem));
+      view.setUint8(start + place.requestIdLength, requestIdLength);
+      view.setUint16(start + place.queryLength, noQuery);
+      used += place.texts;
+      used += text.write(requestId, used, requestIdLength, "latin1");
+      if (query !== null) {
+        const queryLength = Math.min(query.length, queryLengthMax);
+        view.setUint16(start + place.queryLength, queryLength);
+        used += text.write(query, used, 2 * queryLength, "utf16le");
+      }
+      count++;
+      return true;
+    },
+    take() {
+      const chunk = { bytes: view.buffer.slice(0, used), words, count };
+      places.clear();
+      words = [""];
+      used = 0;
+      count = 0;
+      return chunk;
+    },
+  };
+}
+
+/** A request of a chunk. Its words are indexes into the chunk's words; 0 stands for null. */
+export interface ChunkRequest {
+  /** Milliseconds since 1970. */
+  at: number;
+  account: number;
+  bytes: number;
+  hundredths: number;
+  status: number;
+  key: number;
+  operation: number;
+  dataset: number;
+  problem: number;
+  requestId: string;
+  query: string | null;
+}
+
+/** Yields the requests in the order of their addition. */
+export function* requestsIn({ bytes, count }: RequestChunk): Generator<ChunkRequest> {
+  const view = new DataView(bytes);
+  const text = Buffer.from(bytes);
+  let start = 0;
+  for (let i = 0; i < count; i++) {
+    const idStart = start + place.texts;
+    const idEnd = idStart + view.getUint8(start + place.requestIdLength);
+    const queryLength = view.getUint16(start + place.queryLength);
+    const end = queryLength === noQuery ? idEnd : idEnd + 2 * queryLength;
+    yield {
+      at: view.getFloat64(start + place.at),
+      account: view.getUint32(start + place.account),
+      bytes: view.getUint32(start + place.bytes),
+      hundredths: view.getUint32(start + place.hundredths),
+      status: view.getUint16(start + place.status),
+      key: view.getUint16(start + place.key),
+      operation: view.getUint16(start + place.operation),
+      dataset: view.getUint16(start + place.dataset),
+      problem: view.getUint16(start + place.problem),
+      requestId: text.toString("latin1", idStart, idEnd),
+      query: queryLength === noQuery ? null : text.toString("utf16le", idEnd, end),
+    };
+    start = end;
+  }
 }

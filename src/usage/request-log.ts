@@ -1,15 +1,30 @@
 /** Reads the request log of an account, newest first and page by page, and finds requests by id. */
 import { type RawBuilder, sql } from "kysely";
-import { packRequestId, readRequestId } from "#store/request-id-bytes.ts";
+import type { Column } from "#csv.ts";
 import type { UsageStore } from "#store/stores.ts";
-import type { AnsweredRequest } from "./request-chunk.ts";
-import type { StatusClass } from "./status-class.ts";
+import type { AnsweredRequest } from "./recording.ts";
+import type { StatusClass } from "./totals.ts";
+import { packRequestId, readRequestId } from "./writes.ts";
 
 /** A request as the log stores it. */
 export interface LoggedRequest extends AnsweredRequest {
   /** ISO time of its answer. */
   at: string;
 }
+
+/** Columns of a request. Its account is left out, because the number means nothing outside. */
+export const requestColumns: readonly Column<LoggedRequest>[] = [
+  { name: "at", of: (request) => request.at },
+  { name: "request_id", of: (request) => request.requestId },
+  { name: "key", of: (request) => request.key },
+  { name: "operation", of: (request) => request.operation },
+  { name: "status", of: (request) => request.status },
+  { name: "ms", of: (request) => request.milliseconds },
+  { name: "bytes", of: (request) => request.bytes },
+  { name: "dataset", of: (request) => request.dataset },
+  { name: "problem", of: (request) => request.problem },
+  { name: "query", of: (request) => request.query },
+];
 
 /** Conditions on requests. Times are ms since 1970; `until` is exclusive. */
 export interface RequestFilter {

@@ -2,8 +2,7 @@
  * Removes old records and returns their space to the disk, a little at a time, so that writing never waits for long.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
-import { hourOf } from "./time.ts";
+import { dayMilliseconds, hourMilliseconds, minuteMilliseconds, hourOf } from "#store/durations.ts";
 
 /** Limits of the request log. */
 export interface Retention {

@@ -1,9 +1,21 @@
-/** Adds up the requests of an account by hour, day, key or operation. Hours and days are in UTC. */
+/** Adds up requests by hour, day, key or operation, and exports those of a month. Hours and days are in UTC. */
 import { type RawBuilder, sql } from "kysely";
-import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
+import type { Column } from "#csv.ts";
+import {
+  dayMilliseconds,
+  hourMilliseconds,
+  hourAfter,
+  hourOf,
+  monthAfter,
+} from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
-import { type StatusClass, statusClasses, statusClassOf } from "./status-class.ts";
-import { hourAfter, hourOf } from "./time.ts";
+
+/** Classes of HTTP statuses. */
+export const statusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
+export type StatusClass = (typeof statusClasses)[number];
+
+const statusClassOf = (status: number): StatusClass =>
+  `${Math.floor(status / 100)}xx` as StatusClass;
 
 export interface Totals {
   requests: number;
@@ -15,6 +27,18 @@ export interface Totals {
   /** Responses with status 429, a part of the 4xx. */
   overQuota: number;
 }
+
+/** Columns of totals for programs to read: members of JSON objects and columns of CSV. */
+export const totalsColumns: readonly Column<Totals>[] = [
+  { name: "requests", of: (totals) => totals.requests },
+  ...statusClasses.map((name) => ({
+    name: `status_${name}`,
+    of: (totals: Totals) => totals.byClass[name],
+  })),
+  { name: "status_429", of: (totals) => totals.overQuota },
+  { name: "bytes", of: (totals) => totals.bytes },
+  { name: "ms", of: (totals) => Math.round(totals.milliseconds * 100) / 100 },
+];
 
 /** The totals of an hour or a day. */
 export interface Bar extends Totals {
@@ -30,7 +54,7 @@ export const emptyTotals = (): Totals => ({
   overQuota: 0,
 });
 
-export function addTo(totals: Totals, sums: StatusSums): void {
+function addTo(totals: Totals, sums: StatusSums): void {
   const { status, requests } = sums;
   totals.requests += requests;
   totals.bytes += sums.bytes;
@@ -123,7 +147,7 @@ async function sumsBy(
 }
 
 /** Sums of the requests with one status. */
-export interface StatusSums {
+interface StatusSums {
   status: number;
   requests: number;
   bytes: number;
@@ -169,4 +193,70 @@ export async function readSums<Part extends keyof SumParts>(
     from usage_hour where hour >= ${from} and hour < ${to} ${isOwn}
     group by ${sql.join(groups)}`.execute(database);
   return rows;
+}
+
+export const exportParts = ["account", "operation", "key"] as const;
+export type ExportPart = (typeof exportParts)[number];
+
+/** Totals of one combination of parts. A part that was not asked for is null. */
+export interface ExportedUsage {
+  /** Number of the account. */
+  account: number | null;
+  operation: string | null;
+  /** Id of the key. */
+  key: string | null;
+  totals: Totals;
+}
+
+interface ExportOrder {
+  /** Month in UTC, such as `2026-11`. */
+  month: string;
+  by: readonly ExportPart[];
+  /** Number of the only account to export; all accounts if left out. */
+  account?: number | undefined;
+}
+
+/** Sums with the parts that were asked for. */
+interface ExportRow extends StatusSums {
+  account?: number;
+  operation?: string;
+  key?: string;
+}
+
+/** Returns totals ordered by account, operation and key: one without parts, none without requests. */
+export async function exportMonth(usage: UsageStore, order: ExportOrder): Promise<ExportedUsage[]> {
+  const { month, by, account } = order;
+  const parts = exportParts.filter((part) => by.includes(part));
+  const rows: ExportRow[] = await readSums(usage, {
+    by: parts,
+    account,
+    from: month,
+    to: monthAfter(month),
+  });
+  const found = new Map<string, ExportedUsage>();
+  const only = <Value>(part: ExportPart, value: Value | undefined): Value | null =>
+    by.includes(part) ? value! : null;
+  for (const row of rows) {
+    const account = only("account", row.account);
+    const operation = only("operation", row.operation);
+    const key = only("key", row.key);
+    const name = `${account} ${operation} ${key}`;
+    const exported = found.get(name) ?? { account, operation, key, totals: emptyTotals() };
+    found.set(name, exported);
+    addTo(exported.totals, row);
+  }
+  return [...found.values()].toSorted(inOrder);
+}
+
+/** Compares numbers of accounts, then bytes of names, like the database. */
+function inOrder(one: ExportedUsage, other: ExportedUsage): number {
+  const names = ({ operation, key }: ExportedUsage) =>
+    [operation ?? "", key ?? ""].map((name) => Buffer.from(name));
+  const [operation, key] = names(one);
+  const [otherOperation, otherKey] = names(other);
+  return (
+    (one.account ?? 0) - (other.account ?? 0) ||
+    Buffer.compare(operation!, otherOperation!) ||
+    Buffer.compare(key!, otherKey!)
+  );
 }

@@ -1,12 +1,12 @@
 /** The writer thread: writes each batch in one transaction, and removes old records. */
 import { parentPort, workerData } from "node:worker_threads";
 import { StoreFault } from "#store/domain-error.ts";
-import { usageFile, usageShape } from "#store/files.ts";
 import type { GateMemory, PostgresSession } from "#store/postgres.ts";
-import { openFile } from "#store/sqlite-file.ts";
+import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
+import type { NumberedBatch } from "./recording.ts";
 import { openRetention, type Retention } from "./retention.ts";
-import { type NumberedBatch, openWrites } from "./writes.ts";
+import { openWrites } from "./writes.ts";
 
 export interface WriterSetting {
   dataDir: string;
@@ -96,8 +96,7 @@ async function openStore(): Promise<OpenStore> {
 /** Connects with the first statement, and again after an outage. Each step of removal keeps to one connection. */
 async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): Promise<OpenStore> {
   const { connectPostgres, openGate } = await import("#store/postgres.ts");
-  const { openPostgresWrites } = await import("./postgres-writes.ts");
-  const { openPostgresRetention } = await import("./postgres-retention.ts");
+  const { openPostgresRetention, openPostgresWrites } = await import("./postgres.ts");
   const place = { url, gate: openGate(gateMemory) };
   const removeOld = openPostgresRetention(retention);
   let session: PostgresSession | undefined;

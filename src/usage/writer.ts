@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import type { Batch, NumberedBatch } from "./recording.ts";
 import type { Retention } from "./retention.ts";
 import type { WriterMessage, WriterReply, WriterSetting } from "./writer-thread.ts";
-import type { Batch, NumberedBatch } from "./writes.ts";
 
 export interface Writer {
   /**

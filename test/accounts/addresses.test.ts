@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { foldAddress, readAddress } from "#accounts/addresses.ts";
+import { foldAddress, readAddress } from "#accounts/people.ts";
 import { faultOf } from "../support/people.ts";
 
 test("an address is kept as it was written, and is the same in any letter case and Unicode form", () => {

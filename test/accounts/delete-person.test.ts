@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { closeAccount, createAccount, findAccount, setQuotas } from "#accounts/accounts.ts";
 import { deletePerson } from "#accounts/delete-person.ts";
 import { exportPerson } from "#accounts/export-person.ts";
-import { listAudit } from "#accounts/list-audit.ts";
+import { listAudit } from "#store/audit.ts";
 import { insertMember, listMembers } from "#accounts/members.ts";
 import { noticeOnce } from "#accounts/notices.ts";
 import { findSession } from "#accounts/sessions.ts";

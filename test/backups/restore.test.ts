@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { rotateKey } from "#keys/rotate-key.ts";
+import { rotateKey } from "#keys/keys.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/file-hash.ts";
 import { pinVersion, prune } from "#datasets/prune.ts";

@@ -7,7 +7,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { harmless } from "#cli/output.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { takeLock } from "#store/lock.ts";
-import { controlFile } from "#store/files.ts";
+import { controlFile } from "#store/sqlite-file.ts";
 import { tamper } from "../backups/backed-up.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";

@@ -7,7 +7,7 @@ import type { AddCommands } from "#cli/command.ts";
 import { CommandFault, exitCodes } from "#cli/command-fault.ts";
 import { commandParts } from "#cli/command-parts.ts";
 import { run } from "#cli/program.ts";
-import { controlFile } from "#store/files.ts";
+import { controlFile } from "#store/sqlite-file.ts";
 import { openControl } from "#store/stores.ts";
 import { command } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { showProgress } from "#cli/progress.ts";
+import { showProgress } from "#cli/output.ts";
 
 /** Counts a record each 10 milliseconds for as long as is said. */
 function run(isTTY: boolean, isPipedToo: boolean, milliseconds: number): string[] {

@@ -9,8 +9,8 @@ import {
   type ClientOptions,
   createClient,
   type ListOptions,
-  type Problem,
 } from "../../clients/typescript/src/index.ts";
+import { type Problem } from "../../clients/typescript/src/types.ts";
 import { hasTool } from "../support/installed-tool.ts";
 
 export type Operation = "gps" | "principals" | "signals" | "projects" | "changes";

@@ -1,9 +1,8 @@
+import { readAddress, insertPerson } from "#accounts/people.ts";
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { suspendAccount } from "#accounts/accounts.ts";
-import { readAddress } from "#accounts/addresses.ts";
 import { insertMember } from "#accounts/members.ts";
-import { insertPerson } from "#accounts/people.ts";
 import type { Mail } from "#dashboard/mail-templates.ts";
 import { watchNotices } from "#dashboard/watch-notices.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";

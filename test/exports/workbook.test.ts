@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { inflateRawSync } from "node:zlib";
 import { idPrefixes } from "#datasets/format.ts";
-import type { OutputFile } from "#exports/output-file.ts";
+import type { OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "#exports/record-source.ts";
 import { runExport, workbookFormat } from "#exports/run-export.ts";
 import { rowsMax, writeWorkbook } from "#exports/workbook.ts";

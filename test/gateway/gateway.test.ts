@@ -11,9 +11,9 @@ import {
 } from "#gateway/gateway.ts";
 import { openOperations } from "#gateway/read-operation.ts";
 import { notAcceptable, type ReadDependencies } from "#gateway/reads.ts";
-import type { LiveKey } from "#keys/live-key.ts";
+import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters } from "#limits/counters.ts";
-import { openFailedKeys } from "#limits/failed-keys.ts";
+import { openFailedKeys } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchSignals } from "#operations/fetch-signals.ts";

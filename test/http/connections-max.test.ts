@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connectionsMaxFor } from "#http/guard-connections.ts";
+import { connectionsMaxFor } from "#http/connections.ts";
 
 test("connections leave files for everything else, whatever the limit", () => {
   assert.equal(connectionsMaxFor(1024), 921);

@@ -10,7 +10,7 @@ import {
   startOverloadGuard,
 } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/record-requests.ts";
-import { exposition } from "#metrics/exposition.ts";
+import { exposition } from "#metrics/metric.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
 import { openHttpServer } from "../support/http-server.ts";
 

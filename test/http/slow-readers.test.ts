@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
-import { watchConnections } from "#http/connections.ts";
-import { slowReaderBounds, watchSlowReaders } from "#http/guard-connections.ts";
+import { watchConnections, slowReaderBounds, watchSlowReaders } from "#http/connections.ts";
 
 /** More than the system buffers for a connection that nobody reads. */
 const page = Buffer.alloc(24 * 1024 * 1024, "x");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brotliDecompressSync } from "node:zlib";
-import type { AnsweredRequest } from "#usage/request-chunk.ts";
+import type { AnsweredRequest } from "#usage/recording.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { sendRaw } from "../support/raw-request.ts";
 import { startService } from "../support/service.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseTemplate } from "#importers/template.ts";
+import { parseTemplate } from "#importers/cells.ts";
 import { csvEntries } from "./written-file.ts";
 
 /** What a project's field becomes from one row of the columns A and B. */

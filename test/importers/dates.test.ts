@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dateFormats, isoFormats, readDate, type DateFormat } from "#importers/dates.ts";
-import { Unreadable } from "#importers/unreadable.ts";
+import { Unreadable } from "#importers/import-fault.ts";
 
 const read: [text: string, formats: readonly DateFormat[], date: string][] = [
   ["2031-03-09", isoFormats, "2031-03-09"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type NumberKind, readNumber } from "#importers/compile-source.ts";
-import { Unreadable } from "#importers/unreadable.ts";
+import { type NumberKind, readNumber } from "#importers/compile-mapping.ts";
+import { Unreadable } from "#importers/import-fault.ts";
 
 type Options = Parameters<typeof readNumber>[2];
 

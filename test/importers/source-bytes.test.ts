@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { Encoding } from "#importers/encoding.ts";
-import { readBytes } from "#importers/source-bytes.ts";
+import { readBytes } from "#importers/source-file.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
 
 const others: [what: string, content: string | Uint8Array, reason: RegExp][] = [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { parseStrictJson } from "#importers/strict-json.ts";
-import { Unreadable } from "#importers/unreadable.ts";
+import { Unreadable } from "#importers/import-fault.ts";
 
 type Written = { text: string; repeats: boolean };
 

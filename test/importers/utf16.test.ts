@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { utf8OfUtf16 } from "#importers/source-bytes.ts";
+import { utf8OfUtf16 } from "#importers/source-file.ts";
 import { faultOf } from "./written-file.ts";
 
 /** The text of these bytes when they arrive so many at a time. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readWebAddress } from "#importers/compile-source.ts";
-import { Unreadable } from "#importers/unreadable.ts";
+import { readWebAddress } from "#importers/compile-mapping.ts";
+import { Unreadable } from "#importers/import-fault.ts";
 
 const read: [text: string, address: string][] = [
   ["HTTP://WWW.ACME.EXAMPLE", "http://www.acme.example"],

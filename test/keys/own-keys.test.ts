@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { insertMember, leaveAccount } from "#accounts/members.ts";
-import { createdADayMax, liveKeysMax } from "#keys/caps.ts";
-import { listKeys } from "#keys/keys.ts";
-import { createOwnKey, newForm, revokeOwnKey, rotateOwnKey } from "#keys/own-keys.ts";
-import { overlaps } from "#keys/rotate-key.ts";
+import { listKeys, overlaps } from "#keys/keys.ts";
+import {
+  createdADayMax,
+  liveKeysMax,
+  createOwnKey,
+  newForm,
+  revokeOwnKey,
+  rotateOwnKey,
+} from "#keys/own-keys.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, openPeople } from "../support/people.ts";

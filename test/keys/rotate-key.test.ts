@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { listKeys, revokeKey } from "#keys/keys.ts";
-import { rotateKey } from "#keys/rotate-key.ts";
+import { listKeys, revokeKey, rotateKey } from "#keys/keys.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clientNetwork, coarseNetwork } from "#limits/client-network.ts";
+import { clientNetwork, coarseNetwork, openNetworkShares } from "#limits/client-network.ts";
 
 const networks = {
   "192.0.2.7": "192.0.2.7",
@@ -45,4 +45,21 @@ test("a neighbourhood is the /24 of IPv4 and the /48 of IPv6, so that it names n
   };
   for (const [address, neighbourhood] of Object.entries(neighbourhoods))
     assert.equal(coarseNetwork(address), neighbourhood, address);
+});
+
+test("a network has its share, an IPv6 site those of four networks, and what is given back is free again", () => {
+  const shares = openNetworkShares(2);
+  const takes = (address: string, amount = 1) => shares.take(address, amount) !== null;
+  assert.ok(takes("192.0.2.1", 2));
+  assert.ok(!takes("::ffff:192.0.2.1"));
+  assert.ok(takes("192.0.2.2"));
+  const giveBack = shares.take("2001:db8:7:1::1", 2)!;
+  assert.ok(!takes("2001:db8:7:1::2"));
+  for (const network of ["2", "3", "4"]) assert.ok(takes(`2001:db8:7:${network}::1`, 2));
+  assert.ok(!takes("2001:db8:7:5::1"));
+  assert.ok(takes("2001:db8:8:5::1"));
+  giveBack();
+  assert.ok(!takes("2001:db8:7:5::1", 3));
+  assert.ok(takes("2001:db8:7:5::1", 2));
+  assert.ok(!takes("2001:db8:7:6::1"));
 });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exposition } from "#metrics/exposition.ts";
-import { gauge, type Metric, openHistogram, openTally } from "#metrics/metric.ts";
+import { exposition, gauge, type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { readExposition } from "../support/read-exposition.ts";
 
 test("whatever stands in a help or a label, the text stays readable and says the same", () => {

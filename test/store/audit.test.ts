@@ -2,8 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test as onTheFileAlone, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { listAudit } from "#accounts/list-audit.ts";
-import { type AuditAction, auditActions, removeOldAudit, writeAudit } from "#store/audit.ts";
+import {
+  listAudit,
+  type AuditAction,
+  auditActions,
+  removeOldAudit,
+  writeAudit,
+} from "#store/audit.ts";
 import { openControl } from "#store/stores.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test, type StorePlace } from "../support/for-each-store.ts";

@@ -5,7 +5,7 @@ import { setPlan } from "#accounts/plans.ts";
 import { makeSignUpLink } from "#accounts/sign-up.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { watchControl } from "#store/control-watch.ts";
-import { controlFile } from "#store/files.ts";
+import { controlFile } from "#store/sqlite-file.ts";
 import { openControl } from "#store/stores.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

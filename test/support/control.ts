@@ -5,7 +5,7 @@ import { issueKey, type KeyOrder } from "#keys/keys.ts";
 import { type KnownKeys, openKnownKeys } from "#keys/key-verifier.ts";
 import { openSharedKeys } from "#keys/shared-keys.ts";
 import { watchControl } from "#store/control-watch.ts";
-import { controlFile } from "#store/files.ts";
+import { controlFile } from "#store/sqlite-file.ts";
 import { openControl } from "#store/stores.ts";
 import { connectKeys } from "#store/watch-postgres.ts";
 import { type StorePlace, storePlace } from "./for-each-store.ts";

@@ -15,7 +15,7 @@ import {
   openRequestRecorder,
   type RequestSinks,
 } from "#http/record-requests.ts";
-import { openFailedKeys } from "#limits/failed-keys.ts";
+import { openFailedKeys } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { operations } from "#operations/index.ts";
 import { cast } from "./cast.ts";

@@ -17,7 +17,7 @@ import type { AccountServices } from "#dashboard/screen.ts";
 import { routes } from "#dashboard/screens/index.ts";
 import type { Counters } from "#limits/counters.ts";
 import type { ControlTables } from "#store/control-tables.ts";
-import { controlFile } from "#store/files.ts";
+import { controlFile } from "#store/sqlite-file.ts";
 import { nodeSqliteDialect } from "#store/open-store.ts";
 import { type ControlStore, openControl, openUsage } from "#store/stores.ts";
 import { noon } from "./control.ts";

@@ -1,7 +1,7 @@
 /** A control store with people in it, who sign up as anybody does; passwords are hashed cheaply. */
 import type { TestContext } from "node:test";
 import type { Client } from "#accounts/client.ts";
-import { listAudit } from "#accounts/list-audit.ts";
+import { listAudit } from "#store/audit.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { signIn } from "#accounts/sign-in.ts";
 import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";

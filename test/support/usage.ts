@@ -1,22 +1,26 @@
 /** Requests put into a usage store as the writer thread does it, without the thread. */
 import { randomUUID } from "node:crypto";
 import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
+import { usageShape, openFile } from "#store/sqlite-file.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
-import { usageShape } from "#store/files.ts";
-import { openFile } from "#store/sqlite-file.ts";
-import { openPostgresRetention } from "#usage/postgres-retention.ts";
-import { openPostgresWrites } from "#usage/postgres-writes.ts";
+import { openPostgresRetention, openPostgresWrites } from "#usage/postgres.ts";
 import {
   type AnsweredRequest,
+  type Batch,
   openChunkDraft,
   type RequestChunk,
   requestsIn,
-} from "#usage/request-chunk.ts";
+} from "#usage/recording.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { openRetention, type Retention } from "#usage/retention.ts";
-import { statusClasses } from "#usage/status-class.ts";
-import { emptyTotals, readTotalsByKey, type Span, type Totals } from "#usage/totals.ts";
-import { type Batch, openWrites } from "#usage/writes.ts";
+import {
+  statusClasses,
+  emptyTotals,
+  readTotalsByKey,
+  type Span,
+  type Totals,
+} from "#usage/totals.ts";
+import { openWrites } from "#usage/writes.ts";
 import { day, noon } from "./control.ts";
 import type { StorePlace } from "./for-each-store.ts";
 

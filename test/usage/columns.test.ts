@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { csvHeading, csvRow } from "#csv.ts";
-import { jsonRow, requestColumns, totalsColumns } from "#usage/columns.ts";
-import { emptyTotals } from "#usage/totals.ts";
+import { csvHeading, csvRow, jsonRow } from "#csv.ts";
+import { requestColumns } from "#usage/request-log.ts";
+import { emptyTotals, totalsColumns } from "#usage/totals.ts";
 
 test("columns have the same names in CSV and JSON", () => {
   const totals = { ...emptyTotals(), requests: 3, bytes: 12, milliseconds: 1.239, overQuota: 1 };

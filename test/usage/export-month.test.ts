@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test as testOnce } from "node:test";
 import { openUsage } from "#store/stores.ts";
-import { type ExportPart, exportMonth } from "#usage/export-month.ts";
-import { isMonth, monthAfter } from "#usage/time.ts";
+import { isMonth, monthAfter } from "#store/durations.ts";
+import { type ExportPart, exportMonth } from "#usage/totals.ts";
 import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
 import { putRequests, request } from "../support/usage.ts";
 

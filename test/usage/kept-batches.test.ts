@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Batch } from "#usage/recording.ts";
 import { openKeptBatches, sizeOf } from "#usage/writer.ts";
-import type { Batch } from "#usage/writes.ts";
 import { noon } from "../support/control.ts";
 import { chunkOf, request } from "../support/usage.ts";
 

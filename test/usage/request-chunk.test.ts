@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openChunkDraft } from "#usage/request-chunk.ts";
+import { openChunkDraft } from "#usage/recording.ts";
 import { chunkOf, readChunk, request } from "../support/usage.ts";
 
 test("what is laid into a chunk is read from it, in its order", () => {

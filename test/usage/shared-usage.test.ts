@@ -5,23 +5,27 @@ import fc from "fast-check";
 import { csvRow } from "#csv.ts";
 import { makeRequestId } from "#http/routes.ts";
 import { inTurn } from "#store/job-locks.ts";
-import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
+import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
 import type { UsageStore } from "#store/stores.ts";
-import { totalsColumns } from "#usage/columns.ts";
-import { exportMonth } from "#usage/export-month.ts";
-import { tidyJob } from "#usage/postgres-retention.ts";
-import { openPostgresWrites } from "#usage/postgres-writes.ts";
+import { tidyJob, openPostgresWrites } from "#usage/postgres.ts";
+import type { Batch } from "#usage/recording.ts";
 import { findRequests, type LoggedRequest, readRequests } from "#usage/request-log.ts";
-import { readBars, readTotalsByKey, readTotalsByOperation, type Totals } from "#usage/totals.ts";
+import {
+  totalsColumns,
+  exportMonth,
+  readBars,
+  readTotalsByKey,
+  readTotalsByOperation,
+  type Totals,
+} from "#usage/totals.ts";
 import { openWriter, sizeOf, type WriterOptions } from "#usage/writer.ts";
-import type { Batch } from "#usage/writes.ts";
 import { anyRequest } from "../support/any-request.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
-import { createKey } from "../support/key-forms.ts";
 import { openFarAway } from "../support/far-away.ts";
 import type { StorePlace } from "../support/for-each-store.ts";
+import { createKey } from "../support/key-forms.ts";
 import {
   freshDatabase,
   runSql,
@@ -32,7 +36,6 @@ import {
 } from "../support/postgres.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { openUser, signedIn } from "../support/user.ts";
 import {
   chunkOf,
   countIn,
@@ -45,6 +48,7 @@ import {
   tidyUsage,
   type TimedRequest,
 } from "../support/usage.ts";
+import { openUser, signedIn } from "../support/user.ts";
 
 const skip = whyNoPostgres() ?? false;
 

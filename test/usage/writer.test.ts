@@ -3,11 +3,10 @@ import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:f
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { usageFile } from "#store/files.ts";
+import { usageFile } from "#store/sqlite-file.ts";
 import { openUsage } from "#store/stores.ts";
-import { readLastUse } from "#usage/recording.ts";
+import { readLastUse, type Batch } from "#usage/recording.ts";
 import { openWriter, sizeOf, type WriterOptions } from "#usage/writer.ts";
-import type { Batch } from "#usage/writes.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { forEachStore, storePlace } from "../support/for-each-store.ts";

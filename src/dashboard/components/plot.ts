@@ -1,7 +1,6 @@
 /** A bar chart over time, stacked by status class: an SVG as wide as the page, readable without colour. */
 import { html, type Html, type Part } from "#pages/html.ts";
-import { type StatusClass, statusClasses } from "#usage/status-class.ts";
-import type { Totals } from "#usage/totals.ts";
+import { type StatusClass, statusClasses, type Totals } from "#usage/totals.ts";
 
 export interface PlotBar extends Pick<Totals, "requests" | "byClass"> {
   /** Its full name. */

@@ -1,4 +1,5 @@
 /** One key: shown, renamed, rotated, revoked. */
+import { overlaps, overlapDefault, isLive } from "#keys/keys.ts";
 import { listMembers } from "#accounts/members.ts";
 import {
   type KeyView,
@@ -27,9 +28,7 @@ import {
   route,
   seeOther,
 } from "#dashboard/screen.ts";
-import { isLive } from "#keys/keys.ts";
 import { newForm, renameOwnKey, revokeOwnKey, rotateOwnKey } from "#keys/own-keys.ts";
-import { overlapDefault, overlaps } from "#keys/rotate-key.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { exactTime, grouped, relativeTime } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";

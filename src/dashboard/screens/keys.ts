@@ -12,9 +12,8 @@ import {
 } from "#dashboard/components/keys.ts";
 import { accountPage, choice, faultNote, field, hidden } from "#dashboard/components/page.ts";
 import { formRoute, type Given, type MemberRequest, type Route } from "#dashboard/screen.ts";
-import { liveKeysMax } from "#keys/caps.ts";
 import { isLive, type ListedKey } from "#keys/keys.ts";
-import { createOwnKey, newForm } from "#keys/own-keys.ts";
+import { liveKeysMax, createOwnKey, newForm } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";

@@ -1,6 +1,6 @@
 /** Members of the account and invitations to it: lists and invites them; for owners also one member's role and removal. */
 import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
-import { listAudit } from "#accounts/list-audit.ts";
+import { listAudit } from "#store/audit.ts";
 import {
   changeRole,
   listMembers,

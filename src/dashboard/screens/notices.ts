@@ -1,5 +1,5 @@
 /** Notices: what needs somebody's attention now, and what happened in the account in the last 30 days. */
-import { listAudit } from "#accounts/list-audit.ts";
+import { listAudit, type AuditAction, operator, service } from "#store/audit.ts";
 import { listMembers, type Member } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
 import { readUseOfDay } from "#dashboard/components/gauges.ts";
@@ -10,7 +10,6 @@ import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
-import { type AuditAction, operator, service } from "#store/audit.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 
 export const noticesRoutes: readonly Route[] = [

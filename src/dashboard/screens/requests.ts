@@ -17,14 +17,14 @@ import { exactTime, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { requestColumns } from "#usage/columns.ts";
 import {
+  requestColumns,
   type LoggedRequest,
   readRequests,
   type RequestFilter,
   requestsInPages,
 } from "#usage/request-log.ts";
-import { type StatusClass, statusClasses } from "#usage/status-class.ts";
+import { type StatusClass, statusClasses } from "#usage/totals.ts";
 
 export const requestsRoutes: readonly Route[] = [
   route("/account/requests", "member", {

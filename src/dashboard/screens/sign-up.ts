@@ -1,5 +1,5 @@
 /** Signing up, and forgotten passwords: both ask for an address and mail a link to it. */
-import { readAddress } from "#accounts/addresses.ts";
+import { readAddress } from "#accounts/people.ts";
 import { requestReset } from "#accounts/change-password.ts";
 import { requestSignUp } from "#accounts/sign-up.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";

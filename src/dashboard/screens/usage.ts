@@ -10,9 +10,9 @@ import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
-import { statusClasses } from "#usage/status-class.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import {
+  statusClasses,
   type Bar,
   readBars,
   readTotalsByKey,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { routes } from "#dashboard/screens/index.ts";
-import { controlFile, usageFile } from "#store/files.ts";
+import { controlFile, usageFile } from "#store/sqlite-file.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { signedIn } from "../../support/user.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listAudit } from "#accounts/list-audit.ts";
+import { listAudit } from "#store/audit.ts";
 import { requirePerson } from "#accounts/people.ts";
 import { createKey } from "../../support/key-forms.ts";
 import { accountOf, withControl } from "../../support/own-account.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listAudit } from "#accounts/list-audit.ts";
+import { listAudit } from "#store/audit.ts";
 import { filesUnder } from "../../support/files-under.ts";
 import { keysIn } from "../../support/key-forms.ts";
 import { withControl } from "../../support/own-account.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { slowReaderBounds } from "#http/guard-connections.ts";
+import { slowReaderBounds } from "#http/connections.ts";
 import { allCommands } from "../../support/all-commands.ts";
 import { commandInOwnProcess } from "../../support/command-line.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,8 +1,6 @@
-/** Reads the requests that earlier runs counted, with times converted to the clock of this run. */
-import { readPlainFile } from "#store/plain-file.ts";
-import { type FinishedSegment, listSegments } from "./journal-folder.ts";
-import { decodeHeader, decodeRecord, headerBytes, recordBytes } from "./segments.ts";
-import { dayMicroseconds } from "./sliding-log.ts";
+/** Requests that earlier runs counted: converts their times to the clock of this run, and deletes segments that are a day old. */
+import { rmSync } from "node:fs";
+import { dayMicroseconds } from "./policy.ts";
 
 interface PastRequests {
   /** Sorted times of the last day by account, in µs on this run's monotonic clock; below zero before its boot. */
@@ -10,39 +8,18 @@ interface PastRequests {
   segments: FinishedSegment[];
 }
 
+/** A segment no longer written to, and the time of its newest record in µs. */
+export interface FinishedSegment {
+  path: string;
+  newestMicroseconds: number;
+}
+
 /**
- * Reads all requests of the last day from a folder of segments. A file that cannot be read is reported and skipped.
+ * Returns the requests of the last day.
+ * @param contents segments by their paths.
  * @param bootId boot of this run. Times of the same boot are exact; all others are converted by the wall clock.
  */
-export function readJournal(
-  folder: string,
-  bootId: string,
-  now: Moment,
-  onFault: (fault: Error) => void,
-): PastRequests {
-  const contents = new Map<string, SegmentContent>();
-  for (const path of readable(folder, listSegments, onFault) ?? []) {
-    const content = readable(path, readSegment, onFault);
-    if (content !== undefined) contents.set(path, content);
-  }
-  return inTimeOfThisRun(contents, bootId, now);
-}
-
-function readable<T>(
-  path: string,
-  read: (path: string) => T,
-  onFault: (fault: Error) => void,
-): T | undefined {
-  try {
-    return read(path);
-  } catch (error) {
-    const reason = `The request counts in ${path} cannot be read: ${(error as Error).message}.`;
-    onFault(new Error(`${reason} These requests count against nobody.`, { cause: error }));
-    return undefined;
-  }
-}
-
-function inTimeOfThisRun(
+export function inTimeOfThisRun(
   contents: Map<string, SegmentContent>,
   bootId: string,
   now: Moment,
@@ -120,7 +97,7 @@ function elapsedMicroseconds(last: Moment, now: Moment): number {
   return Math.max(certain, byWall);
 }
 
-interface SegmentContent {
+export interface SegmentContent {
   /** null if the header is damaged. */
   bootId: string | null;
   count: number;
@@ -131,27 +108,21 @@ interface SegmentContent {
   last: Moment | null;
 }
 
-/**
- * Reads whatever a crash or a bad disk left of a segment. Records with a wrong checksum are skipped.
- * @throws if the file cannot be read, or has another format version.
- */
-function readSegment(path: string): SegmentContent {
-  const segment = readPlainFile(path);
-  const places = Math.max(0, Math.floor((segment.length - headerBytes) / recordBytes));
-  const content: SegmentContent = {
-    bootId: places === 0 ? null : decodeHeader(segment),
-    count: 0,
-    accounts: new Uint32Array(places),
-    monotonicMicroseconds: new Float64Array(places),
-    last: null,
-  };
-  for (let place = 0; place < places; place++) {
-    const record = decodeRecord(segment, headerBytes + place * recordBytes);
-    if (record === null) continue;
-    content.accounts[content.count] = record.account;
-    content.monotonicMicroseconds[content.count++] = record.monotonicMicroseconds;
-    if (content.last === null || record.monotonicMicroseconds >= content.last.monotonicMicroseconds)
-      content.last = record;
+/** Deletes segments without a record after `since`. @returns the others, with those that could not be deleted. */
+export function deleteSegments(
+  segments: readonly FinishedSegment[],
+  sinceMicroseconds: number,
+): FinishedSegment[] {
+  return segments.filter(
+    ({ path, newestMicroseconds }) => newestMicroseconds > sinceMicroseconds || !isDeleted(path),
+  );
+}
+
+function isDeleted(path: string): boolean {
+  try {
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
   }
-  return content;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { preferredEncoding } from "#gateway/negotiate.ts";
+import { preferredEncoding } from "#gateway/headers.ts";
 import { heapBytes } from "../support/heap-bytes.ts";
 
 /** As long as a client may send it: two hundred of them take more than 3 MiB. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openFailedKeys } from "#limits/failed-keys.ts";
+import { openFailedKeys } from "#limits/keyed-limit.ts";
 import { heapBytes } from "../support/heap-bytes.ts";
 import { clockOf, openWorld, second } from "../support/limits-world.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanName } from "#store/check-name.ts";
+import { cleanName } from "#accounts/accounts.ts";
 
 test("a name is kept trimmed and in one Unicode form", () => {
   assert.equal(cleanName("key", "  Cafe\u0301 \t"), "Caf\u00e9");
