@@ -16,7 +16,7 @@ import { dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Generation } from "#datasets/generation.ts";
-import { hashFile } from "#datasets/file-hash.ts";
+import { hashFile } from "#datasets/dataset-hash.ts";
 import { findFactsFault } from "#datasets/open-generation.ts";
 import { syncPath } from "#store/whole-file.ts";
 import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
