@@ -1,87 +1,26 @@
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test as nodeTest } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { publishVersion, rollBack } from "#datasets/choose.ts";
-import { DatasetFault } from "#datasets/dataset-fault.ts";
-import { prune, type PruneOrder } from "#datasets/prune.ts";
+import { rollBack } from "#datasets/choose.ts";
 import { openPublications } from "#datasets/publications.ts";
-import { importSource, type ImportRequest } from "#datasets/publish.ts";
-import { type OpenStore, underLock } from "#datasets/store.ts";
-import { entriesOf } from "../support/dataset.ts";
-import { type DatasetWorld, folderWorld, forEachWorld as test } from "../support/dataset-worlds.ts";
+import { forEachWorld as test } from "../support/dataset-worlds.ts";
 import { add, buildDatasets } from "../support/shared-datasets.ts";
+import {
+  backOn,
+  currentOf,
+  importOn,
+  pinOn,
+  prunedOf,
+  pruneOn,
+  published,
+  publishOn,
+  stageOn,
+  versionsOf,
+} from "./commands.ts";
 import { day, documents, filesOf, gp } from "./published.ts";
 
-/** Makes a test of the folder alone, because it is about its files. */
-const onFolder = (name: string, run: (world: DatasetWorld) => Promise<void>) =>
-  void nodeTest(name, async (t) => run(await folderWorld(t)));
-
 const minute = 60_000;
-
-/** Runs a command: under the lock, at three in the morning of a day. */
-async function on<R>(
-  { store, setTime }: DatasetWorld,
-  time: number,
-  command: (store: OpenStore) => Promise<R>,
-): Promise<R> {
-  await setTime(time < 100 ? day(time) : time);
-  return underLock(store, () => command(store));
-}
-
-async function importOn(
-  world: DatasetWorld,
-  number: number,
-  ids: readonly string[],
-  options: Partial<ImportRequest> = {},
-) {
-  const result = await on(world, number, (store) =>
-    importSource(store, {
-      source: "own",
-      entries: entriesOf(ids.map((id) => gp(id))),
-      rejectedMax: { lines: 0 },
-      isDryRun: false,
-      nowMilliseconds: day(number),
-      ...options,
-    }),
-  );
-  return (result.staged ?? result.published)!;
-}
-const stageOn = (world: DatasetWorld, number: number, ids: readonly string[]) =>
-  importOn(world, number, ids, { isStaged: true });
-const publishOn = (world: DatasetWorld, number: number, version: string, discardsNewer = false) =>
-  on(world, number, (store) => publishVersion(store, { version, discardsNewer, isForced: false }));
-const backOn = async (world: DatasetWorld, number: number) =>
-  (await on(world, number, rollBack)).version;
-const pinOn = (world: DatasetWorld, number: number, version: string, isPinned = true) =>
-  on(world, number, (store) => store.pin(version, isPinned));
-
-/** Publishes datasets day by day. @returns their versions. */
-async function published(world: DatasetWorld, count: number): Promise<string[]> {
-  const made: string[] = [];
-  for (let i = 1; i <= count; i++) made.push((await importOn(world, i, [`g${i}`])).version);
-  return made;
-}
-
-const pruneOn = (world: DatasetWorld, time: number, order: Partial<PruneOrder> = {}) =>
-  on(world, time, (store) => prune(store, { keep: 1, isDryRun: false, ...order }));
-
-/** Prunes long after anything was published, unless a test says otherwise. */
-const prunedOf = async (world: DatasetWorld, order: Partial<PruneOrder>, time = 30) =>
-  (await pruneOn(world, time, order)).removed.map(({ version }) => version);
-
-const versionsOf = async ({ store }: DatasetWorld) => (await store.read()).versions();
-const currentOf = async ({ store }: DatasetWorld) => (await store.read()).currentVersion();
 const names = (catalogue: Catalogue) => documents(catalogue, "gp").map(({ name }) => name);
 
 test("a staged dataset is built and whole but not served until it is published", async (world) => {
@@ -193,17 +132,6 @@ test("one import at a time: a second one is told who holds the lock and since wh
   )();
 });
 
-onFolder("who cannot clear what a killed import left says so and keeps no lock", async (world) => {
-  const { store, catalogue } = world;
-  const path = join(catalogue.folder, ".draft.json");
-  mkdirSync(path);
-  await assert.rejects(store.take(), { message: new RegExp(`^${path} is a directory`) });
-  rmSync(path, { recursive: true });
-  await (
-    await store.take()
-  )();
-});
-
 test("what one command publishes another finds, and goes back from", async (world) => {
   const [older, current] = await published(world, 2);
   const other = await world.another();
@@ -255,18 +183,6 @@ test("roll back moves the pointer to the generation before, step by step, and sa
   assert.deepEqual(Object.keys(filesOf(catalogue)), files);
 });
 
-onFolder(
-  "a rollback skips datasets that were never current, and needs a current one",
-  async (world) => {
-    const { catalogue } = world;
-    await assert.rejects(backOn(world, 1), DatasetFault);
-    const [first, second] = await published(world, 3);
-    const path = join(catalogue.folder, `${second}.json`);
-    writeFileSync(path, JSON.stringify({ ...catalogue.find(second!), published_at: null }));
-    assert.equal(await backOn(world, 4), first);
-  },
-);
-
 test("a rollback goes to the dataset that was served before, not to the next older version", async (world) => {
   const first = await importOn(world, 1, ["a"]);
   const staged = await stageOn(world, 2, ["b"]);
@@ -285,53 +201,6 @@ test("where what was served before is gone, roll back goes to the youngest that 
   const [first, second] = await published(world, 3);
   await world.store.remove(second!);
   assert.equal(await backOn(world, 4), first);
-});
-
-// A database stores the file apart from this machine, and fetches it again.
-onFolder(
-  "a file that is not what was built is never made current, and the pointer stays",
-  async (world) => {
-    const [first, second] = await published(world, 2);
-    const path = world.catalogue.pathOf(first!);
-    truncateSync(path, statSync(path).size - 1);
-    const words = new RegExp(`${first}\\.sqlite .*published`);
-    await assert.rejects(backOn(world, 3), words);
-    await assert.rejects(publishOn(world, 3, first!), words);
-    assert.equal(await currentOf(world), second);
-  },
-);
-
-onFolder(
-  "a pointer that names nothing is mended by publishing what was served, and roll back says how",
-  async (world) => {
-    const { catalogue } = world;
-    const [, second] = await published(world, 2);
-    const staged = await stageOn(world, 3, ["c"]);
-    writeFileSync(join(catalogue.folder, "current"), "?");
-    const words = new RegExp(`datasets publish ${second}'`);
-    await assert.rejects(backOn(world, 4), words);
-    await assert.rejects(publishOn(world, 4, staged.version), words);
-    await publishOn(world, 4, second!);
-    assert.match(world.warnings.join("\n"), new RegExp(`${second} is not listed by /changes`));
-    assert.equal((await publishOn(world, 5, staged.version)).published_after, second);
-    rmSync(join(catalogue.folder, "current"));
-    await assert.rejects(backOn(world, 6), /no dataset before the current one/);
-  },
-);
-
-onFolder("the newest stay and the older ones go with both their files", async (world) => {
-  const { catalogue } = world;
-  const all = await published(world, 5);
-  assert.deepEqual(await prunedOf(world, { keep: 2 }), all.slice(0, 3));
-  assert.deepEqual(readdirSync(catalogue.folder).toSorted(), [
-    `${all[3]}.json`,
-    `${all[3]}.sqlite`,
-    `${all[4]}.json`,
-    `${all[4]}.sqlite`,
-    "changes",
-    "current",
-  ]);
-  assert.deepEqual(await prunedOf(world, { keep: 2 }), []);
 });
 
 test("a dry run tells what would go and deletes nothing", async (world) => {
@@ -428,44 +297,4 @@ test("unasked, an outdated staged dataset goes only with the published ones of i
   assert.deepEqual(await unasked(3), [first]);
   const third = (await versionsOf(world))[1]!;
   assert.deepEqual(await unasked(2), [version, third]);
-});
-
-onFolder(
-  "what cannot be removed is told and keeps nothing else from being removed",
-  async (world) => {
-    const all = await published(world, 4);
-    const path = world.catalogue.pathOf(all[0]!);
-    rmSync(path);
-    mkdirSync(join(path, "not-empty"), { recursive: true });
-    const { removed, failures } = await pruneOn(world, 30);
-    assert.deepEqual(
-      failures.map(({ version }) => version),
-      [all[0]],
-    );
-    assert.match(failures[0]!.error.message, /directory/);
-    assert.deepEqual(
-      removed.map(({ version }) => version),
-      all.slice(1, 3),
-    );
-  },
-);
-
-onFolder("nothing is pruned while the pointer names nothing that is there", async (world) => {
-  const { catalogue } = world;
-  const all = await published(world, 3);
-  rmSync(catalogue.pathOf(all[2]!));
-  const files = Object.keys(filesOf(catalogue));
-  await assert.rejects(prunedOf(world, {}), new RegExp(`no dataset '${all[2]}'`));
-  assert.deepEqual(Object.keys(filesOf(catalogue)), files);
-});
-
-onFolder("what a killed prune left is cleared, and strange files are left alone", async (world) => {
-  const { catalogue } = world;
-  const all = await published(world, 3);
-  rmSync(catalogue.pathOf(all[0]!));
-  const strays = ["notes.json", "20260101T000000Z-ffffffff.sqlite", "x.tmp"];
-  for (const name of strays) writeFileSync(join(catalogue.folder, name), "mine");
-  assert.deepEqual(await prunedOf(world, { keep: 5 }), []);
-  assert.equal(existsSync(join(catalogue.folder, `${all[0]}.json`)), false);
-  for (const name of strays) assert.ok(existsSync(join(catalogue.folder, name)), name);
 });

@@ -21,19 +21,22 @@ export interface DatasetWorld {
   setTime(milliseconds: number): Promise<void>;
 }
 
-/** Takes the place of `test` of node:test. The clock of a world stands still. */
-export function forEachWorld(
-  name: string,
-  run: (world: DatasetWorld, t: TestContext) => Promise<void>,
-): void {
+type Run = (world: DatasetWorld, t: TestContext) => Promise<void>;
+
+/** Takes the place of `test` of node:test for what is about the files of a folder. */
+export const onFolder = (name: string, run: Run): void =>
   void test(name, async (t) => run(await folderWorld(t), t));
+
+/** Takes the place of `test` of node:test. The clock of a world stands still. */
+export function forEachWorld(name: string, run: Run): void {
+  onFolder(name, run);
   onPostgres(`${name} · on PostgreSQL`, async (t) => {
     const { close, ...world } = await databaseWorld(t);
     await run(world, t).finally(close);
   });
 }
 
-export async function folderWorld(t: TestContext): Promise<DatasetWorld> {
+async function folderWorld(t: TestContext): Promise<DatasetWorld> {
   const folder = join(temporaryFolder(t), "datasets");
   let time = 0;
   const warnings: string[] = [];
