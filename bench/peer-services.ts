@@ -3,7 +3,7 @@ import { execFileSync, fork } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { loadGeneration } from "#datasets/load.ts";
+import { loadGeneration } from "#datasets/served.ts";
 import { freePort } from "../test/support/free-port.ts";
 import { endWithUs } from "./clean-up.ts";
 import { type Fixtures, remember } from "./fixtures.ts";

@@ -2,7 +2,7 @@
 import { closeSync, copyFileSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { loadGeneration } from "#datasets/load.ts";
+import { loadGeneration } from "#datasets/served.ts";
 import { operations } from "#operations/index.ts";
 import { answer } from "#operations/page.ts";
 import { readQuery } from "#operations/parameters.ts";

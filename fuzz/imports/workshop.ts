@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Collected } from "#datasets/collect.ts";
-import { importSource } from "#datasets/publish.ts";
 import { readCsv } from "#importers/csv.ts";
 import { readNdjson } from "#importers/ndjson.ts";
 import { readMapping } from "#importers/read-mapping.ts";
@@ -47,7 +46,7 @@ export async function openWorkshop(): Promise<Workshop> {
     async take(one, watch) {
       writeFileSync(tablePath, one.table);
       if (one.mapping !== null) writeFileSync(mappingPath, one.mapping);
-      const { collected, published } = await importSource(catalogue, {
+      const { collected, published } = await importRecords(catalogue, [], {
         source,
         entries: watched(tablePath, one.mapping === null ? null : mappingPath, watch),
         rejectedMax: { percent: 100 },

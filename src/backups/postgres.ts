@@ -2,8 +2,8 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { openInstances } from "#datasets/instances.ts";
 import { fetchFolder, storeFolder } from "#datasets/shared-folder.ts";
+import { listInstances } from "#datasets/shared-rows.ts";
 import { partLimits } from "#datasets/stored-parts.ts";
 import { migratePostgres, refuseUnready, refuseUnfit } from "#store/postgres-schema.ts";
 import { connectPostgres, placeName, type PostgresSession } from "#store/postgres.ts";
@@ -169,7 +169,7 @@ async function refuseTaken(session: PostgresSession, place: string): Promise<voi
     throw new BackupFault(
       `Nothing was restored: the tables of ${place} belong to the role '${foreign.owner}', and --to names the role '${foreign.role}'. Only the owner can fill them: name that role in --to.`,
     );
-  const instances = tables.includes("instance") ? await openInstances(session).list() : [];
+  const instances = tables.includes("instance") ? await listInstances(session) : [];
   const running = instances.find(({ isLive }) => isLive);
   if (running !== undefined)
     throw new BackupFault(

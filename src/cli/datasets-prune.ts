@@ -1,7 +1,7 @@
 /** Deletes old datasets after each publication, and says what of them is kept. */
 import { readConfig } from "#config.ts";
-import type { Datasets } from "#datasets/datasets.ts";
 import type { Pruned } from "#datasets/prune.ts";
+import type { DatasetStore } from "#datasets/store.ts";
 import { type Actor, service } from "#store/audit.ts";
 import type { CliContext } from "./command.ts";
 import { noteChange } from "./data-dir.ts";
@@ -25,14 +25,14 @@ export interface Cleared {
  */
 export async function pruneAfterPublication(
   context: CliContext,
-  datasets: Datasets,
+  store: DatasetStore,
 ): Promise<Cleared> {
   const { datasetsKeep: keep } = readConfig(context.environment);
-  await datasets
-    .forgetSteps(context.now())
+  await store
+    .forgetSteps()
     .catch((error: Error) => warn(context, "what old publications changed", error));
   if (keep === 0) return { versions: [], text: "" };
-  const pruned = await tryToPrune(context, datasets, keep);
+  const pruned = await tryToPrune(context, store, keep);
   await notePruned(context, pruned, service);
   const versions = pruned.removed.map(({ version }) => version);
   const text =
@@ -47,10 +47,10 @@ const warn = ({ reportError }: CliContext, what: string, { message }: Error): vo
     `warning: ${what} could not be deleted: ${message}. The next publication tries again, or 'gp-records datasets prune'.`,
   );
 
-async function tryToPrune(context: CliContext, datasets: Datasets, keep: number): Promise<Pruned> {
-  const order = { keep, isAutomatic: true, isDryRun: false, nowMilliseconds: context.now() };
+async function tryToPrune(context: CliContext, store: DatasetStore, keep: number): Promise<Pruned> {
+  const { prune } = await import("#datasets/prune.ts");
   try {
-    const pruned = await datasets.prune(order);
+    const pruned = await prune(store, { keep, isAutomatic: true, isDryRun: false });
     for (const { version, error } of pruned.failures)
       warn(context, `the old dataset ${version}`, error);
     return pruned;

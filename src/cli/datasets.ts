@@ -2,10 +2,9 @@
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
-import { isOutdated, isStaged } from "#datasets/choose.ts";
-import type { Datasets } from "#datasets/datasets.ts";
 import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
-import type { Generation } from "#datasets/generation.ts";
+import { type Generation, isOutdated, isStaged } from "#datasets/generation.ts";
+import type { DatasetStore } from "#datasets/store.ts";
 import { type AuditAction, operator } from "#store/audit.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { argument, type CliContext, command, family, flag, option } from "./command.ts";
@@ -27,9 +26,10 @@ const list = command({
   description: "all datasets, oldest first",
   example: "datasets list",
   run: (_, context) =>
-    lookAtDatasets(context, (datasets) => {
-      const current = datasets.currentVersion();
-      return datasets.list().map((generation) => ({
+    lookAtDatasets(context, async (store) => {
+      const kept = await store.read();
+      const current = kept.currentVersion();
+      return kept.list().map((generation) => ({
         version: generation.version,
         records: recordTotal(generation),
         current: generation.version === current,
@@ -62,10 +62,11 @@ const show = command({
   args: { version: argument("[version]", "the current one if left out") },
   example: "datasets show",
   run: ({ version: named }, context) =>
-    lookAtDatasets(context, (datasets) => {
-      const version = chosenVersion(datasets, named);
-      const current = version === datasets.currentVersion();
-      return { known: { ...datasets.find(version), current }, file: datasets.pathOf(version) };
+    lookAtDatasets(context, async (store) => {
+      const kept = await store.read();
+      const version = chosenVersion(kept, named);
+      const current = version === kept.currentVersion();
+      return { known: { ...kept.find(version), current }, file: kept.pathOf(version) };
     }),
   json: ({ known }) => known,
   text: ({ known, file }) =>
@@ -109,17 +110,17 @@ const diff = command({
   },
   example: "datasets diff",
   run: ({ givenFrom, givenTo, ndjson }, context) =>
-    lookAtDatasets(context, async (datasets) => {
+    lookAtDatasets(context, async (store) => {
       const { diffGenerations } = await import("#datasets/diff.ts");
       const { chosenBefore } = await import("#datasets/choose.ts");
-      const from = givenFrom ?? chosenBefore(datasets).version;
-      const to = givenTo ?? datasets.currentVersion()!;
-      for (const version of [from, to]) await datasets.fetch(version);
-      const sideOf = (version: string): Side => ({
-        generation: datasets.find(version),
-        path: datasets.pathOf(version),
+      const kept = await store.read();
+      const from = givenFrom ?? chosenBefore(kept).version;
+      const to = givenTo ?? kept.currentVersion()!;
+      const sideOf = async (version: string): Promise<Side> => ({
+        generation: kept.find(version),
+        path: await store.open(version),
       });
-      const changes = diffGenerations(sideOf(from), sideOf(to));
+      const changes = diffGenerations(await sideOf(from), await sideOf(to));
       if (!ndjson) return { from, to, ...(await summaryOf(changes)) };
       for (const change of changes) context.print(JSON.stringify(change));
       return null;
@@ -178,14 +179,14 @@ const verify = command({
   args: { versions: argument("[versions...]", "only these") },
   example: "datasets verify",
   run: ({ versions }, context) =>
-    lookAtDatasets(context, async (datasets) => {
+    lookAtDatasets(context, async (store) => {
+      const kept = await store.read();
       // What is known of one that is there may be what is wrong with it.
-      for (const version of versions) if (!datasets.has(version)) datasets.find(version);
+      for (const version of versions) if (!kept.has(version)) kept.find(version);
       const progress = showProgress();
       const checks: GenerationCheck[] = [];
-      const chosen = versions.length === 0 ? datasets.versions() : versions;
-      for await (const check of datasets.check(chosen))
-        progress.show(checks.push(check), "datasets checked");
+      for (const version of versions.length === 0 ? kept.versions() : versions)
+        progress.show(checks.push(await store.check(version)), "datasets checked");
       progress.clear();
       return checks;
     }),
@@ -228,9 +229,10 @@ const publish = command({
   },
   example: "datasets publish 20261120T030000Z-9f3c2a7e",
   run: (choice, context) =>
-    choose(context, "dataset.published", (datasets) =>
-      datasets.publishVersion({ ...choice, nowMilliseconds: context.now() }),
-    ),
+    choose(context, "dataset.published", async (store) => {
+      const { publishVersion } = await import("#datasets/choose.ts");
+      return publishVersion(store, choice);
+    }),
   json: chosenJson,
   text: chosenText,
 });
@@ -240,7 +242,10 @@ const rollback = command({
   description: "serve the dataset again that was served before the current one was published",
   example: "datasets rollback",
   run: (_, context) =>
-    choose(context, "dataset.rolled_back", (datasets) => datasets.rollBack(context.now())),
+    choose(context, "dataset.rolled_back", async (store) => {
+      const { rollBack } = await import("#datasets/choose.ts");
+      return rollBack(store);
+    }),
   json: chosenJson,
   text: chosenText,
 });
@@ -248,12 +253,12 @@ const rollback = command({
 const choose = (
   context: CliContext,
   action: AuditAction,
-  change: (datasets: Datasets) => Promise<Generation>,
+  change: (store: DatasetStore) => Promise<Generation>,
 ) =>
-  changeDatasets(context, async (datasets) => {
-    const chosen = await change(datasets);
+  changeDatasets(context, async (store) => {
+    const chosen = await change(store);
     await noteChange(context, { action, subject: chosen.version });
-    return { chosen, cleared: await pruneAfterPublication(context, datasets) };
+    return { chosen, cleared: await pruneAfterPublication(context, store) };
   });
 
 type Chosen = Awaited<ReturnType<typeof choose>>;
@@ -287,10 +292,10 @@ const prune = command({
   example: "datasets prune --keep 3 --dry-run",
   run: async ({ keep: given, isDryRun }, context) => {
     const keep = given ?? readConfig(context.environment).datasetsKeep;
-    const pruned = await changeDatasets(context, async (datasets) => {
-      const nowMilliseconds = context.now();
-      if (!isDryRun) await datasets.forgetSteps(nowMilliseconds);
-      return datasets.prune({ keep, isDryRun, nowMilliseconds });
+    const pruned = await changeDatasets(context, async (store) => {
+      const { prune: pruneDatasets } = await import("#datasets/prune.ts");
+      if (!isDryRun) await store.forgetSteps();
+      return pruneDatasets(store, { keep, isDryRun });
     });
     if (!isDryRun) await notePruned(context, pruned, operator);
     return pruned;
@@ -336,9 +341,9 @@ const unpin = command({
 });
 
 async function changePin(context: CliContext, version: string, isPinned: boolean) {
-  const { isChange, pinned_at } = await changeDatasets(context, async (datasets) => {
-    const before = datasets.find(version).pinned_at;
-    const after = await datasets.pinVersion(version, isPinned ? context.now() : null);
+  const { isChange, pinned_at } = await changeDatasets(context, async (store) => {
+    const before = (await store.read()).find(version).pinned_at;
+    const after = await store.pin(version, isPinned);
     return { isChange: before !== after.pinned_at, pinned_at: after.pinned_at };
   });
   const action = isPinned ? "dataset.pinned" : "dataset.unpinned";

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { createAccount, findAccount } from "#accounts/accounts.ts";
 import { type Config, ConfigFault, isLoopback } from "#config.ts";
 import { writeSynced } from "#store/whole-file.ts";
+import { openStore } from "#datasets/open-store.ts";
+import { underLock } from "#datasets/store.ts";
 import type { DemoSize } from "#demo/invent.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
@@ -11,7 +13,7 @@ import { service, writeAudit } from "#store/audit.ts";
 import { dayMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
-import { dataFolderFault, openDatasets, takeImportLock } from "./datasets-folder.ts";
+import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
 import { showProgress } from "./output.ts";
 
 const demoAccount = "demo";
@@ -115,31 +117,35 @@ async function inventIfEmpty(
   if (!isEmpty()) return 0;
   const { demoSize, inventRecords } = await import("#demo/invent.ts");
   const { demoSource, importSource } = await import("#datasets/publish.ts");
-  const lock = takeImportLock(dataDir);
+  const { folder } = catalogue;
+  // Invented records are no change that anybody follows.
+  const order = { folder, changesDays: 0, warn() {}, now: () => nowMilliseconds };
+  const store = await openStore(order, null);
   const size = given ?? demoSize;
   const total = size.gps + size.principals + size.signals + size.projects;
   const progress = showProgress({ isPipedToo: true });
   const show = (what: string) => (count: number) =>
     progress.show(count, `of ${total.toLocaleString("en-US")} records ${what}`);
   try {
-    // An import may have ended before the lock was taken.
-    if (!isEmpty()) return 0;
-    const { collected } = await importSource(catalogue, {
-      source: demoSource,
-      entries: inventRecords(size),
-      rejectedMax: { lines: 0 },
-      isDryRun: false,
-      nowMilliseconds,
-      onRead: show("invented"),
-      onWritten: show("written"),
-      onChecked: show("checked"),
+    return await underLock(store, async () => {
+      // An import may have ended before the lock was taken.
+      if (!isEmpty()) return 0;
+      const { collected } = await importSource(store, {
+        source: demoSource,
+        entries: inventRecords(size),
+        rejectedMax: { lines: 0 },
+        isDryRun: false,
+        nowMilliseconds,
+        onRead: show("invented"),
+        onWritten: show("written"),
+        onChecked: show("checked"),
+      });
+      return collected.accepted;
     });
-    return collected.accepted;
   } catch (error) {
     throw dataFolderFault(error, dataDir);
   } finally {
     progress.clear();
-    lock.release();
   }
 }
 

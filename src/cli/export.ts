@@ -32,15 +32,16 @@ export const exportCommand = command({
   },
   example: "export --format parquet --kind gp project -o records",
   run: ({ format, kind: chosen, version: named, output }, context) =>
-    lookAtDatasets(context, async (datasets) => {
-      const version = chosenVersion(datasets, named);
-      const generation = datasets.find(version);
-      await datasets.fetch(version);
+    lookAtDatasets(context, async (store) => {
+      const kept = await store.read();
+      const version = chosenVersion(kept, named);
+      const generation = kept.find(version);
+      const path = await store.open(version);
       const folder = resolve(output ?? `gp-records-${version}`);
       try {
         mkdirSync(folder, { recursive: true });
         const files = await runExport({
-          path: datasets.pathOf(version),
+          path,
           generation,
           // In the usual order, each once.
           kinds: recordKinds.filter((kind) => chosen?.includes(kind) ?? true),

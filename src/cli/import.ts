@@ -1,8 +1,8 @@
 /** `gp-records import`: replaces what is published of one source by the records in its files, or merges them in. */
 import { InvalidArgumentError, Option } from "commander";
-import type { Datasets } from "#datasets/datasets.ts";
 import type { ImportRequest, ImportResult } from "#datasets/publish.ts";
 import type { RejectedMax, Rejections } from "#datasets/rejections.ts";
+import type { DatasetStore } from "#datasets/store.ts";
 import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
@@ -130,9 +130,10 @@ async function runImport(
   refuseUnreadable([...mapping, ...files]);
   const progress = showProgress();
   try {
-    return await changeDatasets(context, async (datasets) => {
+    return await changeDatasets(context, async (store) => {
+      const { importSource } = await import("#datasets/publish.ts");
       const { allowsEmpty } = order;
-      const result = await datasets.importSource({
+      const result = await importSource(store, {
         ...order,
         source,
         entries: await open({ encoding, allowsEmpty }),
@@ -143,7 +144,7 @@ async function runImport(
         onChecked: (records) => progress.show(records, "records checked"),
       });
       progress.clear();
-      return { given, result, cleared: await noteAndClear(context, datasets, source, result) };
+      return { given, result, cleared: await noteAndClear(context, store, source, result) };
     });
   } finally {
     progress.clear();
@@ -153,7 +154,7 @@ async function runImport(
 /** Writes a publication into the audit log, and deletes what is too old after it. */
 async function noteAndClear(
   context: CliContext,
-  datasets: Datasets,
+  store: DatasetStore,
   source: string,
   { published, changes: { added, updated: changed, removed } }: ImportResult,
 ): Promise<Cleared> {
@@ -162,7 +163,7 @@ async function noteAndClear(
   const { pruneAfterPublication } = await import("./datasets-prune.ts");
   const detail = { source, added, changed, removed };
   await noteChange(context, { action: "dataset.published", subject: published.version, detail });
-  return pruneAfterPublication(context, datasets);
+  return pruneAfterPublication(context, store);
 }
 
 async function refuseSource(name: string): Promise<void> {

@@ -2,22 +2,20 @@
 import { readConfig } from "#config.ts";
 import { command } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import { openDatasets } from "./datasets-folder.ts";
+import { lookAtDatasets } from "./datasets-folder.ts";
 import { table, timeText } from "./output.ts";
 
 export const instancesCommand = command({
   name: "instances",
   description: "the servers on the database that DATABASE_URL names, and what each one serves",
   example: "instances --json",
-  run: async (_, { environment }) => {
-    const { dataDir, databaseUrl } = readConfig(environment);
-    if (databaseUrl === null)
+  run: async (_, context) => {
+    if (readConfig(context.environment).databaseUrl === null)
       throw new CommandFault(
         exitCodes.usage,
         "DATABASE_URL is not set: a server that keeps its datasets in DATA_DIR shares them with no other.",
       );
-    const { listInstances } = await import("#datasets/shared-datasets.ts");
-    return listInstances(databaseUrl, openDatasets(dataDir).folder);
+    return lookAtDatasets(context, (store) => store.servers());
   },
   json: (instances) =>
     instances.map((one) => ({

@@ -9,13 +9,14 @@ export const vocabularyCommand = command({
   args: { version: argument("[version]", "of a dataset; the current one if left out") },
   example: "vocabulary --json",
   run: ({ version }, context) =>
-    lookAtDatasets(context, async (datasets) => {
-      const wanted = chosenVersion(datasets, version);
-      await datasets.fetch(wanted);
+    lookAtDatasets(context, async (store) => {
+      const kept = await store.read();
+      const wanted = chosenVersion(kept, version);
+      const path = await store.open(wanted);
       // Loaded here, so that no other command waits for it.
-      const { loadGeneration } = await import("#datasets/load.ts");
+      const { loadGeneration } = await import("#datasets/served.ts");
       const { vocabularyOf } = await import("#operations/vocabulary.ts");
-      return vocabularyOf(loadGeneration(datasets.pathOf(wanted), datasets.find(wanted)));
+      return vocabularyOf(loadGeneration(path, kept.find(wanted)));
     }),
   text: ({ data: { enums, ...lists } }) => {
     const open = Object.entries(lists).flatMap(([name, values]) =>

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/sessions.ts";
 import { openPasswords } from "#accounts/passwords.ts";
-import { loadGeneration } from "#datasets/load.ts";
+import { loadGeneration } from "#datasets/served.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";

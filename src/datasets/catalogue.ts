@@ -1,16 +1,16 @@
 /** The folder of generations: `<version>.sqlite`, its facts in `<version>.json`, and the pointer `current`. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
+import { asideShape, replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { DatasetFault, noDataset, readIfThere } from "./dataset-fault.ts";
 import {
   factsText,
+  type Generation,
+  isStaged,
   lastPublished,
   readFacts,
   versionShape,
-  type Generation,
 } from "./generation.ts";
-import { draftFactsName, findUnconfirmed, settleDraft } from "./leftovers.ts";
 
 export interface Catalogue {
   folder: string;
@@ -186,4 +186,104 @@ export function openCatalogue(folder: string): Catalogue {
       syncPath(folder);
     },
   };
+}
+
+/** Returns the current version. Returns null if there is none, or the pointer cannot be read. */
+export function currentOrNull(list: DatasetList): string | null {
+  try {
+    return list.currentVersion();
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Finds the generation that was current when the present one was published; if that is gone, the newest older one. Skips
+ * staged generations.
+ */
+export function findBefore(list: DatasetList): Generation | undefined {
+  const current = list.currentVersion();
+  const published = readable(list).filter((one) => !isStaged(one));
+  const after = published.find(({ version }) => version === current)?.published_after;
+  return (
+    published.find(({ version }) => version === after) ??
+    published.findLast(({ version }) => current !== null && version < current)
+  );
+}
+
+/** Lists readable generations: an unreadable one must not prevent a rollback to another. */
+const readable = (list: DatasetList) =>
+  list.versions().flatMap((version) => list.findReadable(version) ?? []);
+
+/** Name of a dataset being built. */
+export const draftName = ".draft.sqlite";
+/** Name of the file with texts of records, while a large dataset is built. */
+export const draftTextsName = ".draft.sqlite.texts";
+/**
+ * Name of the facts of a dataset that is being named or published for the first time. They are written before any other
+ * change and removed after the last, so they tell how to finish or undo an interrupted change.
+ */
+const draftFactsName = ".draft.json";
+
+/** Clears leftovers. The caller holds the import lock, so that no unfinished file belongs to a running process. */
+export function clearLeftovers(folder: string): void {
+  settleDraft(folder);
+  for (const name of readdirSync(folder))
+    if (name.startsWith(draftName) || (asideShape.test(name) && isOurs(name))) remove(folder, name);
+}
+
+const isOurs = (name: string) => /^(?:current|\d{8}T\d{6}Z-[0-9a-f]{8}\.json)\./.test(name);
+
+const remove = (folder: string, name: string) => rmSync(join(folder, name), { force: true });
+
+/**
+ * Finds a named dataset whose first publication the pointer does not confirm: it is under way or was interrupted. Returns
+ * null if there is none, or a damaged pointer cannot tell.
+ * @returns a dataset that is staged as before if `published_at` is null. Otherwise an import was about to publish it, and
+ *   it does not count as a dataset yet.
+ */
+function findUnconfirmed(folder: string): Generation | null {
+  const facts = readDraftFacts(folder);
+  if (facts === null || !existsSync(join(folder, `${facts.version}.json`))) return null;
+  const current = readPointer(folder);
+  const isUnconfirmed = current === null || (isVersion(current) && current !== facts.version);
+  return isUnconfirmed ? facts : null;
+}
+
+/** Finishes or undoes an interrupted change, whichever leaves a sound dataset in a known state. */
+function settleDraft(folder: string): void {
+  if (!existsSync(join(folder, draftFactsName))) return;
+  const facts = readDraftFacts(folder);
+  const unconfirmed = findUnconfirmed(folder);
+  const current = readPointer(folder);
+  // Nobody acted upon a truncated file.
+  if (facts !== null) {
+    const { version } = facts;
+    const hasFacts = existsSync(join(folder, `${version}.json`));
+    if (hasFacts && current !== null && !isVersion(current)) return;
+    if (unconfirmed?.published_at === null) {
+      renameSync(join(folder, draftFactsName), join(folder, `${version}.json`));
+    } else if (!hasFacts || unconfirmed !== null) {
+      remove(folder, `${version}.sqlite`);
+      remove(folder, `${version}.json`);
+    }
+  }
+  remove(folder, draftFactsName);
+  syncPath(folder);
+}
+
+const isVersion = (text: string) => versionShape.test(text);
+
+const readPointer = (folder: string) => readIfThere(join(folder, "current"))?.trim() ?? null;
+
+/** Reads the facts of a draft. Returns null if there are none, or the file was truncated. */
+function readDraftFacts(folder: string): Generation | null {
+  const text = readIfThere(join(folder, draftFactsName));
+  if (text === null) return null;
+  try {
+    const facts = JSON.parse(text) as Generation | null;
+    return isVersion(String(facts?.version)) ? facts : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,10 +1,9 @@
 /** Checks generations: each file against its facts, and on request its whole content. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { DatasetList } from "./catalogue.ts";
-import { findBefore } from "./choose.ts";
+import { currentOrNull, type DatasetList, findBefore } from "./catalogue.ts";
 import { unread } from "./dataset-fault.ts";
-import { hashFile } from "./file-hash.ts";
+import { hashFile } from "./dataset-hash.ts";
 import { factsRemedy, type Generation } from "./generation.ts";
 import { findFactsFault, remedy } from "./open-generation.ts";
 import { verifyGeneration } from "./verify.ts";
@@ -54,15 +53,6 @@ export function* checkGenerations(
         ...found,
         mend: found.mend ?? mendOf(catalogue, found.wrong, { version, isCurrent }),
       };
-  }
-}
-
-/** Returns the current version. Returns null if the pointer is damaged: no generation is the current one then. */
-function currentOrNull(catalogue: DatasetList): string | null {
-  try {
-    return catalogue.currentVersion();
-  } catch {
-    return null;
   }
 }
 

@@ -1,46 +1,39 @@
-/** Makes another generation the current one: a named one, or the previous one. */
-import type { Catalogue, DatasetList } from "./catalogue.ts";
-import type { Generation } from "./generation.ts";
+/** Makes another generation the current one: a new one, a named one, or the previous one. */
+import { currentOrNull, type DatasetList, findBefore } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
-import { timeOf } from "./format.ts";
-import { clearLeftovers } from "./leftovers.ts";
+import { type Generation, isOutdated, isStaged } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
+import { stepTo } from "./steps.ts";
+import { type DatasetStore, ownFormat } from "./store.ts";
 
 export interface Choice {
   version: string;
   /** Publish a staged dataset even if another became current since? Its changes are then discarded. */
   discardsNewer: boolean;
-  nowMilliseconds: number;
+  /** Publish even if a running server could not read it? */
+  isForced: boolean;
 }
 
 /**
  * Publishes a version. The caller holds the lock.
- * @throws DatasetFault if there is no such dataset, its file is not the one that was built, or it is outdated.
+ * @throws DatasetFault if there is no such dataset, its file is not the one that was built, it is outdated, or a running
+ *   server could not read it.
  */
-export function publishVersion(catalogue: Catalogue, choice: Choice): Generation {
-  clearLeftovers(catalogue.folder);
-  return makeCurrent(catalogue, chosen(catalogue, choice), choice.nowMilliseconds);
-}
-
-/** Returns the chosen generation. @throws DatasetFault if there is none, or it is outdated. */
-export function chosen(
-  list: DatasetList,
-  { version, discardsNewer }: Pick<Choice, "version" | "discardsNewer">,
-): Generation {
+export async function publishVersion(store: DatasetStore, choice: Choice): Promise<Generation> {
+  const { version, discardsNewer, isForced } = choice;
+  const list = await store.read();
   const generation = list.find(version);
   if (!discardsNewer && isStaged(generation)) refuseOutdated(list, generation);
-  return generation;
+  if (!isForced)
+    await refuseUnreadable(
+      store,
+      "Update that server first, or add --force; it then keeps the dataset that it serves.",
+    );
+  return makeCurrent(store, generation);
 }
 
-/** Reports whether a generation was never published. */
-export const isStaged = ({ published_at }: Generation) => published_at === null;
-
-/** Reports whether a staged dataset lacks changes that were published since. */
-export const isOutdated = (generation: Generation, current: string | null) =>
-  isStaged(generation) && generation.built_from !== current;
-
-function refuseOutdated(catalogue: DatasetList, generation: Generation): void {
-  const current = catalogue.currentVersion();
+function refuseOutdated(list: DatasetList, generation: Generation): void {
+  const current = list.currentVersion();
   if (!isOutdated(generation, current)) return;
   const base = generation.built_from ?? "an empty folder";
   throw new DatasetFault(
@@ -50,11 +43,15 @@ function refuseOutdated(catalogue: DatasetList, generation: Generation): void {
 
 /**
  * Makes the previous generation current again. The caller holds the lock.
- * @throws DatasetFault if there is none, or its file is not the one that was built.
+ * @throws DatasetFault if there is none, its file is not the one that was built, or a running server could not read it.
  */
-export function rollBack(catalogue: Catalogue, nowMilliseconds: number): Generation {
-  clearLeftovers(catalogue.folder);
-  return makeCurrent(catalogue, chosenBefore(catalogue), nowMilliseconds);
+export async function rollBack(store: DatasetStore): Promise<Generation> {
+  const before = chosenBefore(await store.read());
+  await refuseUnreadable(
+    store,
+    `Update that server first, or run 'gp-records datasets publish ${before.version} --force'.`,
+  );
+  return makeCurrent(store, before);
 }
 
 /** Returns the previous generation. @throws DatasetFault if there is none. */
@@ -66,27 +63,37 @@ export function chosenBefore(list: DatasetList): Generation {
   );
 }
 
-/**
- * Finds the generation that was current when the present one was published; if that is gone, the newest older one. Skips
- * staged generations.
- */
-export function findBefore(catalogue: DatasetList): Generation | undefined {
-  const current = catalogue.currentVersion();
-  const published = readable(catalogue).filter((one) => !isStaged(one));
-  const after = published.find(({ version }) => version === current)?.published_after;
-  return (
-    published.find(({ version }) => version === after) ??
-    published.findLast(({ version }) => current !== null && version < current)
+/** @throws DatasetFault if a running server reads no datasets of this program's format, which alone it publishes. */
+export async function refuseUnreadable(store: DatasetStore, advice: string): Promise<void> {
+  const servers = await store.servers();
+  const unable = servers.find(({ isLive, formats }) => isLive && !formats.includes(ownFormat));
+  if (unable === undefined) return;
+  const { host, pid, program, formats } = unable;
+  throw new DatasetFault(
+    `The server on ${host}, process ${pid}, runs gp-records ${program}, which reads datasets of format ${formats.join(", ")} and not ${ownFormat}. ${advice}`,
   );
 }
 
-/** Lists readable generations: an unreadable one must not prevent a rollback to another. */
-const readable = (catalogue: DatasetList) =>
-  catalogue.versions().flatMap((version) => catalogue.findReadable(version) ?? []);
-
 /** Makes a generation current. Verifies its file first, so that no server loads one that was damaged since. */
-function makeCurrent(catalogue: Catalogue, generation: Generation, nowMilliseconds: number) {
-  const { version } = generation;
-  openPublished(catalogue.pathOf(version), generation).db.close();
-  return catalogue.publish(version, timeOf(nowMilliseconds));
+async function makeCurrent(store: DatasetStore, generation: Generation): Promise<Generation> {
+  const path = await store.open(generation.version);
+  openPublished(path, generation).db.close();
+  return publishNext(store, { generation, path, isBaseChecked: false });
+}
+
+interface Next {
+  generation: Generation;
+  /** Path of its verified file. */
+  path: string;
+  /** Is the file of the current generation verified, too? */
+  isBaseChecked: boolean;
+}
+
+/** Publishes a generation with the step that leads to it. */
+export async function publishNext(store: DatasetStore, next: Next): Promise<Generation> {
+  const list = await store.read();
+  const expected = currentOrNull(list);
+  const from = expected === null ? null : list.findReadable(expected);
+  const step = from === null ? null : await stepTo(store, from, next);
+  return store.publish(next.generation.version, expected, step);
 }

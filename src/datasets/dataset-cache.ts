@@ -3,11 +3,12 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } fro
 import { join } from "node:path";
 import { isRunning } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
-import { type Catalogue, openCatalogue } from "./catalogue.ts";
+import { type Catalogue, findBefore, openCatalogue } from "./catalogue.ts";
 import { DatasetFault, readIfThere } from "./dataset-fault.ts";
+import { hashFile } from "./dataset-hash.ts";
 import { sizeOf } from "./disk-space.ts";
-import { hashFile } from "./file-hash.ts";
-import { factsText, type Generation } from "./generation.ts";
+import { factsText, type Generation, isStaged } from "./generation.ts";
+import type { Kept } from "./store.ts";
 
 export interface DatasetCache {
   catalogue: Catalogue;
@@ -51,7 +52,7 @@ export function openCache(folder: string): DatasetCache {
   const pointer = join(folder, "current");
   const has = (generation: Generation) => sizeOf(pathOf(generation.version)) === generation.bytes;
   const noteFacts = (generation: Generation) => {
-    const text = factsText(plain(generation));
+    const text = factsText(generation);
     const path = factsOf(generation.version);
     if (readIfThere(path) === text) return false;
     replaceFile(path, text);
@@ -98,12 +99,21 @@ export function openCache(folder: string): DatasetCache {
   };
 }
 
-/** Returns the facts without those that only the database has. */
-function plain(generation: Generation): Generation {
-  const { version, hash, sha256, bytes, records, built_at, built_from } = generation;
-  const { published_at, published_after, pinned_at } = generation;
-  const facts = { version, hash, sha256, bytes, records, built_at, built_from };
-  return { ...facts, published_at, published_after, pinned_at };
+/** Returns the versions that a folder keeps without being asked: the served one, the target of a rollback, and the next. */
+export function versionsToKeep(kept: Kept): Set<string> {
+  const current = kept.currentVersion();
+  const before = findBefore(kept)?.version;
+  const next = comingNext(kept).map(({ version }) => version);
+  return new Set([current, before, ...next].filter((one) => typeof one === "string"));
+}
+
+/** Returns datasets built on the current one and not published yet: the newest two, so that a folder does not fill up. */
+export function comingNext(kept: Kept): Generation[] {
+  const current = kept.currentVersion();
+  return [...kept.list(), ...kept.added]
+    .filter((one) => isStaged(one) && one.built_from === current)
+    .toSorted((a, b) => (a.version < b.version ? -1 : 1))
+    .slice(-2);
 }
 
 function markAsCache({ folder, versions }: Catalogue): void {

@@ -24,6 +24,15 @@ export const noDataset = (version: string) =>
     `There is no dataset '${version}'; 'gp-records datasets list' shows all datasets.`,
   );
 
+export const isCurrentDataset = (version: string) =>
+  new DatasetFault(`${version} is the current dataset, which cannot be removed.`);
+
+/** Returns the fault of a publication whose caller expected another current version, or none. */
+export const overtaken = (version: string, current: string | null, expected: string | null) =>
+  new DatasetFault(
+    `${version} was not published: ${current ?? "nothing"} became current meanwhile, not ${expected ?? "nothing"}, and its changes would be lost. Import again.`,
+  );
+
 /** @throws DatasetFault if there is something other than a file. Call it first: a server would wait to open a FIFO. */
 export function refuseOtherThanFile(path: string): void {
   const other = otherThanFile(path);

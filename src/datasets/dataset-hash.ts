@@ -1,5 +1,6 @@
-/** Hashes to compare records and generations by. */
+/** Hashes to compare files, records and generations by. */
 import { createHash, hash } from "node:crypto";
+import { closeSync, openSync, readSync } from "node:fs";
 import { foldVersion } from "#records/fold.ts";
 import { formatVersion } from "./format.ts";
 
@@ -37,4 +38,23 @@ export function openContentDigest(): ContentDigest {
  */
 export function datasetHash(contentHash: string): string {
   return hash("sha256", `gp-records ${formatVersion} ${foldVersion} ${contentHash}`, "hex");
+}
+
+const pieceBytes = 1024 * 1024;
+
+/** Computes the SHA-256 of a file, read in pieces. */
+export function hashFile(path: string): { sha256: string; bytes: number } {
+  const digest = createHash("sha256");
+  const piece = Buffer.allocUnsafe(pieceBytes);
+  const file = openSync(path, "r");
+  let bytes = 0;
+  try {
+    for (let length = readSync(file, piece); length > 0; length = readSync(file, piece)) {
+      digest.update(piece.subarray(0, length));
+      bytes += length;
+    }
+  } finally {
+    closeSync(file);
+  }
+  return { sha256: digest.digest("hex"), bytes };
 }

@@ -26,6 +26,13 @@ export interface Generation {
   pinned_at: string | null;
 }
 
+/** Reports whether a generation was never published. */
+export const isStaged = ({ published_at }: Generation) => published_at === null;
+
+/** Reports whether a staged dataset lacks changes that were published since. */
+export const isOutdated = (generation: Generation, current: string | null) =>
+  isStaged(generation) && generation.built_from !== current;
+
 /** Returns the one that became current last, not the newest after a rollback. Returns undefined if none ever did. */
 export const lastPublished = (generations: readonly Generation[]): Generation | undefined =>
   generations

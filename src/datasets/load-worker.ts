@@ -1,7 +1,7 @@
 /** The worker that reads a generation, so that the HTTP thread is not blocked. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Generation } from "./generation.ts";
-import { loadGeneration } from "./load.ts";
+import { loadGeneration } from "./served.ts";
 import { lowerOwnPriority } from "./priority.ts";
 import { buffersIn } from "./stored-arrays.ts";
 

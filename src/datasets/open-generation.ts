@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
 import type { Generation } from "./generation.ts";
 import { DatasetFault, refuseOtherThanFile, unread } from "./dataset-fault.ts";
-import { hashFile } from "./file-hash.ts";
+import { hashFile } from "./dataset-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
 
 /** Returns a URI that tells SQLite that nobody writes the file: no locks, no journal. */

@@ -1,10 +1,8 @@
 /** Deletes old generations, except any that is current, pinned, waiting to be published, or possibly being opened. */
 import { existsSync } from "node:fs";
-import type { Catalogue, DatasetList } from "./catalogue.ts";
-import type { Generation } from "./generation.ts";
-import { findBefore, isOutdated, isStaged } from "./choose.ts";
-import { timeOf } from "./format.ts";
-import { clearLeftovers } from "./leftovers.ts";
+import { findBefore } from "./catalogue.ts";
+import { type Generation, isOutdated, isStaged } from "./generation.ts";
+import type { DatasetStore, Kept } from "./store.ts";
 
 /** Time after which a server has opened a generation that it learned of, or given up. */
 const openingMilliseconds = 600_000;
@@ -18,7 +16,6 @@ export interface PruneOrder {
    */
   isAutomatic?: boolean;
   isDryRun: boolean;
-  nowMilliseconds: number;
 }
 
 export interface Pruned {
@@ -31,45 +28,41 @@ export interface Pruned {
 }
 
 /**
- * Prunes the datasets of a folder. The caller holds the lock.
+ * Prunes datasets. The caller holds the lock.
  * @throws DatasetFault if the pointer names no existing dataset: nobody then knows which ones are needed.
  */
-export function prune(catalogue: Catalogue, order: PruneOrder): Pruned {
-  const { isDryRun } = order;
-  const current = catalogue.current()?.version ?? null;
-  if (!isDryRun) clearLeftovers(catalogue.folder);
-  const { removable, pinned } = findSpare(catalogue, order);
-  if (isDryRun) return { removed: removable, pinned, failures: [] };
-  const removed: Generation[] = [];
-  const failures: Pruned["failures"] = [];
+export async function prune(store: DatasetStore, order: PruneOrder): Promise<Pruned> {
+  const kept = await store.read();
+  const { removable, pinned } = findSpare(kept, order);
+  if (order.isDryRun) return { removed: removable, pinned, failures: [] };
+  const pruned: Pruned = { removed: [], pinned, failures: [] };
   for (const one of removable)
     try {
-      catalogue.remove(one.version);
-      removed.push(one);
+      await store.remove(one.version);
+      pruned.removed.push(one);
     } catch (error) {
-      failures.push({ version: one.version, error: error as Error });
+      pruned.failures.push({ version: one.version, error: error as Error });
     }
-  clearFactsAlone(catalogue, current);
-  return { removed, pinned, failures };
+  // Facts that a removal left behind when it was killed half-way.
+  for (const version of kept.versions())
+    if (!kept.has(version) && !existsSync(kept.pathOf(version))) await store.remove(version);
+  return pruned;
 }
 
-/**
- * Finds generations that at most a pin would keep, with a pin and without.
- * @throws DatasetFault if the pointer names no existing dataset.
- */
-export function findSpare(
-  catalogue: DatasetList,
-  { keep, isAutomatic = false, nowMilliseconds }: Omit<PruneOrder, "isDryRun">,
+/** Finds generations that at most a pin would keep, with a pin and without. */
+function findSpare(
+  list: Kept,
+  { keep, isAutomatic = false }: PruneOrder,
 ): { removable: Generation[]; pinned: Generation[] } {
-  const current = catalogue.current()?.version ?? null;
-  const all = catalogue.list();
+  const current = list.current()?.version ?? null;
+  const all = list.list();
   const published = all.filter((one) => !isStaged(one));
   const beyond = keep === 0 ? [] : published.slice(0, -keep);
   const youngestBeyond = beyond.at(-1)?.version ?? "";
   const isGivenUp = (one: Generation) =>
     isOutdated(one, current) && (!isAutomatic || one.version < youngestBeyond);
-  const kept = new Set<string | null | undefined>([current, ...lately(published, nowMilliseconds)]);
-  if (isAutomatic) kept.add(findBefore(catalogue)?.version);
+  const kept = new Set<string | null | undefined>([current, ...lately(published, list.readAt)]);
+  if (isAutomatic) kept.add(findBefore(list)?.version);
   const spare = all.filter(
     (one) => (beyond.includes(one) || isGivenUp(one)) && !kept.has(one.version),
   );
@@ -90,25 +83,3 @@ function lately(published: readonly Generation[], nowMilliseconds: number): stri
 }
 
 const publishedAt = ({ published_at }: Generation) => Date.parse(published_at!);
-
-/** Removes facts that a removal left behind when it was killed half-way. */
-function clearFactsAlone(catalogue: Catalogue, current: string | null): void {
-  for (const version of catalogue.versions())
-    if (version !== current && !existsSync(catalogue.pathOf(version))) catalogue.remove(version);
-}
-
-/**
- * Pins a generation, so that it is not removed, or unpins it. The caller holds the lock.
- * @param nowMilliseconds null unpins; an existing pin keeps its time.
- * @throws DatasetFault if there is no such dataset.
- */
-export function pinVersion(
-  catalogue: Catalogue,
-  version: string,
-  nowMilliseconds: number | null,
-): Generation {
-  clearLeftovers(catalogue.folder);
-  const found = catalogue.find(version);
-  if ((found.pinned_at === null) === (nowMilliseconds === null)) return found;
-  return catalogue.pin(version, nowMilliseconds === null ? null : timeOf(nowMilliseconds));
-}

@@ -1,9 +1,12 @@
-/** Reads the served part of a generation and checks its checksums, so that no damaged byte is served. */
+/** Loads the served part of a generation and checks its checksums, so that no damaged byte is served. */
+import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { documentCount, type Documents, type EachKind, makeRoom } from "#search/documents.ts";
-import type { DatasetIndex } from "#search/dataset-parts.ts";
+import type { DatasetIndex, DatasetParts } from "#search/dataset-parts.ts";
 import type { Meta } from "./format.ts";
+import type { Generation } from "./generation.ts";
+import { factsFault, openGeneration, refusalOf } from "./open-generation.ts";
 import { readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
 
 const kinds = ["gp", "principal", "signal", "project"] as const;
@@ -15,8 +18,34 @@ interface Served {
   documents: EachKind<Documents>;
 }
 
+/**
+ * Loads a generation. Reads and checks only the served bytes: hashing the whole file would take several times as long.
+ * @param path file of the generation.
+ * @param expected its facts in the catalogue.
+ * @throws DatasetFault if the served bytes are not the published ones, or cannot be read.
+ */
+export function loadGeneration(path: string, expected: Generation): DatasetParts {
+  const bytes = statSync(path, { throwIfNoEntry: false })?.size;
+  if (bytes !== undefined && bytes !== expected.bytes)
+    throw notPublished(path, `it has ${bytes} bytes instead of ${expected.bytes}`);
+  const { db, meta } = openGeneration(path);
+  try {
+    const fault = factsFault(meta, expected);
+    if (fault !== undefined) throw new Error(`in ${expected.version}.json ${fault}`);
+    const { index, documents } = readServed(db, meta);
+    return { ...index, documents, version: meta.version, updatedAt: meta.built_at };
+  } catch (error) {
+    throw notPublished(path, (error as Error).message);
+  } finally {
+    db.close();
+  }
+}
+
+const notPublished = (path: string, reason: string) =>
+  refusalOf(path, `is not the file that was published: ${reason}`);
+
 /** Reads the served part. @throws Error if a checksum is not the one in `meta`. */
-export function readServed(db: DatabaseSync, meta: Checksums): Served {
+function readServed(db: DatabaseSync, meta: Checksums): Served {
   const arrays = [...readArrays(db)];
   if (indexChecksum(arrays) !== meta.index_crc32)
     throw new Error("the checksum of its index differs");

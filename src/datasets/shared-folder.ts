@@ -6,9 +6,15 @@ import { endCache, openCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { formatOf } from "./open-generation.ts";
 import { openPublications, type Publications } from "./publications.ts";
-import { listPublications, pullStep, pushStep } from "./shared-publications.ts";
-import { insertGeneration, publisher, readShared } from "./shared-rows.ts";
-import { checkParts, datasetFile, pullParts, pushParts } from "./stored-parts.ts";
+import { insertGeneration, listPublications, readShared } from "./shared-rows.ts";
+import {
+  checkParts,
+  datasetFile,
+  pullParts,
+  pullStep,
+  pushParts,
+  pushStep,
+} from "./stored-parts.ts";
 
 /**
  * Writes the current dataset, the pinned ones, and the publications into a folder. Leaves out a damaged step.
@@ -16,12 +22,10 @@ import { checkParts, datasetFile, pullParts, pushParts } from "./stored-parts.ts
  * @throws DatasetFault naming a dataset that is stored damaged.
  */
 export async function fetchFolder(session: PostgresSession, folder: string): Promise<void> {
-  const { current, generations } = await readShared(session);
   const cache = openCache(folder);
+  const { current, generations } = await readShared(session);
   for (const generation of generations) {
-    const { version, status, pinned_at } = generation;
-    const isPinned = pinned_at !== null && status !== "added";
-    if (version !== current?.version && !isPinned) continue;
+    if (generation.version !== current?.version && generation.pinned_at === null) continue;
     const path = cache.temporaryPath();
     await pullParts(session, datasetFile(generation), path);
     cache.adopt(path, generation);
@@ -59,7 +63,7 @@ export async function storeFolder(session: PostgresSession, folder: string): Pro
   for (const generation of catalogue.list()) {
     const path = catalogue.pathOf(generation.version);
     const status = generation.published_at === null ? "staged" : "published";
-    await insertGeneration(session, { ...generation, format: formatOf(path), status, publisher });
+    await insertGeneration(session, generation, status, formatOf(path));
     await pushParts(session, path, datasetFile(generation));
     await checkParts(session, datasetFile(generation));
   }

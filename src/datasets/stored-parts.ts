@@ -1,4 +1,4 @@
-/** The file of a dataset in PostgreSQL, in compressed parts of 1 MiB. */
+/** The files of datasets and steps in PostgreSQL, in compressed parts of 1 MiB. */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import type { PostgresSession } from "#store/postgres.ts";
 import { DatasetFault } from "./dataset-fault.ts";
+import { hashFile } from "./dataset-hash.ts";
 import type { Generation } from "./generation.ts";
 
 /** Limits for sessions that carry parts: one may take long over a slow network, and so may a transaction of all. */
@@ -21,7 +22,7 @@ const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
 const unpack = promisify(zstdDecompress);
 
 /** A file that is stored in parts, or will be. */
-export interface StoredFile {
+interface StoredFile {
   of: "dataset" | "step";
   /** Version of the dataset, or FROM..TO of the step. */
   name: string;
@@ -131,6 +132,41 @@ export async function pullParts(
 /** Reads and checks all parts, and keeps nothing. @throws as `pullParts`. */
 export async function checkParts(session: PostgresSession, stored: StoredFile): Promise<void> {
   for await (const _ of storedParts(session, stored));
+}
+
+/** Returns the name of a step in the database. */
+export const stepName = (from: string, to: string) => `${from}..${to}`;
+
+/** Stores the file of a step. Returns null if it was there already. */
+export async function pushStep(
+  session: PostgresSession,
+  path: string,
+  from: string,
+  to: string,
+): Promise<StoredFile | null> {
+  const step = { of: "step", name: stepName(from, to), ...hashFile(path) } as const;
+  const added = await session.query(insertStepSql, [step.name, step.sha256, step.bytes]);
+  if (added.length === 0) return null;
+  await pushParts(session, path, step);
+  return step;
+}
+
+const insertStepSql =
+  "insert into dataset_step (name, sha256, bytes) values ($1, $2, $3) on conflict do nothing returning name";
+
+/** Fetches a step into a new file. @throws DatasetFault naming a missing or damaged part. */
+export async function pullStep(
+  session: PostgresSession,
+  path: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  const name = stepName(from, to);
+  const sql = "select sha256, bytes from dataset_step where name = $1";
+  const [row] = await session.query<{ sha256: string; bytes: number }>(sql, [name]);
+  if (row === undefined)
+    throw new DatasetFault(`The stored step ${name} is missing: it was removed.`);
+  await pullParts(session, { of: "step", name, ...row }, path);
 }
 
 const storedRemedy =

@@ -1,11 +1,11 @@
 /** The dataset that a server answers from: the current one of its folder, which follows the shared ones of a database. */
 import type { Logger } from "pino";
-import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { type Catalogue, currentOrNull, openCatalogue } from "#datasets/catalogue.ts";
 import { type Follower, followCurrent } from "#datasets/follow-current.ts";
 import type { Generation } from "#datasets/generation.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Load } from "#datasets/start-load.ts";
-import type { SharedDatasetsLink } from "#datasets/start-remote.ts";
+import type { SharedDatasetsLink } from "#datasets/start-following.ts";
 import { type Metric, counter, gauge } from "#metrics/metric.ts";
 import { recordCounts } from "#operations/page.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -65,14 +65,14 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
     onFault(fault) {
       failed();
       log.error({ err: fault }, "dataset cannot be served");
-      const version = versionIn(catalogue);
+      const version = currentOrNull(catalogue);
       if (version !== null) shared?.mend(version);
     },
     now: () => performance.now(),
   });
   if (database !== null) {
-    const { startRemote } = await import("#datasets/start-remote.ts");
-    shared = startRemote({
+    const { startFollowing } = await import("#datasets/start-following.ts");
+    shared = startFollowing({
       ...database,
       folder: catalogue.folder,
       fetchesPinned,
@@ -89,7 +89,7 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
   }
   return {
     look: follower.look,
-    wanted: () => shared?.wanted() ?? versionIn(catalogue),
+    wanted: () => shared?.wanted() ?? currentOrNull(catalogue),
     isWantedServed: () =>
       follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
     behindSeconds: () => shared?.behindSeconds() ?? null,
@@ -98,15 +98,6 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
       await Promise.all([follower.close(), shared?.close()]);
     },
   };
-}
-
-/** Returns the version that the folder names as current, servable or not. Returns null if it names none or cannot be read. */
-function versionIn(catalogue: Catalogue): string | null {
-  try {
-    return catalogue.currentVersion();
-  } catch {
-    return null;
-  }
 }
 
 /** Returns the current dataset. Returns undefined if the folder names none; if it cannot be read, a version equal to no other. */

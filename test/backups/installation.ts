@@ -3,14 +3,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { hashFile } from "#datasets/file-hash.ts";
-import { keepingSteps } from "#datasets/keep-steps.ts";
+import { hashFile } from "#datasets/dataset-hash.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { makeRequestId } from "#http/routes.ts";
 import { requestsInPages } from "#usage/request-log.ts";
 import { readSums } from "#usage/totals.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, keepingSteps, publishVersion } from "../support/dataset.ts";
 import type { StorePlace } from "../support/for-each-store.ts";
 import { putRequests, readUsage, request, tidyUsage } from "../support/usage.ts";
 
@@ -208,8 +207,8 @@ export async function fillInstallation(dataDir: string): Promise<void> {
       isStaged: i === 2,
     });
   const [first, second, third] = catalogue.list();
-  catalogue.publish(first!.version, "2026-11-03T04:00:00Z");
-  catalogue.publish(second!.version, "2026-11-03T05:00:00Z");
+  for (const [i, { version }] of [first!, second!].entries())
+    await publishVersion(catalogue, { version, nowMilliseconds: Date.UTC(2026, 10, 3, 4 + i) });
   for (const { version } of [first!, third!]) catalogue.pin(version, "2026-11-04T03:00:00Z");
 }
 

@@ -15,12 +15,11 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { rotateKey } from "#keys/keys.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { hashFile } from "#datasets/file-hash.ts";
-import { pinVersion, prune } from "#datasets/prune.ts";
+import { hashFile } from "#datasets/dataset-hash.ts";
 import { takeLock } from "#store/lock.ts";
 import { hour, noon } from "../support/control.ts";
 import { changeFacts, flipByte } from "../support/damage.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, pinVersion, prune } from "../support/dataset.ts";
 import { holdDatabase } from "../support/holder-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import {
@@ -64,8 +63,8 @@ test("a pinned dataset is in every backup, and is pinned again where it is resto
   await importRecords(catalogue, [birch]);
   await importRecords(catalogue, [birch, { record: "gp", id: "cedar", name: "Cedar" }]);
   const [, second, third] = catalogue.versions();
-  pinVersion(catalogue, first!, noon);
-  pinVersion(catalogue, third!, noon);
+  await pinVersion(catalogue, first!, noon);
+  await pinVersion(catalogue, third!, noon);
   const another = `${file}.2`;
   const { manifest } = await backup(old, another);
   assert.deepEqual([manifest.dataset, manifest.pinned], [third, [first]]);
@@ -79,7 +78,7 @@ test("a pinned dataset is in every backup, and is pinned again where it is resto
   }
   const order = { keep: 1, isDryRun: false, nowMilliseconds: noon + 30 * 24 * hour };
   assert.deepEqual(
-    prune(restored, order).pinned.map(({ version }) => version),
+    (await prune(restored, order)).pinned.map(({ version }) => version),
     [first],
   );
   assert.notEqual(second, undefined);
@@ -90,7 +89,7 @@ test("a pinned dataset that is damaged is not backed up, and one that a manifest
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const [first] = catalogue.versions();
   await importRecords(catalogue, [birch]);
-  pinVersion(catalogue, first!, noon);
+  await pinVersion(catalogue, first!, noon);
   const another = `${file}.2`;
   await backup(dataDir, another);
   const tampered = `${file}.3`;

@@ -11,12 +11,10 @@ import {
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { rollBack } from "#datasets/choose.ts";
-import { keepingSteps } from "#datasets/keep-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { cast } from "../support/cast.ts";
 import { noon } from "../support/control.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, keepingSteps, rollBack } from "../support/dataset.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { backedUp, backup, type Contents, restore, tamper } from "./backed-up.ts";
@@ -32,7 +30,7 @@ async function published(t: TestContext) {
   const catalogue = keepingSteps(openCatalogue(folder), (sentence) => assert.fail(sentence));
   await importRecords(catalogue, [...cast, birch], { nowMilliseconds: noon + 1000 });
   await importRecords(catalogue, [...cast, cedar], { nowMilliseconds: noon + 2000 });
-  rollBack(catalogue, noon + 3000);
+  await rollBack(catalogue, noon + 3000);
   const withSteps = `${file}.steps`;
   const { manifest } = await backup(dataDir, withSteps);
   const target = join(temporaryFolder(t), "new");

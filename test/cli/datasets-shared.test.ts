@@ -78,65 +78,15 @@ test("an import that changes nothing publishes nothing, and a dry run leaves no 
   if (machines === null) return;
   const { database, one, other } = machines;
   await one.importOf(["alpha"]);
-  const before = await machine(t, database).remote.read();
+  const state = async () => {
+    const kept = await machine(t, database).store.read();
+    const [row] = await runSql(database, "select change, current from dataset_state");
+    return { row, datasets: kept.list(), added: kept.added };
+  };
+  const before = await state();
   assert.equal((await other.importOf(["alpha"])).outcome, "unchanged");
   assert.equal((await other.importOf(["alpha", "beta"], "--dry-run")).outcome, "dry_run");
-  const after = await machine(t, database).remote.read();
-  assert.deepEqual({ ...after, readAt: before.readAt }, before);
-});
-
-test("a staged dataset that another machine's publication made outdated is refused, unless told to give that up", async (t) => {
-  const machines = await twoMachines(t);
-  if (machines === null) return;
-  const { one, other } = machines;
-  await one.importOf(["alpha"]);
-  const staged = await one.importOf(["beta"], "--stage");
-  await other.importOf(["gamma"]);
-  const refused = await one.refusal(exitCodes.conflict, "datasets", "publish", staged.version);
-  assert.match(refused, /--discard-newer/);
-  await one.json("datasets", "publish", staged.version, "--discard-newer");
-});
-
-test("pins hold for all machines, and prune deletes for all of them what is left", async (t) => {
-  const machines = await twoMachines(t);
-  if (machines === null) return;
-  const { database, one, other } = machines;
-  const versions: string[] = [];
-  for (const name of ["alpha", "beta", "gamma", "delta"])
-    versions.push((await one.importOf([name])).version);
-  assert.notEqual((await other.json("datasets", "pin", versions[0]!)).pinned_at, null);
-  const prune = async (...options: string[]) => {
-    const { removed, pinned } = await other.json("datasets", "prune", "--keep", "1", ...options);
-    return { removed, pinned };
-  };
-  // All were current within ten minutes of the clock of the database.
-  assert.deepEqual(await prune(), { removed: [], pinned: [] });
-  await runSql(database, "update dataset set published_at = published_at - interval '1 hour'");
-  await runSql(
-    database,
-    "update dataset set published_at = published_at - interval '1 minute' where version < $1",
-    [versions[3]!],
-  );
-  await runSql(database, "update dataset_state set change = change + 1");
-  const expected = { removed: [versions[1], versions[2]], pinned: [versions[0]] };
-  assert.deepEqual(await prune("--dry-run"), expected);
-  assert.deepEqual(await prune(), expected);
-  const left = (await one.json("datasets", "list")).map((row: any) => row.version);
-  assert.deepEqual(left, [versions[0], versions[3]]);
-  assert.equal((await one.json("datasets", "unpin", versions[0]!)).pinned_at, null);
-});
-
-test("the publication that DATASETS_KEEP no longer covers goes from the database with the next import", async (t) => {
-  const machines = await twoMachines(t);
-  if (machines === null) return;
-  const { database, one, other } = machines;
-  const first = await one.importOf(["alpha"]);
-  await one.importOf(["beta"]);
-  await runSql(database, "update dataset set published_at = published_at - interval '1 hour'");
-  const keeping = allCommands(other.dataDir, { ...other.settings, DATASETS_KEEP: "1" });
-  const file = other.records("gamma");
-  const result = await keeping.json("import", "ndjson", file, "--source", "own");
-  assert.deepEqual(result.pruned, [first.version]);
+  assert.deepEqual(await state(), before);
 });
 
 test("verify names what is stored damaged, and fetches anew what is only damaged on this machine", async (t) => {
@@ -204,7 +154,7 @@ test("while one machine imports, every other change is refused and names its hos
   if (machines === null) return;
   const { database, one, other } = machines;
   const { version } = await one.importOf(["alpha"]);
-  const lock = await machine(t, database).remote.lock();
+  const release = await machine(t, database).store.take();
   for (const args of [
     ["import", "ndjson", other.records("beta"), "--source", "own"],
     ["datasets", "publish", version],
@@ -218,7 +168,7 @@ test("while one machine imports, every other change is refused and names its hos
     );
   // Whoever only reads is not held up.
   assert.equal((await other.json("datasets", "list")).length, 1);
-  await lock.release();
+  await release();
 });
 
 test("instances lists the servers, and publishing what one of them cannot read is refused and names it", async (t) => {
@@ -229,7 +179,7 @@ test("instances lists the servers, and publishing what one of them cannot read i
   const staged = await one.importOf(["beta"], "--stage");
   assert.deepEqual(await one.json("instances"), []);
   assert.match(await one.text("instances"), /No server was seen/);
-  const { remote } = machine(t, database);
+  const { store } = machine(t, database);
   const old = {
     id: "an-old-one",
     host: "db-reader-3",
@@ -239,7 +189,7 @@ test("instances lists the servers, and publishing what one of them cannot read i
     formats: ["1.1"],
     served: null,
   };
-  await remote.instances.note(old);
+  await store.noteServer(old);
   const [row] = await other.json("instances");
   assert.deepEqual(
     { ...row, seen_at: "" },

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { exitCodes } from "#cli/command-fault.ts";
-import { takeImportLock } from "#cli/datasets-folder.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { commandInOwnProcess } from "../support/command-line.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, storeOf } from "../support/dataset.ts";
 import { newKey, roomy } from "../support/own-process.ts";
 import { type ServerAnswer, startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -149,8 +148,8 @@ test("without any dataset the commands say so and how to make one", async (t) =>
 
 test("while an import runs no dataset is chosen, but all can be looked at", async (t) => {
   const { dataDir, newer, refusal, current } = await twoDatasets(t);
-  const lock = takeImportLock(dataDir);
-  t.after(() => lock.release());
+  const folder = openCatalogue(join(dataDir, "datasets"));
+  t.after(await storeOf(folder, Date.now()).take());
   for (const args of [["rollback"], ["publish", newer]])
     assert.match(
       await refusal(exitCodes.busy, "datasets", ...args),

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { draftInWorkers, draftNdjson } from "#cli/draft-ndjson.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { importSource, type ImportRequest } from "#datasets/publish.ts";
+import type { ImportRequest } from "#datasets/publish.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { readNdjson } from "#importers/ndjson.ts";
+import { importRecords } from "../support/dataset.ts";
 import { writtenFile } from "../importers/written-file.ts";
 
 const sound = Array.from({ length: 3000 }, (_, i) => [
@@ -29,11 +30,9 @@ const faulty = [
 async function importEntries(t: TestContext, entries: ImportRequest["entries"]) {
   const folder = mkdtempSync(join(tmpdir(), "draft-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const { collected, published, changes } = await importSource(openCatalogue(folder), {
-    source: "own",
+  const { collected, published, changes } = await importRecords(openCatalogue(folder), [], {
     entries,
     rejectedMax: { lines: 100 },
-    isDryRun: false,
     nowMilliseconds: Date.UTC(2026, 10, 1),
   });
   const { read, accepted, rejections } = collected;

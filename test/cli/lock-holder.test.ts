@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { forgetHolder, noteHolder, readHolder } from "#cli/datasets-folder.ts";
+import { forgetHolder, noteHolder, readHolder } from "#datasets/folder-store.ts";
 import { noon } from "../support/control.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

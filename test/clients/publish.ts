@@ -2,10 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { rollBack } from "#datasets/choose.ts";
-import { keepingSteps } from "#datasets/keep-steps.ts";
 import { cast } from "../support/cast.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, keepingSteps, rollBack } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import type { TestService } from "../support/service.ts";
 
@@ -15,7 +13,7 @@ export async function publish(service: TestService, records: readonly unknown[] 
   const catalogue = keepingSteps(folder, (sentence) => assert.fail(sentence));
   service.clock.advance(1);
   const nowMilliseconds = service.clock.now();
-  if (records === "roll back") rollBack(catalogue, nowMilliseconds);
+  if (records === "roll back") await rollBack(catalogue, nowMilliseconds);
   else await importRecords(catalogue, records, { nowMilliseconds });
   const version = catalogue.currentVersion()!;
   const { key } = await service.newKey();

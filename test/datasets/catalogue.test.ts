@@ -6,9 +6,14 @@ import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
 import { versionShape } from "#datasets/generation.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { openCache } from "#datasets/dataset-cache.ts";
-import { hashFile } from "#datasets/file-hash.ts";
-import { rollBack } from "#datasets/choose.ts";
-import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
+import { hashFile } from "#datasets/dataset-hash.ts";
+import {
+  entriesOf,
+  importRecords,
+  openCurrent,
+  rollBack,
+  temporaryCatalogue,
+} from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { day, filesOf, gp, importDaily, importEntries, threeGenerations } from "./published.ts";
 
@@ -69,7 +74,7 @@ test("what is imported after a roll-back is younger than what was rolled back, a
   await importRecords(catalogue, [gp("a")], on(day(1)));
   const bad = await importRecords(catalogue, [gp("b")], on(day(1)));
   const file = readFileSync(catalogue.pathOf(bad.published!.version));
-  rollBack(catalogue, day(1));
+  await rollBack(catalogue, day(1));
   const same = await importRecords(catalogue, [gp("b")], on(day(1)));
   assert.equal(same.published!.hash, bad.published!.hash);
   assert.ok(same.published!.version > bad.published!.version);
@@ -84,7 +89,7 @@ test("a generation whose file is gone is not listed, published or gone back to",
   assert.deepEqual(versions(catalogue), [first, third]);
   assert.throws(() => catalogue.publish(second, ""), /There is no dataset/);
   assert.equal(catalogue.currentVersion(), third);
-  assert.equal(rollBack(catalogue, day(4)).version, first);
+  assert.equal((await rollBack(catalogue, day(4))).version, first);
 });
 
 test("an invalid version is refused by name, and never becomes part of a path", async (t) => {

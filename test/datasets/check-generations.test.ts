@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGenerations } from "#datasets/check-generations.ts";
-import { hashFile } from "#datasets/file-hash.ts";
+import { hashFile } from "#datasets/dataset-hash.ts";
 import { openGeneration } from "#datasets/open-generation.ts";
 import { changeFacts, flipByte } from "../support/damage.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";

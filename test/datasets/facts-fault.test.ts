@@ -3,16 +3,21 @@ import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { publishVersion, rollBack } from "#datasets/choose.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
-import { loadGeneration } from "#datasets/load.ts";
+import { loadGeneration } from "#datasets/served.ts";
 import { changeFacts } from "../support/damage.ts";
-import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
+import {
+  importRecords,
+  openCurrent,
+  publishVersion,
+  rollBack,
+  temporaryCatalogue,
+} from "../support/dataset.ts";
 import { day, documents, filesOf, gp, importDaily, twoGenerations } from "./published.ts";
 
 const factsPath = ({ folder }: Catalogue, version: string) => join(folder, `${version}.json`);
 const publish = (catalogue: Catalogue, version: string) =>
-  publishVersion(catalogue, { version, discardsNewer: false, nowMilliseconds: day(9) });
+  publishVersion(catalogue, { version, nowMilliseconds: day(9) });
 const importAgain = (catalogue: Catalogue, id: string) =>
   importRecords(catalogue, [gp(id)], { nowMilliseconds: day(9) });
 
@@ -30,7 +35,7 @@ for (const [change, words] of changes)
     const [older, current] = await twoGenerations(catalogue);
     changeFacts(catalogue.folder, current, change);
     const files = filesOf(catalogue);
-    assert.throws(() => publish(catalogue, current), words);
+    await assert.rejects(publish(catalogue, current), words);
     for (const id of ["b", "c"])
       await assert.rejects(importAgain(catalogue, id), (error) => {
         assert.ok(error instanceof DatasetFault, String(error));
@@ -39,7 +44,7 @@ for (const [change, words] of changes)
       });
     assert.deepEqual(filesOf(catalogue), files);
 
-    publish(catalogue, older);
+    await publish(catalogue, older);
     assert.deepEqual(documents(catalogue, "gp").length, 1);
     assert.equal(openCurrent(catalogue).parts.version, older);
   });
@@ -49,7 +54,7 @@ for (const [change] of changes)
     const catalogue = temporaryCatalogue(t);
     const [older, current] = await twoGenerations(catalogue);
     changeFacts(catalogue.folder, current, change);
-    assert.equal(rollBack(catalogue, day(9)).version, older);
+    assert.equal((await rollBack(catalogue, day(9))).version, older);
     assert.equal(openCurrent(catalogue).parts.version, older);
     assert.equal((await importAgain(catalogue, "c")).outcome, "built");
   });
@@ -77,7 +82,7 @@ test("facts that are restored are accepted again", async (t) => {
     copyFileSync(factsPath(catalogue, current), saved);
     changeFacts(catalogue.folder, current, change);
     copyFileSync(saved, factsPath(catalogue, current));
-    publish(catalogue, current);
+    await publish(catalogue, current);
     assert.equal((await importAgain(catalogue, "b")).outcome, "unchanged");
   }
 });
@@ -107,7 +112,7 @@ test("facts that are of another dataset, or no facts at all, are a fault that na
 test("the version of an import is later than those there are by their names, whatever their facts say", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [, newest] = await twoGenerations(catalogue);
-  rollBack(catalogue, day(2));
+  await rollBack(catalogue, day(2));
   changeFacts(catalogue.folder, newest, { built_at: "2036-01-01T00:00:00Z" });
   const { published } = await importRecords(catalogue, [gp("c")], { nowMilliseconds: day(2) });
   assert.equal(published!.built_at, "2026-11-02T03:00:01Z");

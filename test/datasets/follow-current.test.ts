@@ -10,10 +10,9 @@ import {
   tryAgainMilliseconds,
 } from "#datasets/follow-current.ts";
 import { type Load, loadAhead } from "#datasets/start-load.ts";
-import { rollBack } from "#datasets/choose.ts";
 import { buffersIn } from "#datasets/stored-arrays.ts";
 import { quotaMax } from "#limits/policy.ts";
-import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { importRecords, rollBack, temporaryCatalogue } from "../support/dataset.ts";
 import { startService } from "../support/service.ts";
 import { day, filesOf, gp, importDaily } from "./published.ts";
 
@@ -52,7 +51,7 @@ test("a follower serves the current generation from the start, takes a new one o
   assert.equal(served(), second);
   const find = (name: string, of = model) => of.selectGps({ name }, bounds).total;
   assert.deepEqual([find("a"), find("b")], [1, 0], "who has the old model can go on with it");
-  rollBack(catalogue, day(3));
+  await rollBack(catalogue, day(3));
   await follower.look();
   assert.equal(served(), first);
   assert.equal(find("a", follower.model()!), 1);

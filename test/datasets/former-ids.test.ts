@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { rollBack } from "#datasets/choose.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { mintId } from "#datasets/draft-record.ts";
-import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
+import { importRecords, openCurrent, rollBack, temporaryCatalogue } from "../support/dataset.ts";
 import { day, documents, filesOf, gp, importDaily } from "./published.ts";
 
 const a = mintId("gp", "own", "a");
@@ -201,7 +200,7 @@ test("a former id of another source is refused while that source has it, and lea
 test("a roll-back parts GPs that had become one", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await importDaily(catalogue, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
-  rollBack(catalogue, day(3));
+  await rollBack(catalogue, day(3));
   await importRecords(catalogue, [gp("a"), gp("b", { name: "renamed" })], {
     nowMilliseconds: day(4),
   });

@@ -1,14 +1,12 @@
 /** Random histories of publications and roll-backs, each followed by a mirror. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import type { Catalogue } from "#datasets/catalogue.ts";
-import { findBefore, publishVersion, rollBack } from "#datasets/choose.ts";
-import { keepingSteps } from "#datasets/keep-steps.ts";
+import { type Catalogue, findBefore } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { applyStep, emptyMirror, hashOf, linesOf, type Mirror } from "../support/mirror.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, keepingSteps, publishVersion, rollBack } from "../support/dataset.ts";
 import { day, gp, principal, project, rows, signal } from "./published.ts";
 
 /** Records of a dataset, read from its file. */
@@ -46,10 +44,11 @@ export async function followHistory(folder: Catalogue, seed: number): Promise<Ha
     if (versions.length > 1 && below(4) === 0) {
       happened.rollBacks++;
       const nowMilliseconds = day(move);
-      if (below(2) === 0 && findBefore(folder) !== undefined) rollBack(catalogue, nowMilliseconds);
+      if (below(2) === 0 && findBefore(folder) !== undefined)
+        await rollBack(catalogue, nowMilliseconds);
       else {
         const chosen = versions[below(versions.length)]!;
-        publishVersion(catalogue, { version: chosen, discardsNewer: true, nowMilliseconds });
+        await publishVersion(catalogue, { version: chosen, discardsNewer: true, nowMilliseconds });
       }
     } else {
       world.change();

@@ -3,12 +3,11 @@ import { cpSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import { isStaged, publishVersion, rollBack } from "#datasets/choose.ts";
-import { hashFile } from "#datasets/file-hash.ts";
-import { prune } from "#datasets/prune.ts";
+import { hashFile } from "#datasets/dataset-hash.ts";
+import { isStaged } from "#datasets/generation.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, prune, publishVersion, rollBack } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { day, gp } from "./published.ts";
 
@@ -89,10 +88,10 @@ test("an import killed at any of its changes leaves no dataset that looks staged
     assert.equal(newer !== undefined, isNewerCurrent, "listed although it never was current");
     const copy = openCatalogue(join(temporaryFolder(t), "copy"));
     cpSync(catalogue.folder, copy.folder, { recursive: true });
-    prune(copy, { keep: 9, isDryRun: false, nowMilliseconds: day(3) });
+    await prune(copy, { keep: 9, isDryRun: false, nowMilliseconds: day(3) });
     assert.deepEqual(strayFiles(copy), []);
     assert.equal(copy.list().length, isNewerCurrent ? 2 : 1);
-    if (isNewerCurrent) assert.equal(rollBack(catalogue, day(3)).version, older);
+    if (isNewerCurrent) assert.equal((await rollBack(catalogue, day(3))).version, older);
     else await importRecords(catalogue, [gp("c")], { nowMilliseconds: day(3) });
     assert.deepEqual(strayFiles(catalogue), []);
     assert.equal(catalogue.list().length, 2);
@@ -106,7 +105,7 @@ test("a dataset is staged from the moment it is listed, and an import killed bef
     const { catalogue, newer, isNewerCurrent } = killed;
     assert.equal(isNewerCurrent, false);
     assert.ok(newer === undefined || isStaged(catalogue.find(newer)));
-    prune(catalogue, { keep: 9, isDryRun: false, nowMilliseconds: day(3) });
+    await prune(catalogue, { keep: 9, isDryRun: false, nowMilliseconds: day(3) });
     assert.deepEqual(strayFiles(catalogue), []);
     assert.equal(catalogue.list().length, newer === undefined ? 1 : 2);
   });
@@ -124,8 +123,8 @@ test("a staged dataset whose publication is killed is current, or staged as befo
     const { catalogue, older, newer, isNewerCurrent } = killed;
     ends.add(isNewerCurrent);
     assert.equal(isStaged(catalogue.find(newer!)), !isNewerCurrent);
-    const choice = { version: newer!, discardsNewer: false, nowMilliseconds: day(3) };
-    assert.equal(publishVersion(catalogue, choice).published_after, older);
+    const choice = { version: newer!, nowMilliseconds: day(3) };
+    assert.equal((await publishVersion(catalogue, choice)).published_after, older);
     assert.deepEqual(strayFiles(catalogue), []);
   });
   assert.deepEqual(ends, new Set([false, true]));

@@ -5,12 +5,10 @@ import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import { isStaged, publishVersion } from "#datasets/choose.ts";
-import { clearLeftovers, draftName } from "#datasets/leftovers.ts";
-import { prune } from "#datasets/prune.ts";
+import { type Catalogue, clearLeftovers, draftName, openCatalogue } from "#datasets/catalogue.ts";
+import { isStaged } from "#datasets/generation.ts";
 import { mainPath } from "../support/command-line.ts";
-import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { importRecords, prune, publishVersion, temporaryCatalogue } from "../support/dataset.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { day, documents, filesOf, gp, importDaily } from "./published.ts";
@@ -78,11 +76,11 @@ test("a dataset that an earlier program staged, which kept no draft's facts, sta
   const isStillStaged = () => isStaged(catalogue.find(version));
   clearLeftovers(catalogue.folder);
   assert.ok(isStillStaged());
-  prune(catalogue, { keep: 1, isDryRun: false, nowMilliseconds: day(3) });
+  await prune(catalogue, { keep: 1, isDryRun: false, nowMilliseconds: day(3) });
   assert.ok(isStillStaged());
   await importRecords(catalogue, [gp("c")], { nowMilliseconds: day(3) });
   assert.ok(isStillStaged());
-  publishVersion(catalogue, { version, discardsNewer: true, nowMilliseconds: day(4) });
+  await publishVersion(catalogue, { version, discardsNewer: true, nowMilliseconds: day(4) });
   assert.equal(documents(catalogue, "gp")[0]!["name"], "b");
 });
 
@@ -94,7 +92,7 @@ test("while `current` is damaged nobody can tell what was published, and nothing
   const files = filesOf(catalogue);
   clearLeftovers(catalogue.folder);
   assert.deepEqual(filesOf(catalogue), files);
-  publishVersion(catalogue, { version, discardsNewer: false, nowMilliseconds: day(2) });
+  await publishVersion(catalogue, { version, nowMilliseconds: day(2) });
   clearLeftovers(catalogue.folder);
   assert.deepEqual(Object.keys(filesOf(catalogue)), [
     `${version}.json`,

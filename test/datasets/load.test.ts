@@ -14,7 +14,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
-import { loadGeneration } from "#datasets/load.ts";
+import { loadGeneration } from "#datasets/served.ts";
 import { arraysIn } from "#datasets/stored-arrays.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { seededRandom } from "../support/awkward/random.ts";
@@ -162,6 +162,6 @@ test("the worker that loads a dataset does without the schemas, which take longe
       visit(target!.startsWith("#") ? target!.replace("#", "src/") : join(dirname(path), target!));
   };
   visit("src/datasets/load-worker.ts");
-  assert.ok(reached.has("src/datasets/load.ts") && reached.has("src/search/documents.ts"));
+  assert.ok(reached.has("src/datasets/served.ts") && reached.has("src/search/documents.ts"));
   assert.ok(!reached.has("src/records/canonical.ts"));
 });

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { importSource, type ImportRequest } from "#datasets/publish.ts";
+import type { ImportRequest } from "#datasets/publish.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
-import { builtAt, importRecords } from "../support/dataset.ts";
+import { importRecords } from "../support/dataset.ts";
 
 export const gp = (id: string, rest: object = {}) => ({ record: "gp", id, name: id, ...rest });
 export const principal = (id: string, gps: string[], rest: object = {}) => ({
@@ -61,14 +61,7 @@ export const importEntries = (
   catalogue: Catalogue,
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
   rejectedMax: ImportRequest["rejectedMax"] = { lines: 0 },
-) =>
-  importSource(catalogue, {
-    source: "own",
-    entries,
-    rejectedMax,
-    isDryRun: false,
-    nowMilliseconds: builtAt,
-  });
+) => importRecords(catalogue, [], { entries, rejectedMax });
 
 export type Row = Record<string, any>;
 
@@ -107,7 +100,9 @@ export const idOf = (catalogue: Catalogue, kind: string, sourceId: string): stri
 /** Every file of the folder and its bytes. */
 export const filesOf = ({ folder }: Catalogue): Record<string, string> =>
   Object.fromEntries(
-    readdirSync(folder)
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name)
       .toSorted()
       .map((name) => [name, readFileSync(join(folder, name), "latin1")]),
   );

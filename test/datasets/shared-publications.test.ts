@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
-import { followRemote } from "#datasets/follow-remote.ts";
+import { rollBack } from "#datasets/choose.ts";
+import { followShared } from "#datasets/follow-shared.ts";
 import { openPublications } from "#datasets/publications.ts";
-import { withSharedDatasets } from "#datasets/shared-datasets.ts";
+import { importSource } from "#datasets/publish.ts";
+import { openStore } from "#datasets/open-store.ts";
+import { type OpenStore, underLock } from "#datasets/store.ts";
 import { entriesOf } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { applyStep, hashOf } from "../support/mirror.ts";
@@ -17,37 +20,34 @@ const patience = 60_000;
 
 /** Commands of one machine. */
 function commands(t: TestContext, url: string, changesDays = 400) {
-  const { cache, remote } = machine(t, url);
+  const { cache, store } = machine(t, url);
   const { folder } = cache.catalogue;
   const warnings: string[] = [];
-  const order = {
-    url,
-    folder,
-    isChange: true,
-    changesDays,
-    warn: (one: string) => void warnings.push(one),
-  };
+  const warn = (sentence: string) => void warnings.push(sentence);
+  async function locked<R>(work: (opened: OpenStore) => Promise<R>): Promise<R> {
+    const opened = await openStore({ folder, changesDays, warn, now: () => day(9) }, url);
+    return underLock(opened, () => work(opened)).finally(() => opened.close());
+  }
   return {
     cache,
-    remote,
+    store,
     warnings,
     importAt: (number: number, records: readonly unknown[]) =>
-      withSharedDatasets(order, async (datasets) => {
+      locked(async (opened) => {
         const request = { source: "own", entries: entriesOf(records), rejectedMax: { lines: 0 } };
         const rest = { isDryRun: false, nowMilliseconds: day(number), shrinkPercentMax: 100 };
-        return (await datasets.importSource({ ...request, ...rest })).published!.version;
+        return (await importSource(opened, { ...request, ...rest })).published!.version;
       }),
-    rollBack: () =>
-      withSharedDatasets(order, async (datasets) => (await datasets.rollBack(day(9))).version),
-    forgetSteps: () => withSharedDatasets(order, async (datasets) => datasets.forgetSteps(day(9))),
+    rollBack: () => locked(async (opened) => (await rollBack(opened)).version),
+    forgetSteps: () => locked((opened) => opened.forgetSteps()),
   };
 }
 
 /** What a server of a machine of its own has in its folder. */
 function serverOn(t: TestContext, url: string) {
-  const { cache, remote } = machine(t, url);
-  const follower = followRemote({
-    remote,
+  const { cache, store } = machine(t, url);
+  const follower = followShared({
+    store,
     cache,
     fetchesPinned: false,
     onSeen() {},
@@ -125,5 +125,5 @@ test("old publications go with their steps from the database and from each folde
   const off = commands(t, url, 0);
   await off.importAt(4, [gp("a")]);
   await off.forgetSteps();
-  assert.deepEqual([await stepsIn(), await one.remote.publications.list()], [[], []]);
+  assert.deepEqual([await stepsIn(), await one.store.publications()], [[], []]);
 });

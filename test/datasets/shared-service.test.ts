@@ -9,7 +9,7 @@ import { cast } from "../support/cast.ts";
 import { freshDatabase, onPostgres as test, postgresOfFile, runSql } from "../support/postgres.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService, type TestService } from "../support/service.ts";
-import { buildDatasets, type Built, machine } from "../support/shared-datasets.ts";
+import { add, buildDatasets, machine, publishBuilt } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp } from "./published.ts";
 
@@ -24,12 +24,6 @@ const startOn = (t: TestContext, url: string, dataDir?: string, settings = {}) =
       ...settings,
     },
   });
-
-const publish = async ({ remote }: ReturnType<typeof machine>, { path, generation }: Built) => {
-  await remote.push(path, generation, "added");
-  const expected = (await remote.current())?.version ?? null;
-  return (await remote.publish(generation.version, expected)).version;
-};
 
 /** A key whose quota no test uses up. */
 const roomyKey = async (service: TestService) => {
@@ -78,7 +72,7 @@ test("a server with an empty folder becomes ready by itself, and takes over what
     [first!, "alpha"],
     [second!, "beta"],
   ] as const) {
-    const version = await publish(importer, built);
+    const version = await publishBuilt(importer.store, built);
     for (const service of services) {
       const { status, body } = await served(service, version);
       assert.equal(status, 200);
@@ -88,7 +82,7 @@ test("a server with an empty folder becomes ready by itself, and takes over what
     }
   }
   const instances = await until(
-    () => importer.remote.instances.list(),
+    () => importer.store.servers(),
     (found) => found.every((one) => one.served === second!.generation.version),
   );
   assert.equal(instances.length, 2);
@@ -98,7 +92,7 @@ test("a server with an empty folder becomes ready by itself, and takes over what
     assert.deepEqual(one.formats, ["3.1"]);
   }
   await services[0]!.stop();
-  assert.equal((await importer.remote.instances.list()).length, 1);
+  assert.equal((await importer.store.servers()).length, 1);
 });
 
 test("through an outage of PostgreSQL a server answers from what it has and stays ready, and says how far behind it is", async (t) => {
@@ -106,7 +100,7 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
   const importer = machine(t, database);
   const service = await startOn(t, database);
   const [first, second] = await buildDatasets(t, [gp("alpha")], [gp("beta")]);
-  const one = await publish(importer, first!);
+  const one = await publishBuilt(importer.store, first!);
   await served(service, one);
   assert.equal(await metric(service, "gp_records_dataset_behind_seconds"), 0);
   const key = await roomyKey(service);
@@ -128,7 +122,7 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
   assert.equal(faults.length, 1, faults.join("\n"));
   await postgres.start();
   const two = await until(
-    () => publish(importer, second!).catch(() => null),
+    () => publishBuilt(importer.store, second!).catch(() => null),
     (version) => version !== null,
   );
   await served(service, two!);
@@ -143,9 +137,8 @@ test("what cannot be fetched is wanted, not served, and told once, the server st
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const [first, second, third] = await buildDatasets(t, [gp("alpha")], [gp("beta")], [gp("gamma")]);
-  const one = await publish(importer, first!);
-  await importer.remote.push(second!.path, second!.generation, "added");
-  const { version } = second!.generation;
+  const one = await publishBuilt(importer.store, first!);
+  const version = await add(importer.store, second!);
   await runSql(
     database,
     "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 4) where version = $1",
@@ -153,7 +146,7 @@ test("what cannot be fetched is wanted, not served, and told once, the server st
   );
   const service = await startOn(t, database);
   await served(service, one);
-  await importer.remote.publish(version, one);
+  await importer.store.publish(version, one, null);
   const { status, body } = await until(
     () => adminReady(service),
     (ready) => ready.body.dataset.wanted === version,
@@ -169,7 +162,7 @@ test("what cannot be fetched is wanted, not served, and told once, the server st
     () => service.get("/health", { "x-api-key": "" }),
     () => told(damaged) > 0,
   );
-  await served(service, await publish(importer, third!));
+  await served(service, await publishBuilt(importer.store, third!));
   assert.deepEqual([told(damaged), told("cannot be followed: works again")], [1, 1]);
 });
 
@@ -178,7 +171,7 @@ test("a server whose folder has a flipped byte fetches the dataset anew and serv
   const importer = machine(t, database);
   const service = await startOn(t, database);
   const [first] = await buildDatasets(t, [gp("alpha")]);
-  const version = await publish(importer, first!);
+  const version = await publishBuilt(importer.store, first!);
   await served(service, version);
   await service.stop();
   const path = openCatalogue(join(service.dataDir, "datasets")).pathOf(version);
@@ -205,7 +198,7 @@ test("a client that pages over two servers through five publications sees each r
   const expected = new Map(
     built.map(({ generation }, round) => [generation.version, namesOf(round)]),
   );
-  let current = await publish(importer, built[0]!);
+  let current = await publishBuilt(importer.store, built[0]!);
   for (const service of services) await served(service, current);
 
   let asked = 0;
@@ -239,7 +232,7 @@ test("a client that pages over two servers through five publications sees each r
   };
   const publisher = async () => {
     for (const next of built.slice(1)) {
-      current = await publish(importer, next);
+      current = await publishBuilt(importer.store, next);
       for (const service of services) await served(service, current);
       const seen = walks;
       await until(
@@ -276,7 +269,7 @@ test("every server on a database offers the files that one on a folder of its ow
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const [built] = await buildDatasets(t, cast);
-  const version = await publish(importer, built!);
+  const version = await publishBuilt(importer.store, built!);
   const first = await startOn(t, database, undefined, exporting);
   await served(first, version);
   const files = await filesOf(first);
@@ -308,13 +301,13 @@ test("every server on a database offers the datasets that are pinned, a new one 
   const database = await freshDatabase(t);
   const importer = machine(t, database);
   const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
-  const one = await publish(importer, first!);
+  const one = await publishBuilt(importer.store, first!);
   const before = await startOn(t, database, undefined, exporting);
   await served(before, one);
-  await publish(importer, second!);
-  const current = await publish(importer, third!);
+  await publishBuilt(importer.store, second!);
+  const current = await publishBuilt(importer.store, third!);
   await served(before, current);
-  await importer.remote.pin(one, true);
+  await importer.store.pin(one, true);
   const fresh = await startOn(t, database, undefined, exporting);
   await served(fresh, current);
   const offers = (service: TestService, expected: string[]) =>
@@ -331,6 +324,6 @@ test("every server on a database offers the datasets that are pinned, a new one 
   assert.deepEqual(await filesOf(fresh), files);
   const [line] = String(files.get(`/exports/${one}/gp.ndjson`)).split("\n");
   assert.equal(JSON.parse(line!).name, "a");
-  await importer.remote.pin(one, false);
+  await importer.store.pin(one, false);
   for (const service of [before, fresh]) await offers(service, [current]);
 });

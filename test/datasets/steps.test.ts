@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { rollBack } from "#datasets/choose.ts";
-import { folderDatasets } from "#datasets/datasets.ts";
-import { keepingSteps } from "#datasets/keep-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
-import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { importRecords, keepingSteps, rollBack, temporaryCatalogue } from "../support/dataset.ts";
 import { followHistory } from "./histories.ts";
 import { day, gp } from "./published.ts";
 
@@ -30,7 +27,7 @@ test("a step that cannot be written prevents no publication and no roll-back, an
   rmSync(join(folder.folder, "changes"), { recursive: true });
   writeFileSync(join(folder.folder, "changes"), "");
   const second = await publish(catalogue, 2, [gp("b")]);
-  assert.equal(rollBack(catalogue, day(3)).version, first);
+  assert.equal((await rollBack(catalogue, day(3))).version, first);
   assert.match(warnings.join("\n"), new RegExp(`${second} is not listed by /changes`));
   rmSync(join(folder.folder, "changes"));
   await publish(catalogue, 4, [gp("c")]);
@@ -72,43 +69,17 @@ test("a current dataset that is damaged is gone back from without a step", async
   const bytes = readFileSync(path);
   bytes[bytes.length - 100]! ^= 1;
   writeFileSync(path, bytes);
-  assert.equal(rollBack(catalogue, day(3)).version, first);
+  assert.equal((await rollBack(catalogue, day(3))).version, first);
   assert.match(warnings.join("\n"), /SHA-256 differs/);
-});
-
-test("in a folder old publications go with their steps, the newest stays, and what a killed command left goes", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const publications = openPublications(catalogue.folder);
-  const datasets = folderDatasets(catalogue, { changesDays: 2, warn: (one) => assert.fail(one) });
-  const versions: string[] = [];
-  for (const number of [1, 2, 3, 4]) {
-    const records = Array.from({ length: number }, (_, i) => gp(`g${i}`));
-    const request = { source: "own", entries: entriesOf(records), rejectedMax: { lines: 0 } };
-    const result = await datasets.importSource({
-      ...request,
-      isDryRun: false,
-      nowMilliseconds: day(number),
-    });
-    versions.push(result.published!.version);
-  }
-  const [first, second, third, fourth] = versions as [string, string, string, string];
-  writeFileSync(join(catalogue.folder, "changes", ".step.999999999.1.tmp"), "");
-  await datasets.forgetSteps(day(5));
-  const kept = publications.list(fourth);
+  const listed = openPublications(folder.folder).list(first);
   assert.deepEqual(
-    kept.map(({ version }) => version),
-    [third, fourth],
+    listed.map(({ version, step }) => [version, step?.changes]),
+    [
+      [first, undefined],
+      [second, 2],
+      [first, undefined],
+    ],
   );
-  assert.equal(publications.openStep(first, second), null);
-  assert.equal(publications.openStep(second, third)!.changes, 1);
-  assert.ok(!existsSync(join(catalogue.folder, "changes", ".step.999999999.1.tmp")));
-  await datasets.forgetSteps(day(30));
-  assert.deepEqual(
-    publications.list(fourth).map(({ version }) => version),
-    [fourth],
-  );
-  await folderDatasets(catalogue, { changesDays: 0, warn() {} }).forgetSteps(day(5));
-  assert.deepEqual([publications.list(fourth), publications.openStep(third, fourth)], [[], null]);
 });
 
 const publish = async (catalogue: Catalogue, number: number, records: readonly unknown[]) => {

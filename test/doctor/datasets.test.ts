@@ -13,13 +13,12 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { rollBack } from "#datasets/choose.ts";
-import { hashFile } from "#datasets/file-hash.ts";
+import { hashFile } from "#datasets/dataset-hash.ts";
 import { datasets } from "#doctor/datasets.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { changeFacts, flipByte } from "../support/damage.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, rollBack } from "../support/dataset.ts";
 import { finding, look } from "../support/doctor.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -109,7 +108,7 @@ test("after a roll-back what is named to be served is not the dataset that was g
   const { dataDir, older, folder } = await twoDatasets(t);
   const catalogue = openCatalogue(folder);
   const nowMilliseconds = Date.parse("2026-11-21T12:00:00Z");
-  rollBack(catalogue, nowMilliseconds);
+  await rollBack(catalogue, nowMilliseconds);
   const pointer = join(folder, "current");
   rmSync(pointer);
   assert.equal(

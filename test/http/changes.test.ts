@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { rollBack } from "#datasets/choose.ts";
-import { keepingSteps } from "#datasets/keep-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { openControl } from "#store/stores.ts";
 import { day, gp, principal, signal } from "../datasets/published.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, keepingSteps, rollBack } from "../support/dataset.ts";
 import { applyStep, emptyMirror, hashOf, linesOf, type Mirror } from "../support/mirror.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -80,7 +78,7 @@ test("a copy of what the operations answer that applies a step is what they answ
     ],
   );
   assert.equal(list.body.data[0].hash, hashOf(copy));
-  rollBack(catalogue, day(3));
+  await rollBack(catalogue, day(3));
   await eventuallyServed(service, first);
   const [newest] = (await get("/changes?limit=1")).body.data;
   assert.deepEqual(

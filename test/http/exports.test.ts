@@ -14,9 +14,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { pinVersion } from "#datasets/prune.ts";
 import { cast } from "../support/cast.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, pinVersion } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/service.ts";
 import { smallDisk } from "../support/small-disk.ts";
@@ -203,7 +202,7 @@ test("the current dataset and the pinned ones are offered; the files of others g
   assert.equal((await download(`/exports/${version}/gp.csv`)).status, 404);
   const folder = join(catalogue.exportsFolder, version);
   assert.ok(!existsSync(folder));
-  pinVersion(catalogue, version, Date.now());
+  await pinVersion(catalogue, version, Date.now());
   assert.deepEqual(
     (await list()).map((one: Record<string, unknown>) => [one["version"], one["is_current"]]),
     [
@@ -222,7 +221,7 @@ test("the current dataset and the pinned ones are offered; the files of others g
 test("a pinned dataset that this version of the program cannot read is not offered", async (t) => {
   const { list, download, version, catalogue, get } = await offered(t);
   await importRecords(catalogue, [...cast, { record: "gp", id: "new", name: "New Partners" }]);
-  pinVersion(catalogue, version, Date.now());
+  await pinVersion(catalogue, version, Date.now());
   const versions = async () =>
     (await list()).map((one: Record<string, unknown>) => one["version"]) as string[];
   const current = catalogue.currentVersion()!;
@@ -257,7 +256,7 @@ test("a staged dataset is not offered before it is published, pinned or not", as
   const records = [...cast, { record: "gp", id: "new", name: "New Partners" }];
   await importRecords(catalogue, records, { isStaged: true });
   const staged = catalogue.versions().find((one) => one !== version)!;
-  pinVersion(catalogue, staged, Date.now());
+  await pinVersion(catalogue, staged, Date.now());
   assert.deepEqual(
     (await list()).map((one: Record<string, unknown>) => one["version"]),
     [version],

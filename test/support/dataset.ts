@@ -1,9 +1,15 @@
-/** Builds a dataset in a folder of its own, the way an import does, and opens it. */
+/** Builds a dataset in a folder of its own, the way an import does, and opens it; the other commands on such a folder. */
+import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
-import { loadGeneration } from "#datasets/load.ts";
+import { type Catalogue, clearLeftovers, openCatalogue } from "#datasets/catalogue.ts";
+import * as choose from "#datasets/choose.ts";
+import { openFolderStore } from "#datasets/folder-store.ts";
+import type { Generation } from "#datasets/generation.ts";
+import { loadGeneration } from "#datasets/served.ts";
+import * as pruning from "#datasets/prune.ts";
 import { importSource, type ImportRequest, type ImportResult } from "#datasets/publish.ts";
+import type { OpenStore, StoreOrder, Warn } from "#datasets/store.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
@@ -25,20 +31,64 @@ export const entriesOf = (records: readonly unknown[], file = "records.ndjson"):
     faults: [],
   }));
 
-export function importRecords(
-  catalogue: Catalogue,
+/** A folder of datasets, and how commands keep steps in it; no steps if left out. */
+type TestCatalogue = Catalogue & { keeping?: Pick<StoreOrder, "changesDays" | "warn"> };
+
+/** The same folder, whose publications get steps from now on. */
+export const keepingSteps = (catalogue: Catalogue, warn: Warn): TestCatalogue => ({
+  ...catalogue,
+  keeping: { changesDays: 400, warn },
+});
+
+/** The store that a command has at this time, with what a killed one left cleared, as by the lock. */
+export function storeOf({ folder, keeping }: TestCatalogue, nowMilliseconds: number): OpenStore {
+  clearLeftovers(folder);
+  const none = { changesDays: 0, warn: (sentence: string) => assert.fail(sentence) };
+  return openFolderStore({ folder, ...(keeping ?? none), now: () => nowMilliseconds });
+}
+
+export async function importRecords(
+  catalogue: TestCatalogue,
   records: readonly unknown[],
   options: Partial<ImportRequest> = {},
 ): Promise<ImportResult> {
-  return importSource(catalogue, {
+  const { nowMilliseconds = builtAt } = options;
+  return importSource(storeOf(catalogue, nowMilliseconds), {
     source: "own",
     entries: entriesOf(records),
     rejectedMax: { lines: 0 },
     isDryRun: false,
-    nowMilliseconds: builtAt,
     ...options,
+    nowMilliseconds,
   });
 }
+
+export const rollBack = async (
+  catalogue: TestCatalogue,
+  nowMilliseconds: number,
+): Promise<Generation> => choose.rollBack(storeOf(catalogue, nowMilliseconds));
+
+/** @param choice of a staged dataset that lacks nothing, unless it says otherwise. */
+export async function publishVersion(
+  catalogue: TestCatalogue,
+  choice: Partial<choose.Choice> & { version: string; nowMilliseconds: number },
+): Promise<Generation> {
+  const store = storeOf(catalogue, choice.nowMilliseconds);
+  return choose.publishVersion(store, { discardsNewer: false, isForced: false, ...choice });
+}
+
+/** @param nowMilliseconds null unpins. */
+export const pinVersion = async (
+  catalogue: TestCatalogue,
+  version: string,
+  nowMilliseconds: number | null,
+): Promise<Generation> =>
+  storeOf(catalogue, nowMilliseconds ?? 0).pin(version, nowMilliseconds !== null);
+
+export const prune = async (
+  catalogue: TestCatalogue,
+  { nowMilliseconds, ...order }: pruning.PruneOrder & { nowMilliseconds: number },
+): Promise<pruning.Pruned> => pruning.prune(storeOf(catalogue, nowMilliseconds), order);
 
 export function openCurrent(catalogue: Catalogue): ReadModel {
   const generation = catalogue.current();

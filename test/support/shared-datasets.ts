@@ -1,11 +1,15 @@
 /** Machines that share datasets in a database, and datasets to share. */
+import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { openCache } from "#datasets/dataset-cache.ts";
 import type { Generation } from "#datasets/generation.ts";
-import { openPostgresRemote } from "#datasets/postgres-remote.ts";
+import { openSharedStore } from "#datasets/postgres.ts";
+import type { DatasetStore } from "#datasets/store.ts";
+import { openGate } from "#store/postgres.ts";
 import { importRecords, temporaryCatalogue } from "./dataset.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -13,9 +17,32 @@ import { temporaryFolder } from "./temporary-folder.ts";
 export function machine(t: TestContext, url: string) {
   const dataDir = temporaryFolder(t);
   const cache = openCache(join(dataDir, "datasets"));
-  const remote = openPostgresRemote(url, cache);
-  t.after(() => remote.close());
-  return { dataDir, cache, remote };
+  const keeping = { changesDays: 0, warn: (sentence: string) => assert.fail(sentence) };
+  const store = openSharedStore({ url, gate: openGate() }, cache, keeping);
+  t.after(() => store.close());
+  return { dataDir, cache, store };
+}
+
+let drafts = 0;
+
+/** Adds a dataset, to be published at once unless it waits staged. @returns its version. */
+export async function add(
+  store: DatasetStore,
+  { path: file, generation }: Built,
+  isStaged = false,
+): Promise<string> {
+  // A store takes the file away.
+  const path = `${file}.${++drafts}.tmp`;
+  copyFileSync(file, path);
+  await store.add({ path, generation, isStaged });
+  return generation.version;
+}
+
+/** Adds a dataset and makes it the current one. @returns its version. */
+export async function publishBuilt(store: DatasetStore, built: Built): Promise<string> {
+  const version = await add(store, built);
+  await store.publish(version, (await store.read()).currentVersion(), null);
+  return version;
 }
 
 /** Publishes records in the database. */
@@ -24,10 +51,8 @@ export async function importShared(
   url: string,
   records: readonly unknown[],
 ): Promise<void> {
-  const { remote } = machine(t, url);
-  const [{ path, generation }] = (await buildDatasets(t, records)) as [Built];
-  await remote.push(path, generation, "added");
-  await remote.publish(generation.version, null);
+  const [built] = (await buildDatasets(t, records)) as [Built];
+  await publishBuilt(machine(t, url).store, built);
 }
 
 export interface Built {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import { openCache } from "./dataset-cache.ts";
-import type { FromRemoteWorker, RemoteOrder, ToRemoteWorker } from "./remote-worker.ts";
+import type { FollowOrder, FromFollower, ToFollower } from "./follow-shared-worker.ts";
 
 export interface SharedDatasetsLink {
   /** Returns the version that all servers should serve, as last heard. Returns undefined until then. */
@@ -17,7 +17,7 @@ export interface SharedDatasetsLink {
   close(): Promise<void>;
 }
 
-interface StartRequest extends Omit<RemoteOrder, "id" | "startedAt"> {
+interface StartRequest extends Omit<FollowOrder, "id" | "startedAt"> {
   /** Version that the server serves already. */
   served: string | null;
   /** Called when the folder points at another dataset, or has replaced a damaged one. */
@@ -34,13 +34,13 @@ const closeMilliseconds = 2000;
 const agreedLatelyMilliseconds = 2000;
 
 /** Starts the worker. @throws DatasetFault if the folder is no cache. */
-export function startRemote(request: StartRequest): SharedDatasetsLink {
+export function startFollowing(request: StartRequest): SharedDatasetsLink {
   const { url, gateMemory, folder, fetchesPinned, program, onPointed, onFault, now } = request;
   openCache(folder);
   const startedAt = new Date().toISOString();
   const id = randomUUID();
   const own = { id, startedAt };
-  const workerData: RemoteOrder = { url, gateMemory, folder, fetchesPinned, program, ...own };
+  const workerData: FollowOrder = { url, gateMemory, folder, fetchesPinned, program, ...own };
   let wanted: string | null | undefined;
   let { served } = request;
   let agreedAt = now();
@@ -51,7 +51,9 @@ export function startRemote(request: StartRequest): SharedDatasetsLink {
   let worker = start();
 
   function start(): Worker {
-    const started = new Worker(new URL("./remote-worker.ts", import.meta.url), { workerData });
+    const started = new Worker(new URL("./follow-shared-worker.ts", import.meta.url), {
+      workerData,
+    });
     started.on("message", hear);
     started.on("error", (error: Error) => {
       if (error.message !== lastError) onFault(error);
@@ -61,18 +63,18 @@ export function startRemote(request: StartRequest): SharedDatasetsLink {
       if (isClosing) return;
       timer = setTimeout(() => (worker = start()), startAgainMilliseconds);
     });
-    if (served !== null) started.postMessage({ served } satisfies ToRemoteWorker);
+    if (served !== null) started.postMessage({ served } satisfies ToFollower);
     return started;
   }
 
-  function hear(message: FromRemoteWorker): void {
+  function hear(message: FromFollower): void {
     if (message === "pointed") return onPointed();
     if ("fault" in message) return onFault(message.fault);
     ({ wanted } = message);
     if (wanted === served) agreedAt = now();
   }
 
-  const tell = (message: ToRemoteWorker) => worker.postMessage(message);
+  const tell = (message: ToFollower) => worker.postMessage(message);
   return {
     wanted: () => wanted,
     behindSeconds() {

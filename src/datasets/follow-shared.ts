@@ -1,13 +1,14 @@
 /** Keeps the folder of a server equal to the shared datasets: fetches new ones, and points at the current one. */
 import { rmSync } from "node:fs";
 import type { Publication } from "#records/publication.ts";
-import type { DatasetCache } from "./dataset-cache.ts";
+import { comingNext, type DatasetCache, versionsToKeep } from "./dataset-cache.ts";
+import { type Generation, isStaged } from "./generation.ts";
+import type { SharedStore } from "./postgres.ts";
 import { openPublications } from "./publications.ts";
-import type { DatasetRemote, SharedGeneration, SharedState } from "./remote.ts";
-import { comingNext, versionsToKeep } from "./shared-datasets.ts";
+import type { Kept } from "./store.ts";
 
-interface FollowRemoteRequest {
-  remote: DatasetRemote;
+interface FollowRequest {
+  store: Pick<SharedStore, "read" | "publications" | "open" | "pullStep" | "watch">;
   cache: DatasetCache;
   /** Are pinned datasets fetched, too? */
   fetchesPinned: boolean;
@@ -21,7 +22,7 @@ interface FollowRemoteRequest {
   now: () => number;
 }
 
-interface RemoteFollower {
+interface SharedFollower {
   /** Fetches a version that could not be loaded again if its file is damaged. */
   mend(version: string): void;
   /** Settles when nothing is left to do. */
@@ -33,9 +34,9 @@ interface RemoteFollower {
 const firstRetryMilliseconds = 1000;
 const lastRetryMilliseconds = 60_000;
 
-export function followRemote(request: FollowRemoteRequest): RemoteFollower {
-  const { remote, cache, fetchesPinned, onSeen, onPointed, onFault, now } = request;
-  let state: SharedState | null = null;
+export function followShared(request: FollowRequest): SharedFollower {
+  const { store, cache, fetchesPinned, onSeen, onPointed, onFault, now } = request;
+  let state: Kept | null = null;
   let working: Promise<void> | null = null;
   let isAgain = false;
   let fetching: { version: string; abort: AbortController } | null = null;
@@ -58,7 +59,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
   }
 
   /** Fetches a dataset. Returns false if it was here already, and whole. */
-  async function fetch(generation: SharedGeneration): Promise<boolean> {
+  async function fetch(generation: Generation): Promise<boolean> {
     const { version } = generation;
     if (cache.has(generation) && !damaged.has(version)) return false;
     if (cache.isWhole(generation)) {
@@ -68,7 +69,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     const abort = new AbortController();
     fetching = { version, abort };
     try {
-      await remote.pull(generation, abort.signal);
+      await store.open(version, abort.signal);
       damaged.delete(version);
       return true;
     } finally {
@@ -77,8 +78,8 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
   }
 
   /** Points at a dataset. Asks once more which one is current: a command on this folder may have moved the pointer since. */
-  async function point(generation: SharedGeneration, isFetched: boolean): Promise<void> {
-    const current = await remote.current();
+  async function point(generation: Generation, isFetched: boolean): Promise<void> {
+    const current = (await store.read()).current();
     if (current?.version !== generation.version) return;
     if (cache.point(current) || isFetched) onPointed();
   }
@@ -87,27 +88,27 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     if (from === null || step === null || steps.openStep(from, version) !== null) return;
     const path = steps.temporaryPath();
     try {
-      await remote.publications.pullStep(path, from, version);
+      await store.pullStep(path, from, version);
       steps.adoptStep(path, from, version);
     } finally {
       rmSync(path, { force: true });
     }
   }
 
-  async function work(seen: SharedState): Promise<void> {
-    const { current, generations } = seen;
+  async function work(seen: Kept): Promise<void> {
+    const current = seen.current();
     const isFetched = current !== null && (await fetch(current));
-    const publications = await remote.publications.list();
+    const publications = await store.publications();
     // The step to the dataset comes with it. If the step is damaged, the dataset still comes.
     const [newest] = await Promise.allSettled(publications.slice(-1).map(fetchStep));
     steps.write(publications);
     steps.clear(publications);
     if (current !== null) await point(current, isFetched);
     if (newest?.status === "rejected") throw newest.reason;
-    for (const generation of comingNext(current, generations)) await fetch(generation);
+    for (const generation of comingNext(seen)) await fetch(generation);
     for (const one of publications.toReversed()) if (!isClosed && !isAgain) await fetchStep(one);
-    const kept = versionsToKeep(cache.catalogue, seen);
-    const published = generations.filter(({ status }) => status === "published");
+    const kept = versionsToKeep(seen);
+    const published = seen.list().filter((one) => !isStaged(one));
     const pinned = fetchesPinned ? published.filter((one) => one.pinned_at !== null) : [];
     for (const { version } of pinned) kept.add(version);
     cache.prune(kept, Date.now());
@@ -117,7 +118,7 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     for (const one of pinned.toReversed()) if (!isClosed && !isAgain) await fetch(one);
   }
 
-  async function workOnce(of: SharedState): Promise<void> {
+  async function workOnce(of: Kept): Promise<void> {
     retryAt = Infinity;
     try {
       await work(of);
@@ -146,10 +147,10 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     });
   }
 
-  function onLook(seen: SharedState | Error): void {
+  function onLook(seen: Kept | Error): void {
     if (seen instanceof Error) return note("looking", seen);
     note("looking", null);
-    onSeen(seen.current?.version ?? null);
+    onSeen(seen.currentVersion());
     if (seen === state) {
       if (now() >= retryAt) start();
       return;
@@ -157,13 +158,13 @@ export function followRemote(request: FollowRemoteRequest): RemoteFollower {
     state = seen;
     retryMilliseconds = firstRetryMilliseconds;
     // A fetch that is no longer wanted would keep the wanted dataset waiting.
-    const wanted = seen.current;
+    const wanted = seen.current();
     if (fetching !== null && wanted !== null && fetching.version !== wanted.version)
       if (!cache.has(wanted)) fetching.abort.abort(superseded);
     start();
   }
 
-  const endWatch = remote.watch(onLook);
+  const endWatch = store.watch(onLook);
   return {
     mend(version) {
       damaged.add(version);

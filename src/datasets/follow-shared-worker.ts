@@ -3,13 +3,13 @@ import { hostname } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { type GateMemory, openGate } from "#store/postgres.ts";
 import { openCache } from "./dataset-cache.ts";
-import { followRemote } from "./follow-remote.ts";
-import type { Instance } from "./instances.ts";
-import { openPostgresRemote } from "./postgres-remote.ts";
+import { followShared } from "./follow-shared.ts";
+import { openSharedStore } from "./postgres.ts";
 import { lowerOwnPriority } from "./priority.ts";
-import { ownFormat } from "./remote.ts";
+import type { Instance } from "./shared-rows.ts";
+import { ownFormat } from "./store.ts";
 
-export interface RemoteOrder {
+export interface FollowOrder {
   /** `DATABASE_URL`. */
   url: string;
   /** Memory shared by all threads, so that together they try a server that is away once a second. */
@@ -25,22 +25,24 @@ export interface RemoteOrder {
 }
 
 /** A message of the server: the version that it serves, one that it could not load, or its end. */
-export type ToRemoteWorker = { served: string | null } | { mend: string } | "close";
+export type ToFollower = { served: string | null } | { mend: string } | "close";
 
 /** A message to the server: the version to serve, news in the folder, or a fault (null: all works again). */
-export type FromRemoteWorker = { wanted: string | null } | "pointed" | { fault: Error | null };
+export type FromFollower = { wanted: string | null } | "pointed" | { fault: Error | null };
 
 const noteEveryMilliseconds = 2000;
 
 const { url, gateMemory, folder, fetchesPinned, program, id, startedAt } =
-  workerData as RemoteOrder;
+  workerData as FollowOrder;
 const port = parentPort!;
-const tell = (message: FromRemoteWorker) => port.postMessage(message);
+const tell = (message: FromFollower) => port.postMessage(message);
 lowerOwnPriority();
 const cache = openCache(folder);
-const remote = openPostgresRemote(url, cache, openGate(gateMemory));
-const follower = followRemote({
-  remote,
+// It publishes nothing, so it keeps no steps of its own.
+const keeping = { changesDays: 0, warn() {} };
+const store = openSharedStore({ url, gate: openGate(gateMemory) }, cache, keeping);
+const follower = followShared({
+  store,
   cache,
   fetchesPinned,
   onSeen: (wanted) => tell({ wanted }),
@@ -58,11 +60,11 @@ const instance: Instance = {
   served: null,
 };
 // The follower reports faults of the database.
-const noteInstance = () => remote.instances.note(instance).catch(() => {});
+const noteInstance = () => store.noteServer(instance).catch(() => {});
 const timer = setInterval(() => void noteInstance(), noteEveryMilliseconds);
 void noteInstance();
 
-port.on("message", (message: ToRemoteWorker) => {
+port.on("message", (message: ToFollower) => {
   if (message === "close") return void close();
   if ("mend" in message) return follower.mend(message.mend);
   instance.served = message.served;
@@ -71,7 +73,7 @@ port.on("message", (message: ToRemoteWorker) => {
 
 async function close(): Promise<void> {
   clearInterval(timer);
-  await Promise.all([follower.close(), remote.instances.forget(id).catch(() => {})]);
-  remote.close();
+  await Promise.all([follower.close(), store.forgetServer(id).catch(() => {})]);
+  store.close();
   port.close();
 }

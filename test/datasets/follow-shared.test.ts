@@ -2,24 +2,24 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { followRemote } from "#datasets/follow-remote.ts";
-import type { DatasetRemote } from "#datasets/remote.ts";
+import { followShared } from "#datasets/follow-shared.ts";
+import type { SharedStore } from "#datasets/postgres.ts";
 import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
-import { buildDatasets, type Built, bulkyGps, machine } from "../support/shared-datasets.ts";
+import { add, buildDatasets, bulkyGps, machine, publishBuilt } from "../support/shared-datasets.ts";
 import { gp } from "./published.ts";
 
 type Machine = ReturnType<typeof machine>;
 
 /** A server's folder that follows the shared datasets, and what it has told so far. */
-function follow(t: TestContext, { remote, cache }: Machine, fetchesPinned = false) {
+function follow(t: TestContext, { store, cache }: Machine, fetchesPinned = false) {
   const told: string[] = [];
   const waiting = new Set<() => void>();
   const tell = (what: string) => {
     told.push(what);
     for (const look of waiting) look();
   };
-  const follower = followRemote({
-    remote,
+  const follower = followShared({
+    store,
     cache,
     fetchesPinned,
     onSeen: (wanted) => tell(`wanted ${wanted}`),
@@ -42,23 +42,17 @@ function follow(t: TestContext, { remote, cache }: Machine, fetchesPinned = fals
   return { follower, told, until };
 }
 
-const publish = async ({ remote }: Machine, { path, generation }: Built) => {
-  await remote.push(path, generation, "added");
-  const expected = (await remote.current())?.version ?? null;
-  return (await remote.publish(generation.version, expected)).version;
-};
-
 test("an empty folder fetches what is current, then each that is published", async (t) => {
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
-  const one = await publish(importer, first!);
+  const one = await publishBuilt(importer.store, first!);
   const { until } = follow(t, server);
   await until(`pointed ${one}`);
   const served = server.cache.catalogue.current()!;
   assert.deepEqual(served, { ...first!.generation, published_at: served.published_at });
   assert.notEqual(served.published_at, null);
-  const two = await publish(importer, second!);
+  const two = await publishBuilt(importer.store, second!);
   await until(`pointed ${two}`);
   assert.deepEqual(readFileSync(server.cache.catalogue.pathOf(two)), readFileSync(second!.path));
 });
@@ -67,10 +61,10 @@ test("what was staged on the current dataset is fetched ahead, so that publishin
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
-  const one = await publish(importer, first!);
+  const one = await publishBuilt(importer.store, first!);
   const { follower, until } = follow(t, server);
   await until(`pointed ${one}`);
-  await importer.remote.push(second!.path, second!.generation, "staged");
+  await add(importer.store, second!, true);
   const { version } = second!.generation;
   const path = server.cache.catalogue.pathOf(version);
   while (!existsSync(path)) {
@@ -80,7 +74,7 @@ test("what was staged on the current dataset is fetched ahead, so that publishin
   assert.equal(server.cache.catalogue.currentVersion(), one);
   // Gone from the database: nothing can be fetched any more.
   await runSql(database, "delete from dataset_part where version = $1", [version]);
-  await importer.remote.publish(version, one);
+  await importer.store.publish(version, one, null);
   await until(`pointed ${version}`);
 });
 
@@ -88,15 +82,14 @@ test("a dataset that is published while another one is fetched comes first", asy
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], bulkyGps(1000));
-  const one = await publish(importer, first!);
+  const one = await publishBuilt(importer.store, first!);
   // Fetching what was added never ends by itself.
   const aborted = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
-  const stuck: DatasetRemote = {
-    ...server.remote,
-    pull(generation, signal) {
-      if (generation.version !== second!.generation.version)
-        return server.remote.pull(generation, signal);
+  const stuck: SharedStore = {
+    ...server.store,
+    open(version, signal) {
+      if (version !== second!.generation.version) return server.store.open(version, signal);
       begun.resolve();
       return new Promise((_, reject) => {
         signal!.addEventListener("abort", () => {
@@ -106,12 +99,12 @@ test("a dataset that is published while another one is fetched comes first", asy
       });
     },
   };
-  const { until, told } = follow(t, { ...server, remote: stuck });
+  const { until, told } = follow(t, { ...server, store: stuck });
   await until(`pointed ${one}`);
-  await importer.remote.push(second!.path, second!.generation, "staged");
+  await add(importer.store, second!, true);
   await begun.promise;
   const [, , third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
-  const three = await publish(importer, third!);
+  const three = await publishBuilt(importer.store, third!);
   await aborted.promise;
   await until(`pointed ${three}`);
   assert.ok(!told.some((one) => /wanted now/.test(one)));
@@ -121,7 +114,7 @@ test("a flipped byte in the folder is found where a dataset cannot be loaded, an
   const database = await freshDatabase(t);
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first] = await buildDatasets(t, [gp("a")]);
-  const one = await publish(importer, first!);
+  const one = await publishBuilt(importer.store, first!);
   const { follower, until, told } = follow(t, server);
   await until(`pointed ${one}`);
   await follower.settled();
@@ -146,7 +139,7 @@ test("a folder that is to have what is pinned fetches it and keeps it, also wher
   const [importer, server] = [machine(t, database), machine(t, database)];
   const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")], [gp("d")]);
   const [one] = built.map(({ generation }) => generation.version);
-  for (const each of built.slice(0, 3)) await publish(importer, each);
+  for (const each of built.slice(0, 3)) await publishBuilt(importer.store, each);
   const { catalogue } = server.cache;
   const { follower, until } = follow(t, server, true);
   const pinnedAt = async (wanted: (time: string | null | undefined) => boolean) => {
@@ -155,15 +148,15 @@ test("a folder that is to have what is pinned fetches it and keeps it, also wher
       await follower.settled();
     }
   };
-  await importer.remote.pin(one!, true);
+  await importer.store.pin(one!, true);
   await pinnedAt((time) => typeof time === "string");
   const anHourAgo = new Date(Date.now() - 3_600_000);
   utimesSync(catalogue.pathOf(one!), anHourAgo, anHourAgo);
-  const four = await publish(importer, built[3]!);
+  const four = await publishBuilt(importer.store, built[3]!);
   await until(`pointed ${four}`);
   await follower.settled();
   assert.deepEqual(readFileSync(catalogue.pathOf(one!)), readFileSync(built[0]!.path));
-  await importer.remote.pin(one!, false);
+  await importer.store.pin(one!, false);
   await pinnedAt((time) => time === undefined);
   assert.ok(!existsSync(catalogue.pathOf(one!)));
 });
@@ -178,7 +171,7 @@ test("a folder keeps what is current, the one before and what comes next, and wh
   const { follower, until } = follow(t, server);
   const anHourAgo = new Date(Date.now() - 3_600_000);
   for (const one of built.slice(0, 4)) {
-    const version = await publish(importer, one);
+    const version = await publishBuilt(importer.store, one);
     await until(`pointed ${version}`);
     await follower.settled();
     for (const name of here())
@@ -189,7 +182,7 @@ test("a folder keeps what is current, the one before and what comes next, and wh
     "left by a killed process",
   );
   server.cache.touch(versions[2]!);
-  await importer.remote.push(built[4]!.path, built[4]!.generation, "staged");
+  await add(importer.store, built[4]!, true);
   while (here().length !== 3) {
     await new Promise(setImmediate);
     await follower.settled();

@@ -1,8 +1,106 @@
-/** Writes a step: the changes from one generation to another as NDJSON. docs/changes.md describes the form. */
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+/** Steps between publications: writes the changes that lead from one to the next, and notes both. */
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
 import { compareGenerations, type Comparison, type Difference, hashOfRecords } from "./compare.ts";
+import type { Generation } from "./generation.ts";
+import { openPublished } from "./open-generation.ts";
+import { openPublications } from "./publications.ts";
+import type { DatasetStore, MadeStep } from "./store.ts";
+
+/**
+ * Writes the step from the current generation to another, if it does not exist yet. Returns null if there is none, or if it
+ * cannot be written. That prevents no publication: clients that follow read all records again.
+ */
+export async function stepTo(
+  store: DatasetStore,
+  from: Generation,
+  to: { generation: Generation; path: string; isBaseChecked: boolean },
+): Promise<MadeStep | null> {
+  const [before, after] = [from.version, to.generation.version];
+  if (store.changesDays === 0 || before === after) return null;
+  const publications = openPublications(store.folder);
+  // Whatever is wrong with them, the publication meets it, too, and tells of it.
+  const noted = await store.publications().catch(() => null);
+  if (noted === null) return null;
+  try {
+    const basePath = await store.open(before);
+    if (!to.isBaseChecked) openPublished(basePath, from).db.close();
+    const fromHash = hashIn(noted, before);
+    const former = noted.find((one) => one.from === before && one.version === after);
+    if (former?.step != null && fromHash !== null && publications.openStep(before, after) !== null)
+      return { hash: former.hash, step: former.step, from_hash: fromHash };
+    const path = publications.temporaryPath();
+    try {
+      const sides = {
+        from: { version: before, path: basePath },
+        to: { version: after, path: to.path },
+      };
+      const { from_hash, to_hash, changes, counts } = writeStep(path, { ...sides, fromHash });
+      publications.adoptStep(path, before, after);
+      return { hash: to_hash, step: { changes, counts }, from_hash };
+    } finally {
+      rmSync(path, { force: true });
+    }
+  } catch (error) {
+    store.warn(noStep(before, after, error as Error));
+    return null;
+  }
+}
+
+/** Returns the sentence about a step that was not written, without a full stop. */
+export const noStep = (from: string, to: string, { message }: Error) =>
+  `the changes from ${from} to ${to} were not written, so clients that follow /changes must read all records again: ${message.replace(/\.$/, "")}`;
+
+const hashIn = (noted: readonly Publication[], version: string) =>
+  noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;
+
+/** Adds a publication, and the one before it if that was published while CHANGES_DAYS was 0. */
+export function withPublication(
+  noted: readonly Publication[],
+  from: Generation | null,
+  to: Pick<Publication, "version" | "published_at">,
+  made: MadeStep | null,
+): Publication[] {
+  const { version, published_at } = to;
+  const hash = made?.hash ?? hashIn(noted, version);
+  const publication: Publication = {
+    version,
+    published_at,
+    from: from?.version ?? null,
+    hash,
+    step: made?.step ?? null,
+  };
+  if (from === null) return [...noted, publication];
+  const base: Publication = {
+    version: from.version,
+    published_at: from.published_at!,
+    from: null,
+    hash: null,
+    step: null,
+  };
+  const isKnown = noted.some((one) => one.version === from.version);
+  const before = (isKnown ? noted : [...noted, base]).map((one) =>
+    one.hash === null && one.version === from.version
+      ? { ...one, hash: made?.from_hash ?? null }
+      : one,
+  );
+  return [...before, publication];
+}
+
+/** Returns publications younger than this many days, and the newest one. */
+export function youngerThan(
+  noted: readonly Publication[],
+  days: number,
+  nowMilliseconds: number,
+): Publication[] {
+  const since = nowMilliseconds - days * dayMilliseconds;
+  return noted.filter(
+    ({ published_at }, i) => i === noted.length - 1 || Date.parse(published_at) >= since,
+  );
+}
+
+const dayMilliseconds = 86_400_000;
 
 /** Facts in the head of a step besides its two versions. */
 interface StepFacts extends NonNullable<Publication["step"]> {
@@ -27,7 +125,7 @@ const pieceBytes = 256 * 1024;
  * Writes a new file and syncs it, in bounded memory whatever the number of changes.
  * @throws DatasetFault if a generation cannot be read, or an error of the system if the file cannot be written.
  */
-export function writeStep(path: string, { from, to, fromHash }: StepOrder): StepFacts {
+function writeStep(path: string, { from, to, fromHash }: StepOrder): StepFacts {
   const comparison = compareGenerations(from.path, to.path);
   try {
     const file = openSync(path, "w", 0o600);

@@ -1,25 +1,26 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Client } from "pg";
-import type { SharedState } from "#datasets/remote.ts";
+import type { Kept } from "#datasets/store.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
-import { buildDatasets, bulkyGps, machine } from "../support/shared-datasets.ts";
+import { add, buildDatasets, bulkyGps, machine, publishBuilt } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp } from "./published.ts";
 
 /** What a watcher was told, and a promise of the first that fits. */
 function watched() {
-  const told: (SharedState | Error)[] = [];
+  const told: (Kept | Error)[] = [];
   const waiting = new Set<() => void>();
   return {
     told,
-    onLook(seen: SharedState | Error) {
+    onLook(seen: Kept | Error) {
       told.push(seen);
       for (const look of waiting) look();
     },
-    until: (fits: (seen: SharedState | Error) => boolean) =>
-      new Promise<SharedState | Error>((resolve) => {
+    until: (fits: (seen: Kept | Error) => boolean) =>
+      new Promise<Kept | Error>((resolve) => {
         const look = () => {
           const found = told.find(fits);
           if (found === undefined) return;
@@ -32,8 +33,8 @@ function watched() {
   };
 }
 
-const isCurrent = (version: string) => (seen: SharedState | Error) =>
-  !(seen instanceof Error) && seen.current?.version === version;
+const isCurrent = (version: string) => (seen: Kept | Error) =>
+  !(seen instanceof Error) && seen.currentVersion() === version;
 
 test("a pushed dataset is pulled byte for byte by another machine, with what is known of it", async (t) => {
   const database = await freshDatabase(t);
@@ -41,13 +42,14 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
   const [built] = await buildDatasets(t, bulkyGps(2500));
   const { path, generation } = built!;
   assert.ok(generation.bytes > 3 * 1024 * 1024);
-  await one.remote.push(path, generation, "staged");
-  const { generations, current } = await other.remote.read();
-  assert.equal(current, null);
-  const [stored] = generations;
-  assert.deepEqual(stored, { ...stored, ...generation, status: "staged", format: "3.1" });
-  assert.match(stored!.publisher, new RegExp(`^process ${process.pid} on `));
-  const pulled = await other.remote.pull(stored!);
+  await add(one.store, built!, true);
+  const kept = await other.store.read();
+  assert.equal(kept.current(), null);
+  assert.deepEqual(kept.list(), [generation]);
+  const [row] = await runSql(database, "select status, format, publisher from dataset");
+  assert.deepEqual({ ...row, publisher: "" }, { status: "staged", format: "3.1", publisher: "" });
+  assert.match(String(row!["publisher"]), new RegExp(`^process ${process.pid} on `));
+  const pulled = await other.store.open(generation.version);
   assert.equal(pulled, other.cache.catalogue.pathOf(generation.version));
   assert.deepEqual(readFileSync(pulled), readFileSync(path));
   assert.ok(other.cache.isWhole(generation));
@@ -58,35 +60,33 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
   );
 });
 
-test("publishing names the version before, and everybody who watches learns of it", async (t) => {
+test("everybody who watches learns of each publication", async (t) => {
   const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
   const { told, onLook, until } = watched();
-  t.after(other.remote.watch(onLook));
+  t.after(other.store.watch(onLook));
   await until((seen) => !(seen instanceof Error));
-  await one.remote.push(first!.path, first!.generation, "added");
-  const published = await one.remote.publish(first!.generation.version, null);
-  assert.equal(published.status, "published");
-  assert.equal(published.published_after, null);
-  await until(isCurrent(first!.generation.version));
-  await one.remote.push(second!.path, second!.generation, "staged");
-  const next = await one.remote.publish(second!.generation.version, first!.generation.version);
-  assert.equal(next.published_after, first!.generation.version);
-  await until(isCurrent(second!.generation.version));
+  for (const built of [first!, second!])
+    await until(isCurrent(await publishBuilt(one.store, built)));
   // A roll-back does not change what a dataset was first published after.
-  await one.remote.publish(first!.generation.version, second!.generation.version);
-  const again = await one.remote.publish(second!.generation.version, first!.generation.version);
-  assert.equal(again.published_after, first!.generation.version);
+  const [a, b] = [first!.generation.version, second!.generation.version];
+  await one.store.publish(a, b, null);
+  assert.equal((await one.store.publish(b, a, null)).published_after, a);
   assert.ok(told.every((seen) => !(seen instanceof Error)));
 });
 
 test("a watcher is handed the same object for as long as nothing changes", async (t) => {
   const database = await freshDatabase(t);
-  const { remote } = machine(t, database);
+  const { store } = machine(t, database);
   const { promise, resolve } = Promise.withResolvers<void>();
   const seen: unknown[] = [];
-  t.after(remote.watch((state) => void (seen.push(state) === 3 && resolve())));
+  const end = store.watch((state) => {
+    // What else is read meanwhile is no news.
+    if (seen.push(state) === 1) void store.read();
+    if (seen.length === 3) resolve();
+  });
+  t.after(end);
   await promise;
   assert.ok(!(seen[0] instanceof Error));
   assert.equal(seen[0], seen[2]);
@@ -96,16 +96,13 @@ test("of two that publish at once one is refused, and names what became current 
   const database = await freshDatabase(t);
   const machines = [machine(t, database), machine(t, database)];
   const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
-  for (const { path, generation } of built)
-    await machines[0]!.remote.push(path, generation, "staged");
+  const [{ store }] = machines as [(typeof machines)[number]];
+  for (const one of built) await add(store, one, true);
   const [base, ...rivals] = built.map(({ generation }) => generation.version);
   for (let round = 0; round < 20; round++) {
-    await machines[0]!.remote.publish(
-      base!,
-      (await machines[0]!.remote.current())?.version ?? null,
-    );
+    await store.publish(base!, (await store.read()).currentVersion(), null);
     const results = await Promise.allSettled(
-      machines.map(({ remote }, i) => remote.publish(rivals[i]!, base!)),
+      machines.map((one, i) => one.store.publish(rivals[i]!, base!, null)),
     );
     const won = results.findIndex(({ status }) => status === "fulfilled");
     const lost = results[1 - won]!;
@@ -114,7 +111,7 @@ test("of two that publish at once one is refused, and names what became current 
       String((lost as PromiseRejectedResult).reason),
       new RegExp(`was not published: ${rivals[won]} became current meanwhile, not ${base}`),
     );
-    assert.equal((await machines[0]!.remote.current())!.version, rivals[won]);
+    assert.equal((await store.read()).currentVersion(), rivals[won]);
   }
 });
 
@@ -122,11 +119,10 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
   const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const [built] = await buildDatasets(t, bulkyGps(2500));
-  const { path, generation } = built!;
-  const { version } = generation;
-  await one.remote.push(path, generation, "staged");
+  const { generation } = built!;
+  const version = await add(one.store, built!, true);
   const before = readdirSync(other.cache.catalogue.folder);
-  const refused = (message: RegExp) => assert.rejects(other.remote.pull(generation), { message });
+  const refused = (message: RegExp) => assert.rejects(other.store.open(version), { message });
   const parts = Math.ceil(generation.bytes / 2 ** 20);
   const flip = (at: string) =>
     runSql(
@@ -138,7 +134,7 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
     await refused(new RegExp(`^Part 2 of ${parts} of the stored dataset ${version} is damaged: `));
     await flip(at);
   }
-  await other.remote.pull(generation);
+  await other.store.open(version);
   other.cache.drop(version);
   // Whole by itself, but not what belongs there.
   await runSql(
@@ -153,9 +149,10 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
 
 test("a pull or push whose connection ends half-way says so and leaves nothing, and the next one is whole", async (t) => {
   const database = await freshDatabase(t);
-  const { remote, cache } = machine(t, database);
+  const { store } = machine(t, database);
+  const { store: fetching, cache } = machine(t, database);
   const [built] = await buildDatasets(t, bulkyGps(2500));
-  const { path, generation } = built!;
+  const { generation } = built!;
   const query = Client.prototype.query;
   /** Before the first statement with this text and this number of a part, the server ends all sessions. */
   const endBefore = (text: string, work: () => Promise<unknown>) => {
@@ -177,28 +174,24 @@ test("a pull or push whose connection ends half-way says so and leaves nothing, 
         mock.mock.restore();
       });
   };
-  await endBefore("insert into dataset_part", () => remote.push(path, generation, "staged"));
-  assert.deepEqual((await remote.read()).generations, []);
-  await remote.push(path, generation, "staged");
+  await endBefore("insert into dataset_part", () => add(store, built!, true));
+  assert.deepEqual((await store.read()).list(), []);
+  const version = await add(store, built!, true);
   const before = readdirSync(cache.catalogue.folder);
-  await endBefore("from dataset_part", () => remote.pull(generation));
+  await endBefore("from dataset_part", () => fetching.open(version));
   assert.deepEqual(readdirSync(cache.catalogue.folder), before);
-  await remote.pull(generation);
+  await fetching.open(version);
   assert.ok(cache.isWhole(generation));
 });
 
 test("a pull that is aborted ends at once and leaves nothing", async (t) => {
   const database = await freshDatabase(t);
-  const { remote, cache } = machine(t, database);
+  const { store, cache } = machine(t, database);
   const [built] = await buildDatasets(t, bulkyGps(1000));
-  await remote.push(built!.path, built!.generation, "staged");
-  // Held by somebody else, so that the pull cannot go on.
-  const holder = machine(t, database);
-  const lock = await holder.remote.lock();
-  t.after(() => lock.release());
+  const version = await add(machine(t, database).store, built!, true);
   const reason = new Error("another one is wanted");
   const abort = new AbortController();
-  const pull = remote.pull(built!.generation, abort.signal);
+  const pull = store.open(version, abort.signal);
   abort.abort(reason);
   await assert.rejects(pull, reason);
   assert.deepEqual(
@@ -207,55 +200,42 @@ test("a pull that is aborted ends at once and leaves nothing", async (t) => {
   );
 });
 
-test("one import at a time: a second one is told who holds the lock and since when", async (t) => {
+test("whoever lost the connection that held the lock adds and publishes nothing, and is told so", async (t) => {
   const database = await freshDatabase(t);
-  const [one, other] = [machine(t, database), machine(t, database)];
-  const lock = await one.remote.lock();
-  lock.check();
-  await assert.rejects(other.remote.lock(), {
-    kind: "busy",
-    message: new RegExp(
-      `^Another import is running on PostgreSQL at .*: process ${process.pid} on .+, since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ\\. Try again when it has ended\\.$`,
-    ),
-  });
-  await lock.release();
-  await (await other.remote.lock()).release();
-});
-
-test("whoever lost the connection that held the lock is told so before it publishes", async (t) => {
-  const database = await freshDatabase(t);
-  const { remote } = machine(t, database);
-  const lock = await remote.lock();
-  lock.check();
+  const { store } = machine(t, database);
+  const [one, two] = await buildDatasets(t, [gp("a")], [gp("b")]);
+  const release = await store.take();
+  t.after(release);
+  const version = await add(store, one!);
   await runSql(
     database,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'gp-records process%'",
   );
-  const isLost = () => {
-    try {
-      lock.check();
-      return false;
-    } catch (error) {
-      return /held the lock of this import ended/.test(String(error));
-    }
-  };
-  while (!isLost()) await new Promise(setImmediate);
+  const refused = { kind: "busy", message: /held the lock of this import ended/ };
+  const isLost = () =>
+    add(store, two!, true).then(
+      () => store.remove(two!.generation.version).then(() => false),
+      (error: Error) => /held the lock of this import ended/.test(error.message),
+    );
+  while (!(await isLost()));
+  await assert.rejects(store.publish(version, null, null), refused);
+  assert.deepEqual((await store.read()).versions(), []);
 });
 
-test("the current dataset is never removed, and what dying imports left is, with its parts", async (t) => {
+test("what dying imports left is removed with its parts by whoever takes the lock next", async (t) => {
   const database = await freshDatabase(t);
-  const { remote } = machine(t, database);
+  const { store } = machine(t, database);
   const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
-  await remote.push(first!.path, first!.generation, "added");
-  await remote.publish(first!.generation.version, null);
-  await remote.push(second!.path, second!.generation, "added");
-  await remote.push(third!.path, third!.generation, "staged");
-  await assert.rejects(remote.remove(first!.generation.version), /is the current dataset/);
-  await remote.removeAdded();
-  const versions = async () => (await remote.read()).generations.map(({ version }) => version);
-  assert.deepEqual(await versions(), [first!.generation.version, third!.generation.version]);
-  await remote.remove(third!.generation.version);
-  assert.deepEqual(await versions(), [first!.generation.version]);
+  const current = await publishBuilt(store, first!);
+  await add(store, second!);
+  const staged = await add(store, third!, true);
+  await (
+    await store.take()
+  )();
+  const kept = await store.read();
+  assert.deepEqual([kept.versions(), kept.added], [[current, staged], []]);
+  await store.remove(staged);
+  assert.deepEqual((await store.read()).versions(), [current]);
   const [row] = await runSql(
     database,
     "select count(distinct version)::integer as count from dataset_part",
@@ -263,77 +243,74 @@ test("the current dataset is never removed, and what dying imports left is, with
   assert.deepEqual(row, { count: 1 });
 });
 
-test("a version that is not there is neither published nor pinned", async (t) => {
-  const database = await freshDatabase(t);
-  const { remote } = machine(t, database);
-  const message = /There is no dataset '20260101T000000Z-00000000'/;
-  await assert.rejects(remote.publish("20260101T000000Z-00000000", null), message);
-  await assert.rejects(remote.pin("20260101T000000Z-00000000", true), message);
-});
-
 test("while PostgreSQL is away every call is refused within two seconds and names it, without the password", async (t) => {
-  const { remote } = machine(t, "postgres://someone:hidden@127.0.0.1:9/records");
+  const { store } = machine(t, "postgres://someone:hidden@127.0.0.1:9/records");
   const message = /^PostgreSQL at 127\.0\.0\.1:9\/records cannot be reached \(ECONNREFUSED\)/;
-  await assert.rejects(remote.current(), (error: Error) => {
+  await assert.rejects(store.read(), (error: Error) => {
     assert.match(error.message, message);
     assert.doesNotMatch(error.message, /hidden/);
     return true;
   });
   // Not tried again within the second.
-  await assert.rejects(remote.lock(), /it is tried again each second/);
+  await assert.rejects(store.take(), /it is tried again each second/);
 });
 
 test("a database without the tables says what makes them", async (t) => {
   const database = await freshDatabase(t);
   await runSql(database, "drop table dataset_state cascade");
-  await assert.rejects(machine(t, database).remote.read(), /gp-records migrate/);
+  await assert.rejects(machine(t, database).store.read(), /gp-records migrate/);
 });
 
-/** Pushes, and is killed by SIGKILL instead of its nth query. */
-const killedPusher = (url: string, folder: string, path: string, facts: string, killAt: number) => `
+/** Adds and publishes, and is killed by SIGKILL instead of its nth query. */
+const killedPublisher = (
+  url: string,
+  folder: string,
+  path: string,
+  facts: string,
+  killAt: number,
+) => `
   import pg from "pg";
-  import { readFileSync } from "node:fs";
-  import { openCache } from "#datasets/dataset-cache.ts";
-  import { openPostgresRemote } from "#datasets/postgres-remote.ts";
+  import { openStore } from "#datasets/open-store.ts";
   const query = pg.Client.prototype.query;
   let left = ${killAt};
   pg.Client.prototype.query = function (...args) {
     if (left-- === 0) process.kill(process.pid, "SIGKILL");
     return query.apply(this, args);
   };
-  const remote = openPostgresRemote(${JSON.stringify(url)}, openCache(${JSON.stringify(folder)}));
+  const order = { folder: ${JSON.stringify(folder)}, changesDays: 0, warn() {}, now: Date.now };
+  const store = await openStore(order, ${JSON.stringify(url)});
   const generation = ${facts};
-  await remote.push(${JSON.stringify(path)}, generation, "added");
-  await remote.publish(generation.version, null);
+  await store.add({ path: ${JSON.stringify(path)}, generation, isStaged: false });
+  await store.publish(generation.version, null, null);
   process.exit(0);
 `;
 
-test("a push and publication killed before any of its statements leave the dataset whole, published or not there", async (t) => {
+test("a publication killed before any of its statements leaves the dataset whole, published or not there", async (t) => {
   const database = await freshDatabase(t);
-  const { remote, cache } = machine(t, database);
+  const { store, cache } = machine(t, database);
   const [built] = await buildDatasets(t, bulkyGps(1000));
-  const { path, generation } = built!;
+  const { generation } = built!;
+  const { version } = generation;
   const seen = new Set<string>();
   for (let killAt = 0; ; killAt++) {
-    const script = killedPusher(
-      database,
-      temporaryFolder(t),
-      path,
-      JSON.stringify(generation),
-      killAt,
-    );
+    const folder = temporaryFolder(t);
+    const path = join(folder, "draft");
+    copyFileSync(built!.path, path);
+    const facts = JSON.stringify(generation);
+    const script = killedPublisher(database, join(folder, "datasets"), path, facts, killAt);
     const { exitCode, err } = await outcomeOf(
       process.execPath,
       ["--input-type=module", "-e", script],
       process.env,
     );
     assert.ok(exitCode === null || exitCode === 0, err);
-    const { current, generations } = await remote.read();
-    const state = current !== null ? "published" : generations.length > 0 ? "added" : "nothing";
+    const kept = await store.read();
+    const isPublished = kept.currentVersion() !== null;
+    const state = isPublished ? "published" : kept.added.length > 0 ? "added" : "nothing";
     seen.add(state);
     if (state !== "nothing") {
-      await remote.pull(generation);
-      cache.drop(generation.version);
+      await store.open(version);
+      cache.drop(version);
     }
     const [row] = await runSql(database, "select count(*)::integer as count from dataset_part");
     if (state === "nothing") assert.deepEqual(row, { count: 0 });
@@ -341,8 +318,13 @@ test("a push and publication killed before any of its statements leave the datas
       assert.equal(state, "published");
       break;
     }
-    await remote.removeAdded();
-    if (current === null) assert.deepEqual((await remote.read()).generations, []);
+    await (
+      await store.take()
+    )();
+    if (!isPublished) {
+      const { added, list } = await store.read();
+      assert.deepEqual([added, list()], [[], []]);
+    }
   }
   assert.deepEqual([...seen], ["nothing", "added", "published"]);
 });

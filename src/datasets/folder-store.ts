@@ -1,0 +1,151 @@
+/** Keeps datasets in a folder, for the commands of one machine. Its server reads the folder itself (`follow-current.ts`). */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isRunning, takeLock } from "#store/lock.ts";
+import { clearLeftovers, currentOrNull, openCatalogue } from "./catalogue.ts";
+import { isCurrentDataset, overtaken } from "./dataset-fault.ts";
+import { timeOf } from "./format.ts";
+import { openPublications } from "./publications.ts";
+import { withPublication, youngerThan } from "./steps.ts";
+import type { Draft, MadeStep, OpenStore, StoreOrder } from "./store.ts";
+
+export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder): OpenStore {
+  const catalogue = openCatalogue(folder);
+  const publications = openPublications(folder);
+  /** Drafts to be published at once. They stay where they are until then. */
+  const added = new Map<string, Draft>();
+  const list = () => publications.list(catalogue.currentVersion());
+
+  /** Notes a publication before the pointer moves. If that fails, clients that follow read all records again. */
+  function note(version: string, published_at: string, step: MadeStep | null): void {
+    try {
+      const from = catalogue.current();
+      if (from?.version === version) return;
+      publications.write(withPublication(list(), from, { version, published_at }, step));
+    } catch (error) {
+      const reason = (error as Error).message.replace(/\.$/, "");
+      warn(`the publication of ${version} is not listed by /changes: ${reason}`);
+    }
+  }
+
+  return {
+    folder,
+    changesDays,
+    warn,
+    read: async () => ({ ...catalogue, added: [], readAt: now() }),
+    publications: async () => list(),
+    async open(version) {
+      catalogue.find(version);
+      return catalogue.pathOf(version);
+    },
+    async add(draft) {
+      const { path, generation, isStaged } = draft;
+      const { version } = generation;
+      if (!isStaged) {
+        added.set(version, draft);
+        return path;
+      }
+      catalogue.stage(path, generation);
+      return catalogue.pathOf(version);
+    },
+    async publish(version, expected, step) {
+      const draft = added.get(version);
+      if (draft === undefined) catalogue.find(version);
+      const current = currentOrNull(catalogue);
+      if (current !== expected) throw overtaken(version, current, expected);
+      const time = timeOf(now());
+      if (changesDays > 0) note(version, time, step);
+      if (draft === undefined) return catalogue.publish(version, time);
+      const published = catalogue.publishDraft(draft.path, draft.generation, time);
+      added.delete(version);
+      return published;
+    },
+    async pin(version, isPinned) {
+      const found = catalogue.find(version);
+      if ((found.pinned_at === null) !== isPinned) return found;
+      return catalogue.pin(version, isPinned ? timeOf(now()) : null);
+    },
+    async remove(version) {
+      const draft = added.get(version);
+      // If its publication failed, its file has its name by now, or is gone.
+      if (draft !== undefined) return rmSync(draft.path, { force: true });
+      if (currentOrNull(catalogue) === version) throw isCurrentDataset(version);
+      catalogue.remove(version);
+    },
+    async forgetSteps() {
+      const noted = list();
+      const kept = changesDays === 0 ? [] : youngerThan(noted, changesDays, now());
+      if (kept.length < noted.length) publications.write(kept);
+      publications.clear(kept);
+    },
+    async check(version) {
+      const { checkGenerations } = await import("./check-generations.ts");
+      const [check] = [...checkGenerations(catalogue, true, [version])];
+      return check!;
+    },
+    servers: async () => [],
+    async take() {
+      const release = lockFolder(folder, now());
+      try {
+        clearLeftovers(folder);
+      } catch (error) {
+        await release();
+        throw error;
+      }
+      return release;
+    },
+    close() {},
+  };
+}
+
+/** Takes the lock beside the folder, which one process of this machine can hold. @throws StoreFault `busy`. */
+function lockFolder(folder: string, nowMilliseconds: number): () => Promise<void> {
+  const dataDir = dirname(folder);
+  const note = join(dataDir, "import.holder");
+  const holder = readHolder(note);
+  const who = holder === null ? "" : `: process ${holder.pid}, since ${holder.since}`;
+  const lock = takeLock(
+    join(dataDir, "import.lock"),
+    `Another import is running on ${dataDir}${who}. Try again when it has ended.`,
+  );
+  noteHolder(note, nowMilliseconds);
+  return async () => {
+    forgetHolder(note);
+    lock.release();
+  };
+}
+
+/** Holder of the lock: a note for whoever is refused, valid only while the lock is held. */
+interface LockHolder {
+  pid: number;
+  /** RFC 3339. */
+  since: string;
+}
+
+/** Reads the note. Returns null if there is none, or its process is gone. */
+export function readHolder(path: string): LockHolder | null {
+  try {
+    const holder = JSON.parse(readFileSync(path, "utf8")) as LockHolder;
+    return isRunning(holder.pid) ? holder : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes the note, if that is possible: a full disk must not prevent taking the lock. */
+export function noteHolder(path: string, nowMilliseconds: number): void {
+  try {
+    const holder: LockHolder = { pid: process.pid, since: timeOf(nowMilliseconds) };
+    writeFileSync(path, JSON.stringify(holder), { mode: 0o600 });
+  } catch {
+    forgetHolder(path);
+  }
+}
+
+export function forgetHolder(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The next holder writes it anew.
+  }
+}
