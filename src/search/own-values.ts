@@ -13,12 +13,6 @@ export interface Between {
   until?: string | undefined;
 }
 
-/** Records that are in one of the sets and in none of the others, valid until the next question. */
-export interface FoundRecords {
-  some: readonly Bitset[];
-  but: readonly Bitset[];
-}
-
 interface OwnValues {
   /**
    * Reads the documents, unless they are read, and yields now and then. It takes about 5 µs a document, and 4 bytes for
@@ -27,8 +21,11 @@ interface OwnValues {
   read(): Generator<void>;
   /** Returns the sets for a condition by equality. All documents must be read. */
   setsOf(name: string): ValueSets;
-  /** Finds records by a date. All documents must be read. */
-  between(name: string, asked: Between): FoundRecords;
+  /**
+   * Finds records by a date: those that are in one of the sets of each list, valid until the next question. All documents
+   * must be read.
+   */
+  between(name: string, asked: Between): (readonly Bitset[])[];
 }
 
 /** Documents read between two pauses. */
@@ -105,7 +102,7 @@ export function openOwnValues(
 }
 
 interface Dates {
-  between(asked: Between): FoundRecords;
+  between(asked: Between): (readonly Bitset[])[];
 }
 
 /**
@@ -120,12 +117,14 @@ function openDates(
   count: number,
 ): Dates {
   const begun = openOrder(texts.map(firstDay), owners, records, count);
-  const ended = openOrder(texts.map(lastDay), owners, records, count);
+  // The latest come first here.
+  const endings = texts.map((date) => -lastDay(date));
+  const ended = openOrder(endings, owners, records, count);
   return {
-    between: ({ since, until }) => ({
-      some: begun.upTo(until === undefined ? Infinity : lastDay(until)),
-      but: since === undefined ? [] : ended.upTo(firstDay(since) - 1),
-    }),
+    between: ({ since, until }) => [
+      ...(since === undefined ? [] : [ended.upTo(-firstDay(since))]),
+      ...(until === undefined ? [] : [begun.upTo(lastDay(until))]),
+    ],
   };
 }
 

@@ -6,14 +6,18 @@ import { filterablePrincipal } from "#records/principal.ts";
 import { filterableProject } from "#records/project.ts";
 import { filterableSignal } from "#records/signal.ts";
 import {
-  addBit,
+  addBits,
   addEvery,
   type Bitset,
-  clear,
   type Combination,
   countBits,
+  forEachBit,
+  clear,
   hasBit,
+  isKept,
+  keepCount,
   makeBitset,
+  only,
   pageOfBits,
   storeBits,
 } from "./bitset.ts";
@@ -23,7 +27,8 @@ import type { FacetIndex, Miss, ValueSets } from "./facet-index.ts";
 import { longestSpellings } from "./facet-values.ts";
 import { type GpFilter, openGpSearch } from "./gp-search.ts";
 import { openLinkedSearch } from "./linked-search.ts";
-import { type Between, type FoundRecords, openOwnValues } from "./own-values.ts";
+import { invertLists, type Lists } from "./lists.ts";
+import { type Between, openOwnValues } from "./own-values.ts";
 import { suggest } from "./suggestions.ts";
 
 /** Conditions on records of each kind, by name. */
@@ -72,7 +77,7 @@ export interface ReadModel {
    * kind: run `prepare` where other work must not wait for that.
    */
   select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
-  /** Reads what a filter needs, and yields every fraction of a millisecond. */
+  /** Reads what a filter needs, and yields about every millisecond. */
   prepare(kind: RecordKind, filter: Filter): Generator<void>;
   /** Returns all values that a condition by equality finds, each in its longest spelling. */
   values(kind: RecordKind, name: string): readonly string[];
@@ -100,6 +105,11 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   };
   const scratch = new Map<RecordKind, Bitset>();
   const valuesOf = new Map<FacetIndex, readonly string[]>();
+  /** GPs with a signal that satisfies the present filter. */
+  const active = makeBitset(documentCount(parts.documents.gp));
+  /** Set of signals that never changes → their GPs. */
+  const gpsOfKept = new WeakMap<Bitset, Bitset>();
+  let gpsOfSignal: Lists | undefined;
   let byActivity: Uint32Array | undefined;
   let isClosed = false;
   const requireOpen = () => {
@@ -115,35 +125,49 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     if (ofSignal !== null) yield* prepare("signal", ofSignal);
   }
 
-  /** Returns the sets for the conditions on the records themselves. */
+  /** Returns lists of sets for the conditions on the records themselves: a record is in one set of each list. */
   function findOwn(
     kind: RecordKind,
     { ofRecord, ofSignal }: Omit<Conditions, "ofGp">,
     misses: Miss[],
-  ): FoundRecords[] {
+  ): (readonly Bitset[])[] {
     if (ofRecord.length > 0) finish(own[kind].read());
-    const found = ofRecord.map(([name, asked]) =>
+    const found = ofRecord.flatMap(([name, asked]) =>
       filterable[kind][name]!.by === "range"
         ? own[kind].between(name, asked as Between)
-        : { some: own[kind].setsOf(name).find(asked as readonly string[], misses), but: [] },
+        : [own[kind].setsOf(name).find(asked as readonly string[], misses)],
     );
-    if (ofSignal !== null) found.push({ some: [gpsWithSignal(ofSignal)], but: [] });
+    if (ofSignal !== null) found.push(gpsWithSignal(ofSignal));
     return found;
   }
 
-  /** Returns the GPs with a signal that satisfies the filter. */
-  function gpsWithSignal(filter: Filter): Bitset {
-    const signals = scratchOf("signal");
-    storeBits(signals, find("signal", filter).all);
-    const { starts, items } = parts.recordsOfGp.signal;
-    const found = scratchOf("gp");
-    clear(found);
-    for (let gp = 0; gp + 1 < starts.length; gp++) {
-      let at = starts[gp]!;
-      while (at < starts[gp + 1]! && !hasBit(signals, items[at]!)) at++;
-      if (at < starts[gp + 1]!) addBit(found, gp);
+  /** Returns sets of the GPs with a signal that satisfies the filter. */
+  function gpsWithSignal(filter: Filter): readonly Bitset[] {
+    const { all } = find("signal", filter);
+    clear(active);
+    if (all.each.length > 0) {
+      followSignals(all, active);
+      return [active];
     }
-    return found;
+    // Following 100,000 signals takes 1 ms.
+    const kept = all.some.filter(isKept).map((set) => gpsOfKept.getOrInsertComputed(set, gpsOf));
+    for (const set of all.some) if (!isKept(set)) followSignals(only(set), active);
+    return [active, ...kept];
+  }
+
+  function gpsOf(signals: Bitset): Bitset {
+    const gps = makeBitset(countOf("gp"));
+    followSignals(only(signals), gps);
+    keepCount(gps);
+    return gps;
+  }
+
+  /** Adds the GPs of signals to a set. */
+  function followSignals(signals: Combination, into: Bitset): void {
+    const count = countOf("signal");
+    gpsOfSignal ??= invertLists(parts.recordsOfGp.signal, count, inOrder(countOf("gp")));
+    const { starts, items } = gpsOfSignal;
+    forEachBit(signals, (signal) => addBits(into, items, starts[signal]!, starts[signal + 1]!));
   }
 
   function find(kind: RecordKind, filter: Filter): Found {
@@ -159,7 +183,8 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       return { all: narrowed, parts: ranks.map(narrow), total, misses: [...misses, ...missed] };
     }
     if (ofGp === null) {
-      const all = narrow({ some: others[0]?.some ?? [every(kind)], each: [], but: [] });
+      const [some = [every(kind)], ...each] = others;
+      const all = { some, each, but: [] };
       return { all, parts: [all], total: countBits(all), misses: missed };
     }
     const { found, total, misses } = linked[kind].find(ofGp);
@@ -294,17 +319,11 @@ function isGiven(asked: Asked | undefined): asked is Asked {
   return Object.values(asked as Filter).some(isGiven);
 }
 
-/** Returns a function that keeps the positions that are in each of these, too. */
+/** Returns a function that keeps the positions that are in one set of each list, too. */
 const narrowBy =
-  (others: readonly FoundRecords[]) =>
+  (others: readonly (readonly Bitset[])[]) =>
   (found: Combination): Combination =>
-    others.length === 0
-      ? found
-      : {
-          some: found.some,
-          each: [...found.each, ...others.map(({ some }) => some)],
-          but: [...found.but, ...others.flatMap(({ but }) => but)],
-        };
+    others.length === 0 ? found : { ...found, each: [...found.each, ...others] };
 
 function pageOf(total: number, parts: readonly Combination[], { limit, offset }: Bounds) {
   const positions: number[] = [];
@@ -327,9 +346,10 @@ function orderByActivity({ recordsOfGp: { signal }, documents }: DatasetParts): 
   const { starts, items } = signal;
   const none = documentCount(documents.signal);
   const first = (gp: number) => (starts[gp] === starts[gp + 1] ? none : items[starts[gp]!]!);
-  const gps = Uint32Array.from({ length: starts.length - 1 }, (_, gp) => gp);
-  return gps.sort((a, b) => first(a) - first(b) || a - b);
+  return inOrder(starts.length - 1).sort((a, b) => first(a) - first(b) || a - b);
 }
+
+const inOrder = (count: number) => Uint32Array.from({ length: count }, (_, position) => position);
 
 function pageInOrder(found: Bitset, order: Uint32Array, { limit, offset }: Bounds): number[] {
   const page: number[] = [];
