@@ -41,11 +41,14 @@ export function openOwnValues(
   const count = documentCount(documents);
   const sets = new Map<string, ValueSets>();
   const dates = new Map<string, Dates>();
-  const collectors = Object.entries(filterable).flatMap(([name, condition]) => {
-    if (condition.by === "equality") return [collectTexts(name, condition)];
-    return condition.by === "range" ? [collectDates(name, condition)] : [];
-  });
+  let begun: ReturnType<typeof collect> | undefined;
   let next = 0;
+
+  const collect = () =>
+    Object.entries(filterable).flatMap(([name, condition]) => {
+      if (condition.by === "equality") return [collectTexts(name, condition)];
+      return condition.by === "range" ? [collectDates(name, condition)] : [];
+    });
 
   function collectTexts(name: string, { of, isMarket }: Equality<never>) {
     const indexer = openFacetIndexer(isMarket === true);
@@ -80,6 +83,7 @@ export function openOwnValues(
 
   return {
     *read() {
+      const collectors = (begun ??= collect());
       while (next < count) {
         const slice = Array.from(
           { length: Math.min(documentsAtATime, count - next) },

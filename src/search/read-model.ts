@@ -52,7 +52,10 @@ export interface Filter {
 }
 type Asked = string | readonly string[] | Between | GpFilter | Filter;
 
-/** Order of records. `usual` is that of the operations; for GPs `name` ignores how well a name matches, and `latest` has those with the newest signal first. */
+/**
+ * Order of records. `usual` is that of the operations, and the only one for signals, projects and principals. For GPs
+ * `name` ignores how well a name matches, and `latest` has those with the newest signal first.
+ */
 export type Order = "usual" | "name" | "latest";
 
 export interface Selection {
@@ -222,13 +225,14 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       requireOpen();
       if (kind !== "gp" && !isGiven(filter)) return pageOfAll(countOf(kind), bounds);
       const { all, parts: ranked, total, misses } = find(kind, filter);
-      if (order !== "latest")
+      if (kind !== "gp" || order !== "latest")
         return { ...pageOf(total, order === "name" ? [all] : ranked, bounds), misses };
       storeBits(scratchOf("gp"), all);
       byActivity ??= orderByActivity(parts);
       return { total, positions: pageInOrder(scratchOf("gp"), byActivity, bounds), misses };
     },
     *prepare(kind, filter) {
+      requireOpen();
       for (const _ of prepare(kind, filter)) {
         yield;
         requireOpen();
@@ -249,11 +253,9 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     suggestionsFor({ kind, parameter, folded }) {
       requireOpen();
       if (folded === "") return [];
-      const { suggestions } =
-        parameter === "gp_name"
-          ? { suggestions: parts.nameSuggestions }
-          : setsOf(kind, parameter).index;
-      return suggest(suggestions, folded);
+      const isName = parameter === "gp_name";
+      const index = isName ? parts.nameSuggestions : setsOf(kind, parameter).index.suggestions;
+      return suggest(index, folded);
     },
   };
   return model;
