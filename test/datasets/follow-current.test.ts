@@ -246,6 +246,9 @@ test("a model whose memory was given back refuses every question and names its d
     () => model.parts,
     () => model.select("gp", { gp_name: "a" }, bounds),
     () => model.select("signal", {}, bounds),
+    () => model.prepare("signal", { type: ["news"] }).next(),
+    () => model.values("gp", "tag"),
+    () => model.count("gp", "tag", ["core"], {}),
     () => model.suggestionsFor({ kind: "gp", parameter: "gp_name", value: "x", folded: "x" }),
   ])
     assert.throws(ask, { message: new RegExp(`dataset ${first} was replaced`) });
