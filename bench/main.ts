@@ -9,6 +9,7 @@ import { type CostRow, costSetups, openCost, rowsOnProcessesOf } from "./rows/co
 import { openDeepOffset } from "./rows/deep-offset.ts";
 import { openExport } from "./rows/export.ts";
 import { openImport } from "./rows/import.ts";
+import { openLists } from "./rows/lists.ts";
 import { openOperations } from "./rows/operations.ts";
 import { openRecording } from "./rows/recording.ts";
 import { openRefusedKeys } from "./rows/refused-keys.ts";
@@ -63,6 +64,8 @@ const groups: readonly Group[] = [
     open: (fixtures, wanted) => openCost(row, fixtures, wanted),
   })),
   { rows: ["operations-650k"], open: openOperations },
+  { rows: ["lists"], open: (fixtures) => openLists(fixtures, 1) },
+  { rows: ["lists-650k"], open: (fixtures) => openLists(fixtures, 10) },
   { rows: ["start", "memory"], open: openStart },
   { rows: ["memory-load"], open: openMemoryLoad },
   { rows: ["memory-takeover"], open: openMemoryTakeover },

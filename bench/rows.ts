@@ -46,6 +46,8 @@ const importRow = (title: string) => ({ title, show: share, target: atLeast(0.2,
 
 const exportRow = (title: string) => ({ title, show: megabytes, target: atMost(200) });
 
+const listsRow = (title: string) => ({ title, show: times, target: atMost(2) });
+
 const peerRow = (title: string, floor: number, goal: number) => ({
   title,
   show: times,
@@ -75,6 +77,8 @@ export const rows = {
     show: times,
     target: atMost(1.5, 1.2),
   },
+  lists: listsRow("the list that costs most at 65,000 records, against a cold /fetch-signals"),
+  "lists-650k": listsRow("likewise at 650,000 records"),
   start: {
     title: "first answer after start, 65,000 records",
     show: seconds,

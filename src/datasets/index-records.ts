@@ -1,17 +1,16 @@
 /** Builds the index of a generation: once from the written records, and again from those read back. */
 import { fold } from "#records/fold.ts";
+import { filterableGp, type Gp } from "#records/gp.ts";
 import {
   type DatasetIndex,
-  type FacetName,
   facetNames,
   type LinkedKind,
   linkedKinds,
 } from "#search/dataset-parts.ts";
-import { indexFacet } from "#search/facet-index.ts";
+import { openFacetIndexer } from "#search/facet-index.ts";
 import { indexIds } from "#search/id-index.ts";
 import { indexSuggestions } from "#search/index-suggestions.ts";
 import { openNumbers, packLists } from "#search/lists.ts";
-import { spellingsOfMarket } from "#search/market-spellings.ts";
 import { indexNames } from "#search/name-index.ts";
 import { eachOnce } from "./draft-record.ts";
 
@@ -29,7 +28,7 @@ export interface Indexer {
 
 export function openIndexer(): Indexer {
   const names = { gps: openNumbers(), shown: [] as string[], folded: [] as string[] };
-  const facets = eachOf(facetNames, (facet) => openFacet(facet));
+  const facets = eachOf(facetNames, (facet) => openFacetIndexer("isMarket" in filterableGp[facet]));
   const links = eachOf(linkedKinds, () => ({ gps: openNumbers(), records: openNumbers() }));
   const ids: { id: string; gp: number }[] = [];
   let gpCount = 0;
@@ -42,9 +41,8 @@ export function openIndexer(): Indexer {
         names.shown.push(name);
         names.folded.push(fold(name));
       }
-      const values = valuesOf(gp);
       for (const facet of facetNames)
-        for (const value of values[facet]) facets[facet].add(value, position);
+        facets[facet].add(filterableGp[facet].of(gp as unknown as Gp) as string[], position);
     },
     addLink(kind, record, gp) {
       links[kind].gps.add(gp);
@@ -75,38 +73,7 @@ const namesOf = (gp: Body): readonly string[] =>
     ...listOf(gp, "aliases"),
   ]);
 
-/** Returns the values of each facet of a GP, each once. */
-const valuesOf = (gp: Body): Readonly<Record<FacetName, readonly string[]>> => ({
-  tag: eachOnce([
-    ...listOf(gp, "tags"),
-    ...listOf(gp, "strategies"),
-    ...listOf(gp, "property_types"),
-  ]),
-  theme: listOf(gp, "themes"),
-  market: listOf(gp, "markets"),
-});
-
 const listOf = (gp: Body, member: string) => gp[member] as readonly string[];
-
-function openFacet(facet: FacetName) {
-  const carriers = { values: [] as string[], gps: [] as number[] };
-  const different = new Set<string>();
-  const spellingsOf = (value: string) =>
-    facet === "market" ? spellingsOfMarket(value) : [{ folded: fold(value), shown: value }];
-  return {
-    add(value: string, gp: number) {
-      carriers.values.push(value);
-      carriers.gps.push(gp);
-      different.add(value);
-    },
-    index() {
-      const spellings = [...different].flatMap((value) =>
-        spellingsOf(value).map((spelling) => ({ value, ...spelling })),
-      );
-      return indexFacet(spellings, carriers);
-    },
-  };
-}
 
 function eachNameOnce({ shown, folded }: { shown: string[]; folded: string[] }) {
   const once = new Map<string, string>();

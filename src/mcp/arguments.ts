@@ -12,7 +12,7 @@ type TextSchema = {
   readonly pattern?: string;
   readonly default?: string;
 };
-type ListSchema = {
+export type ListSchema = {
   readonly type: "array";
   readonly description?: string;
   readonly items: TextSchema;

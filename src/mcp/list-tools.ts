@@ -5,19 +5,13 @@ import { served } from "#gateway/reads.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { filters, type Operation, parameterBounds } from "#operations/operation.ts";
 import { datePattern } from "#records/fields.ts";
+import type { Equality } from "#records/filterable.ts";
 import { Gp } from "#records/gp.ts";
-import { Project } from "#records/project.ts";
+import { filterableProject, Project } from "#records/project.ts";
 import { Signal } from "#records/signal.ts";
-import { projectStatuses, projectTypes, propertyTypes, signalTypes } from "#records/vocabulary.ts";
-import {
-  type ListedKind,
-  type Listing,
-  type Listings,
-  openListings,
-  projectDates,
-} from "#search/listings.ts";
-import type { ReadModel } from "#search/read-model.ts";
-import type { ArgumentsSchema } from "./arguments.ts";
+import type { Between } from "#search/own-values.ts";
+import { type Filter, filterable, type ReadModel } from "#search/read-model.ts";
+import type { ArgumentsSchema, ListSchema } from "./arguments.ts";
 import {
   answerFrom,
   makeTool,
@@ -29,34 +23,35 @@ import {
 } from "./tool.ts";
 import { type Detail, writeAnswer } from "./write-answer.ts";
 
-export function listTools(dependencies: ToolDependencies): Tool[] {
-  const listings = openListingsOf(dependencies.model);
-  return lists.map((list) =>
+export const listTools = (dependencies: ToolDependencies): Tool[] =>
+  lists.map((list) =>
     makeTool(dependencies, {
       ...list,
+      properties: { gp_name: gpName, ...propertiesOf(list.kind), ...list.dates },
       item: recordSchema(list),
       required: [],
       hasDetail: true,
-      answer: (caller, values) => askList(dependencies.gateway, listings, list, caller, values),
+      answer: (caller, values) => askList(dependencies, list, caller, values),
     }),
   );
-}
 
-const texts = (description: string) =>
-  ({
-    type: "array",
-    description: `${description} With several, any of them matches.`,
-    items: { type: "string", minLength: 1, maxLength: filters.tag.lengthMax },
-    maxItems: parameterBounds.valuesMax,
-  }) as const;
+/** Returns an argument for each condition by equality. */
+const propertiesOf = (kind: Operation["kind"]): ArgumentsSchema["properties"] =>
+  Object.fromEntries(
+    Object.entries(filterable[kind]).flatMap(([name, condition]) =>
+      condition.by === "equality" ? [[name, valuesOf(condition)]] : [],
+    ),
+  );
 
-const chosen = (description: string, values: readonly string[]) =>
-  ({
-    type: "array",
-    description: `${description} With several, any of them matches.`,
-    items: { type: "string", enum: values },
-    maxItems: parameterBounds.valuesMax,
-  }) as const;
+const valuesOf = ({ meaning, values }: Equality<never>): ListSchema => ({
+  type: "array",
+  description: `${meaning} With several, any of them matches.`,
+  items:
+    values === undefined
+      ? { type: "string", minLength: 1, maxLength: filters.tag.lengthMax }
+      : { type: "string", enum: values },
+  maxItems: parameterBounds.valuesMax,
+});
 
 const date = (description: string) =>
   ({ type: "string", description, pattern: datePattern }) as const;
@@ -68,13 +63,19 @@ const gpName = {
   maxLength: filters.gp_name.lengthMax,
 } as const;
 
+const projectDates = Object.entries(filterableProject).flatMap(([name, { by }]) =>
+  by === "range" ? [name] : [],
+);
+
 interface List {
   name: string;
-  kind: ListedKind;
+  kind: Operation["kind"];
   record: Operation["record"];
   title: string;
   description: string;
-  properties: ArgumentsSchema["properties"];
+  /** Arguments for a range of days, and the condition that they make. */
+  dates: ArgumentsSchema["properties"];
+  between(days: Between, date: string | undefined): Filter;
 }
 
 const lists: readonly List[] = [
@@ -85,15 +86,11 @@ const lists: readonly List[] = [
     title: "General Partners by market, tag, theme, property type or activity",
     description:
       "GPs that satisfy all given arguments, in any combination; without arguments, all GPs. By name, in the order of fetch_gp.",
-    properties: {
-      gp_name: gpName,
-      market: texts("A market of the GP: its title, one of its cities, or a city and a state."),
-      tag: texts("A tag, strategy or property type of the GP, as a whole value."),
-      theme: texts("A theme of the GP, as a whole value."),
-      property_type: chosen("Property type the GP invests in.", propertyTypes),
+    dates: {
       since: date("First day: the GP has a signal on or after it. YYYY, YYYY-MM or YYYY-MM-DD."),
       until: date("Last day of such a signal."),
     },
+    between: (days) => ({ signal: { date: days } }),
   },
   {
     name: "list_signals",
@@ -102,18 +99,11 @@ const lists: readonly List[] = [
     title: "Market signals by market, tag, theme, property type, kind or date",
     description:
       "Signals that satisfy all given arguments, in any combination, newest first. Market, tags, themes and property types are the signal's own, not its GP's.",
-    properties: {
-      gp_name: gpName,
-      market: texts(
-        "The market of the signal: its title, one of its cities, or a city and a state.",
-      ),
-      tag: texts("A tag or property type of the signal, as a whole value."),
-      theme: texts("A theme of the signal, as a whole value."),
-      property_type: chosen("Property type concerned.", propertyTypes),
-      type: chosen("What happened.", signalTypes),
+    dates: {
       since: date("First day. YYYY, YYYY-MM or YYYY-MM-DD."),
       until: date("Last day."),
     },
+    between: (days) => ({ date: days }),
   },
   {
     name: "list_projects",
@@ -122,32 +112,23 @@ const lists: readonly List[] = [
     title: "Projects by market, tag, theme, property type, status or date",
     description:
       "Projects that satisfy all given arguments, in any combination, by name. Market, tags, themes and property type are the project's own, not its GP's.",
-    properties: {
-      gp_name: gpName,
-      market: texts(
-        "The market of the project: its title, one of its cities, or a city and a state.",
-      ),
-      tag: texts("A tag, strategy or property type of the project, as a whole value."),
-      theme: texts("A theme of the project, as a whole value."),
-      property_type: chosen("Kind of property.", propertyTypes),
-      type: chosen("Kind of project.", projectTypes),
-      status: chosen("Status of the project.", projectStatuses),
+    dates: {
       date: {
         type: "string",
         description: "Date of the project that since and until refer to.",
         enum: projectDates,
-        default: projectDates[0],
+        default: projectDates[0]!,
       },
       since: date("First day. YYYY, YYYY-MM or YYYY-MM-DD."),
       until: date("Last day."),
     },
+    between: (days, date) => ({ [date!]: days }),
   },
 ];
 
 async function askList(
-  gateway: ToolDependencies["gateway"],
-  listings: ListingsOf,
-  { name, kind }: List,
+  { gateway, model: current }: ToolDependencies,
+  { name, kind, between }: List,
   caller: Caller,
   values: ArgumentValues,
 ): Promise<Outcome<ToolAnswer>> {
@@ -156,23 +137,14 @@ async function askList(
     answer: null,
   }));
   return answerFrom(outcome, async () => {
-    const { limit, offset, detail, ...filter } = values as unknown as ListValues;
-    const { gp_name, property_type, type, status, date, since, until } = filter;
+    const { limit, offset, detail, date, since, until, gp_name, ...own } =
+      values as unknown as ListValues;
     if (since !== undefined && until !== undefined && isAfter(since, until))
       return wrongOrder(since, until);
-    const { model, listing } = await listings(kind);
-    const selection = listing.select(
-      {
-        ...filter,
-        name: gp_name?.trim(),
-        propertyTypes: property_type,
-        types: type,
-        statuses: status,
-        dateOf: date,
-      },
-      { limit, offset },
-    );
-    const hints = hintsFor(listing, { offset }, selection, false, kind === "gp" ? "GP" : kind);
+    const filter = { ...own, gp_name: gp_name?.trim(), ...between({ since, until }, date) };
+    const model = await prepared(current, kind, filter);
+    const selection = model.select(kind, filter, { limit, offset });
+    const hints = hintsFor(model, { offset }, selection, false);
     const found = { kind, ...selection, limit, offset, hints };
     const content = writeAnswer(model, found, detail, name);
     return { datasetVersion: model.parts.version, content };
@@ -196,52 +168,35 @@ const wrongOrder = (since: string, until: string): ToolAnswer => ({
   ],
 });
 
-/** Arguments of all lists. */
-interface ListValues {
+/** Arguments of all lists, besides values by the names of conditions. */
+type ListValues = Readonly<Record<string, readonly string[]>> & {
   gp_name?: string;
-  market?: readonly string[];
-  tag?: readonly string[];
-  theme?: readonly string[];
-  property_type?: readonly string[];
-  type?: readonly string[];
-  status?: readonly string[];
-  date?: (typeof projectDates)[number];
+  date?: string;
   since?: string;
   until?: string;
   limit: number;
   offset: number;
   detail: Detail;
-}
+};
 
-/** Returns the listing of a kind in the current dataset, and that dataset. @throws Problem if there is none. */
-type ListingsOf = (kind: ListedKind) => Promise<{ model: ReadModel; listing: Listing }>;
-
-/** Longest pause for other requests while the first listing reads a dataset, in ms. */
+/** Longest pause for other requests while a list reads the documents of a dataset, in ms. */
 const sliceMilliseconds = 2;
 
-function openListingsOf(current: ToolDependencies["model"]): ListingsOf {
-  const opened = new WeakMap<ReadModel, Promise<Listings>>();
-  const open = (model: ReadModel) => {
+/** Returns the current dataset, ready for the filter. @throws Problem if there is none. */
+async function prepared(
+  current: ToolDependencies["model"],
+  kind: Operation["kind"],
+  filter: Filter,
+): Promise<ReadModel> {
+  for (;;) {
+    const model = served({ model: current });
     let begun = performance.now();
-    return openListings(model.parts, async () => {
-      if (performance.now() - begun < sliceMilliseconds) return;
+    for (const _ of model.prepare(kind, filter)) {
+      if (performance.now() - begun < sliceMilliseconds) continue;
       await setImmediate();
-      if (current() !== model) throw new Error("The dataset was replaced.");
+      if (current() !== model) break;
       begun = performance.now();
-    });
-  };
-  return async (kind) => {
-    for (;;) {
-      const model = served({ model: current });
-      let listings = opened.get(model);
-      if (listings === undefined) opened.set(model, (listings = open(model)));
-      try {
-        const { [kind]: listing } = await listings;
-        if (current() === model) return { model, listing };
-      } catch (error) {
-        // A replaced dataset is no longer wanted, and neither are its errors.
-        if (current() === model) throw error;
-      }
     }
-  };
+    if (current() === model) return model;
+  }
 }

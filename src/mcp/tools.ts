@@ -76,7 +76,7 @@ const toolFormats = Object.fromEntries(
       contentType: "application/json",
       write(operation, model, query) {
         const { kind, name } = operation;
-        const selection = operation.select(model, query);
+        const selection = model.select(operation.kind, query.filter, query);
         const { limit, offset } = query;
         const hints = hintsFor(model, query, selection, false);
         const found = { kind, ...selection, limit, offset, hints };

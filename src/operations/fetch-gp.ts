@@ -1,6 +1,6 @@
 /** Reads GPs by name, best match first, each with its principals and signals. */
 import { Gp } from "#records/gp.ts";
-import { everyFilter, type Operation } from "./operation.ts";
+import { gpFilters, type Operation } from "./operation.ts";
 
 export const fetchGp: Operation = {
   name: "fetch-gp",
@@ -10,7 +10,6 @@ export const fetchGp: Operation = {
   summary: "General Partners by name, with their principals and signals.",
   description:
     "Every GP with a name that has all words of `gp_name`, best match first. Each has its principals by name and its signals newest first, at most 100 of each; `principals_total` and `signals_total` are the true numbers.",
-  filters: { ...everyFilter, gp_name: { isRequired: true, lengthMin: 2 } },
+  filters: { ...gpFilters, gp_name: { isRequired: true, lengthMin: 2 } },
   example: { gp_name: "capital" },
-  select: (model, { filter, ...bounds }) => model.selectGps(filter, bounds),
 };

@@ -12,5 +12,4 @@ export const fetchSignals: Operation = {
     "All signals, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the signals of that GP.",
   filters: { gp_name: optional },
   example: { limit: "5" },
-  select: (model, { filter, ...bounds }) => model.selectLinked("signal", filter, bounds),
 };

@@ -1,6 +1,6 @@
 /** Hints in an answer: why it is empty or cut, and how to ask better. */
 import { echo } from "#problems.ts";
-import type { Miss } from "#search/gp-search.ts";
+import type { Miss } from "#search/facet-index.ts";
 import type { ReadModel, Selection } from "#search/read-model.ts";
 import type { Query } from "./operation.ts";
 
@@ -24,16 +24,14 @@ export interface Hint {
  * Returns the hints for a selection.
  * @param known suggests similar values.
  * @param isCut a GP of the page has more principals or signals than it embeds.
- * @param kind name of the records that carry tags, themes and markets.
  */
 export function hintsFor(
   known: Pick<ReadModel, "suggestionsFor">,
   query: Pick<Query, "offset">,
   selection: Selection,
   isCut: boolean,
-  kind = "GP",
 ): Hint[] {
-  const hints = selection.misses.map((miss) => hintOfMiss(known, miss, kind));
+  const hints = selection.misses.map((miss) => hintOfMiss(known, miss));
   if (selection.total > 0 && query.offset >= selection.total)
     hints.push({
       code: "past_the_end",
@@ -52,7 +50,7 @@ export function hintsFor(
   return hints;
 }
 
-function hintOfMiss(known: Pick<ReadModel, "suggestionsFor">, miss: Miss, kind: string): Hint {
+function hintOfMiss(known: Pick<ReadModel, "suggestionsFor">, miss: Miss): Hint {
   const value = echo(miss.value);
   if (miss.folded === "")
     return {
@@ -67,7 +65,7 @@ function hintOfMiss(known: Pick<ReadModel, "suggestionsFor">, miss: Miss, kind: 
     parameter: miss.parameter,
     message: isName
       ? `No GP has a name that matches '${value}'.`
-      : `No ${kind} carries the ${miss.parameter} '${value}'.`,
+      : `No ${miss.kind === "gp" ? "GP" : miss.kind} carries the ${miss.parameter} '${value}'.`,
     suggestions: known.suggestionsFor(miss),
   };
 }

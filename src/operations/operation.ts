@@ -1,24 +1,18 @@
 /** Declares operations, each a read with its records and parameters, and the meaning of every parameter. */
 import type { TSchema } from "typebox";
+import { filterableGp } from "#records/gp.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import type { FacetName } from "#search/dataset-parts.ts";
-import type { GpFilter } from "#search/gp-search.ts";
-import type { Bounds, ReadModel, Selection } from "#search/read-model.ts";
+import type { Bounds, Filter } from "#search/read-model.ts";
 
-export type FilterName = "gp_name" | FacetName;
-
-interface Filter {
+interface DeclaredFilter {
   /** Text for the reference; backticks mark code. */
   meaning: string;
   lengthMax: number;
   /** It may be given several times, and any value is enough. */
   isRepeatable: boolean;
-  /** Member of the search that it fills: a list if it is repeatable, else a text. */
-  member: keyof GpFilter;
 }
 
-const facet = (member: FacetName, meaning: string): Filter => ({
-  member,
+const wholeValue = ({ meaning }: { meaning: string }): DeclaredFilter => ({
   meaning: `${meaning} If repeated, any of them matches.`,
   lengthMax: 100,
   isRepeatable: true,
@@ -26,25 +20,23 @@ const facet = (member: FacetName, meaning: string): Filter => ({
 
 /**
  * The only list of filters, in the order of the reference and of a canonical query. Parsing, hints, forms and OpenAPI
- * follow it. Every facet of the read model has its filter here.
+ * follow it. Each has the name of a condition on the records of an operation that takes it.
  */
-export const filters: Readonly<Record<FilterName, Filter>> = {
+const allFilters = {
   gp_name: {
     meaning:
       "Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.",
     lengthMax: 200,
     isRepeatable: false,
-    member: "name",
   },
-  tag: facet("tag", "A tag, strategy or property type of the GP, as a whole value."),
-  theme: facet("theme", "A theme of the GP, as a whole value."),
-  market: facet(
-    "market",
-    "A market of the GP: its title, one of its cities, or a city and a state.",
-  ),
-};
+  tag: wholeValue(filterableGp.tag),
+  theme: wholeValue(filterableGp.theme),
+  market: wholeValue(filterableGp.market),
+} satisfies Record<string, DeclaredFilter>;
+export type FilterName = keyof typeof allFilters;
 
-const filterNames = Object.keys(filters) as readonly FilterName[];
+export const filters: Readonly<Record<FilterName, DeclaredFilter>> = allFilters;
+export const filterNames = Object.keys(filters) as readonly FilterName[];
 export const repeatableFilters = filterNames.filter((name) => filters[name].isRepeatable);
 
 const pageParameters = ["limit", "offset"] as const;
@@ -64,7 +56,7 @@ export const parameterBounds = {
 
 /** Parameters of a request, all of them valid. */
 export interface Query extends Bounds {
-  filter: GpFilter;
+  filter: Filter;
 }
 
 /** Rules of an operation for a filter it takes. */
@@ -88,15 +80,12 @@ export interface Operation {
   filters: Readonly<Partial<Record<FilterName, FilterRule>>>;
   /** Query that finds something in most datasets. Curl lines and forms begin with it. */
   example: Readonly<Partial<Record<ParameterName, string>>>;
-  select(model: ReadModel, query: Query): Selection;
 }
 
 export const optional: FilterRule = { isRequired: false, lengthMin: 1 };
 
-/** All filters, none of them required. */
-export const everyFilter = Object.fromEntries(
-  filterNames.map((name) => [name, optional]),
-) as Readonly<Record<FilterName, FilterRule>>;
+/** Filters on a GP, none of them required. */
+export const gpFilters = { gp_name: optional, tag: optional, theme: optional, market: optional };
 
 const namesOf = new WeakMap<Pick<Operation, "filters">, readonly ParameterName[]>();
 

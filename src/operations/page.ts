@@ -17,7 +17,7 @@ export interface Page {
 
 /** Runs a query on one dataset. The answer depends on nothing else. */
 export function answer(operation: Operation, model: ReadModel, query: Query): Page {
-  const selection = operation.select(model, query);
+  const selection = model.select(operation.kind, query.filter, query);
   const { total, positions } = selection;
   const isOfGps = operation.kind === "gp";
   const body = beginBody(model.parts.documents[operation.kind].bytes);
@@ -66,7 +66,7 @@ export function recordText(parts: DatasetParts, kind: Operation["kind"], positio
 
 /** Writes only the records of the same page: one a line, byte for byte as in `data`. */
 export function answerLines(operation: Operation, model: ReadModel, query: Query): Page {
-  const { total, positions } = operation.select(model, query);
+  const { total, positions } = model.select(operation.kind, query.filter, query);
   const body = beginBody(model.parts.documents[operation.kind].bytes);
   writeRecords(body, model.parts, operation.kind, positions, lineFeed);
   if (positions.length > 0) body.byte(lineFeed);

@@ -1,6 +1,6 @@
 /** Reads a query text: returns a query with valid parameters, or reports all faults at once. */
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
-import type { GpFilter } from "#search/gp-search.ts";
+import type { Filter } from "#search/read-model.ts";
 import { nearest } from "./edit-distance.ts";
 import {
   type FilterName,
@@ -90,11 +90,11 @@ function queryFrom(
   const numberOf = (name: PageParameter, byDefault: number) =>
     Number(values.get(name)?.[0] ?? byDefault);
   const asked = filtersOf(operation).map((name) => [
-    filters[name].member,
+    name,
     isRepeatable(name) ? [...new Set(textsOf(name))].toSorted() : textsOf(name)[0],
   ]);
   return {
-    filter: Object.fromEntries(asked) as GpFilter,
+    filter: Object.fromEntries(asked) as Filter,
     limit: numberOf("limit", limitDefault),
     offset: numberOf("offset", 0),
   };
@@ -116,12 +116,12 @@ export const pageQuery = (filter: string, limit: number, offset: number): string
  */
 export function filterText(
   operation: Pick<Operation, "filters">,
-  filter: GpFilter,
+  filter: Filter,
   change = (value: string) => value,
 ): string {
   const pairs = new URLSearchParams();
   for (const name of filtersOf(operation))
-    for (const value of [filter[filters[name].member] ?? []].flat())
+    for (const value of [(filter[name] as string | readonly string[] | undefined) ?? []].flat())
       pairs.append(name, change(value));
   return pairs.toString();
 }

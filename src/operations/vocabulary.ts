@@ -1,10 +1,10 @@
 /** The vocabulary of a dataset: every tag, theme and market with its number of GPs, and the closed lists with their meanings. */
 import { list, text, whole } from "#records/fields.ts";
+import { filterableGp } from "#records/gp.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { valueLists } from "#records/value-lists.ts";
 import { type DatasetParts, type FacetName, facetNames } from "#search/dataset-parts.ts";
 import { listFacetValues } from "#search/facet-values.ts";
-import { filters } from "./operation.ts";
 import { type Meta, metaOf } from "./page.ts";
 
 const CountedValue = Type.Object({
@@ -47,7 +47,7 @@ const forEachFacet = <T>(make: (facet: FacetName) => T) =>
 export const VocabularyData = Type.Object({
   ...forEachFacet((facet) =>
     list(
-      `Values that \`${facet}\` finds, most GPs first. ${filters[facet].meaning.split(" If repeated,")[0]}`,
+      `Values that \`${facet}\` finds, most GPs first. ${filterableGp[facet].meaning}`,
       CountedValue,
     ),
   ),

@@ -1,5 +1,5 @@
 /** The page at `/docs/mcp`: how an agent is connected, and what its tools do. */
-import { filters } from "#operations/operation.ts";
+import { filterableGp } from "#records/gp.ts";
 import { copyBlock, unknownOrigin, withOrigin } from "./code-block.ts";
 import { html } from "./html.ts";
 import { docsLayout } from "./layout.ts";
@@ -48,7 +48,7 @@ export const mcpPage = (publicUrl: string | null): string =>
         <p>
           <code>detail</code> is <code>brief</code> by default, which gives the members that matter
           most; with <code>full</code> records are what they are over HTTP. A market is asked for as
-          over HTTP: ${filters.market.meaning.split(" If repeated,")[0]} The resource
+          over HTTP: ${filterableGp.market.meaning} The resource
           <code>gp-records://guide</code> explains every member.
         </p>
       </section>

@@ -2,6 +2,7 @@
 import { Type, type Static } from "./schema.ts";
 import { ExternalIds, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
+import { equality, type Filterable, market, someSignal } from "./filterable.ts";
 import { Principal } from "./principal.ts";
 import { Signal } from "./signal.ts";
 import { propertyTypes, strategies } from "./vocabulary.ts";
@@ -58,3 +59,21 @@ export const Gp = Type.Object(
   { additionalProperties: false },
 );
 export type Gp = Static<typeof Gp>;
+
+export const filterableGp = {
+  market: market(
+    (gp) => gp.markets,
+    "A market of the GP: its title, one of its cities, or a city and a state.",
+  ),
+  tag: equality(
+    ({ tags, strategies, property_types }) => [...tags, ...strategies, ...property_types],
+    "A tag, strategy or property type of the GP, as a whole value.",
+  ),
+  theme: equality((gp) => gp.themes, "A theme of the GP, as a whole value."),
+  property_type: equality(
+    (gp) => gp.property_types,
+    "Property type the GP invests in.",
+    propertyTypes,
+  ),
+  signal: someSignal,
+} satisfies Filterable<Gp>;

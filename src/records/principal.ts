@@ -2,6 +2,7 @@
 import { Type, type Static } from "./schema.ts";
 import { ExternalIds, gps, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text } from "./fields.ts";
+import { type Filterable, ofOneGp } from "./filterable.ts";
 import { ownershipBands, principalRoles } from "./vocabulary.ts";
 
 export const principalMembers = {
@@ -31,3 +32,7 @@ export const Principal = Type.Object(
   { additionalProperties: false },
 );
 export type Principal = Static<typeof Principal>;
+
+export const filterablePrincipal = {
+  ...ofOneGp(["market", "tag", "theme"]),
+} satisfies Filterable<Principal>;

@@ -1,6 +1,7 @@
 /** A project: a property that is offered, bought, built or renewed. */
 import { Type, type Static } from "./schema.ts";
 import { ExternalIds, gps, Provenance, tags, themes, updatedAt } from "./common.ts";
+import { equality, type Filterable, market, range } from "./filterable.ts";
 import { date, decimal, id, label, oneOf, orNull, text, whole } from "./fields.ts";
 import {
   marketBases,
@@ -43,3 +44,26 @@ export const projectMembers = {
 
 export const Project = Type.Object({ ...projectMembers, gps }, { additionalProperties: false });
 export type Project = Static<typeof Project>;
+
+/** Market, tags, themes and property type are the project's own, not its GP's. */
+export const filterableProject = {
+  market: market(
+    (project) => project.market,
+    "The market of the project: its title, one of its cities, or a city and a state.",
+  ),
+  tag: equality(
+    ({ tags, property_type, strategy }) => [
+      ...tags,
+      property_type,
+      ...(strategy === null ? [] : [strategy]),
+    ],
+    "A tag, strategy or property type of the project, as a whole value.",
+  ),
+  theme: equality((project) => project.themes, "A theme of the project, as a whole value."),
+  property_type: equality((project) => project.property_type, "Kind of property.", propertyTypes),
+  type: equality((project) => project.type, "Kind of project.", projectTypes),
+  status: equality((project) => project.status, "Status of the project.", projectStatuses),
+  start_date: range((project) => project.start_date, "Start."),
+  completion_date: range((project) => project.completion_date, "Completion, done or planned."),
+  first_sale_date: range((project) => project.first_sale_date, "First sale of a share."),
+} satisfies Filterable<Project>;

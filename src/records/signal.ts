@@ -1,6 +1,7 @@
 /** A market signal: something that happened on a date, such as an offering, a sale or a fund close. */
 import { Type, type Static } from "./schema.ts";
 import { gps, Provenance, tags, themes, updatedAt } from "./common.ts";
+import { equality, type Filterable, market, range } from "./filterable.ts";
 import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { amountBases, propertyTypes, signalTypes } from "./vocabulary.ts";
 
@@ -27,3 +28,23 @@ export const signalMembers = {
 
 export const Signal = Type.Object({ ...signalMembers, gps }, { additionalProperties: false });
 export type Signal = Static<typeof Signal>;
+
+/** Market, tags, themes and property types are the signal's own, not its GP's. */
+export const filterableSignal = {
+  market: market(
+    (signal) => signal.market,
+    "The market of the signal: its title, one of its cities, or a city and a state.",
+  ),
+  tag: equality(
+    ({ tags, property_types }) => [...tags, ...property_types],
+    "A tag or property type of the signal, as a whole value.",
+  ),
+  theme: equality((signal) => signal.themes, "A theme of the signal, as a whole value."),
+  property_type: equality(
+    (signal) => signal.property_types,
+    "Property type concerned.",
+    propertyTypes,
+  ),
+  type: equality((signal) => signal.type, "What happened.", signalTypes),
+  date: range((signal) => signal.date, "When it happened."),
+} satisfies Filterable<Signal>;

@@ -148,6 +148,9 @@ export function keepCount(set: Bitset): void {
   counts.set(set, countBits(only(set)));
 }
 
+/** Reports whether a set is known to never change again. */
+export const isKept = (set: Bitset): boolean => counts.has(set);
+
 export function countBits(found: Combination): number {
   const { some, each, but } = found;
   if (each.length > 0 || but.length > 0) return countBlocks(found);

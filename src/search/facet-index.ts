@@ -1,19 +1,25 @@
-/** Index of a facet: the GPs that carry each value, by every spelling a query may use. */
+/** Index of values: the records that carry each, by every spelling a query may use. */
+import { fold } from "#records/fold.ts";
+import type { RecordKind } from "#records/kinds.ts";
+import type { Bitset } from "./bitset.ts";
 import { indexSuggestions, type SuggestionIndex } from "./index-suggestions.ts";
-import { type Lists, openNumbers, packLists } from "./lists.ts";
+import {
+  emptyUnion,
+  type Lists,
+  makeUnion,
+  openNumbers,
+  openPositionLists,
+  packLists,
+} from "./lists.ts";
+import { spellingsOfMarket } from "./market-spellings.ts";
 import { indexOfText, type PackedTexts, packTexts, sortByBytes } from "./packed-texts.ts";
 
 /** A way to ask for a value. */
 interface ValueSpelling {
-  value: string;
+  /** Number of the value. */
+  value: number;
   folded: string;
   shown: string;
-}
-
-/** Values, and at the same place in `gps` a GP that carries each. */
-interface Carriers {
-  values: readonly string[];
-  gps: readonly number[];
 }
 
 export interface FacetIndex {
@@ -21,33 +27,57 @@ export interface FacetIndex {
   spellings: PackedTexts;
   /** Spelling → its values, which are numbered in no order. A city's name may be a spelling of several. */
   valuesOfSpelling: Lists;
+  /** Value → positions of the records that carry it, ascending: for the facets of a dataset those of GPs. */
   gpsOfValue: Lists;
   /** Spellings as shown, in the order of `spellings`. */
   suggestions: SuggestionIndex;
 }
 
-/** Indexes a facet. @param carriers never found if their value has no spelling. */
-export function indexFacet(spellings: readonly ValueSpelling[], carriers: Carriers): FacetIndex {
+/** Builder of an index, which takes the records in the order of their positions. */
+interface FacetIndexer {
+  add(values: readonly string[], position: number): void;
+  index(): FacetIndex;
+}
+
+/** @param isMarket the values are titles of markets. One that folds to nothing has no spelling and is never found. */
+export function openFacetIndexer(isMarket: boolean): FacetIndexer {
+  const spellings: ValueSpelling[] = [];
+  const numberOf = new Map<string, number | undefined>();
+  const carried = openNumbers();
+  const positions = openNumbers();
+  let count = 0;
+  const enter = (value: string) => {
+    const own = isMarket ? spellingsOfMarket(value) : [{ folded: fold(value), shown: value }];
+    const number = own.length === 0 ? undefined : count++;
+    numberOf.set(value, number);
+    for (const spelling of own) spellings.push({ value: number!, ...spelling });
+    return number;
+  };
+  return {
+    add(values, position) {
+      for (const value of values.length < 2 ? values : new Set(values)) {
+        const number = numberOf.has(value) ? numberOf.get(value) : enter(value);
+        if (number === undefined) continue;
+        carried.add(number);
+        positions.add(position);
+      }
+    },
+    index: () => indexFacet(spellings, packLists(count, carried.take(), positions.take())),
+  };
+}
+
+function indexFacet(spellings: readonly ValueSpelling[], gpsOfValue: Lists): FacetIndex {
   const shownOf = firstShown(spellings);
   const folded = sortByBytes(shownOf.keys());
-  const spellingOf = numbersOf(folded);
-  const valueOf = numbersOf(new Set(spellings.map(({ value }) => value)));
-  const carried = openNumbers();
-  const gps = openNumbers();
-  carriers.values.forEach((value, i) => {
-    const number = valueOf.get(value);
-    if (number === undefined) return;
-    carried.add(number);
-    gps.add(carriers.gps[i]!);
-  });
+  const spellingOf = new Map(folded.map((spelling, place) => [spelling, place]));
   return {
     spellings: packTexts(folded),
     valuesOfSpelling: packLists(
       folded.length,
       spellings.map((spelling) => spellingOf.get(spelling.folded)!),
-      spellings.map(({ value }) => valueOf.get(value)!),
+      spellings.map(({ value }) => value),
     ),
-    gpsOfValue: packLists(valueOf.size, carried.take(), gps.take()),
+    gpsOfValue,
     suggestions: indexSuggestions(
       folded.map((spelling) => ({ folded: spelling, shown: shownOf.get(spelling)! })),
     ),
@@ -65,14 +95,60 @@ function firstShown(spellings: readonly ValueSpelling[]): Map<string, string> {
   return shownOf;
 }
 
-const numbersOf = (texts: Iterable<string>) =>
-  new Map(Array.from(texts, (text, number) => [text, number]));
-
-/** Returns the numbers of the values that a spelling finds; none if no GP carries one. */
+/** Returns the numbers of the values that a spelling finds; none if no record carries one. */
 export function valuesOf({ spellings, valuesOfSpelling }: FacetIndex, folded: string): Uint32Array {
   const { starts, items } = valuesOfSpelling;
   const spelling = folded === "" ? -1 : indexOfText(spellings, Buffer.from(folded));
   return spelling === -1
     ? items.subarray(0, 0)
     : items.subarray(starts[spelling], starts[spelling + 1]);
+}
+
+/** A part of a filter that no record satisfies. */
+export interface Miss {
+  /** Kind of the records that would satisfy it. */
+  kind: RecordKind;
+  parameter: string;
+  value: string;
+  /** Empty if nothing in the value can be searched. */
+  folded: string;
+}
+
+type Missed = Pick<Miss, "kind" | "parameter">;
+
+/** Returns the numbers of the requested values. Adds values that no record carries to `misses`. */
+export function askedValues(
+  index: FacetIndex,
+  missed: Missed,
+  asked: readonly string[],
+  misses: Miss[],
+): number[] {
+  return asked.flatMap((value) => {
+    const folded = fold(value);
+    const found = valuesOf(index, folded);
+    if (found.length === 0) misses.push({ ...missed, value, folded });
+    return [...found];
+  });
+}
+
+/** Sets of records by the values that they carry. */
+export interface ValueSets {
+  index: FacetIndex;
+  /** Returns sets of all records that carry one of the values, valid until the next call. */
+  find(asked: readonly string[], misses: Miss[]): readonly Bitset[];
+}
+
+/** @param count number of all records of the kind. */
+export function openValueSets(index: FacetIndex, missed: Missed, count: number): ValueSets {
+  const recordsOfValue = openPositionLists(index.gpsOfValue, count);
+  const carriers = makeUnion(count);
+  return {
+    index,
+    find(asked, misses) {
+      emptyUnion(carriers);
+      for (const value of askedValues(index, missed, asked, misses))
+        recordsOfValue.addTo(carriers, value);
+      return carriers.sets;
+    },
+  };
 }

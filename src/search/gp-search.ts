@@ -10,28 +10,18 @@ import {
 } from "./bitset.ts";
 import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
 import { documentCount } from "./documents.ts";
-import { valuesOf } from "./facet-index.ts";
+import { type Miss, openValueSets, type ValueSets } from "./facet-index.ts";
 import { positionOfId } from "./id-index.ts";
-import { emptyUnion, makeUnion, openPositionLists } from "./lists.ts";
+import { emptyUnion, makeUnion } from "./lists.ts";
 import { matchNames, openNames, rankCount } from "./match-names.ts";
 
 /** Conditions on a GP. A record is found if one of its GPs satisfies all of them. */
-export type GpFilter = { name?: string | undefined } & {
+export type GpFilter = { gp_name?: string | undefined } & {
   [facet in FacetName]?: readonly string[] | undefined;
 };
 
-export const hasFacets = (filter: GpFilter): boolean =>
-  facetNames.some((name) => (filter[name]?.length ?? 0) > 0);
-
-/** A part of the filter that no GP satisfies. `folded` is empty if nothing in it can be searched. */
-export interface Miss {
-  parameter: "gp_name" | FacetName;
-  value: string;
-  folded: string;
-}
-
 /** GPs that satisfy a filter, valid until the next search. */
-export interface FoundGps {
+interface FoundGps {
   all: Combination;
   /** GPs of each rank, the best rank first. */
   ranks: readonly Combination[];
@@ -39,18 +29,28 @@ export interface FoundGps {
   misses: Miss[];
 }
 
-interface GpSearch {
+export interface GpSearch {
+  facets: Readonly<Record<FacetName, ValueSets>>;
   find(filter: GpFilter): FoundGps;
 }
+
+/** Returns the part of a filter for a name that no GP has. */
+export const missedName = (value: string, folded: string): Miss => ({
+  kind: "gp",
+  parameter: "gp_name",
+  value,
+  folded,
+});
 
 export function openGpSearch(parts: DatasetParts): GpSearch {
   const gpCount = documentCount(parts.documents.gp);
   const names = openNames(parts.names, gpCount);
-  const facets = facetNames.map((name) => ({
-    name,
-    gpsOfValue: openPositionLists(parts.facets[name].gpsOfValue, gpCount),
-    carriers: makeUnion(gpCount),
-  }));
+  const facets = Object.fromEntries(
+    facetNames.map((name) => [
+      name,
+      openValueSets(parts.facets[name], { kind: "gp", parameter: name }, gpCount),
+    ]),
+  ) as Record<FacetName, ValueSets>;
   const unions = Array.from({ length: rankCount }, () => makeUnion(gpCount));
   const every = makeBitset(gpCount);
   addEvery(every, gpCount);
@@ -66,23 +66,21 @@ export function openGpSearch(parts: DatasetParts): GpSearch {
   }
 
   return {
+    facets,
     find(filter) {
       const misses: Miss[] = [];
-      let ranked = [[every]];
-      if (filter.name !== undefined) {
-        ranked = findNamed(filter.name);
-        if (ranked.length === 0)
-          misses.push({ parameter: "gp_name", value: filter.name, folded: fold(filter.name) });
+      let ranked: (readonly Bitset[])[] = [[every]];
+      const { gp_name: name } = filter;
+      if (name !== undefined) {
+        ranked = findNamed(name);
+        if (ranked.length === 0) misses.push(missedName(name, fold(name)));
       }
-      const each: Bitset[][] = [];
-      for (const { name, gpsOfValue, carriers } of facets) {
-        if (!isGiven(filter[name])) continue;
-        emptyUnion(carriers);
-        for (const value of readValues(parts, name, filter[name], misses))
-          gpsOfValue.addTo(carriers, value);
-        each.push(carriers.sets);
+      const each: (readonly Bitset[])[] = [];
+      for (const facet of facetNames) {
+        const { [facet]: asked = [] } = filter;
+        if (asked.length > 0) each.push(facets[facet].find(asked, misses));
       }
-      if (filter.name === undefined && each.length > 0) ranked = [each.pop()!];
+      if (name === undefined && each.length > 0) ranked = [each.pop()!];
       return {
         all: { some: ranked.flat(), each, but: [] },
         ranks: ranked.map((some, rank) => ({ some, each, but: ranked.slice(0, rank).flat() })),
@@ -90,22 +88,4 @@ export function openGpSearch(parts: DatasetParts): GpSearch {
       };
     },
   };
-}
-
-const isGiven = (values: readonly string[] | undefined) =>
-  values !== undefined && values.length > 0;
-
-/** Returns the numbers of the requested values of a facet. Adds values that no GP carries to `misses`. */
-export function readValues(
-  parts: Pick<DatasetParts, "facets">,
-  facet: FacetName,
-  asked: readonly string[] = [],
-  misses: Miss[],
-): number[] {
-  return asked.flatMap((value) => {
-    const folded = fold(value);
-    const found = valuesOf(parts.facets[facet], folded);
-    if (found.length === 0) misses.push({ parameter: facet, value, folded });
-    return [...found];
-  });
 }

@@ -15,9 +15,10 @@ import {
   only,
   storeBits,
 } from "./bitset.ts";
-import { type DatasetParts, type FacetName, facetNames, type LinkedKind } from "./dataset-parts.ts";
+import { type DatasetParts, facetNames, type LinkedKind } from "./dataset-parts.ts";
 import { documentCount } from "./documents.ts";
-import { type GpFilter, type Miss, type openGpSearch, readValues } from "./gp-search.ts";
+import { askedValues, type Miss } from "./facet-index.ts";
+import { type GpFilter, type GpSearch, missedName } from "./gp-search.ts";
 import { emptyUnion, isLong, type Lists, makeUnion, type Union } from "./lists.ts";
 import { forEachWord, keep, matchWord } from "./match-names.ts";
 
@@ -39,7 +40,7 @@ const commonNamesKept = 32;
 
 export function openLinkedSearch(
   parts: DatasetParts,
-  gps: ReturnType<typeof openGpSearch>,
+  gps: GpSearch,
   kind: LinkedKind,
 ): LinkedSearch {
   const count = documentCount(parts.documents[kind]);
@@ -60,7 +61,7 @@ export function openLinkedSearch(
     const match = matchWord(parts.names, folded);
     emptyLinks(ofName);
     forEachWord(match, (word) => ofWord.addTo(ofName, word));
-    if (match.gpCount === 0) misses.push({ parameter: "gp_name", value: name, folded });
+    if (match.gpCount === 0) misses.push(missedName(name, folded));
     return ofName;
   }
 
@@ -70,7 +71,7 @@ export function openLinkedSearch(
     if (known === undefined) {
       known = links.makeSet();
       const { records, shared } = known;
-      forEachBit(gps.find({ name }).all, (gp) => links.follow(gp, records, shared));
+      forEachBit(gps.find({ gp_name: name }).all, (gp) => links.follow(gp, records, shared));
       keepCount(records);
       keep(ofCommonName, name, known, commonNamesKept);
     }
@@ -80,11 +81,16 @@ export function openLinkedSearch(
   }
 
   /** Returns the records of the GPs that carry one of the values. */
-  function findFacet(facet: (typeof facets)[number], asked: GpFilter[FacetName], misses: Miss[]) {
-    emptyLinks(facet.union);
-    for (const value of readValues(parts, facet.name, asked, misses))
-      facet.ofValue.addTo(facet.union, value);
-    return facet.union;
+  function findFacet(
+    { name, ofValue, union }: (typeof facets)[number],
+    asked: readonly string[],
+    misses: Miss[],
+  ) {
+    emptyLinks(union);
+    const missed = { kind: "gp", parameter: name } as const;
+    for (const value of askedValues(parts.facets[name], missed, asked, misses))
+      ofValue.addTo(union, value);
+    return union;
   }
 
   function follow(all: Combination): FoundRecords {
@@ -102,7 +108,7 @@ export function openLinkedSearch(
   return {
     count,
     find(filter) {
-      const { name } = filter;
+      const { gp_name: name } = filter;
       const folded = name === undefined ? "" : fold(name);
       const misses: Miss[] = [];
       const unions: LinkedUnion[] = [];
@@ -114,9 +120,10 @@ export function openLinkedSearch(
           return { ...follow(gpsFound.all), misses: gpsFound.misses };
         unions.push(findCommonName(name));
       }
-      for (const facet of facets)
-        if ((filter[facet.name]?.length ?? 0) > 0)
-          unions.push(findFacet(facet, filter[facet.name], misses));
+      for (const facet of facets) {
+        const { [facet.name]: asked = [] } = filter;
+        if (asked.length > 0) unions.push(findFacet(facet, asked, misses));
+      }
       return { ...combine(unions), misses };
     },
   };

@@ -1,15 +1,69 @@
-/** A dataset in memory. It finds the records that satisfy a query, their number and their order. */
-import { type Combination, countBits, pageOfBits } from "./bitset.ts";
-import type { DatasetParts, LinkedKind } from "./dataset-parts.ts";
-import { type GpFilter, hasFacets, type Miss, openGpSearch } from "./gp-search.ts";
+/** A dataset in memory. It selects the records of a kind that satisfy a filter: their number, a page of them, and counts. */
+import type { Filterable } from "#records/filterable.ts";
+import { filterableGp } from "#records/gp.ts";
+import type { RecordKind } from "#records/kinds.ts";
+import { filterablePrincipal } from "#records/principal.ts";
+import { filterableProject } from "#records/project.ts";
+import { filterableSignal } from "#records/signal.ts";
+import {
+  addBits,
+  addEvery,
+  type Bitset,
+  type Combination,
+  countBits,
+  forEachBit,
+  clear,
+  hasBit,
+  isKept,
+  keepCount,
+  makeBitset,
+  only,
+  pageOfBits,
+  storeBits,
+} from "./bitset.ts";
+import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
+import { documentCount, type EachKind } from "./documents.ts";
+import type { FacetIndex, Miss, ValueSets } from "./facet-index.ts";
+import { longestSpellings } from "./facet-values.ts";
+import { type GpFilter, openGpSearch } from "./gp-search.ts";
 import { openLinkedSearch } from "./linked-search.ts";
-import { suggestionsFor } from "./suggestions.ts";
+import { invertLists, type Lists } from "./lists.ts";
+import { type Between, openOwnValues } from "./own-values.ts";
+import { suggest } from "./suggestions.ts";
+
+/** Conditions on records of each kind, by name. */
+export const filterable: EachKind<Filterable<never>> = {
+  gp: filterableGp,
+  principal: filterablePrincipal,
+  signal: filterableSignal,
+  project: filterableProject,
+};
+
+/**
+ * Conditions that a record must satisfy, all of them, by the names of its kind: values, any of which is enough, the ends of
+ * a range, or for `signal` what one signal must satisfy. An empty one is no condition.
+ */
+export interface Filter {
+  /** Part of a name of a GP, or its id. */
+  readonly gp_name?: string | undefined;
+  /** Conditions on a GP of the record, for a kind that has tags, themes and markets of its own. */
+  readonly gp?: GpFilter | undefined;
+  readonly [name: string]: Asked | undefined;
+}
+type Asked = string | readonly string[] | Between | GpFilter | Filter;
+
+/**
+ * Order of records. `usual` is that of the operations, and the only one for signals, projects and principals. For GPs
+ * `name` ignores how well a name matches, and `latest` has those with the newest signal first.
+ */
+export type Order = "usual" | "name" | "latest";
 
 export interface Selection {
   /** Number of records that satisfy the filter. */
   total: number;
   /** Positions of the records on the page, in order. */
   positions: number[];
+  /** Parts of the filter that no record satisfies. */
   misses: Miss[];
 }
 
@@ -21,10 +75,17 @@ export interface Bounds {
 /** A dataset to ask. Every member throws once it is closed. */
 export interface ReadModel {
   readonly parts: DatasetParts;
-  /** Selects GPs, best name first. */
-  selectGps(filter: GpFilter, bounds: Bounds): Selection;
-  /** Selects records linked to a GP that satisfies the filter. Without a filter it selects all, linked or not. */
-  selectLinked(kind: LinkedKind, filter: GpFilter, bounds: Bounds): Selection;
+  /**
+   * Selects records of a kind. Values of their own that were never asked for are read first, from every record of the
+   * kind: run `prepare` where other work must not wait for that.
+   */
+  select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
+  /** Reads what a filter needs, and yields about every millisecond. */
+  prepare(kind: RecordKind, filter: Filter): Generator<void>;
+  /** Returns all values that a condition by equality finds, each in its longest spelling. */
+  values(kind: RecordKind, name: string): readonly string[];
+  /** Counts the records that carry each value, among those that satisfy the rest of the filter. */
+  count(kind: RecordKind, name: string, values: readonly string[], filter: Filter): number[];
   /** Returns at most three known names or values like the missed one. */
   suggestionsFor(miss: Miss): string[];
   /** Refuses every question from now on. Freed arrays are empty, and would give wrong answers without an error. */
@@ -34,15 +95,125 @@ export interface ReadModel {
 /** Opens a model. It keeps scratch sets between calls, so it serves one thread. */
 export function openReadModel(parts: DatasetParts): ReadModel {
   const gps = openGpSearch(parts);
+  const own = {
+    gp: openOwnValues(parts, "gp", withoutFacets(filterable.gp)),
+    principal: openOwnValues(parts, "principal", filterable.principal),
+    signal: openOwnValues(parts, "signal", filterable.signal),
+    project: openOwnValues(parts, "project", filterable.project),
+  };
   const linked = {
     principal: openLinkedSearch(parts, gps, "principal"),
     signal: openLinkedSearch(parts, gps, "signal"),
     project: openLinkedSearch(parts, gps, "project"),
   };
+  const scratch = new Map<RecordKind, Bitset>();
+  const valuesOf = new Map<FacetIndex, readonly string[]>();
+  /** GPs with a signal that satisfies the present filter. */
+  const active = makeBitset(documentCount(parts.documents.gp));
+  /** Set of signals that never changes → their GPs. */
+  const gpsOfKept = new WeakMap<Bitset, Bitset>();
+  let gpsOfSignal: Lists | undefined;
+  let byActivity: Uint32Array | undefined;
   let isClosed = false;
   const requireOpen = () => {
     if (isClosed) failClosed(parts.version);
   };
+  const countOf = (kind: RecordKind) => documentCount(parts.documents[kind]);
+  const scratchOf = (kind: RecordKind) =>
+    scratch.getOrInsertComputed(kind, () => makeBitset(countOf(kind)));
+
+  function* prepare(kind: RecordKind, filter: Filter): Generator<void> {
+    const { ofRecord, ofSignal } = sortConditions(kind, filter);
+    if (ofRecord.length > 0) yield* own[kind].read();
+    if (ofSignal !== null) yield* prepare("signal", ofSignal);
+  }
+
+  /** Returns lists of sets for the conditions on the records themselves: a record is in one set of each list. */
+  function findOwn(
+    kind: RecordKind,
+    { ofRecord, ofSignal }: Omit<Conditions, "ofGp">,
+    misses: Miss[],
+  ): (readonly Bitset[])[] {
+    if (ofRecord.length > 0) finish(own[kind].read());
+    const found = ofRecord.flatMap(([name, asked]) =>
+      filterable[kind][name]!.by === "range"
+        ? own[kind].between(name, asked as Between)
+        : [own[kind].setsOf(name).find(asked as readonly string[], misses)],
+    );
+    if (ofSignal !== null) found.push(gpsWithSignal(ofSignal));
+    return found;
+  }
+
+  /** Returns sets of the GPs with a signal that satisfies the filter. */
+  function gpsWithSignal(filter: Filter): readonly Bitset[] {
+    const { all } = find("signal", filter);
+    clear(active);
+    if (all.each.length > 0) {
+      followSignals(all, active);
+      return [active];
+    }
+    // Following 100,000 signals takes 1 ms.
+    const kept = all.some.filter(isKept).map((set) => gpsOfKept.getOrInsertComputed(set, gpsOf));
+    for (const set of all.some) if (!isKept(set)) followSignals(only(set), active);
+    return [active, ...kept];
+  }
+
+  function gpsOf(signals: Bitset): Bitset {
+    const gps = makeBitset(countOf("gp"));
+    followSignals(only(signals), gps);
+    keepCount(gps);
+    return gps;
+  }
+
+  /** Adds the GPs of signals to a set. */
+  function followSignals(signals: Combination, into: Bitset): void {
+    const count = countOf("signal");
+    gpsOfSignal ??= invertLists(parts.recordsOfGp.signal, count, inOrder(countOf("gp")));
+    const { starts, items } = gpsOfSignal;
+    forEachBit(signals, (signal) => addBits(into, items, starts[signal]!, starts[signal + 1]!));
+  }
+
+  function find(kind: RecordKind, filter: Filter): Found {
+    const { ofGp, ...conditions } = sortConditions(kind, filter);
+    const missed: Miss[] = [];
+    // These come first, as a question about signals may use the sets that a search for GPs fills.
+    const others = findOwn(kind, conditions, missed);
+    const narrow = narrowBy(others);
+    if (kind === "gp") {
+      const { all, ranks, misses } = gps.find(ofGp ?? {});
+      const narrowed = narrow(all);
+      const total = countBits(narrowed);
+      return { all: narrowed, parts: ranks.map(narrow), total, misses: [...misses, ...missed] };
+    }
+    if (ofGp === null) {
+      const [some = [every(kind)], ...each] = others;
+      const all = { some, each, but: [] };
+      return { all, parts: [all], total: countBits(all), misses: missed };
+    }
+    const { found, total, misses } = linked[kind].find(ofGp);
+    const all = narrow(found);
+    return {
+      all,
+      parts: [all],
+      total: all === found ? total : countBits(all),
+      misses: [...misses, ...missed],
+    };
+  }
+
+  const everyOf = new Map<RecordKind, Bitset>();
+  const every = (kind: RecordKind) =>
+    everyOf.getOrInsertComputed(kind, () => {
+      const set = makeBitset(countOf(kind));
+      addEvery(set, countOf(kind));
+      return set;
+    });
+
+  const setsOf = (kind: RecordKind, name: string): ValueSets => {
+    if (kind === "gp" && isFacet(name)) return gps.facets[name];
+    finish(own[kind].read());
+    return own[kind].setsOf(name);
+  };
+
   const model: ReadModel = {
     parts,
     close() {
@@ -50,29 +221,111 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       const { version } = parts;
       Object.defineProperty(model, "parts", { get: () => failClosed(version) });
     },
-    selectGps(filter, bounds) {
+    select(kind, filter, bounds, order = "usual") {
       requireOpen();
-      const { all, ranks, misses } = gps.find(filter);
-      return { ...pageOf(countBits(all), ranks, bounds), misses };
+      if (kind !== "gp" && !isGiven(filter)) return pageOfAll(countOf(kind), bounds);
+      const { all, parts: ranked, total, misses } = find(kind, filter);
+      if (kind !== "gp" || order !== "latest")
+        return { ...pageOf(total, order === "name" ? [all] : ranked, bounds), misses };
+      storeBits(scratchOf("gp"), all);
+      byActivity ??= orderByActivity(parts);
+      return { total, positions: pageInOrder(scratchOf("gp"), byActivity, bounds), misses };
     },
-    selectLinked(kind, filter, bounds) {
+    *prepare(kind, filter) {
       requireOpen();
-      const { count, find } = linked[kind];
-      if (filter.name === undefined && !hasFacets(filter)) return pageOfAll(count, bounds);
-      const { found, total, misses } = find(filter);
-      return { ...pageOf(total, [found], bounds), misses };
+      for (const _ of prepare(kind, filter)) {
+        yield;
+        requireOpen();
+      }
     },
-    suggestionsFor(miss) {
+    values(kind, name) {
       requireOpen();
-      return suggestionsFor(parts, miss);
+      return valuesOf.getOrInsertComputed(setsOf(kind, name).index, longestSpellings);
+    },
+    count(kind, name, values, filter) {
+      requireOpen();
+      const { find: carriersOf } = setsOf(kind, name);
+      const set = scratchOf(kind);
+      storeBits(set, find(kind, { ...filter, [name]: undefined }).all);
+      const each = [[set]];
+      return values.map((value) => countBits({ some: carriersOf([value], []), each, but: [] }));
+    },
+    suggestionsFor({ kind, parameter, folded }) {
+      requireOpen();
+      if (folded === "") return [];
+      const isName = parameter === "gp_name";
+      const index = isName ? parts.nameSuggestions : setsOf(kind, parameter).index.suggestions;
+      return suggest(index, folded);
     },
   };
   return model;
 }
 
+function finish(steps: Generator<void>): void {
+  while (steps.next().done !== true);
+}
+
 function failClosed(version: string): never {
   throw new Error(`The dataset ${version} was replaced, and its memory has been freed.`);
 }
+
+/** Records that satisfy a filter, valid until the next question. */
+interface Found {
+  all: Combination;
+  /** The same, in parts that follow one another in the usual order. */
+  parts: readonly Combination[];
+  total: number;
+  misses: Miss[];
+}
+
+const isFacet = (name: string): name is FacetName => facetNames.some((one) => one === name);
+
+/** Facets of GPs are indexed at import. */
+const withoutFacets = (conditions: Filterable<never>): Filterable<never> =>
+  Object.fromEntries(Object.entries(conditions).filter(([name]) => !isFacet(name)));
+
+/** Conditions of a filter, by what they are about. */
+interface Conditions {
+  /** Conditions on one GP, or on the GP itself; null if there are none. */
+  ofGp: GpFilter | null;
+  ofRecord: readonly (readonly [name: string, asked: Asked])[];
+  /** Conditions on one signal of a GP. */
+  ofSignal: Filter | null;
+}
+
+/** @throws Error if the kind has no such condition. */
+function sortConditions(kind: RecordKind, filter: Filter): Conditions {
+  const ofGp: Record<string, Asked> = {};
+  const ofRecord: [string, Asked][] = [];
+  let ofSignal: Filter | null = null;
+  let isOfGp = false;
+  for (const name in filter) {
+    const { [name]: asked } = filter;
+    if (!isGiven(asked)) continue;
+    const by = filterable[kind][name]?.by;
+    if (name === "gp") Object.assign(ofGp, asked);
+    else if (name === "gp_name" || by === "ofOneGp" || (kind === "gp" && isFacet(name)))
+      ofGp[name] = asked;
+    else if (by === "someSignal") ofSignal = asked as Filter;
+    else if (by !== undefined) ofRecord.push([name, asked]);
+    else throw new Error(`A ${kind} cannot be asked for by '${name}'.`);
+    isOfGp ||= by === undefined || by === "ofOneGp";
+  }
+  return { ofGp: isOfGp || kind === "gp" ? (ofGp as GpFilter) : null, ofRecord, ofSignal };
+}
+
+/** Reports whether anything is asked for. A list without values and a range without ends are nothing. */
+function isGiven(asked: Asked | undefined): asked is Asked {
+  if (typeof asked !== "object") return asked !== undefined;
+  if (Array.isArray(asked)) return asked.length > 0;
+  return Object.values(asked as Filter).some(isGiven);
+}
+
+/** Returns a function that keeps the positions that are in one set of each list, too. */
+const narrowBy =
+  (others: readonly (readonly Bitset[])[]) =>
+  (found: Combination): Combination =>
+    others.length === 0 ? found : { ...found, each: [...found.each, ...others] };
 
 function pageOf(total: number, parts: readonly Combination[], { limit, offset }: Bounds) {
   const positions: number[] = [];
@@ -88,4 +341,22 @@ function pageOfAll(total: number, { limit, offset }: Bounds): Selection {
   const positions: number[] = [];
   for (let at = offset; at < Math.min(total, offset + limit); at++) positions.push(at);
   return { total, positions, misses: [] };
+}
+
+/** Orders GPs by their latest signal. Signals are numbered from the newest on, so a GP's first is its latest. */
+function orderByActivity({ recordsOfGp: { signal }, documents }: DatasetParts): Uint32Array {
+  const { starts, items } = signal;
+  const none = documentCount(documents.signal);
+  const first = (gp: number) => (starts[gp] === starts[gp + 1] ? none : items[starts[gp]!]!);
+  return inOrder(starts.length - 1).sort((a, b) => first(a) - first(b) || a - b);
+}
+
+const inOrder = (count: number) => Uint32Array.from({ length: count }, (_, position) => position);
+
+function pageInOrder(found: Bitset, order: Uint32Array, { limit, offset }: Bounds): number[] {
+  const page: number[] = [];
+  let skip = offset;
+  for (let i = 0; i < order.length && page.length < limit; i++)
+    if (hasBit(found, order[i]!) && skip-- <= 0) page.push(order[i]!);
+  return page;
 }

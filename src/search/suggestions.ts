@@ -1,6 +1,4 @@
 /** Suggests spellings: the known texts most similar to the requested one. */
-import type { DatasetParts } from "./dataset-parts.ts";
-import type { Miss } from "./gp-search.ts";
 import { differentTrigrams, digitsOf, type SuggestionIndex } from "./index-suggestions.ts";
 import { textAt } from "./packed-texts.ts";
 
@@ -31,15 +29,6 @@ export function suggest(index: SuggestionIndex, folded: string): string[] {
     });
   }
   return best.map(({ text }) => textAt(index.shown, text));
-}
-
-/** Returns at most three names or values of GPs like the missed one. */
-export function suggestionsFor(
-  { nameSuggestions, facets }: Pick<DatasetParts, "nameSuggestions" | "facets">,
-  { parameter, folded }: Miss,
-): string[] {
-  if (folded === "") return [];
-  return suggest(parameter === "gp_name" ? nameSuggestions : facets[parameter].suggestions, folded);
 }
 
 /** Returns the numbers of the requested trigrams that any text has. */

@@ -49,7 +49,7 @@ test("a follower serves the current generation from the start, takes a new one o
   assert.equal(served(), first);
   await follower.look();
   assert.equal(served(), second);
-  const find = (name: string, of = model) => of.selectGps({ name }, bounds).total;
+  const find = (name: string, of = model) => of.select("gp", { gp_name: name }, bounds).total;
   assert.deepEqual([find("a"), find("b")], [1, 0], "who has the old model can go on with it");
   await rollBack(catalogue, day(3));
   await follower.look();
@@ -225,7 +225,7 @@ test("the memory of a replaced dataset is given back after two seconds, all of i
   assert.equal(freed(), memory.length);
   const { parts } = follower.model()!;
   assert.ok(buffersIn(parts).every(({ detached }) => !detached));
-  assert.equal(follower.model()!.selectGps({ name: "b" }, bounds).total, 1);
+  assert.equal(follower.model()!.select("gp", { gp_name: "b" }, bounds).total, 1);
 });
 
 test("the memory of a replaced dataset is given back before another one is loaded, however soon", async (t) => {
@@ -243,9 +243,12 @@ test("a model whose memory was given back refuses every question and names its d
   await follower.look();
   for (const ask of [
     () => model.parts,
-    () => model.selectGps({ name: "a" }, bounds),
-    () => model.selectLinked("signal", {}, bounds),
-    () => model.suggestionsFor({ parameter: "gp_name", value: "x", folded: "x" }),
+    () => model.select("gp", { gp_name: "a" }, bounds),
+    () => model.select("signal", {}, bounds),
+    () => model.prepare("signal", { type: ["news"] }).next(),
+    () => model.values("gp", "tag"),
+    () => model.count("gp", "tag", ["core"], {}),
+    () => model.suggestionsFor({ kind: "gp", parameter: "gp_name", value: "x", folded: "x" }),
   ])
     assert.throws(ask, { message: new RegExp(`dataset ${first} was replaced`) });
 });

@@ -15,12 +15,15 @@ test("a facet is named where it is indexed, filled and described: all else follo
   assert.deepEqual(holding(new RegExp(`"${theme}"|\\b${theme}(:|,| [},])`)), [
     // The page of a GP links each list of the record to the filter that finds its like.
     "src/dashboard/screens/gp.ts",
-    "src/datasets/index-records.ts",
-    // Tools for agents list records by what these carry themselves, which is no filter of an operation.
+    // The tools that list records have it in their titles.
     "src/mcp/list-tools.ts",
     "src/operations/operation.ts",
     "src/pages/docs-mcp.ts",
+    // Each kind says what it means for its records.
+    "src/records/gp.ts",
+    "src/records/principal.ts",
+    "src/records/project.ts",
+    "src/records/signal.ts",
     "src/search/dataset-parts.ts",
-    "src/search/listings.ts",
   ]);
 });

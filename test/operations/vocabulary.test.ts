@@ -31,9 +31,13 @@ for (const [what, records] of [
           () => [],
         );
         assert.equal(total, found.total, `${facet} ${value}`);
-        assert.equal(total, model.selectGps({ [facet]: [value] }, page).total, `${facet} ${value}`);
+        assert.equal(
+          total,
+          model.select("gp", { [facet]: [value] }, page).total,
+          `${facet} ${value}`,
+        );
         for (const spelling of spellings)
-          assert.ok(model.selectGps({ [facet]: [spelling] }, page).total >= total, spelling);
+          assert.ok(model.select("gp", { [facet]: [spelling] }, page).total >= total, spelling);
       }
       const listed = new Set(values.map(({ value }) => fold(value)));
       assert.equal(listed.size, values.length, "each value once");

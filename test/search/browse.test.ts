@@ -1,56 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browse } from "#search/browse.ts";
-import { facetNames } from "#search/dataset-parts.ts";
+import { nameOfMarket } from "#search/browse.ts";
 import { readDocuments } from "#search/documents.ts";
-import type { ReadModel } from "#search/read-model.ts";
-import { awkwardRecords } from "../support/awkward.ts";
+import type { Filter, ReadModel } from "#search/read-model.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
 
 const everything = { limit: 1000, offset: 0 };
-const namesOf = (model: ReadModel, positions: readonly number[]) =>
-  readDocuments<{ name: string }>(model.parts.documents.gp, positions).map(({ name }) => name);
 const titlesOf = (model: ReadModel, positions: readonly number[]) =>
   readDocuments<{ title: string }>(model.parts.documents.signal, positions).map(
     ({ title }) => title,
   );
 
-for (const [what, records] of [
-  ["the cast", cast],
-  ["awkward records", awkwardRecords(7, { gps: 60, principals: 10, signals: 60, projects: 10 })],
-] as const)
-  test(`every value of ${what} is counted as a query for it counts, alone and with any other`, async (t) => {
-    const model = await modelOf(t, records);
-    const { gps, values } = browse(model.parts);
-    const others = [
-      {},
-      { name: "partners" },
-      ...facetNames.flatMap((name) =>
-        values[name].slice(0, 8).map((value) => ({ [name]: [value] })),
-      ),
-    ];
-    for (const name of facetNames)
-      for (const other of others) {
-        const counts = gps.count(name, values[name], other);
-        const asked = values[name].map((value) => ({ ...other, [name]: [value] }));
-        assert.deepEqual(
-          counts,
-          asked.map((filter) => model.selectGps(filter, everything).total),
-        );
-      }
-  });
-
 test("every tag, theme and market that a GP carries can be chosen", async (t) => {
   const model = await modelOf(t, cast);
-  const { values } = browse(model.parts);
-  assert.deepEqual(values.market.toSorted(), [
+  const values = (name: string) => model.values("gp", name).toSorted();
+  const markets = model.values("gp", "market").map((title) => nameOfMarket(model, title));
+  assert.deepEqual(markets.toSorted(), [
     "Asia-Pacific",
     "Dallas, TX",
     "New York, NY",
     "Winston-Salem, NC",
   ]);
-  assert.deepEqual(values.tag.toSorted(), [
+  assert.deepEqual(values("tag"), [
     "ai",
     "core",
     "multifamily",
@@ -60,7 +32,7 @@ test("every tag, theme and market that a GP carries can be chosen", async (t) =>
     "serial_filer",
     "value_add",
   ]);
-  assert.deepEqual(values.theme.toSorted(), ["build_to_rent", "opportunity_zones"]);
+  assert.deepEqual(values("theme"), ["build_to_rent", "opportunity_zones"]);
 });
 
 test("a market is called by its first city and state, unless another answers to them too", async (t) => {
@@ -75,39 +47,14 @@ test("a market is called by its first city and state, unless another answers to 
     t,
     titles.map((title) => ({ record: "gp", id: title, name: title, markets: [title] })),
   );
-  const { nameOfMarket } = browse(model.parts);
-  assert.deepEqual(titles.map(nameOfMarket), [
+  const names = titles.map((title) => nameOfMarket(model, title));
+  assert.deepEqual(names, [
     "Nashville, TN",
     "Columbus-Auburn, GA-AL",
     "Columbus, GA-AL",
     "Louisville/Jefferson County, KY",
     "Asia-Pacific",
   ]);
-});
-
-test("GPs come with the latest signal first, those without one last by name, or all by name", async (t) => {
-  const model = await modelOf(t, cast);
-  const { gps } = browse(model.parts);
-  const order = (by: "latest" | "name") => namesOf(model, gps.select({}, by, everything).positions);
-  const byName = model.selectGps({}, everything).positions;
-  assert.deepEqual(order("name"), namesOf(model, byName));
-  assert.deepEqual(order("latest").slice(0, 2), [
-    "Northwind Residential Partners",
-    "Stonehaven Realty",
-  ]);
-  const rest = order("name").filter((name) => !/^(?:Northwind|Stonehaven)/.test(name));
-  assert.deepEqual(order("latest").slice(2), rest);
-});
-
-test("pages of GPs neither repeat nor miss one, in both orders", async (t) => {
-  const model = await modelOf(t, cast);
-  const { gps } = browse(model.parts);
-  for (const order of ["latest", "name"] as const) {
-    const paged = [0, 3, 6, 9].flatMap(
-      (offset) => gps.select({}, order, { limit: 3, offset }).positions,
-    );
-    assert.deepEqual(paged, gps.select({}, order, everything).positions);
-  }
 });
 
 const inMarket = (id: string, type: string, market: string | null, gps: string[]) => ({
@@ -130,17 +77,21 @@ test("signals are found by type, by their own market in any spelling, and by the
     inMarket("three", "news", null, ["a"]),
     inMarket("four", "news", 'Quoted "Place"', []),
   ]);
-  const { gps, signals } = browse(model.parts);
-  const ids = (filter: Parameters<typeof signals.select>[0]) =>
-    titlesOf(model, signals.select(filter, everything).positions)
+  const ids = (filter: Filter) =>
+    titlesOf(model, model.select("signal", filter, everything).positions)
       .map((title) => title.split(" ")[0]!)
       .toSorted();
   assert.deepEqual(ids({}), ["four", "one", "three", "two"]);
-  assert.deepEqual(ids({ types: ["news"] }), ["four", "one", "three"]);
-  assert.deepEqual(ids({ markets: ["fort worth"] }), ["one", "two"]);
-  assert.deepEqual(ids({ markets: ["Nowhere"] }), []);
-  assert.deepEqual(ids({ types: ["news"], gps: gps.find({ tag: ["x"] }) }), ["one", "three"]);
-  const { ofType, ofMarket } = signals.select({ types: ["news"], markets: ["dallas"] }, everything);
-  assert.deepEqual(Object.fromEntries(ofType), { news: 1, acquisition: 1 });
-  assert.deepEqual(Object.fromEntries(ofMarket), { [dallas]: 1, 'Quoted "Place"': 1 });
+  assert.deepEqual(ids({ type: ["news"] }), ["four", "one", "three"]);
+  assert.deepEqual(ids({ market: ["fort worth"] }), ["one", "two"]);
+  assert.deepEqual(ids({ market: ["Nowhere"] }), []);
+  assert.deepEqual(ids({ type: ["news"], gp: { tag: ["x"] } }), ["one", "three"]);
+  const filter = { type: ["news"], market: ["dallas"] };
+  const countsOf = (name: string) => {
+    const values = model.values("signal", name);
+    const counts = model.count("signal", name, values, filter);
+    return Object.fromEntries(values.map((value, i) => [value, counts[i]]));
+  };
+  assert.deepEqual(countsOf("type"), { news: 1, acquisition: 1 });
+  assert.deepEqual(countsOf("market"), { [dallas]: 1, 'Quoted "Place"': 1 });
 });

@@ -23,7 +23,7 @@ const principal = (id: string, ...gps: number[]) => ({
 });
 
 function principalsOf(model: ReadModel, filter: GpFilter): string[] {
-  const { positions, total } = model.selectLinked("principal", filter, { limit: 100, offset: 0 });
+  const { positions, total } = model.select("principal", filter, { limit: 100, offset: 0 });
   assert.equal(total, positions.length);
   return readDocuments<{ name: string }>(model.parts.documents.principal, positions).map(
     ({ name }) => name,
@@ -47,9 +47,9 @@ test("a record of several GPs is found only where one of them satisfies every pa
   ]);
   const both = ["both in one", "both in the second of two"];
   assert.deepEqual(principalsOf(model, { tag: ["even"], theme: ["third"] }), both);
-  assert.deepEqual(principalsOf(model, { tag: ["even"], theme: ["third"], name: "fund" }), both);
+  assert.deepEqual(principalsOf(model, { tag: ["even"], theme: ["third"], gp_name: "fund" }), both);
   assert.deepEqual(
-    principalsOf(model, { tag: ["even"], theme: ["third"], name: "fund partners" }),
+    principalsOf(model, { tag: ["even"], theme: ["third"], gp_name: "fund partners" }),
     both,
   );
   assert.deepEqual(principalsOf(model, { tag: ["even"], market: ["rare"] }), []);
@@ -57,8 +57,8 @@ test("a record of several GPs is found only where one of them satisfies every pa
     "rare and odd",
     "rare in one, even in the other",
   ]);
-  assert.deepEqual(principalsOf(model, { tag: ["even"], name: "7" }), []);
-  assert.deepEqual(principalsOf(model, { tag: ["even", "odd"], name: "fund 7" }), [
+  assert.deepEqual(principalsOf(model, { tag: ["even"], gp_name: "7" }), []);
+  assert.deepEqual(principalsOf(model, { tag: ["even", "odd"], gp_name: "fund 7" }), [
     "rare and odd",
     "rare in one, even in the other",
   ]);
@@ -71,16 +71,16 @@ test("what a model keeps of earlier questions changes no answer: each is the one
   );
   const words = ["capital", "real estate", "ca", "partners", "a b", "group capital", "re", "7"];
   const filters: GpFilter[] = [
-    ...words.map((name) => ({ name })),
-    ...words.map((name) => ({ name, tag: ["core"] })),
+    ...words.map((gp_name) => ({ gp_name })),
+    ...words.map((gp_name) => ({ gp_name, tag: ["core"] })),
     { tag: ["core"] },
     { tag: ["core", "debt"], theme: ["esg"] },
   ];
   const bounds = { limit: 1000, offset: 0 };
   const answersOf = (model: ReadModel, filter: GpFilter) => [
-    model.selectGps(filter, bounds),
+    model.select("gp", filter, bounds),
     ...(["principal", "signal", "project"] as const).map((kind) =>
-      model.selectLinked(kind, filter, bounds),
+      model.select(kind, filter, bounds),
     ),
   ];
   let found = 0;
@@ -100,10 +100,14 @@ test("pages of any size at any offset are parts of the whole list, in its order"
     })),
     ...Array.from({ length: 2500 }, (_, i) => principal(`person ${i}`, i, (i * 7) % 3000)),
   ]);
-  for (const filter of [{ name: "stone" }, { name: "stone", tag: ["odd"] }, { tag: ["even"] }]) {
+  for (const filter of [
+    { gp_name: "stone" },
+    { gp_name: "stone", tag: ["odd"] },
+    { tag: ["even"] },
+  ]) {
     const lists = [
-      (limit: number, offset: number) => model.selectGps(filter, { limit, offset }),
-      (limit: number, offset: number) => model.selectLinked("principal", filter, { limit, offset }),
+      (limit: number, offset: number) => model.select("gp", filter, { limit, offset }),
+      (limit: number, offset: number) => model.select("principal", filter, { limit, offset }),
     ];
     for (const select of lists) {
       const whole = select(4000, 0);

@@ -9,7 +9,7 @@ const gp = (name: string, rest: object = {}) => ({ record: "gp", id: name, name,
 
 /** Names of the GPs that satisfy the filter, in the order they are served. */
 function find(model: ReadModel, filter: GpFilter): string[] {
-  const { positions } = model.selectGps(filter, { limit: 100, offset: 0 });
+  const { positions } = model.select("gp", filter, { limit: 100, offset: 0 });
   return readDocuments<{ name: string }>(model.parts.documents.gp, positions).map(
     ({ name }) => name,
   );
@@ -17,14 +17,14 @@ function find(model: ReadModel, filter: GpFilter): string[] {
 
 test("a word of four or more letters may stand anywhere in a name", async (t) => {
   const model = await modelOf(t, [gp("Blackstone"), gp("Stone Harbor"), gp("Sto Ne")]);
-  assert.deepEqual(find(model, { name: "stone" }), ["Stone Harbor", "Blackstone"]);
+  assert.deepEqual(find(model, { gp_name: "stone" }), ["Stone Harbor", "Blackstone"]);
 });
 
 test("a shorter word must begin a word of the name", async (t) => {
   const model = await modelOf(t, [gp("KKR"), gp("Bankkern"), gp("GEM Realty"), gp("Management")]);
-  assert.deepEqual(find(model, { name: "kk" }), ["KKR"]);
-  assert.deepEqual(find(model, { name: "gem" }), ["GEM Realty"]);
-  assert.deepEqual(find(model, { name: "geme" }), ["Management"]);
+  assert.deepEqual(find(model, { gp_name: "kk" }), ["KKR"]);
+  assert.deepEqual(find(model, { gp_name: "gem" }), ["GEM Realty"]);
+  assert.deepEqual(find(model, { gp_name: "geme" }), ["Management"]);
 });
 
 test("a short word of a script without spaces may stand anywhere", async (t) => {
@@ -35,7 +35,7 @@ test("a short word of a script without spaces may stand anywhere", async (t) => 
     ["투자", "서울투자"],
     ["เทพ", "กรุงเทพ"],
   ])
-    assert.deepEqual(find(model, { name: query }), [name]);
+    assert.deepEqual(find(model, { gp_name: query }), [name]);
 });
 
 test("all words must stand in the same name, in any order", async (t) => {
@@ -43,7 +43,7 @@ test("all words must stand in the same name, in any order", async (t) => {
     gp("Capital Sequoia"),
     gp("Sequoia", { aliases: ["Old Capital"] }),
   ]);
-  assert.deepEqual(find(model, { name: "sequoia cap" }), ["Capital Sequoia"]);
+  assert.deepEqual(find(model, { gp_name: "sequoia cap" }), ["Capital Sequoia"]);
 });
 
 test("name, legal name and aliases are searched", async (t) => {
@@ -51,7 +51,7 @@ test("name, legal name and aliases are searched", async (t) => {
     gp("One", { legal_name: "Meridian LLC", aliases: ["Zephyr GP"] }),
   ]);
   for (const name of ["one", "meridian", "zephyr"])
-    assert.deepEqual(find(model, { name }), ["One"]);
+    assert.deepEqual(find(model, { gp_name: name }), ["One"]);
 });
 
 test("accents, case, width and punctuation make no difference", async (t) => {
@@ -61,20 +61,24 @@ test("accents, case, width and punctuation make no difference", async (t) => {
     gp("ＫＫＲ"),
     gp("O'Brien Straße"),
   ]);
-  assert.deepEqual(find(model, { name: "SOCIETE generale" }), ["Société Générale"]);
-  assert.deepEqual(find(model, { name: "jp morgan co" }), ["J.P. Morgan & Co."]);
-  assert.deepEqual(find(model, { name: "kkr" }), ["ＫＫＲ"]);
-  assert.deepEqual(find(model, { name: "obrien strasse" }), ["O'Brien Straße"]);
+  assert.deepEqual(find(model, { gp_name: "SOCIETE generale" }), ["Société Générale"]);
+  assert.deepEqual(find(model, { gp_name: "jp morgan co" }), ["J.P. Morgan & Co."]);
+  assert.deepEqual(find(model, { gp_name: "kkr" }), ["ＫＫＲ"]);
+  assert.deepEqual(find(model, { gp_name: "obrien strasse" }), ["O'Brien Straße"]);
 });
 
 test("characters that mean something to a search engine mean nothing here", async (t) => {
   const model = await modelOf(t, [gp("Acme Capital"), gp("Hundred Percent")]);
   for (const noise of ["%", "_", "*", '"', "(", ")", ":", "^", "\\"]) {
-    assert.deepEqual(find(model, { name: `acme${noise}` }), ["Acme Capital"], noise);
-    assert.deepEqual(model.selectGps({ name: noise }, { limit: 9, offset: 0 }).total, 0, noise);
+    assert.deepEqual(find(model, { gp_name: `acme${noise}` }), ["Acme Capital"], noise);
+    assert.deepEqual(
+      model.select("gp", { gp_name: noise }, { limit: 9, offset: 0 }).total,
+      0,
+      noise,
+    );
   }
-  assert.deepEqual(find(model, { name: "' OR 1=1 --" }), []);
-  assert.deepEqual(find(model, { name: "a AND" }), []);
+  assert.deepEqual(find(model, { gp_name: "' OR 1=1 --" }), []);
+  assert.deepEqual(find(model, { gp_name: "a AND" }), []);
 });
 
 test("the id or a former id of a GP means that GP alone", async (t) => {
@@ -83,9 +87,9 @@ test("the id or a former id of a GP means that GP alone", async (t) => {
     gp("Acme Two"),
   ]);
   const id = (at: number) => readDocuments<{ id: string }>(model.parts.documents.gp, [at])[0]!.id;
-  assert.deepEqual(find(model, { name: id(0) }), ["Acme"]);
-  assert.deepEqual(find(model, { name: "gp_00000000000000zz" }), ["Acme"]);
-  assert.deepEqual(find(model, { name: id(0).toUpperCase() }), []);
+  assert.deepEqual(find(model, { gp_name: id(0) }), ["Acme"]);
+  assert.deepEqual(find(model, { gp_name: "gp_00000000000000zz" }), ["Acme"]);
+  assert.deepEqual(find(model, { gp_name: id(0).toUpperCase() }), []);
 });
 
 test("tag is compared with tags, strategies and property types, as a whole value", async (t) => {
@@ -158,7 +162,7 @@ test("GPs come by rank: equal, begins, at a word, inside a word, apart; then by 
     t,
     inOrder.toReversed().map((name) => gp(name)),
   );
-  assert.deepEqual(find(model, { name: "north star" }), inOrder);
+  assert.deepEqual(find(model, { gp_name: "north star" }), inOrder);
 });
 
 test("the best of the names that satisfy the query gives the rank", async (t) => {
@@ -167,12 +171,12 @@ test("the best of the names that satisfy the query gives the rank", async (t) =>
     gp("Alpha Harbor"),
     gp("Harbor House"),
   ]);
-  assert.deepEqual(find(model, { name: "harbor" }), ["Zeta", "Harbor House", "Alpha Harbor"]);
+  assert.deepEqual(find(model, { gp_name: "harbor" }), ["Zeta", "Harbor House", "Alpha Harbor"]);
 });
 
 test("nothing searchable finds nothing, unless another value of the parameter does", async (t) => {
   const model = await modelOf(t, [gp("A", { tags: ["x"] })]);
-  for (const filter of [{ name: "%%" }, { tag: ["%%"] }, { theme: ["--"] }, { market: ["…"] }])
+  for (const filter of [{ gp_name: "%%" }, { tag: ["%%"] }, { theme: ["--"] }, { market: ["…"] }])
     assert.deepEqual(find(model, filter), []);
   assert.deepEqual(find(model, { tag: ["--", "x", "%"] }), ["A"]);
 });
@@ -186,7 +190,7 @@ test("a suggestion has at least two fifths of its trigrams in common, the first 
       t,
       names.map((name) => gp(name)),
     );
-    const miss = { parameter: "gp_name", value: folded, folded } as const;
+    const miss = { kind: "gp", parameter: "gp_name", value: folded, folded } as const;
     assert.deepEqual(model.suggestionsFor(miss), suggestions);
   }
 });

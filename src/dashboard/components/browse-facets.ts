@@ -3,13 +3,14 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { fold } from "#records/fold.ts";
 import { propertyTypes, strategies } from "#records/vocabulary.ts";
-import type { FoundSignals } from "#search/browse-signals.ts";
-import type { Browse } from "#search/browse.ts";
-import { type FacetName, facetNames } from "#search/dataset-parts.ts";
+import { nameOfMarket } from "#search/browse.ts";
+import { facetNames } from "#search/dataset-parts.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import {
   browseHref,
   type ChoiceName,
   type Chosen,
+  filterOf,
   keptFields,
   withoutValue,
   withValue,
@@ -26,16 +27,16 @@ export interface FacetView {
 type Values = FacetView["values"];
 
 /** Tags are shown as three facets: strategies, property types and the rest. All are one parameter of the operations. */
-export function gpFacets(browse: Browse, chosen: Chosen): FacetView[] {
-  const tags = countedGps(browse, "tag", chosen);
+export function gpFacets(model: ReadModel, chosen: Chosen): FacetView[] {
+  const tags = counted(model, "gp", "tag", chosen);
   const isOneOf = (list: readonly string[]) => (value: string) => list.includes(value);
   const [isStrategy, isPropertyType] = [isOneOf(strategies), isOneOf(propertyTypes)];
   const tagsThat = (isWanted: (value: string) => boolean) =>
     tags.filter(({ value }) => isWanted(value));
-  const facet = (name: FacetName): FacetView => ({
+  const facet = (name: ChoiceName): FacetView => ({
     name,
     label: valueLabel(name),
-    values: countedGps(browse, name, chosen),
+    values: counted(model, "gp", name, chosen),
   });
   return [
     facet("market"),
@@ -50,36 +51,36 @@ export function gpFacets(browse: Browse, chosen: Chosen): FacetView[] {
   ];
 }
 
-function countedGps({ gps, values }: Browse, facet: FacetName, chosen: Chosen): Values {
-  const all = withChosen(values[facet], chosen[facet]);
-  const counts = gps.count(facet, all, chosen);
+/** Type and market of signals. */
+export const signalFacets = (model: ReadModel, chosen: Chosen): FacetView[] => [
+  { name: "type", label: "Type", values: counted(model, "signal", "type", chosen) },
+  { name: "market", label: "Market", values: counted(model, "signal", "market", chosen) },
+];
+
+/** Returns each value with the number of records that it would give. */
+function counted(
+  model: ReadModel,
+  kind: "gp" | "signal",
+  name: ChoiceName,
+  chosen: Chosen,
+): Values {
+  const all = withChosen(shortValues(model, kind, name), chosen[name]);
+  const counts = model.count(kind, name, all, filterOf(kind, chosen));
   return worthwhile(
     all.map((value, i) => ({ value, count: counts[i]! })),
-    chosen[facet],
+    chosen[name],
   );
 }
 
-/** Type and market of signals; markets under their short names. */
-export const signalFacets = (
-  { nameOfMarket }: Browse,
-  { ofType, ofMarket }: FoundSignals,
-  chosen: Chosen,
-): FacetView[] => {
-  const markets = Array.from(ofMarket, ([title, count]) => [nameOfMarket(title), count] as const);
-  return [
-    { name: "type", label: "Type", values: counted(ofType, chosen.type) },
-    { name: "market", label: "Market", values: counted(markets, chosen.market) },
-  ];
+/** Returns the values that records carry; markets under their short names. */
+export const shortValues = (
+  model: ReadModel,
+  kind: "gp" | "signal",
+  name: ChoiceName,
+): readonly string[] => {
+  const values = model.values(kind, name);
+  return name === "market" ? values.map((title) => nameOfMarket(model, title)) : values;
 };
-
-function counted(counts: Iterable<readonly [string, number]>, chosen: readonly string[]): Values {
-  const countOf = new Map(counts);
-  const all = withChosen([...countOf.keys()], chosen);
-  return worthwhile(
-    all.map((value) => ({ value, count: countOf.get(value) ?? 0 })),
-    chosen,
-  );
-}
 
 /** Includes values chosen in another spelling, so that they can be removed. */
 const withChosen = (values: readonly string[], chosen: readonly string[]): string[] => [

@@ -5,6 +5,7 @@ import { type Operation, parameterBounds } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";
+import type { Filter } from "#search/read-model.ts";
 import { hidden } from "./page.ts";
 import { valueLabel } from "./records.ts";
 
@@ -57,12 +58,23 @@ export function readChosen(query: URLSearchParams): Chosen {
   const { limitDefault, valuesMax } = parameterBounds;
   const { filter, offset } = readQuery(likeOperation, shared.toString(), limitDefault, operations);
   return {
-    ...(filter as Pick<Chosen, FacetName>),
+    ...(filter as unknown as Pick<Chosen, FacetName>),
+    name: filter.gp_name,
     // An unknown type stays chosen, and nothing matches it.
     type: [...new Set(query.getAll("type"))].slice(0, valuesMax),
-    order: orders.find((order) => order === query.get("order")) ?? usualOrder(filter),
+    order:
+      orders.find((order) => order === query.get("order")) ?? usualOrder({ name: filter.gp_name }),
     offset,
   };
+}
+
+/** The market of a signal is its own; name, tags and themes are those of its GPs. */
+export function filterOf(kind: "gp" | "signal", chosen: Chosen): Filter {
+  const { name: gp_name, market, type } = chosen;
+  const ofGp = Object.fromEntries(gpChoices.map((choice) => [choice, chosen[choice]]));
+  return kind === "gp"
+    ? { gp_name, ...ofGp }
+    : { gp_name, market, type, gp: { ...ofGp, market: [] } };
 }
 
 /** Those that can be asked for without a name. */

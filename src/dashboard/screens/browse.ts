@@ -10,7 +10,9 @@ import {
   browsePaths,
   callQuery,
   choiceLine,
+  type ChoiceName,
   type Chosen,
+  filterOf,
   nameField,
   namedIn,
   type Order,
@@ -35,9 +37,9 @@ import { table } from "#pages/table.ts";
 import { Problem } from "#problems.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Signal } from "#records/signal.ts";
-import { browse, type Browse } from "#search/browse.ts";
+import { nameOfMarket } from "#search/browse.ts";
 import { readDocuments } from "#search/documents.ts";
-import { hasFacets, type Miss } from "#search/gp-search.ts";
+import type { Miss } from "#search/facet-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const browseRoutes: readonly Route[] = [
@@ -70,41 +72,41 @@ const showChosen =
   };
 
 function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
-  const known = browse(model.parts);
   const { order, offset } = chosen;
-  const { total, positions, misses } =
-    order === "match"
-      ? model.selectGps(chosen, { limit, offset })
-      : known.gps.select(chosen, order, { limit, offset });
-  const beside = selectSignals(known, chosen, { limit: signalsBeside, offset: 0 });
-  const rows = gpRows(model, known, chosen, positions);
+  const { total, positions, misses } = model.select(
+    "gp",
+    filterOf("gp", chosen),
+    { limit, offset },
+    order === "match" ? "usual" : order,
+  );
+  const first = { limit: signalsBeside, offset: 0 };
+  const beside = model.select("signal", filterOf("signal", chosen), first);
+  const rows = gpRows(model, chosen, positions);
   return browsePage(request, {
     title: "Browse GPs",
     heading: html`${counted(total, "GP")}${namedIn(chosen)}`,
     path: browsePaths.gps,
     chosen,
-    facets: gpFacets(known, chosen),
+    facets: gpFacets(model, chosen),
     unknown: misses.map((miss) => unknownNote(browsePaths.gps, model, chosen, miss)),
     records: html`${total > 0 && gpSection(chosen, total, rows)}
-    ${total + beside.total > 0 && signalSection(chosen, signalViews(model, known, beside.positions), beside.total)}`,
+    ${total + beside.total > 0 && signalSection(chosen, signalViews(model, beside.positions), beside.total)}`,
     none: total === 0 && "No GP is all of that. Take one value away to see more.",
   });
 }
 
 function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
-  const known = browse(model.parts);
   const path = browsePaths.signals;
   const { offset } = chosen;
-  const found = selectSignals(known, chosen, { limit, offset });
-  const { total } = found;
-  const shown = signalViews(model, known, found.positions);
-  const { misses } = known.gps.select({ ...chosen, market: [] }, "name", { limit: 0, offset: 0 });
+  const filter = filterOf("signal", chosen);
+  const { total, positions, misses } = model.select("signal", filter, { limit, offset });
+  const shown = signalViews(model, positions);
   return browsePage(request, {
     title: "Browse signals",
     heading: html`${counted(total, "signal")}${chosen.name !== undefined && " of GPs"}${namedIn(chosen)}`,
     path,
     chosen,
-    facets: signalFacets(known, found, chosen),
+    facets: signalFacets(model, chosen),
     unknown: misses.map((miss) => unknownNote(path, model, chosen, miss)),
     note: html`<p>
       Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
@@ -118,20 +120,8 @@ function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): stri
   });
 }
 
-/** The market is the signal's own; the other facets are those of its GPs. */
-function selectSignals(known: Browse, chosen: Chosen, bounds: { limit: number; offset: number }) {
-  const ofGps = { ...chosen, market: [] };
-  const isAny = chosen.name === undefined && !hasFacets(ofGps);
-  const gps = isAny ? undefined : known.gps.find(ofGps);
-  return known.signals.select({ types: chosen.type, markets: chosen.market, gps }, bounds);
-}
-
-function gpRows(
-  { parts }: ReadModel,
-  known: Browse,
-  chosen: Chosen,
-  positions: readonly number[],
-): Part[][] {
+function gpRows(model: ReadModel, chosen: Chosen, positions: readonly number[]): Part[][] {
+  const { parts } = model;
   const { starts, items } = parts.recordsOfGp.signal;
   return readDocuments<Gp>(parts.documents.gp, positions).map((gp, i) => {
     const first = starts[positions[i]!]!;
@@ -142,7 +132,12 @@ function gpRows(
     return [
       html`<a href="${gpHref(gp.id)}">${cutText(gp.name, nameLengthMax)}</a>
         <span class="muted">${place(gp.hq_city, gp.hq_state, gp.hq_country)}</span>`,
-      fewOf(chosenFirst(gp.markets.map(known.nameOfMarket), chosen.market)),
+      fewOf(
+        chosenFirst(
+          gp.markets.map((title) => nameOfMarket(model, title)),
+          chosen.market,
+        ),
+      ),
       valueLabels(kinds.slice(0, shownMax.kinds)),
       money(gp.aum_usd) || notKnown,
       latest === undefined
@@ -152,24 +147,21 @@ function gpRows(
   });
 }
 
-const signalViews = (
-  { parts }: ReadModel,
-  { nameOfMarket }: Browse,
-  positions: readonly number[],
-): (SignalView & Signal)[] =>
-  readDocuments<Signal>(parts.documents.signal, positions).map((signal) => ({
+const signalViews = (model: ReadModel, positions: readonly number[]): (SignalView & Signal)[] =>
+  readDocuments<Signal>(model.parts.documents.signal, positions).map((signal) => ({
     ...signal,
-    marketName: signal.market === null ? null : nameOfMarket(signal.market),
+    marketName: signal.market === null ? null : nameOfMarket(model, signal.market),
   }));
 
 /** Says that no record has a chosen value, with similar known ones. */
 function unknownNote(path: string, model: ReadModel, chosen: Chosen, miss: Miss): Html {
   const { parameter, value } = miss;
   const isName = parameter === "gp_name";
-  const instead = (near: string): Partial<Chosen> =>
-    isName
-      ? { name: near }
-      : { [parameter]: [...chosen[parameter].filter((one) => one !== value), near] };
+  const instead = (near: string): Partial<Chosen> => {
+    if (isName) return { name: near };
+    const name = parameter as ChoiceName;
+    return { [name]: [...chosen[name].filter((one) => one !== value), near] };
+  };
   const href = (near: string) => browseHref(path, { ...chosen, ...instead(near), offset: 0 });
   const suggestions = model.suggestionsFor(miss);
   return html`<p class="fault" role="alert">

@@ -39,7 +39,7 @@ import { factList, table, type TableContent } from "#pages/table.ts";
 import type { ExternalIds, Provenance } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Project } from "#records/project.ts";
-import { browse } from "#search/browse.ts";
+import { nameOfMarket } from "#search/browse.ts";
 import { positionOfId } from "#search/id-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
@@ -56,10 +56,9 @@ function showGp(request: MemberRequest, model: ReadModel): Given {
   if (positionOfId(model.parts.ids, id) === -1) return unknown(request);
   const [gp] = ask<Gp>(fetchGp, model, id, 1).data;
   const { data: projects, pagination } = ask<Project>(fetchProjects, model, id, projectsMax);
-  const { nameOfMarket } = browse(model.parts);
   const titles = [...gp!.markets, ...[...gp!.signals, ...projects].map(({ market }) => market)];
   const marketNames = Object.fromEntries(
-    titles.filter((title) => title !== null).map((title) => [title, nameOfMarket(title)]),
+    titles.filter((title) => title !== null).map((title) => [title, nameOfMarket(model, title)]),
   );
   const shown = { gp: gp!, projects, projectsTotal: pagination.total, marketNames };
   return accountPage(request, { title: gp!.name, main: gpMain(shown) });
@@ -73,7 +72,7 @@ interface Body<R> {
 /** An id in place of the name selects that GP only. */
 const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: number): Body<R> =>
   JSON.parse(
-    answer(operation, model, { filter: { name: id }, limit, offset: 0 }).body.toString(),
+    answer(operation, model, { filter: { gp_name: id }, limit, offset: 0 }).body.toString(),
   ) as Body<R>;
 
 const unknown = (request: MemberRequest): Reply =>

@@ -1,12 +1,11 @@
 /** Suggestions while somebody types: known values like the text so far. */
-import { mostFirst } from "#dashboard/components/browse-facets.ts";
+import { mostFirst, shortValues } from "#dashboard/components/browse-facets.ts";
 import { json, type MemberRequest, type Reply, type Route, route } from "#dashboard/screen.ts";
 import { fold } from "#records/fold.ts";
 import { signalTypes } from "#records/vocabulary.ts";
-import { browse, type Browse } from "#search/browse.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";
 import { readDocuments } from "#search/documents.ts";
-import type { Miss } from "#search/gp-search.ts";
+import type { Miss } from "#search/facet-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const suggestRoutes: readonly Route[] = [
@@ -36,21 +35,21 @@ function suggest(model: ReadModel, name: string, text: string): string[] {
 function names(model: ReadModel, text: string, folded: string): string[] {
   if (folded.length < nameLengthMin) return [];
   const bounds = { limit: suggestionsMax, offset: 0 };
-  const { positions, misses } = model.selectGps({ name: text }, bounds);
+  const { positions, misses } = model.select("gp", { gp_name: text }, bounds);
   const known = readDocuments<{ name: string }>(model.parts.documents.gp, positions);
   return [...known.map((gp) => gp.name), ...misses.flatMap((miss) => model.suggestionsFor(miss))];
 }
 
 function values(model: ReadModel, facet: FacetName, text: string, folded: string): string[] {
-  const found = beginningFirst(commonFirst(browse(model.parts), facet), folded);
-  const miss: Miss = { parameter: facet, value: text, folded };
+  const found = beginningFirst(commonFirst(model, facet), folded);
+  const miss: Miss = { kind: "gp", parameter: facet, value: text, folded };
   return found.length > 0 ? found : model.suggestionsFor(miss);
 }
 
 /** Returns the values of a facet, the most common among GPs first. */
-function commonFirst({ gps, values: ofFacet }: Browse, facet: FacetName): string[] {
-  const known = ofFacet[facet];
-  const counts = gps.count(facet, known, {});
+function commonFirst(model: ReadModel, facet: FacetName): string[] {
+  const known = shortValues(model, "gp", facet);
+  const counts = model.count("gp", facet, known, {});
   return mostFirst(known.map((value, i) => ({ value, count: counts[i]! }))).map(
     ({ value }) => value,
   );

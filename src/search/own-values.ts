@@ -1,0 +1,185 @@
+/** Finds the records of a kind by values of their own, which are read from the documents when a question first needs them. */
+import type { Equality, Filterable, Range } from "#records/filterable.ts";
+import type { RecordKind } from "#records/kinds.ts";
+import { addBits, type Bitset, keepCount, makeBitset } from "./bitset.ts";
+import type { DatasetParts } from "./dataset-parts.ts";
+import { documentCount, readDocuments } from "./documents.ts";
+import { openFacetIndexer, openValueSets, type ValueSets } from "./facet-index.ts";
+import { emptyUnion, makeUnion, openNumbers, packLists } from "./lists.ts";
+
+/** First and last day of a range, each as precise as it is given: `2026`, `2026-03`, `2026-03-31`. */
+export interface Between {
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+interface OwnValues {
+  /**
+   * Reads the documents, unless they are read, and yields now and then. It takes about 5 µs a document, and 4 bytes for
+   * each value are kept. It may be run several times at once.
+   */
+  read(): Generator<void>;
+  /** Returns the sets for a condition by equality. All documents must be read. */
+  setsOf(name: string): ValueSets;
+  /**
+   * Finds records by a date: those that are in one of the sets of each list, valid until the next question. All documents
+   * must be read.
+   */
+  between(name: string, asked: Between): (readonly Bitset[])[];
+}
+
+/** Documents read between two pauses. */
+const documentsAtATime = 128;
+
+/** @param filterable conditions by equality or range. */
+export function openOwnValues(
+  parts: DatasetParts,
+  kind: RecordKind,
+  filterable: Filterable<never>,
+): OwnValues {
+  const documents = parts.documents[kind];
+  const count = documentCount(documents);
+  const sets = new Map<string, ValueSets>();
+  const dates = new Map<string, Dates>();
+  let begun: ReturnType<typeof collect> | undefined;
+  let next = 0;
+
+  const collect = () =>
+    Object.entries(filterable).flatMap(([name, condition]) => {
+      if (condition.by === "equality") return [collectTexts(name, condition)];
+      return condition.by === "range" ? [collectDates(name, condition)] : [];
+    });
+
+  function collectTexts(name: string, { of, isMarket }: Equality<never>) {
+    const indexer = openFacetIndexer(isMarket === true);
+    return {
+      add(record: never, position: number) {
+        const value = of(record);
+        if (value !== null) indexer.add(typeof value === "string" ? [value] : value, position);
+      },
+      finish: () =>
+        void sets.set(name, openValueSets(indexer.index(), { kind, parameter: name }, count)),
+    };
+  }
+
+  function collectDates(name: string, { of }: Range<never>) {
+    const numberOf = new Map<string, number>();
+    const owners = openNumbers();
+    const positions = openNumbers();
+    return {
+      add(record: never, position: number) {
+        const date = of(record);
+        if (date === null) return;
+        owners.add(numberOf.getOrInsertComputed(date, () => numberOf.size));
+        positions.add(position);
+      },
+      finish: () =>
+        void dates.set(
+          name,
+          openDates([...numberOf.keys()], owners.take(), positions.take(), count),
+        ),
+    };
+  }
+
+  return {
+    *read() {
+      const collectors = (begun ??= collect());
+      while (next < count) {
+        const slice = Array.from(
+          { length: Math.min(documentsAtATime, count - next) },
+          (_, i) => next + i,
+        );
+        readDocuments<never>(documents, slice).forEach((record, i) => {
+          for (const { add } of collectors) add(record, slice[i]!);
+        });
+        next += slice.length;
+        yield;
+      }
+      for (let one = collectors.pop(); one !== undefined; one = collectors.pop()) {
+        one.finish();
+        yield;
+      }
+    },
+    setsOf: (name) => sets.get(name)!,
+    between: (name, asked) => dates.get(name)!.between(asked),
+  };
+}
+
+interface Dates {
+  between(asked: Between): (readonly Bitset[])[];
+}
+
+/**
+ * Opens the dates of records.
+ * @param texts different dates.
+ * @param owners place in `texts` of each record's date, and at the same place in `records` the record.
+ */
+function openDates(
+  texts: readonly string[],
+  owners: Uint32Array,
+  records: Uint32Array,
+  count: number,
+): Dates {
+  const begun = openOrder(texts.map(firstDay), owners, records, count);
+  // The latest come first here.
+  const endings = texts.map((date) => -lastDay(date));
+  const ended = openOrder(endings, owners, records, count);
+  return {
+    between: ({ since, until }) => [
+      ...(since === undefined ? [] : [ended.upTo(-firstDay(since))]),
+      ...(until === undefined ? [] : [begun.upTo(lastDay(until))]),
+    ],
+  };
+}
+
+/** The first records of an order are kept as sets for every 64th part of all, so a question adds few to one of them. */
+const keptSets = 64;
+
+/** Sorts records by a day. @param days see `openDates`. */
+function openOrder(
+  days: readonly number[],
+  owners: Uint32Array,
+  records: Uint32Array,
+  count: number,
+) {
+  const sorted = days.map((day, date) => ({ day, date })).sort((a, b) => a.day - b.day);
+  const placeOf = new Uint32Array(days.length);
+  sorted.forEach(({ date }, place) => (placeOf[date] = place));
+  const { starts, items } = packLists(
+    days.length,
+    owners.map((date) => placeOf[date]!),
+    records,
+  );
+  const step = Math.ceil(items.length / keptSets) + 1;
+  const kept = new Map<number, Bitset>();
+  const union = makeUnion(count);
+  const setOf = (end: number) => {
+    const set = makeBitset(count);
+    addBits(set, items, 0, end);
+    keepCount(set);
+    return set;
+  };
+  return {
+    /** Returns sets of the records up to a day. */
+    upTo(day: number): readonly Bitset[] {
+      emptyUnion(union);
+      let low = 0;
+      let high = sorted.length;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (sorted[middle]!.day <= day) low = middle + 1;
+        else high = middle;
+      }
+      const end = starts[low]!;
+      const whole = end - (end % step);
+      if (whole > 0) union.sets.push(kept.getOrInsertComputed(whole, setOf));
+      addBits(union.own, items, whole, end);
+      return union.sets;
+    },
+  };
+}
+
+/** Returns a day as a number, so that days compare in their order. Every month is taken to have 31 days. */
+const firstDay = (date: string) => Number(`${date}-01-01`.slice(0, 10).replaceAll("-", ""));
+const lastDay = (date: string) =>
+  Number((date.length === 4 ? `${date}-12-31` : `${date}-31`).slice(0, 10).replaceAll("-", ""));
