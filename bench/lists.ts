@@ -26,7 +26,9 @@ async function openLists({ root, dataDir }: ListsOrder): Promise<() => ListsCost
   const { openCatalogue } = (await load(
     "datasets/catalogue.ts",
   )) as typeof import("#datasets/catalogue.ts");
-  const { loadGeneration } = (await load("datasets/served.ts")) as typeof import("#datasets/served.ts");
+  const { loadGeneration } = (await load(
+    "datasets/served.ts",
+  )) as typeof import("#datasets/served.ts");
   const { openReadModel } = (await load(
     "search/read-model.ts",
   )) as typeof import("#search/read-model.ts");
