@@ -36,7 +36,7 @@ const allFilters = {
 export type FilterName = keyof typeof allFilters;
 
 export const filters: Readonly<Record<FilterName, DeclaredFilter>> = allFilters;
-export const filterNames = Object.keys(filters) as readonly FilterName[];
+const filterNames = Object.keys(filters) as readonly FilterName[];
 export const repeatableFilters = filterNames.filter((name) => filters[name].isRepeatable);
 
 const pageParameters = ["limit", "offset"] as const;
