@@ -153,10 +153,12 @@ async function assertBack(world: World): Promise<void> {
   });
   assert.equal(await statusOf(key), 200);
   assert.ok(process.kill(server.pid, 0));
-  const lines = server.out().split("\n");
-  const began = lines.filter((line) => /"msg":"keys cannot be read"/.test(line)).length;
-  const ended = lines.filter((line) => /keys cannot be read: works again/.test(line)).length;
-  assert.equal(began, ended);
+  await eventually(() => {
+    const lines = server.out().split("\n");
+    const began = lines.filter((line) => /"msg":"keys cannot be read"/.test(line)).length;
+    const ended = lines.filter((line) => /keys cannot be read: works again/.test(line)).length;
+    assert.equal(began, ended);
+  });
   assert.doesNotMatch(
     server.out() + server.err(),
     /unhandled|uncaught|"msg":"internal error"|DeprecationWarning/i,

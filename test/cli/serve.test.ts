@@ -12,6 +12,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { mainPath, outcomeOf, outcomeOfScript } from "../support/command-line.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
+import { eventually } from "../support/eventually.ts";
 import { oldNode } from "../support/old-node.ts";
 import { newKey } from "../support/own-process.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
@@ -103,9 +104,11 @@ test("what is missed for want of PUBLIC_URL is said at the start and by doctor, 
     PORT: "0",
   };
   const server = await startServer(t, { dataDir, settings });
-  assert.match(
-    server.out(),
-    /^\{"level":40,.*"msg":"SMTP_URL is set and PUBLIC_URL is not: links in mail lead to .*\. Set PUBLIC_URL to .*\."\}$/m,
+  await eventually(() =>
+    assert.match(
+      server.out(),
+      /^\{"level":40,.*"msg":"SMTP_URL is set and PUBLIC_URL is not: links in mail lead to .*\. Set PUBLIC_URL to .*\."\}$/m,
+    ),
   );
   assert.match(
     (await allCommands(dataDir, settings).start("doctor")).out,
@@ -129,13 +132,16 @@ test(
     const words = ["a FIFO", "a socket", "a directory"].map((kind) => `${kind}, not a file`);
     const server = await startServer(t, { dataDir });
     assert.equal((await server.get("/health")).status, 200);
-    for (const [index, found] of words.entries())
-      assert.ok(
-        server
-          .out()
-          .includes(`The request counts in ${pathOf(index + 1)} cannot be read: it is ${found}`),
-        server.out(),
-      );
+    // The log is written by another thread.
+    await eventually(() => {
+      for (const [index, found] of words.entries())
+        assert.ok(
+          server
+            .out()
+            .includes(`The request counts in ${pathOf(index + 1)} cannot be read: it is ${found}`),
+          server.out(),
+        );
+    });
   },
 );
 
