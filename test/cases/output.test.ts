@@ -27,56 +27,53 @@ test("what is kept of a request", async (t) => {
     for (const secret of secrets) assert.equal(text.includes(secret), false, where);
   };
 
-  const caseOf = casesOf(t, server);
+  const it = casesOf(t, server);
 
-  await caseOf(
-    "C103 · of four hundred mixed requests with secrets in every place no log, error or stored file holds one, and each log line is one JSON object",
-    async () => {
-      const random = randomFrom(103);
-      const places = [key, stranger, key.replace("_", "%5F"), `${stranger}x`];
-      for (let i = 0; i < 400; i++) {
-        const secret = random.pick(places);
-        const target = random.pick([
-          "/fetch-gp?gp_name=kkr",
-          `/fetch-gp?gp_name=kkr&key=${secret}`,
-          `/fetch-gp?${secret}=${secret}&limit=${secret}`,
-          `/v1/fetch-signals?tag=${secret}%zz`,
-          `/${secret}`,
-          `/fetch-gp/${secret}?x=${secret}`,
-          `/%zz${secret}`,
-          `http://${secret}:${secret}@x/nowhere`,
-          `/fetch-projects?limit=0#${secret}`,
-          `/docs?${"x".repeat(8200)}${secret}`,
-        ]);
-        const answer = await ask(port, target, {
-          method: random.pick(["GET", "GET", "HEAD", "POST", "OPTIONS", "CONNECT", "FOO"]),
-          key: random.pick([key, stranger, `${key}${key}`, undefined]),
-          headers: [
-            `User-Agent: ${escapes}${secret}`,
-            `Authorization: Basic cGFzczp3b3Jk`,
-            `Cookie: ${cookie}; key=${secret}`,
-            `Referer: http://x/?k=${secret}`,
-            `X-Request-Id: ${random.pick([secret, `a${secret}`, escapes, "fit"])}`,
-            `Accept: ${random.pick(["*/*", secret, "application/json"])}`,
-            `If-None-Match: "${secret}"`,
-            ...(random.chance(0.1) ? [`Expect: ${secret}`] : []),
-            ...(random.chance(0.1) ? [`Content-Length: ${secret}`] : []),
-          ],
-        });
-        if (answer.status >= 400) assertNone(answer.text, `${answer.status} ${target}`);
-      }
-      await ask(port, "/health", { headers: ["X-Request-Id: the-last-one"] });
-      await settles(() => server.log().includes("the-last-one"));
-      const lines = server.log().trimEnd().split("\n");
-      const logged = lines.filter((line) => !line.startsWith("gp-records answers at "));
-      assert.equal(lines.length - logged.length, 1);
-      assert.ok(logged.length > 400);
-      for (const line of logged) assert.equal(typeof JSON.parse(line).level, "number");
-      assertNone(server.log(), "the log");
-    },
-  );
+  await it("C103 · of four hundred mixed requests with secrets in every place no log, error or stored file holds one, and each log line is one JSON object", async () => {
+    const random = randomFrom(103);
+    const places = [key, stranger, key.replace("_", "%5F"), `${stranger}x`];
+    for (let i = 0; i < 400; i++) {
+      const secret = random.pick(places);
+      const target = random.pick([
+        "/fetch-gp?gp_name=kkr",
+        `/fetch-gp?gp_name=kkr&key=${secret}`,
+        `/fetch-gp?${secret}=${secret}&limit=${secret}`,
+        `/v1/fetch-signals?tag=${secret}%zz`,
+        `/${secret}`,
+        `/fetch-gp/${secret}?x=${secret}`,
+        `/%zz${secret}`,
+        `http://${secret}:${secret}@x/nowhere`,
+        `/fetch-projects?limit=0#${secret}`,
+        `/docs?${"x".repeat(8200)}${secret}`,
+      ]);
+      const answer = await ask(port, target, {
+        method: random.pick(["GET", "GET", "HEAD", "POST", "OPTIONS", "CONNECT", "FOO"]),
+        key: random.pick([key, stranger, `${key}${key}`, undefined]),
+        headers: [
+          `User-Agent: ${escapes}${secret}`,
+          `Authorization: Basic cGFzczp3b3Jk`,
+          `Cookie: ${cookie}; key=${secret}`,
+          `Referer: http://x/?k=${secret}`,
+          `X-Request-Id: ${random.pick([secret, `a${secret}`, escapes, "fit"])}`,
+          `Accept: ${random.pick(["*/*", secret, "application/json"])}`,
+          `If-None-Match: "${secret}"`,
+          ...(random.chance(0.1) ? [`Expect: ${secret}`] : []),
+          ...(random.chance(0.1) ? [`Content-Length: ${secret}`] : []),
+        ],
+      });
+      if (answer.status >= 400) assertNone(answer.text, `${answer.status} ${target}`);
+    }
+    await ask(port, "/health", { headers: ["X-Request-Id: the-last-one"] });
+    await settles(() => server.log().includes("the-last-one"));
+    const lines = server.log().trimEnd().split("\n");
+    const logged = lines.filter((line) => !line.startsWith("gp-records answers at "));
+    assert.equal(lines.length - logged.length, 1);
+    assert.ok(logged.length > 400);
+    for (const line of logged) assert.equal(typeof JSON.parse(line).level, "number");
+    assertNone(server.log(), "the log");
+  });
 
-  await caseOf("C106 · a closed output changes nothing for those who ask", async () => {
+  await it("C106 · a closed output changes nothing for those who ask", async () => {
     server.stdout.destroy();
     for (let i = 0; i < 100; i++)
       assert.equal((await ask(port, "/fetch-gp?gp_name=kkr", { key })).status, 200);
