@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { crc32 } from "node:zlib";
 import { systemClock } from "#limits/clocks.ts";
+import { openBacklog } from "#limits/journal.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
-import { recordBytes } from "#limits/segments.ts";
+import { headerBytes, recordBytes } from "#limits/segments.ts";
 import { beginJournal, quotas } from "../support/limits-journal.ts";
-import { day, hour, second } from "../support/limits-world.ts";
+import { day, hour, minute, reboot, second } from "../support/limits-world.ts";
 import { settles } from "../support/still-well.ts";
 
 test("counts of several accounts and several runs come back, each its own", (t) => {
@@ -170,4 +172,155 @@ test("nothing is reported after closing, even if the folder is gone before the l
   rmSync(dir, { recursive: true });
   for (let passed = 0; passed < 10; passed++) await access(import.meta.dirname);
   assert.deepEqual(faults, []);
+});
+
+/** A disk that takes whole records while there is room, and then refuses, or for `hasRest` takes some bytes of one. */
+function begin(room: number, { hasRest = false } = {}) {
+  const disk = { room, tries: 0, written: [] as number[] };
+  const write = (records: Buffer) => {
+    disk.tries++;
+    if (disk.room === 0 && records.length > 0 && !hasRest) throw new Error("no room");
+    const whole = Math.min(disk.room, records.length / 24);
+    for (let record = 0; record < whole; record++)
+      disk.written.push(records.readUInt32LE(record * 24));
+    disk.room -= whole;
+    return whole;
+  };
+  const faults: string[] = [];
+  const backlog = openBacklog(write, (error) => faults.push((error as Error).message));
+  const record = Buffer.alloc(24);
+  const add = (number: number, now: number) => {
+    record.writeUInt32LE(number);
+    backlog.add(record, now);
+  };
+  return { disk, faults, backlog, add };
+}
+
+test("a disk that refuses, or has room for some bytes of a record alone, is tried once a second, not at every request", () => {
+  for (const hasRest of [false, true]) {
+    const { disk, backlog, add } = begin(0, { hasRest });
+    for (let number = 0; number < 1000; number++) add(number, number * 0.003 * second);
+    assert.equal(disk.tries, 3);
+    assert.ok(!backlog.isEmpty());
+  }
+});
+
+test("what waited is written in its order and once, over several tries if need be", () => {
+  const { disk, faults, backlog, add } = begin(2);
+  for (let number = 0; number < 5; number++) add(number, 0);
+  assert.deepEqual(disk.written, [0, 1]);
+  disk.room = 2;
+  add(5, second);
+  assert.deepEqual(disk.written, [0, 1, 2, 3]);
+  disk.room = 9;
+  backlog.flush(2 * second);
+  assert.deepEqual(disk.written, [0, 1, 2, 3, 4, 5]);
+  assert.ok(backlog.isEmpty());
+  assert.deepEqual(faults, ["no room", "ENOSPC: only a part could be written"]);
+});
+
+test("an endless outage takes no endless memory: 65,536 requests wait, further ones are counted in memory only", () => {
+  const { disk, backlog, add } = begin(0);
+  for (let number = 0; number < 70_000; number++) add(number, 0);
+  disk.room = 100_000;
+  backlog.flush(second);
+  assert.equal(disk.written.length, 65_536);
+});
+
+test("a wall clock set back across a reboot gives no quota, and locks out for one window at most", (t) => {
+  const { world, open } = beginJournal(t);
+  open().take(10);
+  reboot(world, hour);
+  world.now += 20 * second;
+  world.wallOffsetMilliseconds -= day / 1000;
+  const counters = open();
+  assert.equal(counters.take(1), 0);
+  world.now += 40 * second;
+  assert.equal(counters.take(1), 1);
+});
+
+test("a wall clock set forward across a reboot is believed: the known limit", (t) => {
+  const { world, open } = beginJournal(t);
+  open().take(10);
+  reboot(world, second);
+  world.wallOffsetMilliseconds += day / 1000;
+  assert.equal(open().take(10), 10);
+});
+
+test("a monotonic clock below what the same boot recorded locks out for one window at most", (t) => {
+  const { world, open } = beginJournal(t);
+  open().take(10);
+  world.bootedAt += hour;
+  const counters = open();
+  assert.equal(counters.take(1), 0);
+  world.now += minute;
+  assert.equal(counters.take(11), 10);
+});
+
+test("files with damaged headers are bridged each by itself, for they may be of different boots", (t) => {
+  const { world, open, path } = beginJournal(t);
+  for (let boots = 0; boots < 2; boots++) {
+    open().take(3);
+    const damaged = readFileSync(path(boots));
+    damaged[20]! ^= 1;
+    writeFileSync(path(boots), damaged);
+    reboot(world, 10 * minute);
+    world.now += minute;
+  }
+  assert.equal(open().counted(), 6);
+});
+
+test("a file cut off anywhere gives all records before the cut", (t) => {
+  const { open, path } = beginJournal(t);
+  open().take(5);
+  const whole = readFileSync(path(0));
+  assert.equal(whole.length, headerBytes + 5 * 24);
+  const file = path(0);
+  for (let length = 0; length <= whole.length; length++) {
+    writeFileSync(file, whole.subarray(0, length));
+    const expected = Math.max(0, Math.floor((length - headerBytes) / 24));
+    const counters = open();
+    assert.equal(counters.counted(), expected, `cut at ${length}`);
+    counters.close();
+    rmSync(path(-1));
+  }
+});
+
+test("a flipped byte costs the record it is in, in a header none", (t) => {
+  const { open, path } = beginJournal(t);
+  open().take(3);
+  const whole = readFileSync(path(0));
+  const file = path(0);
+  for (let offset = 0; offset < whole.length; offset++) {
+    const flipped = Buffer.from(whole);
+    flipped[offset]! ^= 1 << (offset % 8);
+    writeFileSync(file, flipped);
+    const counters = open();
+    assert.equal(counters.counted(), offset < headerBytes ? 3 : 2, `flipped at ${offset}`);
+    counters.close();
+    rmSync(path(-1));
+  }
+});
+
+test("space without content at the end of a file, as a power failure leaves it, is no request", (t) => {
+  const { open, path } = beginJournal(t);
+  open().take(3);
+  writeFileSync(path(0), Buffer.alloc(24 * 100), { flag: "a" });
+  assert.equal(open().counted(), 3);
+});
+
+test("a file of another format version is named, left alone, and hinders nothing", async (t) => {
+  const { world, open, files, path, faults } = beginJournal(t);
+  open().take(3);
+  const newer = readFileSync(path(0));
+  newer.writeUInt32LE(2, 8);
+  newer.writeUInt32LE(crc32(newer.subarray(16, headerBytes), crc32(newer.subarray(0, 12))), 12);
+  writeFileSync(path(0).replace("00000001", "00000007"), newer);
+  world.now += 2 * day;
+  assert.equal(open().counted(), 0);
+  assert.deepEqual(files(), ["00000007.counts", "00000008.counts"]);
+  assert.match(
+    faults[0]!,
+    /00000007\.counts cannot be read: it has format 2, this program reads 1\./,
+  );
 });
