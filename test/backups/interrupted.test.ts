@@ -103,7 +103,7 @@ test("what a killed restore left is named, and the next command finishes it befo
   const { found, mend } = await finding("warn", restoreLeftovers, dataDir);
   assert.match(found, /is a restore that was killed while it put its files in place/);
   assert.match(mend, /gp-records datasets list/);
-  const keys = await allCommands(dataDir).json("keys", "list");
+  const keys = await allCommands(dataDir).json("keys list");
   assert.deepEqual(keys.map(({ name }: { name: string }) => name).toSorted(), [
     "first",
     "second",

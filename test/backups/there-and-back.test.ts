@@ -89,8 +89,8 @@ test("an installation that is moved into a database and back is the same in ever
   assert.equal(Number(batch), 17);
 
   const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
-  assert.equal((await onDatabase.json("datasets", "list")).length, 3);
-  await onDatabase.text("accounts", "create", "--name", "one more");
+  assert.equal((await onDatabase.json("datasets list")).length, 3);
+  await onDatabase.text("accounts create --name", "one more");
   await runSql(url, "delete from audit where action = 'account.created'");
   await runSql(url, "delete from account where name = 'one more'");
   const made = await onDatabase.json("backup", second, "--requests");
@@ -133,11 +133,11 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
   const here = await filled(t);
   const [first, second, control] = [archive(t), archive(t), archive(t)];
   const stateIn = async ({ json }: ReturnType<typeof allCommands>, id: string) =>
-    (await json("keys", "list")).find((one: { id: string }) => one.id === id).state;
+    (await json("keys list")).find((one: { id: string }) => one.id === id).state;
   const settled = allCommands(here);
-  const { id } = await settled.json("keys", "create", "--account", "acc_2000000000", "--name", "a");
+  const { id } = await settled.json("keys create --account acc_2000000000 --name a");
   await settled.text("backup", first);
-  await settled.text("keys", "revoke", id);
+  await settled.text("keys revoke", id);
   const url = await freshDatabase(t);
   assert.match(
     await settled.text("restore", first, "--to", url, "--dry-run"),
@@ -147,17 +147,10 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
   const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
   assert.equal(await stateIn(onDatabase, id), "revoked");
 
-  const later = await onDatabase.json(
-    "keys",
-    "create",
-    "--account",
-    "acc_2000000000",
-    "--name",
-    "b",
-  );
+  const later = await onDatabase.json("keys create --account acc_2000000000 --name b");
   await onDatabase.text("backup", second);
   await onDatabase.text("backup", control, "--control");
-  await onDatabase.text("keys", "revoke", later.id);
+  await onDatabase.text("keys revoke", later.id);
   for (const file of [second, control]) {
     const folder = join(temporaryFolder(t), "folder");
     const other = await freshDatabase(t);
@@ -240,7 +233,7 @@ test("a database without tables gets them with what is restored, and one with ne
   const fresh = await freshDatabase(t, { isMigrated: false });
   assert.match(await text("restore", file, "--to", fresh), /accounts, keys, people and the audit/);
   const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: fresh });
-  assert.equal((await onDatabase.json("keys", "list")).length, 3);
+  assert.equal((await onDatabase.json("keys list")).length, 3);
   const newer = await freshDatabase(t);
   await runSql(newer, "insert into schema_step (name, is_additive) values ('9999-later', false)");
   assert.match(

@@ -12,7 +12,7 @@ import type { HttpDependencies } from "#http/dependencies.ts";
 import { makeKey } from "#keys/api-key.ts";
 import { operations } from "#operations/index.ts";
 import { type ProblemCode, problemCodes } from "#problems.ts";
-import { command } from "../support/command-line.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { assertEveryAnswer, assertProblem } from "../support/problem-answer.ts";
 import {
   ask,
@@ -43,7 +43,7 @@ async function keyCases(it: CaseOf, service: TestService): Promise<void> {
     const { key: expired } = await service.newKey({ expiresAt: clock.now() + 1000 });
     const { key: revoked, id } = await service.newKey();
     const etag = (await ask(port, path, { key: revoked })).headers["etag"]!;
-    await command(["keys", "revoke", id], { dataDir: service.dataDir, now: clock.now });
+    await allCommands(service.dataDir, {}, clock.now).text("keys revoke", id);
     const kinds: { code: ProblemCode; reason?: string; keys: (string | undefined)[] }[] = [
       { code: "api-key-missing", keys: [undefined, "", " ", " \t "] },
       {

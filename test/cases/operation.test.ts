@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { canConnect } from "../support/can-connect.ts";
-import { command } from "../support/command-line.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { assertProblem } from "../support/problem-answer.ts";
 import { ask, requestText } from "../support/raw-client.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
@@ -28,7 +28,7 @@ test("a first start", async (t) => {
       for (const host of new Set(["127.0.0.2", "::1", ...hosts]))
         assert.equal(await canConnect(host, port), host === "127.0.0.1", host);
       for (const what of ["accounts", "keys"])
-        assert.equal((await command([what, "list", "--json"], { dataDir })).out, "[]\n");
+        assert.deepEqual(await allCommands(dataDir).json(`${what} list`), []);
       for (const key of [
         "demo",
         "test",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { waitingMax } from "#http/connections.ts";
 import { type Quotas, windows } from "#limits/policy.ts";
-import { command } from "../support/command-line.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { type Random, randomFrom } from "../support/limits-random.ts";
 import { newKey, startOwnProcess } from "../support/own-process.ts";
 import { assertProblem } from "../support/problem-answer.ts";
@@ -254,11 +254,8 @@ async function sharedCases(it: CaseOf, service: TestService): Promise<void> {
   await it("C49 · all keys of an account share its quota, and no key of another account does", async () => {
     const { key, account } = await service.newKey();
     const { key: stranger } = await service.newKey();
-    const made = await command(
-      ["keys", "create", "--account", account, "--name", "second", "--json"],
-      { dataDir: service.dataDir, now: clock.now },
-    );
-    const { key: second } = JSON.parse(made.out) as { key: string };
+    const { json } = allCommands(service.dataDir, {}, clock.now);
+    const { key: second } = await json(`keys create --account ${account} --name second`);
     for (let i = 0; i < 60; i++)
       assert.equal((await ask(port, path, { key: i % 3 === 0 ? second : key })).status, 200);
     for (const spent of [key, second])

@@ -61,13 +61,12 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
   openapi: null,
   export: null,
   vocabulary: null,
-  "import ndjson": ({ text, records }) => text("import", "ndjson", records("a"), "--source", "own"),
+  "import ndjson": ({ text, records }) => text("import ndjson", records("a"), "--source", "own"),
   "import csv": async ({ folder, text }) => {
     writeFileSync(join(folder, "rows.csv"), "Name\nBirch\n");
     writeFileSync(join(folder, "map.json"), JSON.stringify(mapping));
     await text(
-      "import",
-      "csv",
+      "import csv",
       join(folder, "rows.csv"),
       "--source",
       "rows",
@@ -75,48 +74,47 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
       join(folder, "map.json"),
     );
   },
-  "datasets rollback": ({ text }) => text("datasets", "rollback"),
+  "datasets rollback": ({ text }) => text("datasets rollback"),
   "datasets publish": async ({ json, text, records }) => {
     const { version } = await json(
-      "import",
-      "ndjson",
+      "import ndjson",
       records("a", "b"),
       "--source",
       "own",
       "--stage",
     );
-    await text("datasets", "publish", version);
+    await text("datasets publish", version);
   },
   "datasets prune": async ({ dataDir, text }) => {
     const catalogue = openCatalogue(join(dataDir, "datasets"));
     // Both were published a day ago; the first of them no server can be opening any more.
     for (const id of ["older", "old"])
       await importRecords(catalogue, [{ record: "gp", id, name: id }], { source: "old" });
-    await text("datasets", "prune", "--keep", "1");
+    await text("datasets prune --keep 1");
   },
   "datasets pin": async ({ json, text }) => {
-    const { version } = await json("datasets", "show");
-    await text("datasets", "pin", version);
-    await text("datasets", "pin", version);
+    const { version } = await json("datasets show");
+    await text("datasets pin", version);
+    await text("datasets pin", version);
   },
   "datasets unpin": async ({ json, text }) => {
-    const { version } = await json("datasets", "show");
-    await text("datasets", "unpin", version);
-    await text("datasets", "unpin", version);
+    const { version } = await json("datasets show");
+    await text("datasets unpin", version);
+    await text("datasets unpin", version);
   },
-  "accounts create": ({ text }) => text("accounts", "create", "--name", "Acme"),
-  "accounts limits": ({ text }) => text("accounts", "limits", "Acme", "--per-day", "5"),
-  "accounts suspend": ({ text }) => text("accounts", "suspend", "Acme"),
-  "accounts resume": ({ text }) => text("accounts", "resume", "Acme"),
-  "plans set": ({ text }) => text("plans", "set", "gold", "--per-day", "9"),
-  "accounts plan": ({ text }) => text("accounts", "plan", "Acme", "gold"),
+  "accounts create": ({ text }) => text("accounts create --name Acme"),
+  "accounts limits": ({ text }) => text("accounts limits Acme --per-day 5"),
+  "accounts suspend": ({ text }) => text("accounts suspend Acme"),
+  "accounts resume": ({ text }) => text("accounts resume Acme"),
+  "plans set": ({ text }) => text("plans set gold --per-day 9"),
+  "accounts plan": ({ text }) => text("accounts plan Acme gold"),
   "plans remove": async ({ text }) => {
-    await text("accounts", "plan", "Acme", "none");
-    await text("plans", "remove", "gold");
+    await text("accounts plan Acme none");
+    await text("plans remove gold");
   },
-  "accounts invite": ({ text }) => text("accounts", "invite", "a@b.com", "--account", "Acme"),
+  "accounts invite": ({ text }) => text("accounts invite a@b.com --account Acme"),
   "accounts sign-up-link": async ({ json, dataDir }) => {
-    const { link } = await json("accounts", "sign-up-link", "ada@b.com");
+    const { link } = await json("accounts sign-up-link ada@b.com");
     const control = await openControl(dataDir);
     await completeSignUp(control, openPasswords(cheap), {
       token: new URL(link).searchParams.get("token")!,
@@ -127,15 +125,15 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
     });
     await control.close();
   },
-  "accounts reset-link": ({ text }) => text("accounts", "reset-link", "ada@b.com"),
-  "keys create": ({ text }) => text("keys", "create", "--account", "Acme", "--name", "web"),
+  "accounts reset-link": ({ text }) => text("accounts reset-link ada@b.com"),
+  "keys create": ({ text }) => text("keys create --account Acme --name web"),
   "keys rotate": async ({ json, text }) => {
-    const [key] = await json("keys", "list", "--account", "Acme");
-    await text("keys", "rotate", key.id, "--overlap", "0");
+    const [key] = await json("keys list --account Acme");
+    await text("keys rotate", key.id, "--overlap", "0");
   },
   "keys revoke": async ({ json, text }) => {
-    const keys = await json("keys", "list", "--account", "Acme");
-    await text("keys", "revoke", keys.at(-1).id);
+    const keys = await json("keys list --account Acme");
+    await text("keys revoke", keys.at(-1).id);
   },
   restore: async ({ folder, text }) => {
     const file = join(folder, "backup.tar");
@@ -181,7 +179,7 @@ test("every command that changes something is in the audit log, as often as it c
   const context = { environment: {}, now: () => 0, print() {}, reportError() {} };
   for (const addCommands of commandParts) addCommands(program, context);
   assert.deepEqual(Object.keys(walks).toSorted(), leavesOf(program).toSorted());
-  const entries = async () => world.json("audit", "list", "--limit", "1000");
+  const entries = async () => world.json("audit list --limit 1000");
   for (const [command, walk] of Object.entries(walks)) {
     if (walk === null) continue;
     const before = existsSync(world.dataDir) ? (await entries())[0]?.number : undefined;
@@ -203,22 +201,22 @@ test("every command that changes something is in the audit log, as often as it c
 
 test("what is refused, repeated or only tried leaves no entry", async (t) => {
   const { json, text, refusal, start, records } = await openWorld(t);
-  await text("accounts", "create", "--name", "Acme");
-  await text("accounts", "suspend", "Acme");
-  const { id } = await json("keys", "create", "--account", "Acme", "--name", "web");
-  await text("keys", "revoke", id);
-  const before = await json("audit", "list");
-  await refusal(exitCodes.conflict, "accounts", "create", "--name", "ACME");
-  await refusal(exitCodes.conflict, "keys", "rotate", id);
-  await refusal(exitCodes.conflict, "plans", "remove", "gold");
-  await text("accounts", "suspend", "Acme");
-  await text("accounts", "limits", "Acme");
-  await text("accounts", "plan", "Acme", "none");
-  await text("keys", "revoke", id);
-  await text("import", "ndjson", records("a"), "--source", "own", "--dry-run");
-  await text("import", "ndjson", records("a"), "--source", "own", "--stage");
-  await start("datasets", "rollback");
-  assert.deepEqual(await json("audit", "list"), before);
+  await text("accounts create --name Acme");
+  await text("accounts suspend Acme");
+  const { id } = await json("keys create --account Acme --name web");
+  await text("keys revoke", id);
+  const before = await json("audit list");
+  await refusal(exitCodes.conflict, "accounts create --name ACME");
+  await refusal(exitCodes.conflict, "keys rotate", id);
+  await refusal(exitCodes.conflict, "plans remove gold");
+  await text("accounts suspend Acme");
+  await text("accounts limits Acme");
+  await text("accounts plan Acme none");
+  await text("keys revoke", id);
+  await text("import ndjson", records("a"), "--source", "own", "--dry-run");
+  await text("import ndjson", records("a"), "--source", "own", "--stage");
+  await start("datasets rollback");
+  assert.deepEqual(await json("audit list"), before);
 });
 
 test("the demo's own doings are the service's, not the operator's", async (t) => {
@@ -229,7 +227,7 @@ test("the demo's own doings are the service's, not the operator's", async (t) =>
   // A key that nobody can show any more gives way to another.
   rmSync(join(dataDir, "demo.key"));
   await prepareDemo(config, noon, size as any);
-  const entries = await json("audit", "list");
+  const entries = await json("audit list");
   assert.deepEqual(
     entries.map(({ action }: any) => action),
     ["key.created", "key.revoked", "key.created", "account.created", "dataset.published"],
@@ -239,27 +237,27 @@ test("the demo's own doings are the service's, not the operator's", async (t) =>
 
 test("a publication whose entry cannot be written is a publication, and the command says so", async (t) => {
   const { dataDir, start, text, json, records } = await openWorld(t);
-  await text("import", "ndjson", records("a"), "--source", "own");
+  await text("import ndjson", records("a"), "--source", "own");
   for (const name of readdirSync(dataDir).filter((one) => one.startsWith("control")))
     rmSync(join(dataDir, name));
   writeFileSync(join(dataDir, "control.sqlite"), "no database");
-  const { exitCode, err } = await start("import", "ndjson", records("a", "b"), "--source", "own");
+  const { exitCode, err } = await start("import ndjson", records("a", "b"), "--source", "own");
   assert.equal(exitCode, exitCodes.done);
   assert.match(
     err,
     /^warning: dataset\.published of \S+ is not in the audit log: .*control\.sqlite/,
   );
-  assert.equal((await json("datasets", "show")).records.gp, 2);
+  assert.equal((await json("datasets show")).records.gp, 2);
 });
 
 test("audit list filters by account, action and time, the newest first, as text, JSON and JSON lines", async (t) => {
   const { json, text, refusal } = await openWorld(t);
-  assert.equal(await text("audit", "list"), "No entry.\n");
-  const { id } = await json("accounts", "create", "--name", "Acme");
-  await text("accounts", "create", "--name", "Beta");
-  await text("accounts", "limits", "Acme", "--per-day", "5");
+  assert.equal(await text("audit list"), "No entry.\n");
+  const { id } = await json("accounts create --name Acme");
+  await text("accounts create --name Beta");
+  await text("accounts limits Acme --per-day 5");
   const actions = async (...args: string[]) =>
-    (await json("audit", "list", ...args)).map(({ action }: any) => action);
+    (await json("audit list", ...args)).map(({ action }: any) => action);
   assert.deepEqual(await actions("--account", "acme"), [
     "account.limits_changed",
     "account.created",
@@ -269,7 +267,7 @@ test("audit list filters by account, action and time, the newest first, as text,
   assert.equal((await actions("--since", "2026-11-21T12:00:00Z")).length, 3);
   assert.equal((await actions("--since", "2026-11-21T12:00:01Z")).length, 0);
   assert.equal((await actions("--since", "1m")).length, 3);
-  assert.deepEqual((await json("audit", "list"))[0], {
+  assert.deepEqual((await json("audit list"))[0], {
     number: 3,
     at,
     actor: "operator",
@@ -281,19 +279,16 @@ test("audit list filters by account, action and time, the newest first, as text,
       limits: { minute: null, hour: null, day: 5 },
     },
   });
-  const lines = (await text("audit", "list", "--ndjson")).trimEnd().split("\n");
+  const lines = (await text("audit list --ndjson")).trimEnd().split("\n");
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)),
-    await json("audit", "list"),
+    await json("audit list"),
   );
-  const [headings, row] = (await text("audit", "list")).split("\n");
+  const [headings, row] = (await text("audit list")).split("\n");
   assert.match(headings!, /^AT +ACTOR +ACTION +ACCOUNT +SUBJECT +DETAIL$/);
   assert.match(row!, /^2026-11-21T12:00:00Z +operator +account\.limits_changed +ac_/);
-  assert.match(await refusal(exitCodes.usage, "audit", "list", "--action", "x"), /Allowed choices/);
-  assert.match(
-    await refusal(exitCodes.usage, "audit", "list", "--limit", "0"),
-    /whole number from 1/,
-  );
-  assert.match(await refusal(exitCodes.usage, "audit", "list", "--since", "x"), /how long ago/);
-  await refusal(exitCodes.conflict, "audit", "list", "--account", "nobody");
+  assert.match(await refusal(exitCodes.usage, "audit list --action x"), /Allowed choices/);
+  assert.match(await refusal(exitCodes.usage, "audit list --limit 0"), /whole number from 1/);
+  assert.match(await refusal(exitCodes.usage, "audit list --since x"), /how long ago/);
+  await refusal(exitCodes.conflict, "audit list --account nobody");
 });

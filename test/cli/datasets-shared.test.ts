@@ -21,7 +21,7 @@ function commandsOn(t: TestContext, url: string) {
   const settings = { DATABASE_URL: url };
   const commands = allCommands(dataDir, settings);
   const importOf = (names: string[], ...options: string[]) =>
-    commands.json("import", "ndjson", records(...names), "--source", "own", ...options);
+    commands.json("import ndjson", records(...names), "--source", "own", ...options);
   return { dataDir, settings, records, importOf, ...commands };
 }
 
@@ -38,7 +38,7 @@ test("datasets imported on one machine are listed, compared, published and gone 
   const machines = await twoMachines(t);
   if (machines === null) return;
   const { one, other } = machines;
-  assert.deepEqual(await one.json("datasets", "list"), []);
+  assert.deepEqual(await one.json("datasets list"), []);
   const first = await one.importOf(["alpha"]);
   assert.equal(first.outcome, "published");
   // Builds on what the other machine published, whose file it did not have.
@@ -47,7 +47,7 @@ test("datasets imported on one machine are listed, compared, published and gone 
   const staged = await one.importOf(["alpha", "beta", "gamma"], "--stage");
   assert.equal(staged.outcome, "staged");
   const states = async (at: typeof one) =>
-    (await at.json("datasets", "list")).map((row: any) => [row.version, row.current, row.staged]);
+    (await at.json("datasets list")).map((row: any) => [row.version, row.current, row.staged]);
   const expected = [
     [first.version, false, false],
     [second.version, true, false],
@@ -55,18 +55,18 @@ test("datasets imported on one machine are listed, compared, published and gone 
   ];
   assert.deepEqual(await states(one), expected);
   assert.deepEqual(await states(other), expected);
-  const diff = await other.json("datasets", "diff", first.version, staged.version);
+  const diff = await other.json("datasets diff", first.version, staged.version);
   assert.deepEqual(
     diff.examples.map(({ name }: { name: string }) => name),
     ["beta", "gamma"],
   );
-  assert.equal((await other.json("datasets", "publish", staged.version)).version, staged.version);
-  const shown = await one.json("datasets", "show");
+  assert.equal((await other.json("datasets publish", staged.version)).version, staged.version);
+  const shown = await one.json("datasets show");
   assert.equal(shown.version, staged.version);
   assert.equal(shown.published_after, second.version);
-  assert.equal((await one.json("datasets", "rollback")).version, second.version);
-  assert.equal((await other.json("datasets", "rollback")).version, first.version);
-  const refused = await one.refusal(exitCodes.conflict, "datasets", "rollback");
+  assert.equal((await one.json("datasets rollback")).version, second.version);
+  assert.equal((await other.json("datasets rollback")).version, first.version);
+  const refused = await one.refusal(exitCodes.conflict, "datasets rollback");
   assert.match(refused, /There is no dataset before the current one/);
   // The folder of whoever published points there, too, so that its server starts with it.
   const folder = openCatalogue(join(other.dataDir, "datasets"));
@@ -92,9 +92,9 @@ test("a staged dataset that another machine's publication made outdated is refus
   await one.importOf(["alpha"]);
   const staged = await one.importOf(["beta"], "--stage");
   await other.importOf(["gamma"]);
-  const refused = await one.refusal(exitCodes.conflict, "datasets", "publish", staged.version);
+  const refused = await one.refusal(exitCodes.conflict, "datasets publish", staged.version);
   assert.match(refused, /--discard-newer/);
-  await one.json("datasets", "publish", staged.version, "--discard-newer");
+  await one.json("datasets publish", staged.version, "--discard-newer");
 });
 
 test("pins hold for all machines, and prune deletes for all of them what is left", async (t) => {
@@ -104,9 +104,9 @@ test("pins hold for all machines, and prune deletes for all of them what is left
   const versions: string[] = [];
   for (const name of ["alpha", "beta", "gamma", "delta"])
     versions.push((await one.importOf([name])).version);
-  assert.notEqual((await other.json("datasets", "pin", versions[0]!)).pinned_at, null);
+  assert.notEqual((await other.json("datasets pin", versions[0]!)).pinned_at, null);
   const prune = async (...options: string[]) => {
-    const { removed, pinned } = await other.json("datasets", "prune", "--keep", "1", ...options);
+    const { removed, pinned } = await other.json("datasets prune --keep 1", ...options);
     return { removed, pinned };
   };
   // All were current within ten minutes of the clock of the database.
@@ -121,9 +121,9 @@ test("pins hold for all machines, and prune deletes for all of them what is left
   const expected = { removed: [versions[1], versions[2]], pinned: [versions[0]] };
   assert.deepEqual(await prune("--dry-run"), expected);
   assert.deepEqual(await prune(), expected);
-  const left = (await one.json("datasets", "list")).map((row: any) => row.version);
+  const left = (await one.json("datasets list")).map((row: any) => row.version);
   assert.deepEqual(left, [versions[0], versions[3]]);
-  assert.equal((await one.json("datasets", "unpin", versions[0]!)).pinned_at, null);
+  assert.equal((await one.json("datasets unpin", versions[0]!)).pinned_at, null);
 });
 
 test("the publication that DATASETS_KEEP no longer covers goes from the database with the next import", async (t) => {
@@ -135,7 +135,7 @@ test("the publication that DATASETS_KEEP no longer covers goes from the database
   await runSql(database, "update dataset set published_at = published_at - interval '1 hour'");
   const keeping = allCommands(other.dataDir, { ...other.settings, DATASETS_KEEP: "1" });
   const file = other.records("gamma");
-  const result = await keeping.json("import", "ndjson", file, "--source", "own");
+  const result = await keeping.json("import ndjson", file, "--source", "own");
   assert.deepEqual(result.pruned, [first.version]);
 });
 
@@ -145,7 +145,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
   const { database, one, other } = machines;
   const first = await one.importOf(["alpha"]);
   const second = await one.importOf(["beta"]);
-  const sound = await other.json("datasets", "verify");
+  const sound = await other.json("datasets verify");
   assert.deepEqual(
     sound.map(({ version, fault }: any) => [version, fault]),
     [
@@ -160,7 +160,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
   const damaged = Buffer.from(whole);
   damaged[5000]! ^= 1;
   writeFileSync(path, damaged);
-  const { exitCode, err } = await one.start("datasets", "verify");
+  const { exitCode, err } = await one.start("datasets verify");
   assert.equal(exitCode, exitCodes.done);
   assert.match(err, new RegExp(`warning: ${path} was damaged on this machine`));
   assert.deepEqual(readFileSync(path), whole);
@@ -170,7 +170,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
     [second.version],
   );
   for (const at of [one, other]) {
-    const found = await at.start("datasets", "verify");
+    const found = await at.start("datasets verify");
     assert.equal(found.exitCode, exitCodes.unhealthy);
     assert.match(found.out, new RegExp(`${first.version}  sound`));
     assert.match(
@@ -182,7 +182,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
     assert.match(found.out, /Restore the database from its backup/);
   }
   // This machine still has it whole, and says so.
-  const here = await one.start("datasets", "verify", second.version);
+  const here = await one.start("datasets verify", second.version);
   assert.match(here.out, new RegExp(`${path} is a whole copy of it`));
 });
 
@@ -217,7 +217,7 @@ test("while one machine imports, every other change is refused and names its hos
       new RegExp(`process ${process.pid} on \\S+, since \\d{4}-\\d\\d-\\d\\dT`),
     );
   // Whoever only reads is not held up.
-  assert.equal((await other.json("datasets", "list")).length, 1);
+  assert.equal((await other.json("datasets list")).length, 1);
   await lock.release();
 });
 
@@ -269,13 +269,13 @@ test("instances lists the servers, and publishing what one of them cannot read i
   }
   const force = ["datasets", "publish", staged.version, "--force"];
   assert.equal((await other.json(...force)).version, staged.version);
-  const back = await other.refusal(exitCodes.conflict, "datasets", "rollback");
+  const back = await other.refusal(exitCodes.conflict, "datasets rollback");
   assert.match(back, named);
   assert.ok(back.includes(`publish ${first.version} --force`), back);
   // One that was not seen for a while holds nobody up.
   await runSql(database, "update instance set seen_at = seen_at - interval '1 minute'");
   assert.equal((await other.json("instances"))[0].live, false);
-  assert.equal((await other.json("datasets", "rollback")).version, first.version);
+  assert.equal((await other.json("datasets rollback")).version, first.version);
 });
 
 test("instances without DATABASE_URL says that there are none to share with", async (t) => {
@@ -288,9 +288,9 @@ test("a folder with datasets of its own is refused as a cache and left as it is"
   const database = await freshDatabase(t);
   const { dataDir, records } = commandsOn(t, database);
   const file = records("alpha");
-  await allCommands(dataDir).json("import", "ndjson", file, "--source", "own");
+  await allCommands(dataDir).json("import ndjson", file, "--source", "own");
   const before = readdirSync(join(dataDir, "datasets"));
   const { refusal } = allCommands(dataDir, { DATABASE_URL: database });
-  assert.match(await refusal(exitCodes.conflict, "datasets", "list"), /has datasets of its own/);
+  assert.match(await refusal(exitCodes.conflict, "datasets list"), /has datasets of its own/);
   assert.deepEqual(readdirSync(join(dataDir, "datasets")), before);
 });

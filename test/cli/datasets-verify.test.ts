@@ -20,19 +20,19 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
     (await importRecords(catalogue, [{ record: "gp", id: "a", name }])).published!.version;
   const [older, newer] = [await importGp("A"), await importGp("B")];
   const { text, start, json, refusal } = allCommands(dataDir);
-  assert.equal(await text("datasets", "verify"), `${older}  sound\n${newer}  sound, current\n`);
+  assert.equal(await text("datasets verify"), `${older}  sound\n${newer}  sound, current\n`);
 
   const file = catalogue.pathOf(older);
   truncateSync(file, 40_000);
-  const { exitCode, out, err } = await start("datasets", "verify");
+  const { exitCode, out, err } = await start("datasets verify");
   assert.equal(exitCode, exitCodes.unhealthy);
   assert.equal(err, "error: 1 of 2 datasets is not as published.\n");
   assert.match(out, new RegExp(`^${older}  ${file} was cut off: .*\n  It is not served: put `));
-  const [check] = JSON.parse((await start("datasets", "verify", "--json")).out);
+  const [check] = JSON.parse((await start("datasets verify --json")).out);
   assert.deepEqual(Object.keys(check), ["version", "file", "current", "fault", "mend"]);
 
-  assert.equal((await json("datasets", "verify", newer))[0].fault, null);
-  assert.match(await refusal(exitCodes.conflict, "datasets", "verify", "x"), /no dataset 'x'/);
+  assert.equal((await json("datasets verify", newer))[0].fault, null);
+  assert.match(await refusal(exitCodes.conflict, "datasets verify x"), /no dataset 'x'/);
 });
 
 test("verify tells of facts that are not true, also where it is asked for that dataset alone, and what it says mends them", async (t) => {
@@ -43,18 +43,18 @@ test("verify tells of facts that are not true, also where it is asked for that d
   const { text, start, refusal } = allCommands(dataDir);
   for (const change of [{ hash: `0${hash.slice(1)}x` }, { version: `${version.slice(0, -1)}x` }]) {
     changeFacts(catalogue.folder, version, change);
-    const { exitCode, out, err } = await start("datasets", "verify", version);
+    const { exitCode, out, err } = await start("datasets verify", version);
     assert.equal(exitCode, exitCodes.unhealthy, err);
     assert.match(
       out,
       new RegExp(`write the facts of the file into it, .*'gp-records datasets publish ${version}'`),
     );
-    assert.match(await refusal(exitCodes.conflict, "datasets", "publish", version), /instead of/);
+    assert.match(await refusal(exitCodes.conflict, "datasets publish", version), /instead of/);
 
     const [, member, right] = /"(\w+)" is \S+ instead of "([^"]+)"/.exec(out)!;
     changeFacts(catalogue.folder, version, { [member!]: right });
-    await text("datasets", "publish", version);
-    assert.match(await text("datasets", "verify"), /sound, current/);
+    await text("datasets publish", version);
+    assert.match(await text("datasets verify"), /sound, current/);
   }
 });
 

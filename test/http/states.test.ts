@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import pino from "pino";
 import { type FinishedRequest, openAccessLog } from "#http/record-requests.ts";
-import { command, commandDone } from "../support/command-line.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { commandDone } from "../support/command-line.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { startService } from "../support/service.ts";
 
@@ -144,7 +145,7 @@ test("an expired and a revoked key say since when, and show no more of the key t
   const since = new Date(clock.now()).toISOString();
   const expired = await newKey({ expiresAt: clock.now() });
   const revoked = await newKey();
-  await command(["keys", "revoke", revoked.id], { dataDir, now: clock.now });
+  await allCommands(dataDir, {}, clock.now).text("keys revoke", revoked.id);
   for (const [{ key }, code, member] of [
     [expired, "api-key-expired", "expired_at"],
     [revoked, "api-key-revoked", "revoked_at"],
@@ -160,8 +161,8 @@ test("an expired and a revoked key say since when, and show no more of the key t
 test("a suspended account is a 403 that counts nothing, from the next request on, until it is resumed", async (t) => {
   const { clock, dataDir, get, newKey } = await startService(t);
   const { key, account } = await newKey();
-  const create = ["keys", "create", "--account", account, "--name", "brief", "--expires", "1m"];
-  const made = await command([...create, "--json"], { dataDir, now: clock.now });
+  const { json } = allCommands(dataDir, {}, clock.now);
+  const made = await json(`keys create --account ${account} --name brief --expires 1m`);
   const ask = (presented = key) => get("/fetch-gp?gp_name=kkr", { "x-api-key": presented });
   assert.equal((await ask()).status, 200);
   await commandDone(dataDir, "accounts", "suspend", account);
@@ -170,7 +171,7 @@ test("a suspended account is a 403 that counts nothing, from the next request on
   assert.deepEqual([body.code, body.reason], ["access-denied", "account_suspended"]);
   assert.equal(headers.get("ratelimit"), null);
   clock.advance(60);
-  assert.equal((await ask(JSON.parse(made.out).key)).body.code, "api-key-expired");
+  assert.equal((await ask(made.key)).body.code, "api-key-expired");
   await commandDone(dataDir, "accounts", "resume", account);
   assert.match((await ask()).headers.get("ratelimit")!, /"hour";r=998;/);
 });

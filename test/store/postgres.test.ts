@@ -276,11 +276,11 @@ test("the roles of docs/scaling.md are enough to serve, and the one that serves 
   const { json, refusal } = allCommands(temporaryFolder(t), {
     DATABASE_URL: asRole("gp_records_server"),
   });
-  await json("accounts", "create", "--name", "Acme");
-  const { id } = await json("keys", "create", "--account", "Acme", "--name", "k");
-  await json("keys", "revoke", id);
-  await json("plans", "set", "gold", "--per-minute", "5");
-  await json("accounts", "plan", "Acme", "gold");
+  await json("accounts create --name Acme");
+  const { id } = await json("keys create --account Acme --name k");
+  await json("keys revoke", id);
+  await json("plans set gold --per-minute 5");
+  await json("accounts plan Acme gold");
   assert.match(
     await refusal(2, "datasets", "rollback"),
     /refuses this: permission denied for table dataset.*docs\/scaling\.md/,
