@@ -4,7 +4,7 @@ import { openPersonLimiter, type PersonRequest } from "#account/person-limits.ts
 import { insertMember } from "#accounts/members.ts";
 import { requirePerson } from "#accounts/people.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { randomFrom } from "../support/limits-random.ts";
+import { seededRandom } from "../support/awkward/random.ts";
 import { accountOf, withControl } from "../support/own-account.ts";
 import { headingOf, textOf } from "../support/record-pages.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -17,7 +17,7 @@ const day = 86_400 * second;
 testOnce(
   "no minute, whenever it begins, admits more than 120 page views of a person, and no day more than 2,000",
   () => {
-    const random = randomFrom(13);
+    const random = seededRandom(13);
     const limiter = openPersonLimiter();
     const admitted: number[] = [];
     /** Is the last but so many as a window admits no longer in it? */

@@ -8,7 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { makeKey } from "#keys/api-key.ts";
 import { canConnect } from "../support/can-connect.ts";
-import { randomFrom } from "../support/limits-random.ts";
+import { seededRandom } from "../support/awkward/random.ts";
 import { startOwnProcess } from "../support/own-process.ts";
 import { ask } from "../support/raw-client.ts";
 import { casesOf, settles } from "../support/still-well.ts";
@@ -30,7 +30,7 @@ test("what is kept of a request", async (t) => {
   const it = casesOf(t, server);
 
   await it("C103 · of four hundred mixed requests with secrets in every place no log, error or stored file holds one, and each log line is one JSON object", async () => {
-    const random = randomFrom(103);
+    const random = seededRandom(103);
     const places = [key, stranger, key.replace("_", "%5F"), `${stranger}x`];
     for (let i = 0; i < 400; i++) {
       const secret = random.pick(places);

@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { waitingMax } from "#http/connections.ts";
 import { type Quotas, windows } from "#limits/policy.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { type Random, randomFrom } from "../support/limits-random.ts";
+import { type Random, seededRandom } from "../support/awkward/random.ts";
 import { newKey, startOwnProcess } from "../support/own-process.ts";
 import { assertProblem } from "../support/problem-answer.ts";
 import {
@@ -111,7 +111,7 @@ async function waitCases(it: CaseOf, { port, clock, newKey }: TestService): Prom
   await it("C44 · after a 429 a request that waits Retry-After is admitted, one that waits a second less is not, and refusals lengthen no wait", async () => {
     let waits = 0;
     for (let seed = 1; seed <= 6; seed++) {
-      const random = randomFrom(seed);
+      const random = seededRandom(seed);
       const { key } = await newKey({ quotas: someQuotas(random) });
       for (let step = 0; step < 10; step++) {
         clock.advance(someSeconds(random));
@@ -314,7 +314,7 @@ test("C50 · thirty requests before a stop or a kill and thirty after it are the
 test("C55 · over random arrivals, restarts and steps of the wall clock no window admits more than its quota, and nobody below it is refused", async (t) => {
   let admittedInAll = 0;
   for (let seed = 1; seed <= 2; seed++) {
-    const random = randomFrom(seed);
+    const random = seededRandom(seed);
     const dataDir = temporaryFolder(t);
     const clock = fixedClock();
     let wallOffset = 0;

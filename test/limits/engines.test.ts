@@ -8,10 +8,10 @@ import { defaultQuotas, greatestRequest, type Quotas, windows } from "#limits/po
 import { type CountingServer, countingServers } from "../support/counting-servers.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
-import { assertRight } from "../support/limits-oracle.ts";
-import { type Random, randomFrom } from "../support/limits-random.ts";
+import { assertRight } from "../support/limits-life.ts";
+import { type Random, seededRandom } from "../support/awkward/random.ts";
 import { emptyTally } from "../support/limits-life.ts";
-import { runSchedules } from "../support/limits-schedule.ts";
+import { runSchedules } from "../support/limits-life.ts";
 import { openInstance, sharedOn } from "../support/limits-shared.ts";
 import { temporaryFolder, day, hour, minute, second } from "../support/limits-world.ts";
 
@@ -42,7 +42,7 @@ for (const { name, skip, start: startServer } of countingServers)
       const engine = await server.openEngineWithClock();
       await engine.connect(() => {});
       t.after(() => engine.disconnect());
-      const random = randomFrom(7);
+      const random = seededRandom(7);
       const accounts = Array.from({ length: 6 }, (): Plain => ({ times: [] }));
       const tally = {
         admitted: 0,
@@ -139,7 +139,7 @@ for (const { name, skip, start: startServer } of countingServers)
         [1, 2, 3].map(async () => openInstance(await server.openEngine())),
       );
       t.after(() => instances.forEach((instance) => instance.close()));
-      const random = randomFrom(3);
+      const random = seededRandom(3);
       for (let round = 0; round < 30; round++)
         await Promise.all(
           instances.flatMap((instance) =>

@@ -1,17 +1,54 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
 import { systemClock } from "#limits/clocks.ts";
 import { openBacklog } from "#limits/journal.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
+import type { Quotas } from "#limits/policy.ts";
 import { headerBytes, recordBytes } from "#limits/segments.ts";
-import { beginJournal, quotas } from "../support/limits-journal.ts";
-import { day, hour, minute, reboot, second } from "../support/limits-world.ts";
+import {
+  clockOf,
+  day,
+  hour,
+  minute,
+  openWorld,
+  reboot,
+  second,
+  temporaryFolder,
+} from "../support/limits-world.ts";
 import { settles } from "../support/still-well.ts";
+
+const ofTheJournal: Quotas = { minute: 10, hour: 100, day: 1000 };
+
+/** Counters that are not closed stand for a process that was killed; they are closed when the test is over. */
+function beginJournal(t: TestContext) {
+  const world = openWorld();
+  const dir = temporaryFolder(t);
+  const faults: (string | null)[] = [];
+  const open = (onFault = (fault: Error | null) => void faults.push(fault?.message ?? null)) => {
+    const counters = openMemoryCounters({ dir, clock: clockOf(world), onFault });
+    t.after(() => counters.close());
+    /** Without keeping it. */
+    const count = (account: number) => counters.take(account, ofTheJournal).admitted;
+    const takeOne = (account: number) => {
+      const quotaStatus = counters.take(account, ofTheJournal);
+      counters.commit();
+      return quotaStatus;
+    };
+    const take = (count = 1, account = 1) =>
+      Array.from({ length: count }, () => takeOne(account)).filter(({ admitted }) => admitted)
+        .length;
+    const counted = (account = 1) => ofTheJournal.day - 1 - takeOne(account).windows[2]!.remaining;
+    return { ...counters, take, count, counted };
+  };
+  const files = () => readdirSync(join(dir, "counts")).sort();
+  const path = (index: number) => join(dir, "counts", files().at(index)!);
+  return { world, dir, faults, open, files, path };
+}
 
 test("counts of several accounts and several runs come back, each its own", (t) => {
   const { open } = beginJournal(t);
@@ -137,12 +174,12 @@ test("an idle service saves what waits as soon as the folder can be used", async
   const onFault = (fault: Error | null) => fault === null && isWell.resolve();
   const counters = openMemoryCounters({ dir, clock: systemClock(), onFault });
   t.after(() => counters.close());
-  counters.take(1, quotas);
+  counters.take(1, ofTheJournal);
   rmSync(join(dir, "counts"));
   await isWell.promise;
   const next = openMemoryCounters({ dir, clock: systemClock(), onFault });
   t.after(() => next.close());
-  assert.equal(next.take(1, quotas).windows[2]!.remaining, quotas.day - 2);
+  assert.equal(next.take(1, ofTheJournal).windows[2]!.remaining, ofTheJournal.day - 2);
 });
 
 test("closing saves what waits, if it can be saved by then", (t) => {

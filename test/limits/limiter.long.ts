@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { emptyTally } from "../support/limits-life.ts";
-import { inMemory } from "../support/limits-restarts.ts";
-import { runSchedules } from "../support/limits-schedule.ts";
+import { inMemory } from "../support/limits-life.ts";
+import { runSchedules } from "../support/limits-life.ts";
 import { temporaryFolder } from "../support/limits-world.ts";
 
 const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000_000);

@@ -7,8 +7,8 @@ import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { defaultQuotas, quotaFault, type Quotas } from "#limits/policy.ts";
 import { append, countIn, openLog, resetIn, shrink, type SlidingLog } from "#limits/sliding-log.ts";
 import { emptyTally } from "../support/limits-life.ts";
-import { inMemory } from "../support/limits-restarts.ts";
-import { runSchedules } from "../support/limits-schedule.ts";
+import { inMemory } from "../support/limits-life.ts";
+import { runSchedules } from "../support/limits-life.ts";
 import { clockOf, day, hour, openWorld, temporaryFolder } from "../support/limits-world.ts";
 
 function begin() {

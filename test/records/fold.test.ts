@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { fold } from "#records/fold.ts";
-import { fold as referenceFold } from "../support/reference/fold.ts";
+import { fold as referenceFold } from "../support/reference.ts";
 
 test("the examples of the rule fold as it says", () => {
   const examples: Record<string, string> = {
