@@ -6,7 +6,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { canConnect } from "../support/can-connect.ts";
+import { canConnect } from "../support/ports.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { assertProblem } from "../support/problem-answer.ts";
 import { ask, requestText } from "../support/raw-client.ts";

@@ -3,16 +3,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, globSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { makeKey } from "#keys/api-key.ts";
-import { canConnect } from "../support/can-connect.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { startOwnProcess } from "../support/own-process.ts";
+import { canConnect, freePort } from "../support/ports.ts";
 import { ask } from "../support/raw-client.ts";
 import { casesOf, settles } from "../support/still-well.ts";
-import { freePort } from "../support/free-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const escapes = '\u001b[31m \u009b1;1H %0d%0a%1b[0m \\r\\n\\u001b {"level":60}';

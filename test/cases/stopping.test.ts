@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { canConnect } from "../support/can-connect.ts";
+import { canConnect } from "../support/ports.ts";
 import { type OwnProcess, startOwnProcess } from "../support/own-process.ts";
 import { requestText } from "../support/raw-client.ts";
 

@@ -13,7 +13,7 @@ import { importRecords } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { newKey, type OwnProcess, startOwnProcess } from "../support/own-process.ts";
 import { assertProblem } from "../support/problem-answer.ts";
-import { canSetLimits, setLimit, whyNot } from "../support/process-limits.ts";
+import { canSetLimits, setLimit, whyNoLimits } from "../support/machine.ts";
 import { ask } from "../support/raw-client.ts";
 import { startServer } from "../support/server-process.ts";
 import { fixedClock, startService, type TestClock } from "../support/service.ts";
@@ -122,7 +122,7 @@ async function silentClientCases(
   });
 
   await it("C56 · beyond the limit of open files connections are closed without a loop in log or processor, and all is well when they are gone (Linux)", async (inner) => {
-    if (!canSetLimits) return inner.skip(whyNot);
+    if (!canSetLimits) return inner.skip(whyNoLimits);
     const [, before] = /^Max open files +(\d+)/m.exec(limitsOf(pid))!;
     const loggedBefore = log().length;
     setLimit(pid, "nofile", `${readdirSync(`/proc/${pid}/fd`).length + 50}:`);
@@ -180,7 +180,7 @@ async function noRoomCases(
   };
 
   await it("C61 · without room for a byte answers go on and are counted, a new account is refused in words, and with room again all is kept without a restart (Linux)", async (t) => {
-    if (!canSetLimits) return t.skip(whyNot);
+    if (!canSetLimits) return t.skip(whyNoLimits);
     setLimit(pid, "fsize", "0:unlimited");
     while (asked < 100) await assertCounted(port);
     await settles(() => server.log().includes("counts cannot be saved"));

@@ -21,7 +21,7 @@ import { cast } from "../support/cast.ts";
 import { commandDone, commandInOwnProcess, outcomeOf } from "../support/command-line.ts";
 import { flipByte, scribble } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
-import { asOrdinaryUser } from "../support/ordinary-user.ts";
+import { asOrdinaryUser } from "../support/machine.ts";
 import { newKey, roomy, startOwnProcess } from "../support/own-process.ts";
 import { startServer } from "../support/server-process.ts";
 import { startService } from "../support/service.ts";

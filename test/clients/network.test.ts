@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../support/ports.ts";
 import { forEachClient as test, type GivenError, type Result } from "./each-client.ts";
 
 const page = JSON.stringify({

@@ -10,8 +10,7 @@ import { openFairQueue, sharePerTurn } from "#http/fair-queue.ts";
 import { connectionsMaxFor } from "#http/guard-connections.ts";
 import { openNetworkShares } from "#http/network-shares.ts";
 import { openHttpServer } from "../support/http-server.ts";
-import { statusesIn } from "../support/raw-client.ts";
-import { sendRaw } from "../support/raw-request.ts";
+import { sendRaw, statusesIn } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
 
 const brief = { headers: 60, request: 60, keepAlive: 60, checkEvery: 10, linger: 20 };

@@ -5,8 +5,7 @@ import { preferredEncoding } from "#gateway/negotiate.ts";
 import { operations } from "#operations/index.ts";
 import { forEachStore } from "../support/for-each-store.ts";
 import { heapBytes } from "../support/heap-bytes.ts";
-import { requestText } from "../support/raw-client.ts";
-import { sendRaw } from "../support/raw-request.ts";
+import { requestText, sendRaw } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
 import { filledCells, readTable, rowOf } from "../support/tables.ts";
 

@@ -4,8 +4,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { openHttpServer } from "../support/http-server.ts";
 import { assertProblem } from "../support/problem-answer.ts";
-import { askBytes, requestText, statusesIn } from "../support/raw-client.ts";
-import { sendRaw } from "../support/raw-request.ts";
+import { askBytes, requestText, sendRaw, statusesIn } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
 
 test("what cannot be read is the last of its connection, and says so", async (t) => {

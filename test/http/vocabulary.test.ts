@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { brotliDecompressSync } from "node:zlib";
 import type { AnsweredRequest } from "#usage/request-chunk.ts";
 import { openHttpServer } from "../support/http-server.ts";
-import { sendRaw } from "../support/raw-request.ts";
+import { sendRaw } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
 
 const noKey = { "x-api-key": "" };

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import type { Encoding } from "#importers/encoding.ts";
 import { readBytes } from "#importers/source-bytes.ts";
 import { knownBytes, refuseUnreadable } from "#importers/source-file.ts";
-import { asOrdinaryUser } from "../support/ordinary-user.ts";
+import { asOrdinaryUser } from "../support/machine.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
 
 test("every file that cannot be read is named at once, before any is read", (t) => {

@@ -13,7 +13,7 @@ import { type FileShape, refuseOldSqlite, useWriteAheadLog } from "#store/sqlite
 import { openControl, openUsage } from "#store/stores.ts";
 import { replaceFile } from "#store/whole-file.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
-import { canSetLimits, outcomeOfScriptWithin, whyNot } from "../support/process-limits.ts";
+import { canSetLimits, outcomeOfScriptWithin, whyNoLimits } from "../support/machine.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const faultOf = (kind: DomainErrorKind, words: RegExp) => (error: unknown) => {
@@ -291,7 +291,7 @@ test("a lock that cannot be made says so and where", (t) => {
 
 test(
   "a lock is taken on a full disk, where what makes room takes it",
-  { skip: canSetLimits ? false : whyNot },
+  { skip: canSetLimits ? false : whyNoLimits },
   async (t) => {
     const path = join(temporaryFolder(t), "one.lock");
     const { out, err } = await outcomeOfScriptWithin(
@@ -314,7 +314,7 @@ test("a file is replaced by its new text, and nothing is left beside it", (t) =>
 
 test(
   "a text for which there is only half the space leaves the old one whole, and nothing beside it",
-  { skip: canSetLimits ? false : whyNot },
+  { skip: canSetLimits ? false : whyNoLimits },
   async (t) => {
     const folder = temporaryFolder(t);
     const path = join(folder, "facts.json");

@@ -17,12 +17,11 @@ import { postgresCodeOf } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../../bench/postgres.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { makeCertificate } from "../support/certificate.ts";
 import { day, noon, openKeys } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { hasTool } from "../support/installed-tool.ts";
+import { hasTool, makeCertificate } from "../support/machine.ts";
 import { faultOf } from "../support/people.ts";
+import { freePort } from "../support/ports.ts";
 import {
   freshDatabase,
   onPostgres as test,

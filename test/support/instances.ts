@@ -11,7 +11,7 @@ import { endWithUs } from "../../bench/clean-up.ts";
 import { ask } from "../../bench/ask.ts";
 import { allCommands } from "./all-commands.ts";
 import { eventually } from "./eventually.ts";
-import { holdSocket } from "./held-socket.ts";
+import { holdSocket } from "./ports.ts";
 import { newKey, roomy } from "./own-process.ts";
 import { readExposition } from "./read-exposition.ts";
 import { type RunningServer, startServer } from "./server-process.ts";
