@@ -379,7 +379,10 @@ const members: Partial<Record<Column, unknown>> = {
   Start: "start_date",
 };
 
-/** A cell of a file in windows-1252, as its bytes, and what is published of it or why its row is not. */
+/**
+ * A cell of a file in windows-1252, as its bytes, and what is published of it or why its row is not. All the ways to write numbers
+ * and dates are in test/importers/cells.test.ts.
+ */
 type Case = [
   column: Column,
   cell: string,
@@ -389,22 +392,18 @@ type Case = [
 
 const withDecimalComma: Case[] = [
   ["Amount", "1.234,56", 1235],
-  ["Amount", "12.500", 12_500],
   ["Amount", "1.200.000", 1_200_000],
   ["Amount", "1\xa0234\xa0567,00", 1_234_567],
   ["Amount", "1\x92234\x92567", 1_234_567],
   ["Amount", "$ 12.500,00", 12_500],
   ["Amount", "12.500 USD", 12_500],
   ["Amount", "(12.500)", /^must be at least 0$/],
-  ["Amount", "12.50", /^must be a number such as 1\.234,50; column "Amount" holds "12\.50"$/],
-  ["Amount", "1,234.56", /^must be a number such as 1\.234,50/],
   ["Amount", "12,5", /^is neither whole dollars nor cents; say in multiply_by/],
   ["Amount", "\x8012.500", /^must be a number .* holds "€12\.500"$/],
   ["Amount", "1,2E+09", /^must be a number with all its digits/],
   ["Raised (million)", "1,2", 1_200_000],
   ["Units", "1.200", 1200],
   ["Units", "12,5", /^must be a whole number/],
-  ["Latitude", "37,775", 37.775],
   ["Latitude", "37.775", /^must be a number such as 37,775/],
   ["State", "Texas", "TX"],
   ["State", " NEW  YORK", "NY"],
@@ -422,39 +421,23 @@ const withDecimalComma: Case[] = [
   ["City", "Coeur d\x92Alene", "Coeur d’Alene"],
   ["Start", "2024-02-29", "2024-02-29"],
   ["Start", "12/31/1999", "1999-12-31"],
-  ["Start", "2024-02", "2024-02"],
   ["Start", "", null],
   ["Start", "2031-02-30", /^must be a date that exists/],
-  ["Start", "02/30/2024", /^must be a date that exists/],
-  ["Start", "2024-13-01", /^must be a date that exists/],
-  ["Start", "0000-00-00", /from the year 1600 to 2200/],
-  ["Start", "12/31/99", /^must be a date written/],
-  ["Start", "soon", /^must be a date written/],
   ["Id", "row 2", /^'row 2' is the id of the project at .*\.csv:2 too$/],
 ];
 
 const withoutDeclaration: Case[] = [
-  ["Amount", "12.500", /^could be 12\.500 or 12500; say "decimal": "\." or "decimal": ","/],
   ["Amount", "1,200", /^could be 1\.200 or 1200/],
-  ["Amount", "1.234,56", /^is written with a decimal comma; .* say "decimal": ","/],
   ["Amount", "1,234.56", 1235],
-  ["Amount", "1,234,567", 1_234_567],
-  ["Amount", "$5", 5],
-  ["Amount", "1e6", /^must be a number with all its digits/],
   ["Amount", "Infinity", /^must be a number such as/],
-  ["Amount", "$1.2M", /^must be a number such as/],
-  ["Amount", "9007199254740993", /below 2\^53/],
   ["Amount", "TBD", null],
   ["Amount", "N/A", /^must be a number such as/],
-  ["Units", "4.0", 4],
   ["Units", "1,200", /^could be 1\.200 or 1200/],
   ["Units", "1,234.56", /^must be a whole number/],
-  ["Units", "0x10", /^must be a whole number/],
   ["Units", "NaN", /^must be a whole number/],
   ["Latitude", "(12.5)", -12.5],
   ["Latitude", "-12.5", -12.5],
   ["Latitude", "1e2", /^must be a number with all its digits/],
-  ["Latitude", "inf", /^must be a number/],
   ["Latitude", "12°", /^must be a number/],
 ];
 

@@ -25,24 +25,6 @@ test("the vocabulary is data and meta, in the style of the operations, and the s
   assert.equal(versioned.headers.get("etag"), headers.get("etag"));
 });
 
-test("checks of the vocabulary come in the order of the operations: method, key, quota, format, parameters, dataset", async (t) => {
-  const service = await startService(t, { records: null });
-  const answer = async (path: string, headers: Record<string, string>, method = "GET") =>
-    service.get(path, headers, method);
-  const faulty = "/vocabulary?tag=x";
-  assert.equal((await answer(faulty, noKey, "POST")).status, 405);
-  assert.equal((await answer(faulty, noKey)).body.code, "api-key-missing");
-  assert.equal((await answer(faulty, { "x-api-key": "wrong" })).status, 401);
-  const { key } = await service.newKey({ quotas: { minute: 1 } });
-  const picture = { "x-api-key": key, accept: "image/png" };
-  const refused = await answer(faulty, picture);
-  assert.deepEqual([refused.status, refused.body.available], [406, ["application/json"]]);
-  assert.equal((await answer(faulty, picture)).body.code, "quota-exceeded");
-  assert.equal((await answer(faulty, {})).status, 400);
-  const missing = await answer("/vocabulary", { "if-none-match": "*" });
-  assert.deepEqual([missing.status, missing.body.reason], [503, "no_dataset"]);
-});
-
 test("the vocabulary takes no parameter, and says where one that it was given belongs", async (t) => {
   const service = await startService(t);
   const { status, body } = await service.get("/vocabulary?tag=ai&x=1&x=2&y=%zz&&");

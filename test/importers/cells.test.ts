@@ -56,6 +56,7 @@ for (const [text, formats, date] of readDates)
 const refusedDates: [text: string, formats: readonly DateFormat[], reason: RegExp][] = [
   ["2024-02-30", isoFormats, /exists/],
   ["02/29/2031", ["MM/DD/YYYY"], /exists/],
+  ["2024-13-01", isoFormats, /exists/],
   ["13/01/2031", ["MM/DD/YYYY"], /exists/],
   ["2031-00", isoFormats, /exists/],
   ["22-XXX-2026", ["DD-MON-YYYY"], /exists/],

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countingServers } from "../support/counting-servers.ts";
-import { emptyTally } from "../support/limits-life.ts";
-import { runSchedules } from "../support/limits-life.ts";
+import { emptyTally, runSchedules } from "../support/limits-life.ts";
 import { sharedOn } from "../support/limits-shared.ts";
 import { temporaryFolder } from "../support/limits-world.ts";
 

@@ -2,18 +2,16 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { after, before, suite, test } from "node:test";
-import { type Engine, type Group, statusOf } from "#limits/engine.ts";
 import { systemClock } from "#limits/clocks.ts";
+import { type Engine, type Group, statusOf } from "#limits/engine.ts";
 import { defaultQuotas, greatestRequest, type Quotas, windows } from "#limits/policy.ts";
-import { type CountingServer, countingServers } from "../support/counting-servers.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
-import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
-import { assertRight } from "../support/limits-life.ts";
 import { type Random, seededRandom } from "../support/awkward/random.ts";
-import { emptyTally } from "../support/limits-life.ts";
-import { runSchedules } from "../support/limits-life.ts";
+import { type CountingServer, countingServers } from "../support/counting-servers.ts";
+import { assertRight, emptyTally, runSchedules } from "../support/limits-life.ts";
 import { openInstance, sharedOn } from "../support/limits-shared.ts";
-import { temporaryFolder, day, hour, minute, second } from "../support/limits-world.ts";
+import { day, hour, minute, second, temporaryFolder } from "../support/limits-world.ts";
+import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
 
 /** What the counts of an account are, said one by one. */
 interface Plain {

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { emptyTally } from "../support/limits-life.ts";
-import { inMemory } from "../support/limits-life.ts";
-import { runSchedules } from "../support/limits-life.ts";
+import { emptyTally, inMemory, runSchedules } from "../support/limits-life.ts";
 import { temporaryFolder } from "../support/limits-world.ts";
 
 const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000_000);

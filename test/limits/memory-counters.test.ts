@@ -6,9 +6,7 @@ import type { QuotaStatus } from "#limits/counters.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { defaultQuotas, quotaFault, type Quotas } from "#limits/policy.ts";
 import { append, countIn, openLog, resetIn, shrink, type SlidingLog } from "#limits/sliding-log.ts";
-import { emptyTally } from "../support/limits-life.ts";
-import { inMemory } from "../support/limits-life.ts";
-import { runSchedules } from "../support/limits-life.ts";
+import { emptyTally, inMemory, runSchedules } from "../support/limits-life.ts";
 import { clockOf, day, hour, openWorld, temporaryFolder } from "../support/limits-world.ts";
 
 function begin() {

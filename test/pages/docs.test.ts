@@ -234,24 +234,18 @@ const isThere = (command: string) => spawnSync(command, ["--version"]).status ==
 const target = "/fetch-gp?gp_name=o%27brien+%22%26%24%28id%29&tag=a%2Cb&limit=5";
 const key = `it's "a" $(key) \`of\` \\n mine`;
 
-for (const [name, command, option, language] of [
-  ["curl", "sh", "-c", "curl"],
-  ["python3", "python3", "-c", "python"],
+for (const [name, language, command, ...options] of [
+  ["curl", "curl", "sh", "-c"],
+  ["python3", "python", "python3", "-c"],
+  ["node", "typescript", process.execPath, "--input-type=module-typescript", "-e"],
 ] as const)
   test(`the lines for ${name} send that call with that key, whatever both hold`, async (t) => {
     if (!isThere(name)) return t.skip(`skipped: no ${name}`);
     const { asked, base } = await listen(t);
     const lines = callLines({ base, target, key })[language];
-    assert.equal(await run(command, option, lines), 0);
+    assert.equal(await run(command, ...options, lines), 0);
     assert.deepEqual(asked, [[target, key]]);
   });
-
-test("the lines for TypeScript send that call with that key, whatever both hold", async (t) => {
-  const { asked, base } = await listen(t);
-  const { typescript } = callLines({ base, target, key });
-  assert.equal(await run(process.execPath, "--input-type=module-typescript", "-e", typescript), 0);
-  assert.deepEqual(asked, [[target, key]]);
-});
 
 test("without a key the lines hold a placeholder, and code never holds a key", () => {
   const base = "http://127.0.0.1:8080";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { type ProgramOrder, type Running, startProgram } from "../../bench/program.ts";
-import { assertDescribed } from "./described.ts";
+import { type ReadAnswer, readAnswer } from "./described.ts";
 
 interface Order extends ProgramOrder {
   /** After `serve`. */
@@ -53,12 +53,7 @@ export function spawnServer(t: TestContext, { args = [], ...order }: Order): Ser
   return { address, ended, pid, signal, out, err, stdout };
 }
 
-export interface ServerAnswer {
-  status: number;
-  headers: Headers;
-  /** The body as JSON; undefined where it is none. */
-  body: any;
-}
+export type ServerAnswer = ReadAnswer;
 
 export interface RunningServer extends ServerProcess {
   url: string;
@@ -74,13 +69,6 @@ export async function startServer(t: TestContext, order: Order): Promise<Running
     ...server,
     url,
     port: Number(new URL(url).port),
-    async get(path, headers = {}) {
-      const response = await fetch(url + path, { headers });
-      const text = await response.text();
-      const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
-      const body: unknown = isJson ? JSON.parse(text) : undefined;
-      assertDescribed({ status: response.status, headers: response.headers, json: body });
-      return { status: response.status, headers: response.headers, body };
-    },
+    get: async (path, headers = {}) => readAnswer(await fetch(url + path, { headers })),
   };
 }
