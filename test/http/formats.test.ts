@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { preferredEncoding } from "#gateway/negotiate.ts";
 import { operations } from "#operations/index.ts";
-import { forEachStore } from "../support/for-each-store.ts";
 import { heapBytes } from "../support/heap-bytes.ts";
 import { requestText, sendRaw } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
@@ -18,35 +17,32 @@ const mediaTypes = Object.keys(contentTypes);
 
 const exampleOf = (path: string) => `${path}?limit=3${path === "/fetch-gp" ? "&gp_name=re" : ""}`;
 
-forEachStore(
-  "each operation answers in JSON, NDJSON and CSV with the same records, totals, links and version",
-  async (t) => {
-    const service = await startService(t);
-    for (const { path } of operations) {
-      const target = exampleOf(path);
-      const [json, ndjson, csv] = await Promise.all(
-        mediaTypes.map((accept) => service.get(target, { accept })),
-      );
-      const { data } = json!.body;
-      assert.ok(data.length > 0);
-      assert.equal(ndjson!.text, data.map((one: object) => `${JSON.stringify(one)}\n`).join(""));
-      assert.deepEqual(
-        readTable(csv!.text).rows,
-        data.map((one: object) => filledCells(rowOf(one))),
-      );
-      for (const [i, { status, headers }] of [json!, ndjson!, csv!].entries()) {
-        assert.equal(status, 200);
-        assert.equal(headers.get("content-type"), Object.values(contentTypes)[i]);
-        for (const name of ["x-total-count", "dataset-version", "link", "cache-control", "vary"])
-          assert.equal(headers.get(name), json!.headers.get(name), name);
-        assert.match(headers.get("vary")!, /\bAccept\b/);
-      }
-      const { pagination, meta } = json!.body;
-      assert.equal(json!.headers.get("x-total-count"), String(pagination.total));
-      assert.equal(json!.headers.get("dataset-version"), meta.dataset_version);
+test("each operation answers in JSON, NDJSON and CSV with the same records, totals, links and version", async (t) => {
+  const service = await startService(t);
+  for (const { path } of operations) {
+    const target = exampleOf(path);
+    const [json, ndjson, csv] = await Promise.all(
+      mediaTypes.map((accept) => service.get(target, { accept })),
+    );
+    const { data } = json!.body;
+    assert.ok(data.length > 0);
+    assert.equal(ndjson!.text, data.map((one: object) => `${JSON.stringify(one)}\n`).join(""));
+    assert.deepEqual(
+      readTable(csv!.text).rows,
+      data.map((one: object) => filledCells(rowOf(one))),
+    );
+    for (const [i, { status, headers }] of [json!, ndjson!, csv!].entries()) {
+      assert.equal(status, 200);
+      assert.equal(headers.get("content-type"), Object.values(contentTypes)[i]);
+      for (const name of ["x-total-count", "dataset-version", "link", "cache-control", "vary"])
+        assert.equal(headers.get(name), json!.headers.get(name), name);
+      assert.match(headers.get("vary")!, /\bAccept\b/);
     }
-  },
-);
+    const { pagination, meta } = json!.body;
+    assert.equal(json!.headers.get("x-total-count"), String(pagination.total));
+    assert.equal(json!.headers.get("dataset-version"), meta.dataset_version);
+  }
+});
 
 test("CSV is UTF-8 without a byte order mark", async (t) => {
   const { port, key } = await startService(t);
