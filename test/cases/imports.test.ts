@@ -377,7 +377,7 @@ async function besideRequestsCases(
   await it("C72 · a second import at the same time ends at once with 5, and the first publishes what it read", async () => {
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
-    const first = allCommands(dataDir).start("import ndjson", pipe, "--source", "c72");
+    const first = allCommands(dataDir).start("import ndjson --source c72", pipe);
     // Opens when the first import reads from it, which it does only under the lock.
     const source = await open(pipe, "w");
     const second = write(linesOf(gp("2")), "ndjson");

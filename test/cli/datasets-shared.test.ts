@@ -36,7 +36,7 @@ function commandsOn(t: TestContext, url: string) {
   const settings = { DATABASE_URL: url };
   const commands = allCommands(dataDir, settings);
   const importOf = (names: string[], ...options: string[]) =>
-    commands.json("import ndjson", records(...names), "--source", "own", ...options);
+    commands.json("import ndjson --source own", records(...names), ...options);
   return { dataDir, settings, records, importOf, ...commands };
 }
 
@@ -150,7 +150,7 @@ test("the publication that DATASETS_KEEP no longer covers goes from the database
   await runSql(database, "update dataset set published_at = published_at - interval '1 hour'");
   const keeping = allCommands(other.dataDir, { ...other.settings, DATASETS_KEEP: "1" });
   const file = other.records("gamma");
-  const result = await keeping.json("import ndjson", file, "--source", "own");
+  const result = await keeping.json("import ndjson --source own", file);
   assert.deepEqual(result.pruned, [first.version]);
 });
 
@@ -221,7 +221,7 @@ test("while one machine imports, every other change is refused and names its hos
   const { version } = await one.importOf(["alpha"]);
   const lock = await machine(t, database).remote.lock();
   for (const args of [
-    ["import", "ndjson", other.records("beta"), "--source", "own"],
+    ["import ndjson --source own", other.records("beta")],
     ["datasets", "publish", version],
     ["datasets", "rollback"],
     ["datasets", "pin", version],
@@ -303,7 +303,7 @@ test("a folder with datasets of its own is refused as a cache and left as it is"
   const database = await freshDatabase(t);
   const { dataDir, records } = commandsOn(t, database);
   const file = records("alpha");
-  await allCommands(dataDir).json("import ndjson", file, "--source", "own");
+  await allCommands(dataDir).json("import ndjson --source own", file);
   const before = readdirSync(join(dataDir, "datasets"));
   const { refusal } = allCommands(dataDir, { DATABASE_URL: database });
   assert.match(await refusal(exitCodes.conflict, "datasets list"), /has datasets of its own/);

@@ -207,7 +207,7 @@ test("a running server takes over what commands publish, within two seconds and 
 
   write({ ...acme, name: "." });
   const { refusal, text } = allCommands(dataDir);
-  await refusal(exitCodes.inputRefused, "import ndjson", file, "--source", "own");
+  await refusal(exitCodes.inputRefused, "import ndjson --source own", file);
   assert.equal((await ask(received.get("etag")!)).status, 304);
 
   await text("datasets rollback");
@@ -228,7 +228,7 @@ async function published(t: TestContext, count: number, settings: Record<string,
   const importing = async (name: string) => {
     const file = join(dataDir, "records.ndjson");
     writeFileSync(file, JSON.stringify({ record: "gp", id: "a", name }));
-    return ["import", "ndjson", file, "--source", "own"];
+    return ["import ndjson --source own", file];
   };
   return { dataDir, catalogue, all, left, importing, ...allCommands(dataDir, settings) };
 }

@@ -44,7 +44,7 @@ const mapping = {
 test("an import reports what it read, accepted and changed, and what it published", async (t) => {
   const { write, text, json } = workplace(t);
   const file = write("a.ndjson", linesOf(acme, ada));
-  const first = await json("import ndjson", file, "--source", "own");
+  const first = await json("import ndjson --source own", file);
   assert.match(first.version, /^20261121T120000Z-[0-9a-f]{8}$/);
   assert.deepEqual(first, {
     source: "own",
@@ -69,7 +69,7 @@ test("an import reports what it read, accepted and changed, and what it publishe
   });
   write("a.ndjson", linesOf({ ...acme, hq_city: "Reno" }));
   assert.match(
-    await text("import ndjson", file, "--source", "own"),
+    await text("import ndjson --source own", file),
     /^Source 'own': 1 read = 1 accepted \+ 0 rejected\.\n0 added, 1 changed, 1 removed, 0 unchanged\. Published as 20261121T120001Z-[0-9a-f]{8}: 1 GPs, 0 principals, 0 signals, 0 projects\.\n$/,
   );
 });
@@ -77,7 +77,7 @@ test("an import reports what it read, accepted and changed, and what it publishe
 test("every rejection is told with file, line, field and reason, and read is accepted plus rejected", async (t) => {
   const { write, start, versions } = workplace(t);
   const file = write("a.ndjson", `${linesOf(acme, odd)}\n{"record":\n${linesOf(lost, ada)}`);
-  const args = ["import", "ndjson", file, "--source", "own"];
+  const args = ["import ndjson --source own", file];
   const refused = await start(...args, "--json");
   assert.equal(refused.exitCode, exitCodes.inputRefused);
   const report = JSON.parse(refused.out);
@@ -110,7 +110,7 @@ test("the same fault of a cell is told once, with its number and the nearest val
     "map.json",
     JSON.stringify({ records: [{ record: "project", id: "Ref", fields }] }),
   );
-  const args = ["import", "csv", file, "--source", "own", "--map", map];
+  const args = ["import csv --source own", file, "--map", map];
   const report = JSON.parse((await start(...args, "--json")).out);
   const words = "has no meaning in `values` of the mapping";
   assert.equal(report.rejected, 4);
@@ -132,8 +132,7 @@ test("--max-rejected publishes up to a number of lines or a share of them, and n
   const { write, start, versions } = workplace(t);
   const file = write("a.ndjson", linesOf(acme, ada, { ...acme, id: "b" }, odd));
   const codeOf = async (max: string, ...others: string[]) =>
-    (await start("import ndjson", file, "--source", "own", "--max-rejected", max, ...others))
-      .exitCode;
+    (await start("import ndjson --source own", file, "--max-rejected", max, ...others)).exitCode;
   assert.equal(await codeOf("0"), exitCodes.inputRefused);
   assert.equal(await codeOf("24%"), exitCodes.inputRefused);
   assert.equal(await codeOf("25%", "--dry-run"), exitCodes.done);
@@ -147,7 +146,7 @@ test("--max-rejected publishes up to a number of lines or a share of them, and n
 test("--dry-run tells what would change and changes nothing", async (t) => {
   const { write, text, json, versions } = workplace(t);
   const file = write("a.ndjson", linesOf(acme, ada));
-  const args = ["import", "ndjson", file, "--source", "own", "--dry-run"];
+  const args = ["import ndjson --source own", file, "--dry-run"];
   const { outcome, added, version } = await json(...args);
   assert.deepEqual({ outcome, added, version }, { outcome: "dry_run", added: 2, version: null });
   assert.match(
@@ -162,7 +161,7 @@ test("the report says that the demo's records go because real ones come, whether
   const invented = Array.from({ length: 1200 }, (_, i) => ({ ...acme, id: `demo-${i}` }));
   await importRecords(openCatalogue(join(dataDir, "datasets")), invented, { source: demoSource });
   const file = write("a", linesOf(acme, ada));
-  const args = ["import", "ndjson", file, "--source", "own"];
+  const args = ["import ndjson --source own", file];
   const words = (what: string) =>
     new RegExp(
       `\\n2 added, 0 changed, 1,200 removed, .*\\nAll 1,200 invented records of the demo ${what}: the first import of a real source removes them\\.\\n`,
@@ -202,7 +201,7 @@ test("a mapping that is not there or not right ends with 3, names it and every f
   const { folder, write, refusal } = workplace(t);
   const table = write("a.csv", "Ref,Firm,City\n1,Acme,Reno\n");
   const errFor = (map: string) =>
-    refusal(exitCodes.inputRefused, "import csv", table, "--source", "own", "--map", map);
+    refusal(exitCodes.inputRefused, "import csv --source own", table, "--map", map);
   const none = join(folder, "none.json");
   assert.equal(await errFor(none), `error: ${none}: there is no such file\n`);
   const bad = write(
@@ -233,10 +232,7 @@ test("a source that cannot be named so ends with 2 before anything is made", asy
     assert.match(err, /^error: .*\n$/);
   }
   assert.match(await refusal(exitCodes.usage, "import ndjson", file), /--source <name>/);
-  assert.match(
-    await refusal(exitCodes.usage, "import csv", file, "--source", "own"),
-    /--map <file>/,
-  );
+  assert.match(await refusal(exitCodes.usage, "import csv --source own", file), /--map <file>/);
   assert.deepEqual(await versions(), []);
 });
 
@@ -263,14 +259,14 @@ test("--encoding says how files are encoded, in place of UTF-8 and of what the m
   const { folder, write, json, refusal } = workplace(t);
   const file = join(folder, "a.ndjson");
   writeFileSync(file, Buffer.from(linesOf({ ...acme, hq_city: "Orl\u00e9ans" }), "latin1"));
-  const args = ["import", "ndjson", file, "--source", "own"];
+  const args = ["import ndjson --source own", file];
   await refusal(exitCodes.inputRefused, ...args);
   const { outcome } = await json(...args, "--encoding", "windows-1252", "--dry-run");
   assert.equal(outcome, "dry_run");
   const table = join(folder, "a.csv");
   writeFileSync(table, Buffer.from("\uFEFFRef,Firm,City\n1,Caf\u00e9,Reno\n", "utf16le"));
   const map = write("map.json", JSON.stringify({ ...mapping, encoding: "windows-1252" }));
-  const csv = ["import", "csv", table, "--source", "own", "--map", map];
+  const csv = ["import csv --source own", table, "--map", map];
   assert.equal((await json(...csv, "--encoding", "utf-16le")).accepted, 1);
   const err = await refusal(exitCodes.usage, ...args, "--encoding", "latin1");
   assert.match(err, /^error: .*utf-8, windows-1252, iso-8859-1, utf-16le.*\n$/);
@@ -287,7 +283,7 @@ test("--merge adds, changes and removes what the file names, and the same again 
       { record: "principal", id: "ada", deleted: true },
     ),
   );
-  const args = ["import", "ndjson", delta, "--source", "own", "--merge"];
+  const args = ["import ndjson --source own", delta, "--merge"];
   const { mode, added, changed, removed, unchanged, absent } = await json(...args);
   assert.deepEqual([mode, added, changed, removed, unchanged, absent], ["merge", 1, 1, 1, 0, 0]);
   const again = await text(...args);
@@ -300,7 +296,7 @@ test("--stage publishes nothing and says how to look at it and how to publish it
   const { write, text, json, start } = workplace(t);
   const first = await json("import ndjson", write("a", linesOf(acme)), "--source", "own");
   const file = write("b", linesOf(acme, ada));
-  const args = ["import", "ndjson", file, "--source", "own", "--stage"];
+  const args = ["import ndjson --source own", file, "--stage"];
   const [told, , diff, publish] = (await text(...args)).trimEnd().split("\n").slice(-4);
   const [, version] = /Staged as (\S+): 1 GPs/.exec(told!) ?? [];
   assert.equal(diff, `  gp-records datasets diff ${first.version} ${version}`);
@@ -317,7 +313,7 @@ async function sourceOf(t: TestContext, count: number) {
   const folder = temporaryFolder(t);
   const { start, text, json } = allCommands(join(folder, "data"));
   const file = join(folder, "a.ndjson");
-  const args = ["import", "ndjson", file, "--source", "own"];
+  const args = ["import ndjson --source own", file];
   const write = (gps: number) =>
     writeFileSync(
       file,
@@ -344,7 +340,7 @@ test("a share to shrink by that is none ends with 2", async (t) => {
 test("a source whose last record is merged away is kept, unless it may end up empty", async (t) => {
   const { file, start } = await sourceOf(t, 1);
   writeFileSync(file, '{"record":"gp","id":"0","deleted":true}\n');
-  const args = ["import", "ndjson", file, "--source", "own", "--merge"];
+  const args = ["import ndjson --source own", file, "--merge"];
   const refused = await start(...args);
   assert.equal(refused.exitCode, exitCodes.inputRefused);
   assert.match(refused.err, /^error: Source 'own' would be left without a record; .*--allow-empty/);

@@ -105,7 +105,7 @@ export async function publishShared(
   const source = join(folder, "records.ndjson");
   writeFileSync(source, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
   const { json } = allCommands(folder, { DATABASE_URL: databaseUrl });
-  const { outcome, version } = await json("import ndjson", source, "--source", "own");
+  const { outcome, version } = await json("import ndjson --source own", source);
   assert.equal(outcome, "published");
   return version as string;
 }
