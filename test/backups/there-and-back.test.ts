@@ -8,8 +8,18 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { allCommands } from "../support/all-commands.ts";
+import { cast } from "../support/cast.ts";
 import { noon } from "../support/control.ts";
-import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
+import { importRecords } from "../support/dataset.ts";
+import { eventually } from "../support/eventually.ts";
+import { newKey, roomy } from "../support/own-process.ts";
+import {
+  databaseWithRoles,
+  freshDatabase,
+  onPostgres as test,
+  runSql,
+} from "../support/postgres.ts";
+import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request, tidyUsage } from "../support/usage.ts";
 import {
@@ -300,4 +310,37 @@ test("a database without a dataset is backed up, and one that lacks steps of its
     await (await backup(old)).refusal(exitCodes.conflict, "backup", `${file}.2`),
     /lacks steps of the schema/,
   );
+});
+
+test("with the two roles of docs/scaling.md the owner restores into a database, and the role of servers serves it and backs it up", async (t) => {
+  const { owner, serving } = await databaseWithRoles(t);
+  const here = join(temporaryFolder(t), "here");
+  await importRecords(openCatalogue(join(here, "datasets")), cast);
+  const key = await newKey(here, "Acme", roomy);
+  const ask = async (dataDir: string, settings: Record<string, string> = {}) => {
+    const one = await startServer(t, { dataDir, settings });
+    await eventually(async () =>
+      assert.equal((await one.get("/fetch-gp?gp_name=kkr", { "x-api-key": key })).status, 200),
+    );
+    one.signal("SIGTERM");
+    assert.equal((await one.ended).exitCode, 0);
+  };
+
+  const file = join(temporaryFolder(t), "moved.tar");
+  await allCommands(here).text("backup", file);
+  const restore = ["restore", file, "--to"];
+  assert.match(
+    await allCommands(here).refusal(exitCodes.conflict, ...restore, serving),
+    /belong to the role 'gp_records_owner', and --to names the role 'gp_records_server'\. Only the owner/,
+  );
+  assert.deepEqual(await runSql(owner, "select 1 from account"), []);
+  await allCommands(here).text(...restore, owner);
+  await ask(temporaryFolder(t), { DATABASE_URL: serving });
+
+  const back = join(temporaryFolder(t), "back");
+  const again = join(temporaryFolder(t), "again.tar");
+  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: serving });
+  await onDatabase.text("backup", again);
+  await onDatabase.text("restore", again, "--to", back);
+  await ask(back);
 });

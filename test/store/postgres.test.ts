@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { createAccount, findAccount, listAccounts } from "#accounts/accounts.ts";
@@ -23,6 +23,7 @@ import { hasTool, makeCertificate } from "../support/machine.ts";
 import { faultOf } from "../support/people.ts";
 import { freePort } from "../support/ports.ts";
 import {
+  databaseWithRoles,
   freshDatabase,
   onPostgres as test,
   postgresOfFile,
@@ -255,26 +256,8 @@ test("a database that cannot be used is named with what to do, and the password 
 });
 
 test("the roles of docs/scaling.md are enough to serve, and the one that serves can make no table and rewrite no history", async (t) => {
-  const { url: server } = await postgresOfFile();
-  const [roles = "", grants = "", revocations = ""] = [
-    ...readFileSync("docs/scaling.md", "utf8").matchAll(/```sql\n([^`]+)```/g),
-  ].map(([, sql]) => sql!);
-  // Statements that cannot be part of a transaction, one by one.
-  for (const statement of roles.split(";\n").filter((one) => one.trim() !== ""))
-    await runSql(server, statement);
-  t.after(async () => {
-    await runSql(server, "drop database records with (force)");
-    await runSql(server, "drop role gp_records_owner; drop role gp_records_server");
-  });
-  const database = urlOf({ url: server }, "records");
-  const asRole = (role: string) => database.replace("//postgres@", `//${role}@`);
-  await runSql(database, grants);
-  await migratePostgres({ url: asRole("gp_records_owner") });
-  await runSql(asRole("gp_records_owner"), revocations);
-
-  const { json, refusal } = allCommands(temporaryFolder(t), {
-    DATABASE_URL: asRole("gp_records_server"),
-  });
+  const { owner, serving } = await databaseWithRoles(t);
+  const { json, refusal } = allCommands(temporaryFolder(t), { DATABASE_URL: serving });
   await json("accounts create --name Acme");
   const { id } = await json("keys create --account Acme --name k");
   await json("keys revoke", id);
@@ -285,7 +268,6 @@ test("the roles of docs/scaling.md are enough to serve, and the one that serves 
     /refuses this: permission denied for table dataset.*docs\/scaling\.md/,
   );
   assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
-  const serving = asRole("gp_records_server");
   const usage = { dataDir: "/nowhere", databaseUrl: serving };
   await putRequests(usage, [request()]);
   // First the log goes, then the totals.
@@ -307,7 +289,7 @@ test("the roles of docs/scaling.md are enough to serve, and the one that serves 
     "set role gp_records_owner",
   ])
     await assert.rejects(runSql(serving, sql), { code: "42501" }, sql);
-  await runSql(asRole("gp_records_owner"), "delete from schema_step");
+  await runSql(owner, "delete from schema_step");
   assert.match(await refusal(2, "migrate"), /refuses this: permission denied.*docs\/scaling\.md/);
 });
 
