@@ -84,7 +84,7 @@ test("every fault is named at once, with the setting, what it takes and what it 
     assert.ok(faults.some((fault) => fault.startsWith(name) && fault.includes(`'${value}'`)));
 });
 
-test("a value outside its range is a fault, one on its border is not", () => {
+test("a value that a setting does not take is a fault, one on the border of its range is not", () => {
   for (const [name, inside, outside] of [
     ["PORT", ["0", "65535"], ["65536", "80.5", "0x50"]],
     ["PAGE_SIZE_MAX", ["100", "1000"], ["99", "1001"]],
@@ -97,6 +97,13 @@ test("a value outside its range is a fault, one on its border is not", () => {
     ["USAGE_LOG_DAYS", ["0", "3650", ""], ["3651", "-1"]],
     ["USAGE_LOG_ROWS", ["1", "1000000000"], ["0", "1000000001"]],
     ["USAGE_LOG_PARAMETERS", ["on", "off", ""], ["ON", "1", "true"]],
+    ["PUBLIC_URL", ["https://x.example/a"], ["https://x.example/?a=1", "https://x.example/#a"]],
+    ["PUBLIC_URL", [""], ["https://me@x.example/", "ftp://x.example"]],
+    ["TRUSTED_PROXIES", ["10.0.0.0/8"], ["1", "true", "a.example", "10.0.0.0/8/8", "10.0.0.0/"]],
+    ["ADMIN_ADDRESS", ["[::1]:1"], [":9464", "::1:9464", "127.0.0.1", "127.0.0.1:65536"]],
+    ["ADMIN_ADDRESS", ["a.internal:80"], ["[::1]", "[x]:1", "a b:1"]],
+    ["CORS_ORIGINS", ["off"], ["https://a.example/", "*.example", "null"]],
+    ["HOST", ["localhost"], ["a b"]],
   ] as const) {
     for (const value of inside)
       assert.deepEqual(faultsOf({ [name]: value }), [], `${name}=${value}`);
@@ -105,21 +112,14 @@ test("a value outside its range is a fault, one on its border is not", () => {
   }
 });
 
-test("PUBLIC_URL loses its slash at the end, and takes no query, fragment or user", () => {
+test("PUBLIC_URL loses its slash at the end", () => {
   assert.equal(
     readConfig({ PUBLIC_URL: "https://records.example/api/" }).publicUrl,
     "https://records.example/api",
   );
-  for (const url of [
-    "https://x.example/?a=1",
-    "https://x.example/#a",
-    "https://me@x.example/",
-    "ftp://x.example",
-  ])
-    assert.equal(faultsOf({ PUBLIC_URL: url }).length, 1, url);
 });
 
-test("TRUSTED_PROXIES takes addresses and ranges of both families, never a number of hops", () => {
+test("TRUSTED_PROXIES takes addresses and ranges of both families", () => {
   const { trustedProxies } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1, 192.168.1.7" });
   assert.ok(
     trustedProxies!.check("10.200.3.4") &&
@@ -127,8 +127,6 @@ test("TRUSTED_PROXIES takes addresses and ranges of both families, never a numbe
       trustedProxies!.check("192.168.1.7"),
   );
   assert.equal(trustedProxies!.check("192.168.1.8"), false);
-  for (const value of ["1", "true", "proxy.example", "10.0.0.0/8/8", "10.0.0.0/"])
-    assert.equal(faultsOf({ TRUSTED_PROXIES: value }).length, 1, value);
 });
 
 test("ADMIN_ADDRESS takes an address with a port, and not the one the service has", () => {
@@ -138,16 +136,6 @@ test("ADMIN_ADDRESS takes an address with a port, and not the one the service ha
   assert.deepEqual(place("localhost:0"), { host: "127.0.0.1", port: 0 });
   assert.deepEqual(place("[::1]:9464"), { host: "::1", port: 9464 });
   assert.deepEqual(place("metrics.internal:80"), { host: "metrics.internal", port: 80 });
-  for (const value of [
-    ":9464",
-    "127.0.0.1",
-    "127.0.0.1:65536",
-    "::1:9464",
-    "[::1]",
-    "[x]:1",
-    "a b:1",
-  ])
-    assert.equal(faultsOf({ ADMIN_ADDRESS: value }).length, 1, value);
   assert.match(faultsOf({ PORT: "9464", ADMIN_ADDRESS: "127.0.0.1:9464" })[0]!, /HOST and PORT/);
   assert.deepEqual(faultsOf({ PORT: "0", ADMIN_ADDRESS: "127.0.0.1:0" }), []);
 });
@@ -158,49 +146,42 @@ test("CORS_ORIGINS takes a star, off, or origins without a path", () => {
     readConfig({ CORS_ORIGINS: "https://a.example,http://localhost:3000" }).corsOrigins,
     ["https://a.example", "http://localhost:3000"],
   );
-  for (const value of ["https://a.example/", "*.example", "null"])
-    assert.equal(faultsOf({ CORS_ORIGINS: value }).length, 1, value);
 });
 
-test("localhost is one address", () => {
+test("localhost is one address, and only addresses of this machine are loopback", () => {
   assert.equal(readConfig({ HOST: "localhost" }).host, "127.0.0.1");
-});
-
-test("only addresses of this machine are loopback", () => {
   for (const host of ["127.0.0.1", "127.9.9.9", "::1"]) assert.equal(isLoopback(host), true, host);
   for (const host of ["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.example", "localhost.example"])
     assert.equal(isLoopback(host), false, host);
 });
 
-test("a mail server that cannot be used is refused without its password being shown", () => {
-  for (const SMTP_URL of ["https://user:geheim@mail.example", "smtps://", "geheim"])
-    assert.throws(
-      () => readConfig({ SMTP_URL }),
-      ({ message }: Error) => message.startsWith("SMTP_URL must be") && !message.includes("geheim"),
-    );
-  assert.equal(readConfig({}).smtpUrl, null);
-  const { smtpUrl } = readConfig({ SMTP_URL: "smtps://user:geheim@mail.example" });
-  assert.equal(smtpUrl, "smtps://user:geheim@mail.example");
-});
-
-test("counters that cannot be used are refused without their password being shown", () => {
-  for (const COUNTERS_URL of [
-    "https://user:geheim@counts.example",
-    "redis://",
-    "valkey://:geheim@counts.example/records",
-    "rediss://:geheim@counts.example?family=6",
-    "geheim",
-  ])
-    assert.throws(
-      () => readConfig({ COUNTERS_URL }),
-      ({ message }: Error) =>
-        message.startsWith("COUNTERS_URL must be") && !message.includes("geheim"),
-    );
-  assert.equal(readConfig({}).countersUrl, null);
+test("a mail server or counters that cannot be used are refused without their password being shown", () => {
+  for (const [name, urls] of [
+    ["SMTP_URL", ["https://user:geheim@mail.example", "smtps://", "geheim"]],
+    [
+      "COUNTERS_URL",
+      [
+        "https://user:geheim@counts.example",
+        "redis://",
+        "valkey://:geheim@counts.example/records",
+        "rediss://:geheim@counts.example?family=6",
+        "geheim",
+      ],
+    ],
+  ] as const)
+    for (const url of urls)
+      assert.throws(
+        () => readConfig({ [name]: url }),
+        ({ message }: Error) =>
+          message.startsWith(`${name} must be`) && !message.includes("geheim"),
+      );
+  const { smtpUrl, countersUrl, countersOutage } = readConfig({});
+  assert.deepEqual([smtpUrl, countersUrl, countersOutage], [null, null, "local"]);
+  const SMTP_URL = "smtps://user:geheim@mail.example";
+  assert.equal(readConfig({ SMTP_URL }).smtpUrl, SMTP_URL);
   const DATABASE_URL = "postgres://records@db.example/records";
   for (const url of ["valkey://10.0.0.5", "rediss://:geheim@counts.example:6380/1", "redis://h/"])
     assert.equal(readConfig({ COUNTERS_URL: url, DATABASE_URL }).countersUrl, url);
-  assert.equal(readConfig({}).countersOutage, "local");
   assert.match(faultsOf({ COUNTERS_OUTAGE: "open" })[0]!, /must be one of local, deny/);
 });
 
