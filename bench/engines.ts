@@ -2,7 +2,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { freePort } from "../test/support/free-port.ts";
+import { freePort } from "../test/support/ports.ts";
 import { temporaryFolder } from "./clean-up.ts";
 import { type Checkout, type Fixtures, importRecords, runCommand } from "./fixtures.ts";
 import { type Cluster, findPostgres, initCluster, measuredSettings } from "./postgres.ts";

@@ -4,7 +4,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { loadGeneration } from "#datasets/served.ts";
-import { freePort } from "../test/support/free-port.ts";
+import { freePort } from "../test/support/ports.ts";
 import { endWithUs } from "./clean-up.ts";
 import { type Fixtures, remember } from "./fixtures.ts";
 import { peerLines } from "./peer-records.ts";

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { type Passed, passing } from "../test/support/held-socket.ts";
+import { type Passed, passing } from "../test/support/ports.ts";
 import { endWithUs } from "./clean-up.ts";
 
 export const ownRoot = join(import.meta.dirname, "..");
@@ -12,6 +12,12 @@ export interface ProgramOrder {
   settings?: Readonly<Record<string, string>>;
   /** The checkout whose program it is, this one if not given. */
   root?: string;
+  /** Started in place of the launcher of that checkout. */
+  main?: string;
+  /** The Node that runs it, this one if not given. */
+  node?: string;
+  /** A process group of its own, which signals reach as a whole. */
+  isGroup?: boolean;
   /** For Node itself. */
   nodeArgs?: readonly string[];
   /** Lets `askInside` look into the process. */
@@ -35,19 +41,21 @@ export interface Running {
   child: ChildProcess;
   pid: number;
   ended: Promise<Ending>;
-  /** What it has printed so far. */
+  /** Standard output and error so far. */
   out(): string;
+  err(): string;
 }
 
 const insidePath = join(import.meta.dirname, "inside.ts");
 
 export function startProgram(args: readonly string[], order: ProgramOrder): Running {
   const { dataDir, settings = {}, root = ownRoot, nodeArgs = [], isWatched = false } = order;
-  const { under = [], sockets = [] } = order;
+  const { under = [], sockets = [], isGroup = false } = order;
+  const { main = join(root, "bin/gp-records"), node = process.execPath } = order;
   const passed = passing(sockets);
   const watched = isWatched ? ["--import", insidePath] : [];
-  const node = [process.execPath, ...nodeArgs, ...watched, join(root, "bin/gp-records")];
-  const [command = "", ...rest] = [...under, ...passed.under, ...node, ...args];
+  const program = [node, ...nodeArgs, ...watched, main];
+  const [command = "", ...rest] = [...under, ...passed.under, ...program, ...args];
   const child = endWithUs(
     spawn(command, rest, {
       // Nothing else of this environment: a setting of the developer's own must not decide what is seen.
@@ -61,6 +69,7 @@ export function startProgram(args: readonly string[], order: ProgramOrder): Runn
       // Nor a developer's own .env.
       cwd: import.meta.dirname,
       stdio: isWatched ? ["ignore", "pipe", "pipe", "ipc"] : passed.stdio,
+      detached: isGroup,
     }),
   );
   let [out, err] = ["", ""];
@@ -68,7 +77,7 @@ export function startProgram(args: readonly string[], order: ProgramOrder): Runn
   child.stdout!.setEncoding("utf8").on("data", hear);
   child.stderr!.setEncoding("utf8").on("data", (text: string) => (err += text));
   const ended = once(child, "close").then(([exitCode, signal]) => ({ exitCode, signal, out, err }));
-  return { child, pid: child.pid!, ended, out: () => out };
+  return { child, pid: child.pid!, ended, out: () => out, err: () => err };
 }
 
 /** Runs a command that has to succeed, and returns what it printed. */

@@ -1,5 +1,5 @@
 /** F16: a server on a passed socket is restarted under load, and no request fails. */
-import { holdSocket } from "../test/support/held-socket.ts";
+import { holdSocket } from "../test/support/ports.ts";
 import { newKey } from "../test/support/own-process.ts";
 import { askOn } from "../test/support/persistent-clients.ts";
 import { quantile } from "../bench/statistics.ts";

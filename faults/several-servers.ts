@@ -16,7 +16,7 @@ import { writeRecords } from "../bench/records.ts";
 import { findRedis } from "../bench/redis.ts";
 import { type RedisServer, startRedis } from "../test/support/redis.ts";
 import { type FarAway, openFarAway } from "../test/support/far-away.ts";
-import { holdSocket } from "../test/support/held-socket.ts";
+import { holdSocket } from "../test/support/ports.ts";
 import { ask } from "../bench/ask.ts";
 import { importOf, roomy, serveQuietly, type Work } from "./work.ts";
 

@@ -11,7 +11,7 @@ import { endWithUs } from "../bench/clean-up.ts";
 import { findProgram, whyNot } from "../bench/not-installed.ts";
 import type { Server } from "../bench/program.ts";
 import { residentBytes } from "../bench/servers.ts";
-import { canConnect } from "../test/support/can-connect.ts";
+import { canConnect } from "../test/support/ports.ts";
 import { type ProxyName, proxyNames, startProxy } from "../test/support/proxies.ts";
 import type { Fault, Finding } from "./fault.ts";
 import { type Attack, requestsToWarmUp, ways } from "./strangers.ts";

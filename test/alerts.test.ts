@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { hasTool, runTool } from "./support/installed-tool.ts";
+import { hasTool, runTool } from "./support/machine.ts";
 import { readExposition } from "./support/read-exposition.ts";
 import { readYaml } from "./support/read-yaml.ts";
 import { startService } from "./support/service.ts";

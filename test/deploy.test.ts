@@ -11,7 +11,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { cast } from "./support/cast.ts";
 import { importRecords } from "./support/dataset.ts";
 import { eventually } from "./support/eventually.ts";
-import { freePort } from "./support/free-port.ts";
+import { freePort } from "./support/ports.ts";
 import { newKey, roomy } from "./support/own-process.ts";
 import { askOn } from "./support/persistent-clients.ts";
 import {
@@ -22,7 +22,7 @@ import {
   startProxy,
 } from "./support/proxies.ts";
 import { startServer } from "./support/server-process.ts";
-import { hasTool, runTool } from "./support/installed-tool.ts";
+import { hasTool, runTool } from "./support/machine.ts";
 import { startService } from "./support/service.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 

@@ -5,8 +5,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { holdSocket } from "./support/held-socket.ts";
-import { hasTool } from "./support/installed-tool.ts";
+import { holdSocket } from "./support/ports.ts";
+import { hasTool } from "./support/machine.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 /** Runs it to its end. @returns what it printed. */

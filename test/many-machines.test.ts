@@ -1,23 +1,47 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { postgresSteps } from "#store/postgres-steps.ts";
+import { type PostgresStep, postgresSteps } from "#store/postgres-steps.ts";
 import { cast } from "./support/cast.ts";
-import { mainPath, outcomeOf } from "./support/command-line.ts";
+import { commandInOwnProcess, mainPath, outcomeOf } from "./support/command-line.ts";
 import { importRecords } from "./support/dataset.ts";
 import { eventually } from "./support/eventually.ts";
-import { freePort } from "./support/free-port.ts";
-import { hasTool } from "./support/installed-tool.ts";
-import { otherProgram, programWithStep } from "./support/other-program.ts";
+import { hasTool } from "./support/machine.ts";
 import { newKey } from "./support/own-process.ts";
+import { freePort } from "./support/ports.ts";
 import { freshDatabase, hasPostgres, runSql, startPostgres } from "./support/postgres.ts";
+import { startServer } from "./support/server-process.ts";
 import { startService } from "./support/service.ts";
 import { importShared } from "./support/shared-datasets.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
+
+/** What another version of this program says it is. */
+const otherProgram = "9.9.9";
+
+/** This version with one more step of the schema, which it takes for the newest. @returns its folder. */
+function programWithStep(t: TestContext, { name, isAdditive, sql }: PostgresStep): string {
+  const folder = temporaryFolder(t);
+  for (const part of ["bin", "src", "examples", "openapi.json"])
+    cpSync(part, join(folder, part), { recursive: true });
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  edit("package.json", folder, /"version": "[^"]+"/, `"version": "${otherProgram}"`);
+  const step = `  { name: "${name}", isAdditive: ${isAdditive}, sql: ${JSON.stringify(sql)} },\n];\n`;
+  edit("src/store/postgres-steps.ts", folder, /\];\n$/, step);
+  return folder;
+}
+
+function edit(path: string, folder: string, pattern: RegExp, by: string): void {
+  const text = readFileSync(path, "utf8");
+  if (!pattern.test(text)) throw new Error(`${path} has no ${pattern}`);
+  writeFileSync(
+    join(folder, path),
+    text.replace(pattern, () => by),
+  );
+}
 
 const page = readFileSync("docs/running.md", "utf8");
 /** The user of a server, whom a machine that tests need not have. */
@@ -317,4 +341,35 @@ test("a dump restored into another database serves the same to the same keys, an
   assert.equal(again.text, text);
   const left = (found: Headers) => Number(/"day";r=(\d+)/.exec(found.get("ratelimit")!)![1]);
   assert.equal(left(again.headers), left(headers) - 1);
+});
+
+/** The commands of the page's first hour, in their order; `serve` is started apart. */
+function firstHour(): string[] {
+  const page = readFileSync("docs/running.md", "utf8");
+  const hour = page.slice(page.indexOf("## The first hour"), page.indexOf("## On a server"));
+  const commands = [...hour.matchAll(/`((?:DATA_DIR=\S+ \S+ )?bin\/gp-records [^`]+)`/g)];
+  return commands.map(([, command]) => command!).filter((command) => !command.endsWith("serve"));
+}
+
+test("the first hour of docs/running.md works word by word in an empty folder", async (t) => {
+  const folder = temporaryFolder(t);
+  const dataDir = join(folder, "data");
+  const commands = firstHour();
+  assert.equal(commands.length, 7);
+  let key = "";
+  for (const command of commands) {
+    const inFolder = command.replaceAll("first.tar", join(folder, "first.tar"));
+    const environment = { ...process.env, DATA_DIR: dataDir, PORT: "0" };
+    const { exitCode, out, err } = await outcomeOf("bash", ["-c", inFolder], environment);
+    assert.equal(exitCode, 0, `${command}: ${err}`);
+    key ||= /gpr_\w{36}/.exec(out)?.[0] ?? "";
+    if (command.includes("--dry-run")) {
+      const args = command.replace(" --dry-run", "").split(" ").slice(1);
+      assert.equal((await commandInOwnProcess(args, dataDir)).exitCode, 0);
+    }
+  }
+  const server = await startServer(t, { dataDir });
+  const { status, body } = await server.get("/fetch-gp?gp_name=fernhill", { "x-api-key": key });
+  assert.equal(status, 200);
+  assert.equal(body.data[0].name, "Fernhill Residential");
 });

@@ -15,7 +15,7 @@ import { endWithUs } from "../bench/clean-up.ts";
 import { ask, othersThan200, stream } from "../bench/ask.ts";
 import { cast } from "./support/cast.ts";
 import { eventually } from "./support/eventually.ts";
-import { hasTool } from "./support/installed-tool.ts";
+import { hasTool } from "./support/machine.ts";
 import {
   type Instance,
   newSharedKey,

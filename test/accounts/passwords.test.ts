@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { foldAddress, readAddress } from "#accounts/people.ts";
+import { browserOf, networkOf } from "#accounts/client.ts";
 import { checkPassword, openPasswords } from "#accounts/passwords.ts";
 import { cheap, faultOf, goodPassword } from "../support/people.ts";
 
@@ -87,4 +89,81 @@ test("8 to 128 characters of any kind make a password; common ones and the addre
       faultOf("invalid", words),
       bad,
     );
+});
+
+test("an address is kept as it was written, and is the same in any letter case and Unicode form", () => {
+  assert.deepEqual(readAddress("  Ada.Lovelace@Example.COM "), {
+    email: "Ada.Lovelace@Example.COM",
+    folded: "ada.lovelace@example.com",
+  });
+  const composed = readAddress("José@Bücher.example");
+  assert.deepEqual(readAddress("JOSE\u0301@xn--bcher-kva.example").folded, composed.folded);
+});
+
+test("what is no address is refused with what one looks like", () => {
+  for (const text of [
+    "",
+    "ada",
+    "@example.com",
+    "ada@",
+    "ada@localhost",
+    "ada@example",
+    "ada@127.0.0.1",
+    "ada@[127.0.0.1]",
+    "ada lovelace@example.com",
+    "ada@example.com/path",
+    "ada@exa%6dple.com",
+    "ada@example..com",
+    "ada@-example.com",
+    ".ada@example.com",
+    "ada..l@example.com",
+    "ada@example.com\r\nBcc: all@example.com",
+    "Ada <ada@example.com>",
+    '"ada"@example.com',
+    `${"a".repeat(65)}@example.com`,
+  ])
+    assert.throws(() => readAddress(text), faultOf("invalid", /name@company\.example/), text);
+  assert.throws(
+    () => readAddress(`ada@${"a".repeat(60)}.${"b.".repeat(100)}example`),
+    faultOf("invalid", /at most 254 bytes/),
+  );
+});
+
+test("any text can be folded, so that a wrong address is looked up like a right one", () => {
+  assert.equal(foldAddress(" ADA@Example.com"), "ada@example.com");
+  for (const text of ["", "@", "\u0000", "a@b@C", "a@%zz"])
+    assert.equal(foldAddress(text), text.toLowerCase());
+});
+
+const client = (userAgent: string, address = "10.0.0.1") => ({
+  address,
+  userAgent,
+  browserToken: null,
+});
+
+test("people are told their browsers by name and system, and no more of the header is kept", () => {
+  for (const [userAgent, name] of [
+    ["Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"],
+    [
+      "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36 Edg/140.0",
+      "Edge on Windows",
+    ],
+    [
+      "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Mobile Safari/537.36",
+      "Chrome on Android",
+    ],
+    [
+      "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1",
+      "Safari on iPhone",
+    ],
+    ["curl/8.5.0", "curl"],
+    ["", "another browser"],
+    ["<img src=x onerror=alert(1)>", "another browser"],
+  ] as const)
+    assert.equal(browserOf(client(userAgent)), name);
+});
+
+test("of an IPv6 address only the first 64 bits are kept", () => {
+  assert.equal(networkOf(client("", "2001:db8:1:2:3:4:5:6")), "2001:db8:1:2::/64");
+  assert.equal(networkOf(client("", "203.0.113.7")), "203.0.113.7");
 });

@@ -34,34 +34,18 @@ export const tablesLeft: Readonly<Record<string, string>> = {
 const at = (minute: number) => `2026-11-21T12:${String(minute).padStart(2, "0")}:00.000Z`;
 const bytes = (first: number) => Uint8Array.from({ length: 32 }, (_, i) => (first + 7 * i) % 256);
 
+/** A table's rows from the names of its columns and the values of each row. */
+const rowsOf = (columns: string, ...rows: readonly SQLInputValue[][]) =>
+  rows.map((row) => Object.fromEntries(columns.split(" ").map((name, i) => [name, row[i]!])));
+
 /** With texts beyond ASCII whose order differs by bytes and by UTF-16, empty ones, and quotes. */
 const controlRows: Rows = {
-  plan: [
-    {
-      name: "default",
-      per_minute: 60,
-      per_hour: 1000,
-      per_day: 10_000,
-      changes: 0,
-      created_at: at(0),
-    },
-    {
-      name: "größer ￦ 🏠",
-      per_minute: null,
-      per_hour: 1_000_000,
-      per_day: null,
-      changes: 1,
-      created_at: at(1),
-    },
-    {
-      name: "größer 🏠 ￦",
-      per_minute: 7,
-      per_hour: null,
-      per_day: null,
-      changes: null,
-      created_at: at(1),
-    },
-  ],
+  plan: rowsOf(
+    "name per_minute per_hour per_day changes created_at",
+    ["default", 60, 1000, 10_000, 0, at(0)],
+    ["größer ￦ 🏠", null, 1_000_000, null, 1, at(1)],
+    ["größer 🏠 ￦", 7, null, null, null, at(1)],
+  ),
   account: [
     account(1, { name: "Acme 'Ltd' \"x\"\n\\", plan: "größer ￦ 🏠" }),
     account(2, { per_minute: 5, per_hour: 50, per_day: 500, suspended_at: at(3) }),
@@ -73,79 +57,57 @@ const controlRows: Rows = {
     key("key_a", 1, { revoked_at: at(6), form: "f2" }),
     key("key_c", 2, { is_demo: 1, name: "" }),
   ],
-  person: [
-    {
-      id: "per_1",
-      email: "Ada@Example.org",
-      email_folded: "ada@example.org",
-      password: "$argon2id$v=19$m=8,t=1,p=1$c2FsdA$aGFzaA",
-      created_at: at(1),
-    },
-    {
-      id: "per_2",
-      email: "bö@example.org",
-      email_folded: "bö@example.org",
-      password: "$argon2id$x",
-      created_at: at(2),
-    },
-  ],
-  member: [
-    { account: 1, person: "per_1", role: "owner", joined_at: at(1) },
-    { account: 1, person: "per_2", role: "member", joined_at: at(2) },
-  ],
-  session: [
-    {
-      digest: bytes(0),
-      id: "ses_1",
-      person: "per_1",
-      account: 1,
-      created_at: at(1),
-      seen_at: at(2),
-      ends_at: at(3),
-      network: "203.0.113.7",
-      browser: "Firefox on Linux",
-    },
-    {
-      digest: bytes(200),
-      id: "ses_2",
-      person: "per_2",
-      account: null,
-      created_at: at(1),
-      seen_at: at(2),
-      ends_at: at(3),
-      network: "2001:db8::/64",
-      browser: "",
-    },
-  ],
+  person: rowsOf(
+    "id email email_folded password created_at",
+    [
+      "per_1",
+      "Ada@Example.org",
+      "ada@example.org",
+      "$argon2id$v=19$m=8,t=1,p=1$c2FsdA$aGFzaA",
+      at(1),
+    ],
+    ["per_2", "bö@example.org", "bö@example.org", "$argon2id$x", at(2)],
+  ),
+  member: rowsOf(
+    "account person role joined_at",
+    [1, "per_1", "owner", at(1)],
+    [1, "per_2", "member", at(2)],
+  ),
+  session: rowsOf(
+    "digest id person account created_at seen_at ends_at network browser",
+    [bytes(0), "ses_1", "per_1", 1, at(1), at(2), at(3), "203.0.113.7", "Firefox on Linux"],
+    [bytes(200), "ses_2", "per_2", null, at(1), at(2), at(3), "2001:db8::/64", ""],
+  ),
   known_browser: [{ digest: bytes(9), person: "per_1", seen_at: at(2) }],
-  link: [
-    {
-      digest: bytes(10),
-      id: "lnk_1",
-      kind: "invite",
-      email: "C@example.org",
-      email_folded: "c@example.org",
-      person: "per_2",
-      account: 1,
-      role: "member",
-      created_at: at(1),
-      expires_at: at(9),
-      used_at: at(3),
-    },
-    {
-      digest: bytes(11),
-      id: "lnk_2",
-      kind: "sign-up",
-      email: "d@example.org",
-      email_folded: "d@example.org",
-      person: null,
-      account: null,
-      role: null,
-      created_at: at(1),
-      expires_at: at(9),
-      used_at: null,
-    },
-  ],
+  link: rowsOf(
+    "digest id kind email email_folded person account role created_at expires_at used_at",
+    [
+      bytes(10),
+      "lnk_1",
+      "invite",
+      "C@example.org",
+      "c@example.org",
+      "per_2",
+      1,
+      "member",
+      at(1),
+      at(9),
+      at(3),
+    ],
+    [
+      bytes(11),
+      "lnk_2",
+      "sign-up",
+      "d@example.org",
+      "d@example.org",
+      null,
+      null,
+      null,
+      at(1),
+      at(9),
+      null,
+    ],
+  ),
   throttle: [{ subject: "a1b2", failures: 3, next_at: at(7) }],
   audit: Array.from({ length: 2500 }, (_, i) => ({
     number: i + 1,
@@ -239,25 +201,21 @@ async function fillUsage(dataDir: string): Promise<void> {
       { key_id: "key_b", last_used_at: at(1), network: "203.0.113.0/24" },
       { key_id: "key_a", last_used_at: at(2), network: null },
     ],
-    usage_writer: [
-      {
-        id: "0b5c1f0e-8a54-4a3b-9d0e-6f7c5c1d2e3f",
-        batch: 17,
-        written_at: "2026-11-21T12:00:00.000Z",
-      },
-    ],
-    usage_hour: [
-      {
-        account: 1,
-        hour: "2025-11-21T12",
-        key: "key_a",
-        operation: "fetch-gp",
-        status: 200,
-        requests: 1,
-        bytes: 9_007_199_254_740_991,
-        milliseconds: 0.1 + 0.2,
-      },
-    ],
+    usage_writer: rowsOf("id batch written_at", [
+      "0b5c1f0e-8a54-4a3b-9d0e-6f7c5c1d2e3f",
+      17,
+      "2026-11-21T12:00:00.000Z",
+    ]),
+    usage_hour: rowsOf("account hour key operation status requests bytes milliseconds", [
+      1,
+      "2025-11-21T12",
+      "key_a",
+      "fetch-gp",
+      200,
+      1,
+      9_007_199_254_740_991,
+      0.1 + 0.2,
+    ]),
   });
 }
 

@@ -104,7 +104,7 @@ test("200,000 requests and three datasets go from a folder into PostgreSQL and b
   const files = ["there.tar", "back.tar"].map((name) => join(temporaryFolder(t), name));
   const [there, again] = files as [string, string];
   await allCommands(here).text("backup", there, "--requests");
-  await allCommands(here).text("keys", "revoke", "key_b");
+  await allCommands(here).text("keys revoke key_b");
   t.diagnostic(await allCommands(here).text("restore", there, "--to", url));
   const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
   await onDatabase.text("backup", again, "--requests");
@@ -130,7 +130,7 @@ test("200,000 requests and three datasets go from a folder into PostgreSQL and b
   assert.deepEqual(ofDatabase, ofFolder);
   assert.deepEqual(sums[2], { ...ofDatabase, audit });
   for (const place of [onDatabase, allCommands(back)]) {
-    const keys = await place.json("keys", "list");
+    const keys = await place.json("keys list");
     assert.equal(keys.find(({ id }: { id: string }) => id === "key_b").state, "revoked");
   }
 });

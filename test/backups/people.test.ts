@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { changePassword } from "#accounts/change-password.ts";
 import { closeAccount } from "#accounts/accounts.ts";
+import { changePassword } from "#accounts/change-password.ts";
 import { deletePerson } from "#accounts/delete-person.ts";
 import { acceptInvitation, invite } from "#accounts/invites.ts";
 import { changeRole, listMembers, removeMember } from "#accounts/members.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import {
+import fs, {
   chownSync,
   existsSync,
   mkdirSync,
@@ -10,16 +10,24 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
-import { rotateKey } from "#keys/keys.ts";
+import { test, type TestContext } from "node:test";
+import { createAccount } from "#accounts/accounts.ts";
+import { finishRestore } from "#backups/restore-folders.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/dataset-hash.ts";
+import { restoreLeftovers } from "#doctor/stores.ts";
+import { issueKey, rotateKey } from "#keys/keys.ts";
 import { takeLock } from "#store/lock.ts";
+import { openUsage } from "#store/stores.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { outcomeOf } from "../support/command-line.ts";
 import { hour, noon } from "../support/control.ts";
 import { changeFacts, flipByte } from "../support/damage.ts";
 import { importRecords, pinVersion, prune } from "../support/dataset.ts";
+import { finding } from "../support/doctor.ts";
 import { holdDatabase } from "../support/holder-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import {
@@ -395,4 +403,193 @@ test("a backup of a dataset of which something untrue is known is refused, and n
   const sound = join(place, "sound.tar");
   await backupWith(made, sound, {});
   assert.equal((await restore(temporaryFolder(t), sound)).replaced, null);
+});
+
+/** A folder with a nightly backup, and a key that was made after it and is in a backup of the control store. */
+async function withLaterKey(t: TestContext) {
+  const made = await backedUp(t);
+  await (await openUsage(made.dataDir)).close();
+  await made.issue("later");
+  await made.revoke(made.keys[0].id);
+  const later = `${made.file}.control`;
+  const { manifest } = await backup(made.dataDir, later, true);
+  return { ...made, later, manifest };
+}
+
+const afterAll = { first: "revoked", second: "active", third: "active", later: "active" };
+const bytesOf = (folder: string, name: string) => readFileSync(join(folder, name));
+
+test("a backup of the control store holds it and nothing else", async (t) => {
+  const { manifest } = await withLaterKey(t);
+  assert.deepEqual(
+    manifest.files.map(({ path }) => path),
+    ["control.sqlite"],
+  );
+  assert.deepEqual([manifest.dataset, manifest.pinned], [null, []]);
+});
+
+test("restored over the backup of the night, it brings what came since, and leaves records and usage as they are", async (t) => {
+  const { file, later } = await withLaterKey(t);
+  const dataDir = join(temporaryFolder(t), "new");
+  await restore(dataDir, file);
+  const [version, usage] = [currentOf(dataDir), bytesOf(dataDir, "usage.sqlite")];
+  const trial = await restore(dataDir, later, { mayReplace: true, isTrial: true });
+  assert.deepEqual([trial.manifest.control_only, trial.dataset], [true, version]);
+  const restored = await restore(dataDir, later, { mayReplace: true });
+  assert.deepEqual([restored.keys, restored.dataset], [3, version]);
+  assert.deepEqual(await keyStates(dataDir), afterAll);
+  assert.equal(currentOf(dataDir), version);
+  assert.deepEqual(bytesOf(dataDir, "usage.sqlite"), usage);
+  assert.deepEqual(
+    readdirSync(restored.replaced!).filter((name) => name !== "counts"),
+    ["control.sqlite"],
+  );
+});
+
+test("it mends a control store that is damaged, and what is kept of usage stays", async (t) => {
+  const { dataDir, later } = await withLaterKey(t);
+  const usage = bytesOf(dataDir, "usage.sqlite");
+  truncateSync(join(dataDir, "control.sqlite"), 5000);
+  await assert.rejects(restore(dataDir, later, { mayReplace: true }), /--undo-revocations/);
+  await restore(dataDir, later, { mayReplace: true, undoesEndings: true });
+  assert.deepEqual(await keyStates(dataDir), afterAll);
+  assert.deepEqual(bytesOf(dataDir, "usage.sqlite"), usage);
+});
+
+test("restored where nothing is, the folder has the keys and no dataset", async (t) => {
+  const { later } = await withLaterKey(t);
+  const dataDir = join(temporaryFolder(t), "new");
+  const restored = await restore(dataDir, later);
+  assert.deepEqual([restored.dataset, restored.keys, restored.replaced], [null, 3, null]);
+  assert.deepEqual(await keyStates(dataDir), afterAll);
+});
+
+test("where the accounts of the folder are others, what they used is not taken for that of the accounts in the backup", async (t) => {
+  const { later } = await withLaterKey(t);
+  const dataDir = join(temporaryFolder(t), "other");
+  await withControl(dataDir, async (control) => {
+    const account = await createAccount(control, { name: "Other", quotas: {}, now: noon });
+    await issueKey(control, { account, name: "theirs", expiresAt: null, now: noon });
+  });
+  await (await openUsage(dataDir)).close();
+  const { replaced } = await restore(dataDir, later, { mayReplace: true });
+  assert.ok(existsSync(join(replaced!, "usage.sqlite")));
+  assert.deepEqual(await keyStates(dataDir), afterAll);
+});
+
+test("a folder without a control store has nothing of it to back up", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await (await openUsage(dataDir)).close();
+  const file = join(temporaryFolder(t), "control.tar");
+  await assert.rejects(backup(dataDir, file, true), /There is nothing to back up in .*DATA_DIR/);
+  assert.equal(existsSync(file), false);
+});
+
+/** A backup, and a folder that has changed since: another key, another dataset, side files of a killed server. */
+async function changedSince(t: TestContext) {
+  const begun = await backedUp(t);
+  const { dataDir, issue } = begun;
+  const version = currentOf(dataDir);
+  await issue("later");
+  await importRecords(openCatalogue(join(dataDir, "datasets")), [birch]);
+  mkdirSync(join(dataDir, "counts"));
+  writeFileSync(join(dataDir, "counts", "00000001.counts"), "");
+  return { ...begun, version, newer: currentOf(dataDir) };
+}
+
+const isOld = async (dataDir: string) => "later" in (await keyStates(dataDir));
+
+/** Lets the process come to its end at the nth renaming from now on; what a kill leaves on the disk is the same. */
+function endAtRename(n: number): { restore(): void } {
+  const { renameSync } = fs;
+  let left = n;
+  fs.renameSync = (from, to) => {
+    left -= 1;
+    if (left === 0) throw new Error("killed");
+    renameSync(from, to);
+  };
+  syncBuiltinESMExports();
+  return {
+    restore() {
+      fs.renameSync = renameSync;
+      syncBuiltinESMExports();
+    },
+  };
+}
+
+test("a restore that ends at any point leaves the folder as it was, or is finished by whoever comes next", async (t) => {
+  const outcomes: string[] = [];
+  for (let n = 1; outcomes.at(-1) !== "done"; n++) {
+    const { dataDir, file, version, newer } = await changedSince(t);
+    const end = endAtRename(n);
+    const outcome = await restore(dataDir, file, { mayReplace: true }).then(
+      () => "done",
+      (error: Error) => error.message,
+    );
+    end.restore();
+    finishRestore(dataDir);
+    const old = await isOld(dataDir);
+    outcomes.push(outcome === "done" ? outcome : old ? "old" : "new");
+    assert.equal(currentOf(dataDir), old ? newer : version, `at ${n}`);
+    await finding("ok", restoreLeftovers, dataDir);
+    const replaced = readdirSync(dataDir).filter((name) => name.startsWith("replaced-"));
+    assert.equal(replaced.length, old ? 0 : 1, `at ${n}`);
+    if (!old) assert.equal(currentOf(join(dataDir, replaced[0]!)), newer);
+  }
+  // What decides comes first; then each of keys, usage, datasets and counts, and the folder kept aside.
+  assert.deepEqual(outcomes, [
+    "old",
+    ...Array.from({ length: outcomes.length - 2 }, () => "new"),
+    "done",
+  ]);
+  assert.ok(outcomes.length >= 9, outcomes.join(" "));
+});
+
+const killAtRename = (n: number) => `
+  import fs from "node:fs";
+  import { syncBuiltinESMExports } from "node:module";
+  const { renameSync } = fs;
+  let left = ${n};
+  fs.renameSync = (...args) => {
+    left -= 1;
+    if (left === 0) process.kill(process.pid, "SIGKILL");
+    renameSync(...args);
+  };
+  syncBuiltinESMExports();
+`;
+
+test("what a killed restore left is named, and the next command finishes it before it does its own work", async (t) => {
+  const { dataDir, file, version } = await changedSince(t);
+  const cliPath = new URL(import.meta.resolve("#cli/main.ts")).pathname;
+  // Behind the decision, in the middle of the moves.
+  const preload = `data:text/javascript,${encodeURIComponent(killAtRename(3))}`;
+  const { exitCode } = await outcomeOf(
+    process.execPath,
+    ["--import", preload, cliPath, "restore", file, "--replace"],
+    { ...process.env, DATA_DIR: dataDir },
+  );
+  assert.equal(exitCode, null);
+  assert.ok(!existsSync(join(dataDir, "control.sqlite")));
+  const { found, mend } = await finding("warn", restoreLeftovers, dataDir);
+  assert.match(found, /is a restore that was killed while it put its files in place/);
+  assert.match(mend, /gp-records datasets list/);
+  const keys = await allCommands(dataDir).json("keys list");
+  assert.deepEqual(keys.map(({ name }: { name: string }) => name).toSorted(), [
+    "first",
+    "second",
+    "third",
+  ]);
+  assert.equal(currentOf(dataDir), version);
+});
+
+test("while a restore is putting its files in place no command reads half of them", async (t) => {
+  const { dataDir, file } = await changedSince(t);
+  const end = endAtRename(4);
+  await restore(dataDir, file, { mayReplace: true }).catch(() => {});
+  end.restore();
+  const lock = takeLock(join(dataDir, "server.lock"), "busy");
+  const { refusal } = allCommands(dataDir);
+  for (const args of [["keys", "list"], ["datasets", "list"], ["serve"], ["backup", `${file}.2`]])
+    assert.match(await refusal(5, ...args), /A server or a restore is running on/);
+  lock.release();
 });

@@ -8,8 +8,18 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { allCommands } from "../support/all-commands.ts";
+import { cast } from "../support/cast.ts";
 import { noon } from "../support/control.ts";
-import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
+import { importRecords } from "../support/dataset.ts";
+import { eventually } from "../support/eventually.ts";
+import { newKey, roomy } from "../support/own-process.ts";
+import {
+  databaseWithRoles,
+  freshDatabase,
+  onPostgres as test,
+  runSql,
+} from "../support/postgres.ts";
+import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request, tidyUsage } from "../support/usage.ts";
 import {
@@ -89,8 +99,8 @@ test("an installation that is moved into a database and back is the same in ever
   assert.equal(Number(batch), 17);
 
   const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
-  assert.equal((await onDatabase.json("datasets", "list")).length, 3);
-  await onDatabase.text("accounts", "create", "--name", "one more");
+  assert.equal((await onDatabase.json("datasets list")).length, 3);
+  await onDatabase.text("accounts create --name", "one more");
   await runSql(url, "delete from audit where action = 'account.created'");
   await runSql(url, "delete from account where name = 'one more'");
   const made = await onDatabase.json("backup", second, "--requests");
@@ -133,11 +143,11 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
   const here = await filled(t);
   const [first, second, control] = [archive(t), archive(t), archive(t)];
   const stateIn = async ({ json }: ReturnType<typeof allCommands>, id: string) =>
-    (await json("keys", "list")).find((one: { id: string }) => one.id === id).state;
+    (await json("keys list")).find((one: { id: string }) => one.id === id).state;
   const settled = allCommands(here);
-  const { id } = await settled.json("keys", "create", "--account", "acc_2000000000", "--name", "a");
+  const { id } = await settled.json("keys create --account acc_2000000000 --name a");
   await settled.text("backup", first);
-  await settled.text("keys", "revoke", id);
+  await settled.text("keys revoke", id);
   const url = await freshDatabase(t);
   assert.match(
     await settled.text("restore", first, "--to", url, "--dry-run"),
@@ -147,17 +157,10 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
   const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
   assert.equal(await stateIn(onDatabase, id), "revoked");
 
-  const later = await onDatabase.json(
-    "keys",
-    "create",
-    "--account",
-    "acc_2000000000",
-    "--name",
-    "b",
-  );
+  const later = await onDatabase.json("keys create --account acc_2000000000 --name b");
   await onDatabase.text("backup", second);
   await onDatabase.text("backup", control, "--control");
-  await onDatabase.text("keys", "revoke", later.id);
+  await onDatabase.text("keys revoke", later.id);
   for (const file of [second, control]) {
     const folder = join(temporaryFolder(t), "folder");
     const other = await freshDatabase(t);
@@ -240,7 +243,7 @@ test("a database without tables gets them with what is restored, and one with ne
   const fresh = await freshDatabase(t, { isMigrated: false });
   assert.match(await text("restore", file, "--to", fresh), /accounts, keys, people and the audit/);
   const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: fresh });
-  assert.equal((await onDatabase.json("keys", "list")).length, 3);
+  assert.equal((await onDatabase.json("keys list")).length, 3);
   const newer = await freshDatabase(t);
   await runSql(newer, "insert into schema_step (name, is_additive) values ('9999-later', false)");
   assert.match(
@@ -307,4 +310,37 @@ test("a database without a dataset is backed up, and one that lacks steps of its
     await (await backup(old)).refusal(exitCodes.conflict, "backup", `${file}.2`),
     /lacks steps of the schema/,
   );
+});
+
+test("with the two roles of docs/scaling.md the owner restores into a database, and the role of servers serves it and backs it up", async (t) => {
+  const { owner, serving } = await databaseWithRoles(t);
+  const here = join(temporaryFolder(t), "here");
+  await importRecords(openCatalogue(join(here, "datasets")), cast);
+  const key = await newKey(here, "Acme", roomy);
+  const ask = async (dataDir: string, settings: Record<string, string> = {}) => {
+    const one = await startServer(t, { dataDir, settings });
+    await eventually(async () =>
+      assert.equal((await one.get("/fetch-gp?gp_name=kkr", { "x-api-key": key })).status, 200),
+    );
+    one.signal("SIGTERM");
+    assert.equal((await one.ended).exitCode, 0);
+  };
+
+  const file = join(temporaryFolder(t), "moved.tar");
+  await allCommands(here).text("backup", file);
+  const restore = ["restore", file, "--to"];
+  assert.match(
+    await allCommands(here).refusal(exitCodes.conflict, ...restore, serving),
+    /belong to the role 'gp_records_owner', and --to names the role 'gp_records_server'\. Only the owner/,
+  );
+  assert.deepEqual(await runSql(owner, "select 1 from account"), []);
+  await allCommands(here).text(...restore, owner);
+  await ask(temporaryFolder(t), { DATABASE_URL: serving });
+
+  const back = join(temporaryFolder(t), "back");
+  const again = join(temporaryFolder(t), "again.tar");
+  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: serving });
+  await onDatabase.text("backup", again);
+  await onDatabase.text("restore", again, "--to", back);
+  await ask(back);
 });

@@ -3,16 +3,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, globSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { makeKey } from "#keys/api-key.ts";
-import { canConnect } from "../support/can-connect.ts";
-import { randomFrom } from "../support/limits-random.ts";
+import { seededRandom } from "../support/awkward/random.ts";
 import { startOwnProcess } from "../support/own-process.ts";
+import { canConnect, freePort } from "../support/ports.ts";
 import { ask } from "../support/raw-client.ts";
 import { casesOf, settles } from "../support/still-well.ts";
-import { freePort } from "../support/free-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const escapes = '\u001b[31m \u009b1;1H %0d%0a%1b[0m \\r\\n\\u001b {"level":60}';
@@ -27,56 +26,53 @@ test("what is kept of a request", async (t) => {
     for (const secret of secrets) assert.equal(text.includes(secret), false, where);
   };
 
-  const caseOf = casesOf(t, server);
+  const it = casesOf(t, server);
 
-  await caseOf(
-    "C103 · of four hundred mixed requests with secrets in every place no log, error or stored file holds one, and each log line is one JSON object",
-    async () => {
-      const random = randomFrom(103);
-      const places = [key, stranger, key.replace("_", "%5F"), `${stranger}x`];
-      for (let i = 0; i < 400; i++) {
-        const secret = random.pick(places);
-        const target = random.pick([
-          "/fetch-gp?gp_name=kkr",
-          `/fetch-gp?gp_name=kkr&key=${secret}`,
-          `/fetch-gp?${secret}=${secret}&limit=${secret}`,
-          `/v1/fetch-signals?tag=${secret}%zz`,
-          `/${secret}`,
-          `/fetch-gp/${secret}?x=${secret}`,
-          `/%zz${secret}`,
-          `http://${secret}:${secret}@x/nowhere`,
-          `/fetch-projects?limit=0#${secret}`,
-          `/docs?${"x".repeat(8200)}${secret}`,
-        ]);
-        const answer = await ask(port, target, {
-          method: random.pick(["GET", "GET", "HEAD", "POST", "OPTIONS", "CONNECT", "FOO"]),
-          key: random.pick([key, stranger, `${key}${key}`, undefined]),
-          headers: [
-            `User-Agent: ${escapes}${secret}`,
-            `Authorization: Basic cGFzczp3b3Jk`,
-            `Cookie: ${cookie}; key=${secret}`,
-            `Referer: http://x/?k=${secret}`,
-            `X-Request-Id: ${random.pick([secret, `a${secret}`, escapes, "fit"])}`,
-            `Accept: ${random.pick(["*/*", secret, "application/json"])}`,
-            `If-None-Match: "${secret}"`,
-            ...(random.chance(0.1) ? [`Expect: ${secret}`] : []),
-            ...(random.chance(0.1) ? [`Content-Length: ${secret}`] : []),
-          ],
-        });
-        if (answer.status >= 400) assertNone(answer.text, `${answer.status} ${target}`);
-      }
-      await ask(port, "/health", { headers: ["X-Request-Id: the-last-one"] });
-      await settles(() => server.log().includes("the-last-one"));
-      const lines = server.log().trimEnd().split("\n");
-      const logged = lines.filter((line) => !line.startsWith("gp-records answers at "));
-      assert.equal(lines.length - logged.length, 1);
-      assert.ok(logged.length > 400);
-      for (const line of logged) assert.equal(typeof JSON.parse(line).level, "number");
-      assertNone(server.log(), "the log");
-    },
-  );
+  await it("C103 · of four hundred mixed requests with secrets in every place no log, error or stored file holds one, and each log line is one JSON object", async () => {
+    const random = seededRandom(103);
+    const places = [key, stranger, key.replace("_", "%5F"), `${stranger}x`];
+    for (let i = 0; i < 400; i++) {
+      const secret = random.pick(places);
+      const target = random.pick([
+        "/fetch-gp?gp_name=kkr",
+        `/fetch-gp?gp_name=kkr&key=${secret}`,
+        `/fetch-gp?${secret}=${secret}&limit=${secret}`,
+        `/v1/fetch-signals?tag=${secret}%zz`,
+        `/${secret}`,
+        `/fetch-gp/${secret}?x=${secret}`,
+        `/%zz${secret}`,
+        `http://${secret}:${secret}@x/nowhere`,
+        `/fetch-projects?limit=0#${secret}`,
+        `/docs?${"x".repeat(8200)}${secret}`,
+      ]);
+      const answer = await ask(port, target, {
+        method: random.pick(["GET", "GET", "HEAD", "POST", "OPTIONS", "CONNECT", "FOO"]),
+        key: random.pick([key, stranger, `${key}${key}`, undefined]),
+        headers: [
+          `User-Agent: ${escapes}${secret}`,
+          `Authorization: Basic cGFzczp3b3Jk`,
+          `Cookie: ${cookie}; key=${secret}`,
+          `Referer: http://x/?k=${secret}`,
+          `X-Request-Id: ${random.pick([secret, `a${secret}`, escapes, "fit"])}`,
+          `Accept: ${random.pick(["*/*", secret, "application/json"])}`,
+          `If-None-Match: "${secret}"`,
+          ...(random.chance(0.1) ? [`Expect: ${secret}`] : []),
+          ...(random.chance(0.1) ? [`Content-Length: ${secret}`] : []),
+        ],
+      });
+      if (answer.status >= 400) assertNone(answer.text, `${answer.status} ${target}`);
+    }
+    await ask(port, "/health", { headers: ["X-Request-Id: the-last-one"] });
+    await settles(() => server.log().includes("the-last-one"));
+    const lines = server.log().trimEnd().split("\n");
+    const logged = lines.filter((line) => !line.startsWith("gp-records answers at "));
+    assert.equal(lines.length - logged.length, 1);
+    assert.ok(logged.length > 400);
+    for (const line of logged) assert.equal(typeof JSON.parse(line).level, "number");
+    assertNone(server.log(), "the log");
+  });
 
-  await caseOf("C106 · a closed output changes nothing for those who ask", async () => {
+  await it("C106 · a closed output changes nothing for those who ask", async () => {
     server.stdout.destroy();
     for (let i = 0; i < 100; i++)
       assert.equal((await ask(port, "/fetch-gp?gp_name=kkr", { key })).status, 200);

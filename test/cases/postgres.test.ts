@@ -76,11 +76,8 @@ async function openWorld(t: TestContext): Promise<World> {
   const source = join(dataDir, "cast.ndjson");
   writeFileSync(source, cast.map((record) => `${JSON.stringify(record)}\n`).join(""));
   await allCommands(temporaryFolder(t), { DATABASE_URL: ownUrl }).json(
-    "import",
-    "ndjson",
+    "import ndjson --source own",
     source,
-    "--source",
-    "own",
   );
   const server = await startServer(t, {
     dataDir,

@@ -31,7 +31,7 @@ const at = (time: number) => new Date(time).toISOString();
 
 test("an operator without mail lets somebody sign up, choose a new password and join, by links that they print", async (t) => {
   const { json, withControl } = await openCommands(t);
-  const signUp = await json("accounts", "sign-up-link", "ada@example.com");
+  const signUp = await json("accounts sign-up-link ada@example.com");
   assert.deepEqual(signUp, {
     address: "ada@example.com",
     link: signUp.link,
@@ -42,20 +42,20 @@ test("an operator without mail lets somebody sign up, choose a new password and 
     completeSignUp(control, passwords, completion(tokenOf(signUp.link))),
   );
 
-  const reset = await json("accounts", "reset-link", "ADA@example.com");
+  const reset = await json("accounts reset-link ADA@example.com");
   assert.equal(reset.expires_at, at(noon + hour));
   await withControl((control) =>
     completeReset(control, passwords, completion(tokenOf(reset.link))),
   );
 
-  await json("accounts", "create", "--name", "Analysts");
-  const invited = await json("accounts", "invite", "ada@example.com", "--account", "analysts");
+  await json("accounts create --name Analysts");
+  const invited = await json("accounts invite ada@example.com --account analysts");
   assert.equal(invited.expires_at, at(noon + 7 * day));
-  const second = await json("accounts", "invite", "bob@example.com", "--account", "analysts");
+  const second = await json("accounts invite bob@example.com --account analysts");
   await withControl(async (control) => {
     await acceptInvitation(control, passwords, completion(tokenOf(invited.link)));
   });
-  const members = await json("accounts", "members", "Analysts");
+  const members = await json("accounts members Analysts");
   assert.deepEqual(
     members.map(({ address, role, invited_until }: any) => [address, role, invited_until]),
     [
@@ -68,15 +68,15 @@ test("an operator without mail lets somebody sign up, choose a new password and 
 
 test("the first who is invited to an account becomes its owner, the others members, unless it is said", async (t) => {
   const { json, withControl } = await openCommands(t);
-  await json("accounts", "create", "--name", "Analysts");
+  await json("accounts create --name Analysts");
   const invite = async (address: string, ...more: string[]) => {
-    const { link } = await json("accounts", "invite", address, "--account", "Analysts", ...more);
+    const { link } = await json("accounts invite", address, "--account", "Analysts", ...more);
     await withControl((control) => acceptInvitation(control, passwords, completion(tokenOf(link))));
   };
   await invite("ada@example.com");
   await invite("bob@example.com");
   await invite("eve@example.com", "--role", "owner");
-  const members = await json("accounts", "members", "Analysts");
+  const members = await json("accounts members Analysts");
   assert.deepEqual(
     members.map(({ role }: any) => role),
     ["owner", "member", "owner"],
@@ -85,15 +85,15 @@ test("the first who is invited to an account becomes its owner, the others membe
 
 test("without an account an invitation gives somebody an account of their own", async (t) => {
   const { json, withControl } = await openCommands(t);
-  const { link } = await json("accounts", "invite", "ada@example.com");
+  const { link } = await json("accounts invite ada@example.com");
   await withControl((control) => acceptInvitation(control, passwords, completion(tokenOf(link))));
-  const [account] = await json("accounts", "list");
+  const [account] = await json("accounts list");
   assert.equal(account.name, "ada");
 });
 
 test("links lead to PUBLIC_URL, else to where the server listens, and nowhere if nobody can tell where", async (t) => {
   const linkWith = async (settings: Record<string, string>) =>
-    (await (await openCommands(t, settings)).json("accounts", "invite", "ada@example.com")).link;
+    (await (await openCommands(t, settings)).json("accounts invite ada@example.com")).link;
   assert.match(
     await linkWith({ PUBLIC_URL: "https://records.example/gp/" }),
     /^https:\/\/records\.example\/gp\/account\/link\?token=/,
@@ -109,21 +109,21 @@ test("links lead to PUBLIC_URL, else to where the server listens, and nowhere if
     [{ HOST: "10.0.0.5" }, /HOST is 10\.0\.0\.5.*Set PUBLIC_URL/],
   ] as [Record<string, string>, RegExp][]) {
     const { refusal } = await openCommands(t, settings);
-    const err = await refusal(exitCodes.usage, "accounts", "invite", "ada@example.com");
+    const err = await refusal(exitCodes.usage, "accounts invite ada@example.com");
     assert.match(err, words);
   }
 });
 
 test("a printed link says for whom it is and how long it is good for", async (t) => {
   const { text } = await openCommands(t);
-  const [link, words] = (await text("accounts", "invite", "ada@example.com")).split("\n");
+  const [link, words] = (await text("accounts invite ada@example.com")).split("\n");
   assert.match(link!, /^http:\S+$/);
   assert.match(words!, /for ada@example\.com, works once, until 2026-11-28T12:00:00Z/);
 });
 
 test("what cannot be done is refused with what to do", async (t) => {
   const { json, refusal, withControl } = await openCommands(t);
-  const { link } = await json("accounts", "sign-up-link", "ada@example.com");
+  const { link } = await json("accounts sign-up-link ada@example.com");
   await withControl((control) => completeSignUp(control, passwords, completion(tokenOf(link))));
   for (const [code, words, ...args] of [
     [exitCodes.usage, /not an e-mail address/, "invite", "ada"],

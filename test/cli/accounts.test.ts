@@ -1,109 +1,232 @@
 import assert from "node:assert/strict";
 import { exitCodes } from "#cli/command-fault.ts";
+import { readKey } from "#keys/api-key.ts";
 import { commandsOnStore } from "../support/all-commands.ts";
+import { day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
+import { readUsage } from "../support/usage.ts";
 
-const since = "2026-11-21T12:00:00.000Z";
-const unlimited = { minute: null, hour: null, day: null };
+const at = (time: number) => new Date(time).toISOString();
+const since = at(noon);
+const account = {
+  id: "ac_",
+  name: "Acme",
+  limits: { minute: null, hour: 2, day: 30 },
+  plan: null,
+  suspended_at: null,
+  created_at: since,
+};
+const gold = {
+  name: "gold",
+  limits: { minute: 600, hour: null, day: null },
+  changes: null,
+  accounts: 0,
+  created_at: since,
+};
+const key = { id: "key_", key: "gpr_", account: "ac_", name: "web", expires_at: null };
+const listed = {
+  id: "key_",
+  account: "ac_",
+  account_name: "Acme",
+  name: "web",
+  hint: "gpr_",
+  state: "active",
+  is_demo: false,
+  made_by: null,
+  created_at: since,
+  expires_at: null,
+  revoked_at: null,
+  replaced_by: null,
+  last_used_at: null,
+  last_used_network: null,
+};
 
-test("accounts create --json gives id, name and limits, null where the default holds", async (t) => {
-  const { json } = await commandsOnStore(t);
-  const { id, ...rest } = await json("accounts", "create", "--name", "Acme", "--per-hour", "5");
-  assert.match(id, /^ac_[0-9a-z]{16}$/);
-  assert.deepEqual(rest, { name: "Acme", limits: { minute: null, hour: 5, day: null } });
-});
+/**
+ * A command, and what it prints: as JSON where that is no text, else in words. Of ids and keys only the beginning is written
+ * down; `NAME` stands for the id of the key that was made last.
+ */
+type Step = [line: string, prints: string | RegExp | object];
 
-test("accounts create says what was made and what to do next", async (t) => {
-  const { text } = await commandsOnStore(t);
-  const out = await text("accounts", "create", "--name", "Acme", "--per-minute", "5");
-  assert.match(
-    out,
-    /^Made the account 'Acme' \(ac_[0-9a-z]{16}\): 5 a minute, default an hour, default a day\.\n/,
+const walks: Record<string, Step[]> = {
+  "accounts are made, limited, suspended and shown": [
+    ["accounts list", "No account yet. Make one: gp-records accounts create --name NAME\n"],
+    ["accounts list", []],
+    [
+      "accounts create --name Acme --per-minute 1 --per-hour 2",
+      { id: "ac_", name: "Acme", limits: { minute: 1, hour: 2, day: null } },
+    ],
+    ["accounts limits acme --per-minute default --per-day 30", account],
+    ["accounts limits acme", account],
+    ["accounts limits acme", "Acme: default a minute, 2 an hour, 30 a day.\n"],
+    ["accounts suspend acme", { ...account, suspended_at: since }],
+    [
+      "accounts suspend acme",
+      /suspended since 2026-11-21T12:00:00Z.*\n.*gp-records accounts resume ac_/,
+    ],
+    ["accounts resume Acme", account],
+    ["accounts resume Acme", "The account 'Acme' is active.\n"],
+    ["accounts list", [{ ...account, limits_in_force: { minute: 60, hour: 2, day: 30 } }]],
+    [
+      "accounts list",
+      "ID NAME PLAN PER MINUTE PER HOUR PER DAY SUSPENDED CREATED\nac_ Acme - 60 2 30 - 2026-11-21T12:00:00Z\n",
+    ],
+    [
+      "accounts create --name Beta --per-minute 5",
+      /^Made the account 'Beta' \(ac_\): 5 a minute, default an hour, default a day\.\n.*gp-records keys create --account ac_/,
+    ],
+  ],
+  "plans are set, listed and removed, and an account is put on one and taken off it": [
+    ["plans list", /^No plan yet\. Make one: gp-records plans set/],
+    ["plans set gold --per-minute 600 --per-day default", gold],
+    ["accounts create --name Acme --per-day 7", /^Made/],
+    [
+      "accounts plan acme gold",
+      { ...account, limits: { minute: null, hour: null, day: 7 }, plan: "gold" },
+    ],
+    [
+      "plans set gold --per-hour 5",
+      "gold: 600 a minute, 5 an hour, default a day; changes default; 1 account is on it.\n",
+    ],
+    [
+      "plans list",
+      "NAME PER MINUTE PER HOUR PER DAY CHANGES ACCOUNTS CREATED\ngold 600 5 default default 1 2026-11-21T12:00:00Z\n",
+    ],
+    ["plans set gold --per-hour default", /default an hour/],
+    ["plans set default --per-hour 30", /^default: /],
+    // An account's own quota, else its plan's, else that of the plan default.
+    ["accounts list", /Acme gold 600 30 7 - /],
+    ["plans set gold --changes no", { ...gold, changes: false, accounts: 1 }],
+    // What is not given stays.
+    ["plans set gold --per-hour 5", /; changes no;/],
+    ["plans set default --changes no", /; changes no;/],
+    ["plans set gold --changes yes", /; changes yes;/],
+    ["plans set gold --changes default", /; changes default;/],
+    ["accounts plan acme none", "The account 'Acme' is on no plan of its own.\n"],
+    ["plans remove gold", { name: "gold", removed: true }],
+    ["plans set most --per-day 1000000", /1,?000,?000 a day/],
+  ],
+  "keys are made, listed, rotated and revoked, and a key is shown once": [
+    ["accounts create --name Acme", /^Made/],
+    ["accounts create --name Beta", /^Made/],
+    ["keys list", /^No key yet\. Make one: gp-records keys create/],
+    ["keys create --account Acme --name web", key],
+    ["keys list --account beta", []],
+    ["keys list", [listed]],
+    ["keys revoke NAME", { id: "key_", revoked_at: since }],
+    ["keys revoke NAME", "The key key_ is revoked since 2026-11-21T12:00:00Z.\n"],
+    ["keys list", [{ ...listed, state: "revoked", revoked_at: since }]],
+    ["keys create --account Acme --name web --expires never", key],
+    [
+      "keys create --account Acme --name web --expires 30m",
+      { ...key, expires_at: at(noon + hour / 2) },
+    ],
+    [
+      "keys create --account Acme --name web --expires 90d",
+      { ...key, expires_at: at(noon + 90 * day) },
+    ],
+    ["keys rotate NAME", { ...key, expires_at: at(noon + 90 * day) }],
+    [
+      "keys rotate NAME --overlap 2h",
+      /\nThe old key key_ is valid until 2026-11-21T14:00:00Z\.\n$/,
+    ],
+    [
+      "keys create --account Acme --name web",
+      /^gpr_\n.*'web' \(key_\).*shown this once.*does not expire/s,
+    ],
+  ],
+};
+
+for (const [title, steps] of Object.entries(walks))
+  test(title, async (t) => {
+    const { text } = await commandsOnStore(t);
+    let id = "";
+    for (const [line, prints] of steps) {
+      const command = line.replace("NAME", id);
+      const isText = typeof prints === "string" || prints instanceof RegExp;
+      const printed = await (isText ? text(command) : text(`${command} --json`));
+      if (!isText) id = JSON.parse(printed).id ?? id;
+      const brief = printed
+        .replaceAll(/\b(ac_|key_)[0-9a-z]{16}\b/g, "$1")
+        .replaceAll(/\bgpr_[0-9A-Za-z]{36}\b/g, "gpr_");
+      const words = brief.replaceAll(/ +/g, " ");
+      if (typeof prints === "string") assert.equal(words, prints, line);
+      else if (prints instanceof RegExp) assert.match(words, prints, line);
+      else assert.deepEqual(JSON.parse(brief.replaceAll(/"gpr_\w{4}"/g, '"gpr_"')), prints, line);
+    }
+  });
+
+test("a key that is made is whole; of one in use the list has the time, the network and the day it ends", async (t) => {
+  const { place, text, json } = await commandsOnStore(t);
+  await text("accounts create --name Acme");
+  const made = await json("keys create --account Acme --name web --expires 24h");
+  assert.ok("digest" in readKey(made.key));
+  const use = { key_id: made.id, last_used_at: at(noon - hour), network: "203.0.113.0/24" };
+  await readUsage(place, ({ database }) => database.insertInto("key_use").values(use).execute());
+  const [{ hint, state, last_used_at, last_used_network }] = await json("keys list");
+  assert.deepEqual(
+    [hint, state, last_used_at, last_used_network],
+    [made.key.slice(0, 8), "expiring", at(noon - hour), "203.0.113.0/24"],
   );
-  assert.match(out, /gp-records keys create --account ac_/);
-});
-
-test("accounts list shows every account, and how to make the first", async (t) => {
-  const { text, json } = await commandsOnStore(t);
+  const [headings, row] = (await text("keys list --account Acme")).split("\n");
+  assert.match(headings!, /^ID +ACCOUNT +NAME +KEY +STATE +EXPIRES +LAST USED$/);
   assert.equal(
-    await text("accounts", "list"),
-    "No account yet. Make one: gp-records accounts create --name NAME\n",
+    row!.replaceAll(/ +/g, " "),
+    `${made.id} Acme web ${hint}… expiring 2026-11-22T12:00:00Z 2026-11-21T11:00:00Z`,
   );
-  assert.deepEqual(await json("accounts", "list"), []);
-  const { id } = await json("accounts", "create", "--name", "Acme");
-  assert.deepEqual(await json("accounts", "list"), [
-    {
-      id,
-      name: "Acme",
-      limits: unlimited,
-      plan: null,
-      suspended_at: null,
-      created_at: since,
-      limits_in_force: { minute: 60, hour: 1000, day: 10_000 },
-    },
-  ]);
-  const [headings, row] = (await text("accounts", "list")).split("\n");
-  assert.match(headings!, /^ID +NAME +PLAN +PER MINUTE +PER HOUR +PER DAY +SUSPENDED +CREATED$/);
-  assert.match(row!, new RegExp(`^${id}  Acme  - +60 +1000 +10000 +- +2026-11-21T12:00:00Z$`));
+  const rotated = await json("keys rotate", made.id);
+  assert.ok("digest" in readKey(rotated.key));
+  const ends = new Map((await json("keys list")).map((one: any) => [one.id, one.expires_at]));
+  assert.equal(ends.get(made.id), at(noon + day));
+  assert.equal(ends.get(rotated.id), at(noon + day));
 });
 
-test("accounts limits changes the windows that are given, resets those set to default, and shows them", async (t) => {
-  const { text, json } = await commandsOnStore(t);
-  await text(
-    "accounts",
-    "create",
-    "--name",
-    "Acme",
-    "--per-minute",
-    "1",
-    "--per-hour",
-    "2",
-    "--per-day",
-    "3",
-  );
-  const changed = await json(
-    "accounts",
-    "limits",
-    "acme",
-    "--per-minute",
-    "default",
-    "--per-day",
-    "30",
-  );
-  assert.deepEqual(changed.limits, { minute: null, hour: 2, day: 30 });
-  assert.deepEqual((await json("accounts", "limits", "acme")).limits, changed.limits);
-  assert.equal(
-    await text("accounts", "limits", "acme"),
-    "Acme: default a minute, 2 an hour, 30 a day.\n",
-  );
-});
-
-test("accounts suspend and resume give the account as it then is", async (t) => {
-  const { text, json } = await commandsOnStore(t);
-  const { id } = await json("accounts", "create", "--name", "Acme");
-  const account = { id, name: "Acme", limits: unlimited, plan: null, created_at: since };
-  assert.deepEqual(await json("accounts", "suspend", id), { ...account, suspended_at: since });
-  assert.match(
-    await text("accounts", "suspend", id),
-    /suspended since 2026-11-21T12:00:00Z.*\n.*accounts resume ac_/,
-  );
-  assert.deepEqual(await json("accounts", "resume", "Acme"), { ...account, suspended_at: null });
-  assert.equal(await text("accounts", "resume", "Acme"), "The account 'Acme' is active.\n");
-});
-
-test("a quota that is no number, or too large a one, is refused before anything is written", async (t) => {
-  const { start, json } = await commandsOnStore(t);
-  for (const given of ["x", "-1", "1.5", "", "1e3", "0", "1000001", "9".repeat(30)]) {
-    const { exitCode, err } = await start(
-      "accounts",
-      "create",
-      "--name",
-      "Acme",
-      "--per-day",
-      given,
-    );
-    assert.equal(exitCode, exitCodes.usage, given);
-    assert.match(err, /^error: .*(--per-day|per day).*\n$/, given);
+test("a quota or a duration that is none is refused with what one looks like, before anything is written", async (t) => {
+  const { text, json, refusal } = await commandsOnStore(t);
+  for (const command of ["accounts create", "accounts limits", "plans set"]) {
+    const help = await text(`${command} --help`);
+    for (const window of ["minute", "hour", "day"])
+      assert.match(help, new RegExp(`--per-${window} <n> +requests in [^:]+: 1 to\\s+1,000,000`));
   }
-  assert.deepEqual(await json("accounts", "list"), []);
+  for (const given of ["x", "-1", "1.5", "", "1e3", "0", "1000001", "9".repeat(30)])
+    for (const command of ["accounts create --name Acme --per-day", "plans set more --per-day"])
+      assert.match(
+        await refusal(exitCodes.usage, command, given),
+        /^error: .*(--per-day|per day).*\n$/,
+        given,
+      );
+  assert.deepEqual([await json("accounts list"), await json("plans list")], [[], []]);
+  await text("accounts create --name Acme");
+  const { id } = await json("keys create --account Acme --name web");
+  for (const given of ["90", "d", "0d", "-1d", "1.5h", "1y", "90 d", "123456d", "90D", ""]) {
+    assert.match(
+      await refusal(exitCodes.usage, "keys create --account Acme --name web --expires", given),
+      /^error: option '--expires <duration>'.*30m, 24h or 90d, or never\. See `gp-records keys create --help`\.\n$/,
+    );
+    assert.match(
+      await refusal(exitCodes.usage, `keys rotate ${id} --overlap`, given),
+      /^error: option '--overlap <duration>'.*30m, 24h or 90d\. See `gp-records keys rotate --help`\.\n$/,
+    );
+  }
+  await refusal(exitCodes.usage, `keys rotate ${id} --overlap never`);
+  assert.equal((await json("keys list")).length, 1);
+});
+
+test("what the present state forbids is refused with what to do", async (t) => {
+  const { text, json, refusal } = await commandsOnStore(t);
+  await text("accounts create --name Acme");
+  await text("plans set gold");
+  await text("accounts plan acme gold");
+  const { id } = await json("keys create --account Acme --name web");
+  await text("keys revoke", id);
+  for (const [code, line, words] of [
+    [
+      exitCodes.conflict,
+      "plans remove gold",
+      /1 account is on the plan 'gold'.*accounts plan ACCOUNT PLAN/,
+    ],
+    [exitCodes.conflict, "accounts plan acme silver", /no plan/],
+    [exitCodes.usage, "plans set none", /name of a plan/],
+    [exitCodes.conflict, `keys rotate ${id}`, /was revoked/],
+  ] as const)
+    assert.match(await refusal(code, line), words, line);
 });

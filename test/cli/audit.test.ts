@@ -38,8 +38,14 @@ async function openWorld(t: TestContext) {
 
 type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** Each runs its command once, or changes nothing. Those that are null only read. */
-const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
+/** Runs its command once, or changes nothing. @param actions of `operator` in it, the newest first. */
+const does = (actions: readonly string[], walk: (world: World) => Promise<unknown>) => ({
+  actions,
+  walk,
+});
+
+/** Those that are null only read. */
+const walks: Record<string, ReturnType<typeof does> | null> = {
   serve: null,
   "datasets list": null,
   "datasets show": null,
@@ -61,62 +67,58 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
   openapi: null,
   export: null,
   vocabulary: null,
-  "import ndjson": ({ text, records }) => text("import", "ndjson", records("a"), "--source", "own"),
-  "import csv": async ({ folder, text }) => {
+  "import ndjson": does(["dataset.published"], ({ text, records }) =>
+    text("import ndjson --source own", records("a")),
+  ),
+  "import csv": does(["dataset.published"], async ({ folder, text }) => {
     writeFileSync(join(folder, "rows.csv"), "Name\nBirch\n");
     writeFileSync(join(folder, "map.json"), JSON.stringify(mapping));
     await text(
-      "import",
-      "csv",
+      "import csv --source rows",
       join(folder, "rows.csv"),
-      "--source",
-      "rows",
       "--map",
       join(folder, "map.json"),
     );
-  },
-  "datasets rollback": ({ text }) => text("datasets", "rollback"),
-  "datasets publish": async ({ json, text, records }) => {
-    const { version } = await json(
-      "import",
-      "ndjson",
-      records("a", "b"),
-      "--source",
-      "own",
-      "--stage",
-    );
-    await text("datasets", "publish", version);
-  },
-  "datasets prune": async ({ dataDir, text }) => {
+  }),
+  "datasets rollback": does(["dataset.rolled_back"], ({ text }) => text("datasets rollback")),
+  "datasets publish": does(["dataset.published"], async ({ json, text, records }) => {
+    const { version } = await json("import ndjson --source own", records("a", "b"), "--stage");
+    await text("datasets publish", version);
+  }),
+  "datasets prune": does(["dataset.pruned"], async ({ dataDir, text }) => {
     const catalogue = openCatalogue(join(dataDir, "datasets"));
     // Both were published a day ago; the first of them no server can be opening any more.
     for (const id of ["older", "old"])
       await importRecords(catalogue, [{ record: "gp", id, name: id }], { source: "old" });
-    await text("datasets", "prune", "--keep", "1");
-  },
-  "datasets pin": async ({ json, text }) => {
-    const { version } = await json("datasets", "show");
-    await text("datasets", "pin", version);
-    await text("datasets", "pin", version);
-  },
-  "datasets unpin": async ({ json, text }) => {
-    const { version } = await json("datasets", "show");
-    await text("datasets", "unpin", version);
-    await text("datasets", "unpin", version);
-  },
-  "accounts create": ({ text }) => text("accounts", "create", "--name", "Acme"),
-  "accounts limits": ({ text }) => text("accounts", "limits", "Acme", "--per-day", "5"),
-  "accounts suspend": ({ text }) => text("accounts", "suspend", "Acme"),
-  "accounts resume": ({ text }) => text("accounts", "resume", "Acme"),
-  "plans set": ({ text }) => text("plans", "set", "gold", "--per-day", "9"),
-  "accounts plan": ({ text }) => text("accounts", "plan", "Acme", "gold"),
-  "plans remove": async ({ text }) => {
-    await text("accounts", "plan", "Acme", "none");
-    await text("plans", "remove", "gold");
-  },
-  "accounts invite": ({ text }) => text("accounts", "invite", "a@b.com", "--account", "Acme"),
-  "accounts sign-up-link": async ({ json, dataDir }) => {
-    const { link } = await json("accounts", "sign-up-link", "ada@b.com");
+    await text("datasets prune --keep 1");
+  }),
+  "datasets pin": does(["dataset.pinned"], async ({ json, text }) => {
+    const { version } = await json("datasets show");
+    await text("datasets pin", version);
+    await text("datasets pin", version);
+  }),
+  "datasets unpin": does(["dataset.unpinned"], async ({ json, text }) => {
+    const { version } = await json("datasets show");
+    await text("datasets unpin", version);
+    await text("datasets unpin", version);
+  }),
+  "accounts create": does(["account.created"], ({ text }) => text("accounts create --name Acme")),
+  "accounts limits": does(["account.limits_changed"], ({ text }) =>
+    text("accounts limits Acme --per-day 5"),
+  ),
+  "accounts suspend": does(["account.suspended"], ({ text }) => text("accounts suspend Acme")),
+  "accounts resume": does(["account.resumed"], ({ text }) => text("accounts resume Acme")),
+  "plans set": does(["plan.set"], ({ text }) => text("plans set gold --per-day 9")),
+  "accounts plan": does(["account.plan_changed"], ({ text }) => text("accounts plan Acme gold")),
+  "plans remove": does(["plan.removed", "account.plan_changed"], async ({ text }) => {
+    await text("accounts plan Acme none");
+    await text("plans remove gold");
+  }),
+  "accounts invite": does(["member.invited"], ({ text }) =>
+    text("accounts invite a@b.com --account Acme"),
+  ),
+  "accounts sign-up-link": does(["person.sign_up_asked"], async ({ json, dataDir }) => {
+    const { link } = await json("accounts sign-up-link ada@b.com");
     const control = await openControl(dataDir);
     await completeSignUp(control, openPasswords(cheap), {
       token: new URL(link).searchParams.get("token")!,
@@ -126,47 +128,24 @@ const walks: Record<string, ((world: World) => Promise<unknown>) | null> = {
       now: noon,
     });
     await control.close();
-  },
-  "accounts reset-link": ({ text }) => text("accounts", "reset-link", "ada@b.com"),
-  "keys create": ({ text }) => text("keys", "create", "--account", "Acme", "--name", "web"),
-  "keys rotate": async ({ json, text }) => {
-    const [key] = await json("keys", "list", "--account", "Acme");
-    await text("keys", "rotate", key.id, "--overlap", "0");
-  },
-  "keys revoke": async ({ json, text }) => {
-    const keys = await json("keys", "list", "--account", "Acme");
-    await text("keys", "revoke", keys.at(-1).id);
-  },
-  restore: async ({ folder, text }) => {
+  }),
+  "accounts reset-link": does(["person.reset_asked"], ({ text }) =>
+    text("accounts reset-link ada@b.com"),
+  ),
+  "keys create": does(["key.created"], ({ text }) => text("keys create --account Acme --name web")),
+  "keys rotate": does(["key.rotated"], async ({ json, text }) => {
+    const [key] = await json("keys list --account Acme");
+    await text("keys rotate", key.id, "--overlap", "0");
+  }),
+  "keys revoke": does(["key.revoked"], async ({ json, text }) => {
+    const keys = await json("keys list --account Acme");
+    await text("keys revoke", keys.at(-1).id);
+  }),
+  restore: does(["backup.restored"], async ({ folder, text }) => {
     const file = join(folder, "backup.tar");
     await text("backup", file);
     await text("restore", file, "--replace");
-  },
-};
-
-/** What `operator` has done in each, the newest first. */
-const expected: Record<string, string[]> = {
-  "import ndjson": ["dataset.published"],
-  "import csv": ["dataset.published"],
-  "datasets rollback": ["dataset.rolled_back"],
-  "datasets publish": ["dataset.published"],
-  "datasets prune": ["dataset.pruned"],
-  "datasets pin": ["dataset.pinned"],
-  "datasets unpin": ["dataset.unpinned"],
-  "accounts create": ["account.created"],
-  "accounts limits": ["account.limits_changed"],
-  "accounts suspend": ["account.suspended"],
-  "accounts resume": ["account.resumed"],
-  "plans set": ["plan.set"],
-  "accounts plan": ["account.plan_changed"],
-  "plans remove": ["plan.removed", "account.plan_changed"],
-  "accounts invite": ["member.invited"],
-  "accounts sign-up-link": ["person.sign_up_asked"],
-  "accounts reset-link": ["person.reset_asked"],
-  "keys create": ["key.created"],
-  "keys rotate": ["key.rotated"],
-  "keys revoke": ["key.revoked"],
-  restore: ["backup.restored"],
+  }),
 };
 
 function leavesOf(command: Command, path: string[] = []): string[] {
@@ -181,17 +160,17 @@ test("every command that changes something is in the audit log, as often as it c
   const context = { environment: {}, now: () => 0, print() {}, reportError() {} };
   for (const addCommands of commandParts) addCommands(program, context);
   assert.deepEqual(Object.keys(walks).toSorted(), leavesOf(program).toSorted());
-  const entries = async () => world.json("audit", "list", "--limit", "1000");
-  for (const [command, walk] of Object.entries(walks)) {
-    if (walk === null) continue;
+  const entries = async () => world.json("audit list --limit 1000");
+  for (const [command, doing] of Object.entries(walks)) {
+    if (doing === null) continue;
     const before = existsSync(world.dataDir) ? (await entries())[0]?.number : undefined;
-    await walk(world);
+    await doing.walk(world);
     const fresh = (await entries()).filter(
       ({ number, actor }: any) => number > (before ?? 0) && actor === "operator",
     );
     assert.deepEqual(
       fresh.map(({ action }: any) => action),
-      expected[command],
+      doing.actions,
       command,
     );
     for (const entry of fresh) {
@@ -203,22 +182,22 @@ test("every command that changes something is in the audit log, as often as it c
 
 test("what is refused, repeated or only tried leaves no entry", async (t) => {
   const { json, text, refusal, start, records } = await openWorld(t);
-  await text("accounts", "create", "--name", "Acme");
-  await text("accounts", "suspend", "Acme");
-  const { id } = await json("keys", "create", "--account", "Acme", "--name", "web");
-  await text("keys", "revoke", id);
-  const before = await json("audit", "list");
-  await refusal(exitCodes.conflict, "accounts", "create", "--name", "ACME");
-  await refusal(exitCodes.conflict, "keys", "rotate", id);
-  await refusal(exitCodes.conflict, "plans", "remove", "gold");
-  await text("accounts", "suspend", "Acme");
-  await text("accounts", "limits", "Acme");
-  await text("accounts", "plan", "Acme", "none");
-  await text("keys", "revoke", id);
-  await text("import", "ndjson", records("a"), "--source", "own", "--dry-run");
-  await text("import", "ndjson", records("a"), "--source", "own", "--stage");
-  await start("datasets", "rollback");
-  assert.deepEqual(await json("audit", "list"), before);
+  await text("accounts create --name Acme");
+  await text("accounts suspend Acme");
+  const { id } = await json("keys create --account Acme --name web");
+  await text("keys revoke", id);
+  const before = await json("audit list");
+  await refusal(exitCodes.conflict, "accounts create --name ACME");
+  await refusal(exitCodes.conflict, "keys rotate", id);
+  await refusal(exitCodes.conflict, "plans remove gold");
+  await text("accounts suspend Acme");
+  await text("accounts limits Acme");
+  await text("accounts plan Acme none");
+  await text("keys revoke", id);
+  await text("import ndjson --source own", records("a"), "--dry-run");
+  await text("import ndjson --source own", records("a"), "--stage");
+  await start("datasets rollback");
+  assert.deepEqual(await json("audit list"), before);
 });
 
 test("the demo's own doings are the service's, not the operator's", async (t) => {
@@ -229,7 +208,7 @@ test("the demo's own doings are the service's, not the operator's", async (t) =>
   // A key that nobody can show any more gives way to another.
   rmSync(join(dataDir, "demo.key"));
   await prepareDemo(config, noon, size as any);
-  const entries = await json("audit", "list");
+  const entries = await json("audit list");
   assert.deepEqual(
     entries.map(({ action }: any) => action),
     ["key.created", "key.revoked", "key.created", "account.created", "dataset.published"],
@@ -239,27 +218,27 @@ test("the demo's own doings are the service's, not the operator's", async (t) =>
 
 test("a publication whose entry cannot be written is a publication, and the command says so", async (t) => {
   const { dataDir, start, text, json, records } = await openWorld(t);
-  await text("import", "ndjson", records("a"), "--source", "own");
+  await text("import ndjson --source own", records("a"));
   for (const name of readdirSync(dataDir).filter((one) => one.startsWith("control")))
     rmSync(join(dataDir, name));
   writeFileSync(join(dataDir, "control.sqlite"), "no database");
-  const { exitCode, err } = await start("import", "ndjson", records("a", "b"), "--source", "own");
+  const { exitCode, err } = await start("import ndjson --source own", records("a", "b"));
   assert.equal(exitCode, exitCodes.done);
   assert.match(
     err,
     /^warning: dataset\.published of \S+ is not in the audit log: .*control\.sqlite/,
   );
-  assert.equal((await json("datasets", "show")).records.gp, 2);
+  assert.equal((await json("datasets show")).records.gp, 2);
 });
 
 test("audit list filters by account, action and time, the newest first, as text, JSON and JSON lines", async (t) => {
   const { json, text, refusal } = await openWorld(t);
-  assert.equal(await text("audit", "list"), "No entry.\n");
-  const { id } = await json("accounts", "create", "--name", "Acme");
-  await text("accounts", "create", "--name", "Beta");
-  await text("accounts", "limits", "Acme", "--per-day", "5");
+  assert.equal(await text("audit list"), "No entry.\n");
+  const { id } = await json("accounts create --name Acme");
+  await text("accounts create --name Beta");
+  await text("accounts limits Acme --per-day 5");
   const actions = async (...args: string[]) =>
-    (await json("audit", "list", ...args)).map(({ action }: any) => action);
+    (await json("audit list", ...args)).map(({ action }: any) => action);
   assert.deepEqual(await actions("--account", "acme"), [
     "account.limits_changed",
     "account.created",
@@ -269,7 +248,7 @@ test("audit list filters by account, action and time, the newest first, as text,
   assert.equal((await actions("--since", "2026-11-21T12:00:00Z")).length, 3);
   assert.equal((await actions("--since", "2026-11-21T12:00:01Z")).length, 0);
   assert.equal((await actions("--since", "1m")).length, 3);
-  assert.deepEqual((await json("audit", "list"))[0], {
+  assert.deepEqual((await json("audit list"))[0], {
     number: 3,
     at,
     actor: "operator",
@@ -281,19 +260,16 @@ test("audit list filters by account, action and time, the newest first, as text,
       limits: { minute: null, hour: null, day: 5 },
     },
   });
-  const lines = (await text("audit", "list", "--ndjson")).trimEnd().split("\n");
+  const lines = (await text("audit list --ndjson")).trimEnd().split("\n");
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)),
-    await json("audit", "list"),
+    await json("audit list"),
   );
-  const [headings, row] = (await text("audit", "list")).split("\n");
+  const [headings, row] = (await text("audit list")).split("\n");
   assert.match(headings!, /^AT +ACTOR +ACTION +ACCOUNT +SUBJECT +DETAIL$/);
   assert.match(row!, /^2026-11-21T12:00:00Z +operator +account\.limits_changed +ac_/);
-  assert.match(await refusal(exitCodes.usage, "audit", "list", "--action", "x"), /Allowed choices/);
-  assert.match(
-    await refusal(exitCodes.usage, "audit", "list", "--limit", "0"),
-    /whole number from 1/,
-  );
-  assert.match(await refusal(exitCodes.usage, "audit", "list", "--since", "x"), /how long ago/);
-  await refusal(exitCodes.conflict, "audit", "list", "--account", "nobody");
+  assert.match(await refusal(exitCodes.usage, "audit list --action x"), /Allowed choices/);
+  assert.match(await refusal(exitCodes.usage, "audit list --limit 0"), /whole number from 1/);
+  assert.match(await refusal(exitCodes.usage, "audit list --since x"), /how long ago/);
+  await refusal(exitCodes.conflict, "audit list --account nobody");
 });

@@ -21,7 +21,7 @@ import { cast } from "../support/cast.ts";
 import { commandDone, commandInOwnProcess, outcomeOf } from "../support/command-line.ts";
 import { flipByte, scribble } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
-import { asOrdinaryUser } from "../support/ordinary-user.ts";
+import { asOrdinaryUser } from "../support/machine.ts";
 import { newKey, roomy, startOwnProcess } from "../support/own-process.ts";
 import { startServer } from "../support/server-process.ts";
 import { startService } from "../support/service.ts";
@@ -35,7 +35,7 @@ async function folders(t: TestContext) {
   const place = temporaryFolder(t);
   await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
   const commands = allCommands(dataDir);
-  await commands.text("accounts", "create", "--name", "Acme");
+  await commands.text("accounts create --name Acme");
   return { dataDir, place, file: join(place, "backup.tar"), ...commands };
 }
 
@@ -241,13 +241,13 @@ test("restore says what it did, and refuses beside a running server", async (t) 
   assert.match(busy.err, /^error: A server or a restore is running on .* Stop the server/);
   await service.stop();
   assert.match(await refusal(exitCodes.conflict, "restore", file), /has data .* Add --replace/);
-  const [key] = await json("keys", "list");
-  await text("keys", "revoke", key.id);
-  await text("accounts", "create", "--name", "Later");
-  await text("keys", "create", "--account", "Later", "--name", "later");
+  const [key] = await json("keys list");
+  await text("keys revoke", key.id);
+  await text("accounts create --name Later");
+  await text("keys create --account Later --name later");
   const said = await text("restore", file, "--replace");
   assert.match(said, /^Restored .*backup\.tar, made at /);
-  const { version } = await json("datasets", "show");
+  const { version } = await json("datasets show");
   assert.match(
     said,
     new RegExp(`\nThe data folder now has the dataset ${version}, 1 account, 0 keys neither`),
@@ -258,7 +258,7 @@ test("restore says what it did, and refuses beside a running server", async (t) 
     /Not in the backup, so refused from now on:\n {2}key \S+ 'later' of the account 'Later'/,
   );
   assert.match(said, /What was there is in .*replaced-/);
-  assert.equal((await json("keys", "list"))[0].state, "revoked");
+  assert.equal((await json("keys list"))[0].state, "revoked");
   const undone = await allCommands(temporaryFolder(t)).text("restore", file);
   assert.match(undone, /nothing here tells which\. Revoke them anew\./);
 });

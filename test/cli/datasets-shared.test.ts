@@ -1,10 +1,25 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { allCommands } from "../support/all-commands.ts";
+import { mainPath, outcomeOf } from "../support/command-line.ts";
+import { changeFacts } from "../support/damage.ts";
+import { importRecords } from "../support/dataset.ts";
 import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
 import { machine } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -21,7 +36,7 @@ function commandsOn(t: TestContext, url: string) {
   const settings = { DATABASE_URL: url };
   const commands = allCommands(dataDir, settings);
   const importOf = (names: string[], ...options: string[]) =>
-    commands.json("import", "ndjson", records(...names), "--source", "own", ...options);
+    commands.json("import ndjson --source own", records(...names), ...options);
   return { dataDir, settings, records, importOf, ...commands };
 }
 
@@ -38,7 +53,7 @@ test("datasets imported on one machine are listed, compared, published and gone 
   const machines = await twoMachines(t);
   if (machines === null) return;
   const { one, other } = machines;
-  assert.deepEqual(await one.json("datasets", "list"), []);
+  assert.deepEqual(await one.json("datasets list"), []);
   const first = await one.importOf(["alpha"]);
   assert.equal(first.outcome, "published");
   // Builds on what the other machine published, whose file it did not have.
@@ -47,7 +62,7 @@ test("datasets imported on one machine are listed, compared, published and gone 
   const staged = await one.importOf(["alpha", "beta", "gamma"], "--stage");
   assert.equal(staged.outcome, "staged");
   const states = async (at: typeof one) =>
-    (await at.json("datasets", "list")).map((row: any) => [row.version, row.current, row.staged]);
+    (await at.json("datasets list")).map((row: any) => [row.version, row.current, row.staged]);
   const expected = [
     [first.version, false, false],
     [second.version, true, false],
@@ -55,18 +70,18 @@ test("datasets imported on one machine are listed, compared, published and gone 
   ];
   assert.deepEqual(await states(one), expected);
   assert.deepEqual(await states(other), expected);
-  const diff = await other.json("datasets", "diff", first.version, staged.version);
+  const diff = await other.json("datasets diff", first.version, staged.version);
   assert.deepEqual(
     diff.examples.map(({ name }: { name: string }) => name),
     ["beta", "gamma"],
   );
-  assert.equal((await other.json("datasets", "publish", staged.version)).version, staged.version);
-  const shown = await one.json("datasets", "show");
+  assert.equal((await other.json("datasets publish", staged.version)).version, staged.version);
+  const shown = await one.json("datasets show");
   assert.equal(shown.version, staged.version);
   assert.equal(shown.published_after, second.version);
-  assert.equal((await one.json("datasets", "rollback")).version, second.version);
-  assert.equal((await other.json("datasets", "rollback")).version, first.version);
-  const refused = await one.refusal(exitCodes.conflict, "datasets", "rollback");
+  assert.equal((await one.json("datasets rollback")).version, second.version);
+  assert.equal((await other.json("datasets rollback")).version, first.version);
+  const refused = await one.refusal(exitCodes.conflict, "datasets rollback");
   assert.match(refused, /There is no dataset before the current one/);
   // The folder of whoever published points there, too, so that its server starts with it.
   const folder = openCatalogue(join(other.dataDir, "datasets"));
@@ -95,7 +110,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
   const { database, one, other } = machines;
   const first = await one.importOf(["alpha"]);
   const second = await one.importOf(["beta"]);
-  const sound = await other.json("datasets", "verify");
+  const sound = await other.json("datasets verify");
   assert.deepEqual(
     sound.map(({ version, fault }: any) => [version, fault]),
     [
@@ -110,7 +125,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
   const damaged = Buffer.from(whole);
   damaged[5000]! ^= 1;
   writeFileSync(path, damaged);
-  const { exitCode, err } = await one.start("datasets", "verify");
+  const { exitCode, err } = await one.start("datasets verify");
   assert.equal(exitCode, exitCodes.done);
   assert.match(err, new RegExp(`warning: ${path} was damaged on this machine`));
   assert.deepEqual(readFileSync(path), whole);
@@ -120,7 +135,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
     [second.version],
   );
   for (const at of [one, other]) {
-    const found = await at.start("datasets", "verify");
+    const found = await at.start("datasets verify");
     assert.equal(found.exitCode, exitCodes.unhealthy);
     assert.match(found.out, new RegExp(`${first.version}  sound`));
     assert.match(
@@ -132,7 +147,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
     assert.match(found.out, /Restore the database from its backup/);
   }
   // This machine still has it whole, and says so.
-  const here = await one.start("datasets", "verify", second.version);
+  const here = await one.start("datasets verify", second.version);
   assert.match(here.out, new RegExp(`${path} is a whole copy of it`));
 });
 
@@ -156,7 +171,7 @@ test("while one machine imports, every other change is refused and names its hos
   const { version } = await one.importOf(["alpha"]);
   const release = await machine(t, database).store.take();
   for (const args of [
-    ["import", "ndjson", other.records("beta"), "--source", "own"],
+    ["import ndjson --source own", other.records("beta")],
     ["datasets", "publish", version],
     ["datasets", "rollback"],
     ["datasets", "pin", version],
@@ -167,7 +182,7 @@ test("while one machine imports, every other change is refused and names its hos
       new RegExp(`process ${process.pid} on \\S+, since \\d{4}-\\d\\d-\\d\\dT`),
     );
   // Whoever only reads is not held up.
-  assert.equal((await other.json("datasets", "list")).length, 1);
+  assert.equal((await other.json("datasets list")).length, 1);
   await release();
 });
 
@@ -219,13 +234,13 @@ test("instances lists the servers, and publishing what one of them cannot read i
   }
   const force = ["datasets", "publish", staged.version, "--force"];
   assert.equal((await other.json(...force)).version, staged.version);
-  const back = await other.refusal(exitCodes.conflict, "datasets", "rollback");
+  const back = await other.refusal(exitCodes.conflict, "datasets rollback");
   assert.match(back, named);
   assert.ok(back.includes(`publish ${first.version} --force`), back);
   // One that was not seen for a while holds nobody up.
   await runSql(database, "update instance set seen_at = seen_at - interval '1 minute'");
   assert.equal((await other.json("instances"))[0].live, false);
-  assert.equal((await other.json("datasets", "rollback")).version, first.version);
+  assert.equal((await other.json("datasets rollback")).version, first.version);
 });
 
 test("instances without DATABASE_URL says that there are none to share with", async (t) => {
@@ -238,9 +253,137 @@ test("a folder with datasets of its own is refused as a cache and left as it is"
   const database = await freshDatabase(t);
   const { dataDir, records } = commandsOn(t, database);
   const file = records("alpha");
-  await allCommands(dataDir).json("import", "ndjson", file, "--source", "own");
+  await allCommands(dataDir).json("import ndjson --source own", file);
   const before = readdirSync(join(dataDir, "datasets"));
   const { refusal } = allCommands(dataDir, { DATABASE_URL: database });
-  assert.match(await refusal(exitCodes.conflict, "datasets", "list"), /has datasets of its own/);
+  assert.match(await refusal(exitCodes.conflict, "datasets list"), /has datasets of its own/);
   assert.deepEqual(readdirSync(join(dataDir, "datasets")), before);
+});
+
+test("verify tells of every dataset, and ends with 6 naming the file that is damaged and the mend", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const importGp = async (name: string) =>
+    (await importRecords(catalogue, [{ record: "gp", id: "a", name }])).published!.version;
+  const [older, newer] = [await importGp("A"), await importGp("B")];
+  const { text, start, json, refusal } = allCommands(dataDir);
+  assert.equal(await text("datasets verify"), `${older}  sound\n${newer}  sound, current\n`);
+
+  const file = catalogue.pathOf(older);
+  truncateSync(file, 40_000);
+  const { exitCode, out, err } = await start("datasets verify");
+  assert.equal(exitCode, exitCodes.unhealthy);
+  assert.equal(err, "error: 1 of 2 datasets is not as published.\n");
+  assert.match(out, new RegExp(`^${older}  ${file} was cut off: .*\n  It is not served: put `));
+  const [check] = JSON.parse((await start("datasets verify --json")).out);
+  assert.deepEqual(Object.keys(check), ["version", "file", "current", "fault", "mend"]);
+
+  assert.equal((await json("datasets verify", newer))[0].fault, null);
+  assert.match(await refusal(exitCodes.conflict, "datasets verify x"), /no dataset 'x'/);
+});
+
+test("verify tells of facts that are not true, also where it is asked for that dataset alone, and what it says mends them", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published } = await importRecords(catalogue, [{ record: "gp", id: "a", name: "A" }]);
+  const { version, hash } = published!;
+  const { text, start, refusal } = allCommands(dataDir);
+  for (const change of [{ hash: `0${hash.slice(1)}x` }, { version: `${version.slice(0, -1)}x` }]) {
+    changeFacts(catalogue.folder, version, change);
+    const { exitCode, out, err } = await start("datasets verify", version);
+    assert.equal(exitCode, exitCodes.unhealthy, err);
+    assert.match(
+      out,
+      new RegExp(`write the facts of the file into it, .*'gp-records datasets publish ${version}'`),
+    );
+    assert.match(await refusal(exitCodes.conflict, "datasets publish", version), /instead of/);
+
+    const [, member, right] = /"(\w+)" is \S+ instead of "([^"]+)"/.exec(out)!;
+    changeFacts(catalogue.folder, version, { [member!]: right });
+    await text("datasets publish", version);
+    assert.match(await text("datasets verify"), /sound, current/);
+  }
+});
+
+test("a FIFO in the place of the current dataset, or of one to be published, ends each command with its path", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const importGp = async (name: string) =>
+    (await importRecords(catalogue, [{ record: "gp", id: "a", name }])).published!.version;
+  const [older, newer] = [await importGp("A"), await importGp("B")];
+  const records = join(dataDir, "records.ndjson");
+  writeFileSync(records, '{"record":"gp","id":"a","name":"C"}\n');
+  const makeFifo = (path: string) => {
+    rmSync(path, { force: true });
+    execFileSync("mkfifo", [path]);
+    return path;
+  };
+  // Whoever opens one of them would never end.
+  const refused = async (path: string, ...args: string[]) => {
+    const { exitCode, err } = await outcomeOf(
+      "timeout",
+      ["120", process.execPath, mainPath, ...args],
+      { PATH: process.env["PATH"], DATA_DIR: dataDir },
+    );
+    assert.equal(exitCode, exitCodes.conflict, args.join(" "));
+    assert.ok(err.includes(path), err);
+    assert.match(err, /is a FIFO, not a file/);
+  };
+  const published = makeFifo(catalogue.pathOf(older));
+  await refused(published, "datasets", "rollback");
+  await refused(published, "datasets", "publish", older);
+  await refused(published, "datasets", "diff", older, newer);
+  const current = makeFifo(catalogue.pathOf(newer));
+  await refused(current, "import", "ndjson", records, "--source", "two", "--merge");
+  await refused(current, "export", "--format", "csv", "-o", join(dataDir, "files"));
+});
+
+test("a directory, a FIFO, a socket and a device in the place of a dataset's file are named by verify and doctor, which wait for none of them", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published } = await importRecords(catalogue, [{ record: "gp", id: "a", name: "A" }]);
+  const { version: current } = published!;
+  const factsOf = (version: string) => join(catalogue.folder, `${version}.json`);
+  const socket = createServer();
+  t.after(() => socket.close());
+  const makeFifo = (path: string) => execFileSync("mkfifo", [path]);
+  const others = [
+    [factsOf, "a directory", (path: string) => mkdirSync(path)],
+    [factsOf, "a FIFO", makeFifo],
+    [factsOf, "a socket", (path: string) => once(socket.listen(path), "listening")],
+    [factsOf, "a device", (path: string) => symlinkSync("/dev/zero", path)],
+    [catalogue.pathOf, "a FIFO", makeFifo],
+  ] as const;
+  const words: string[] = [];
+  for (const [place, [pathOf, kind, make]] of others.entries()) {
+    const version = `20261101T00000${place}Z-00000000`;
+    for (const fileOf of [factsOf, catalogue.pathOf])
+      if (fileOf === pathOf) await make(fileOf(version));
+      else copyFileSync(fileOf(current), fileOf(version));
+    words.push(`${pathOf(version)} is ${kind}, not a file`);
+  }
+  // Whoever opens one of them would never end.
+  const run = (...args: string[]) =>
+    outcomeOf("timeout", ["60", process.execPath, mainPath, ...args], {
+      PATH: process.env["PATH"],
+      DATA_DIR: dataDir,
+      PORT: "0",
+    });
+  for (const args of [["datasets", "verify"], ["doctor"]]) {
+    const { exitCode, out, err } = await run(...args);
+    assert.equal(exitCode, exitCodes.unhealthy, err);
+    for (const found of words) assert.ok(out.includes(found), out);
+    assert.match(out, /Find out who put it there, move it away, put the file back/);
+    assert.ok(!out.includes(factsOf(current)), out);
+  }
+
+  const { exitCode, err } = await run("datasets", "list");
+  assert.equal(exitCode, exitCodes.conflict);
+  assert.ok(err.startsWith(`error: ${words[0]}. `), err);
+
+  const pointer = join(catalogue.folder, "current");
+  rmSync(pointer);
+  makeFifo(pointer);
+  const { out } = await run("doctor");
+  assert.ok(out.includes(`${pointer} is a FIFO, not a file`), out);
 });

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { listAudit } from "#store/audit.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { commandInOwnProcess } from "../support/command-line.ts";
+import { openControl } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";
+import { commandInOwnProcess } from "../support/command-line.ts";
 import { importRecords, storeOf } from "../support/dataset.ts";
 import { newKey, roomy } from "../support/own-process.ts";
 import { type ServerAnswer, startServer } from "../support/server-process.ts";
@@ -23,7 +25,7 @@ async function twoDatasets(t: TestContext) {
   const { published: older } = await importRecords(catalogue, [acme]);
   const { published: newer } = await importRecords(catalogue, [acme, birch]);
   const commands = allCommands(dataDir);
-  const current = async () => (await commands.json("datasets", "show")).version;
+  const current = async () => (await commands.json("datasets show")).version;
   return { dataDir, catalogue, older: older!.version, newer: newer!.version, current, ...commands };
 }
 
@@ -31,11 +33,11 @@ test("datasets list shows every dataset, oldest first, and which one is served",
   const { older, newer, text, json } = await twoDatasets(t);
   const published_at = "2026-11-20T03:00:00Z";
   const either = { staged: false, outdated: false, pinned: false, published_at };
-  assert.deepEqual(await json("datasets", "list"), [
+  assert.deepEqual(await json("datasets list"), [
     { version: older, records: 1, current: false, ...either },
     { version: newer, records: 2, current: true, ...either },
   ]);
-  const [headings, first, second] = (await text("datasets", "list")).split("\n");
+  const [headings, first, second] = (await text("datasets list")).split("\n");
   assert.match(headings!, /^VERSION +RECORDS +STATE +PUBLISHED$/);
   assert.equal(first!.replaceAll(/ +/g, " "), `${older} 1 ${published_at}`);
   assert.equal(second!.replaceAll(/ +/g, " "), `${newer} 2 current ${published_at}`);
@@ -50,7 +52,7 @@ test("commands that only look end with one line where a file cannot be read, as 
   };
   hide(catalogue.pathOf(newer));
   const oneLine = `error: ${dataDir} cannot be used (EIO). Give this user write access to it, or name another folder with DATA_DIR.\n`;
-  assert.equal(await refusal(exitCodes.usage, "datasets", "diff", older, newer), oneLine);
+  assert.equal(await refusal(exitCodes.usage, "datasets diff", older, newer), oneLine);
   hide(join(catalogue.folder, "current"));
   for (const name of ["list", "show"])
     assert.equal(await refusal(exitCodes.usage, "datasets", name), oneLine);
@@ -63,15 +65,15 @@ test("datasets list tells which datasets are staged, and which of them lack what
   const { version } = await stage("x");
   await stage("y");
   const states = async () =>
-    (await text("datasets", "list"))
+    (await text("datasets list"))
       .trimEnd()
       .split("\n")
       .slice(1)
       .map((line) => line.split(/  +/)[2]);
   assert.deepEqual(await states(), ["2026-11-20T03:00:00Z", "current", "staged", "staged"]);
-  await text("datasets", "publish", version);
+  await text("datasets publish", version);
   assert.deepEqual((await states()).slice(2), ["current", "staged, outdated"]);
-  const rows = (await json("datasets", "list")) as { staged: boolean; outdated: boolean }[];
+  const rows = (await json("datasets list")) as { staged: boolean; outdated: boolean }[];
   assert.deepEqual(
     rows.map(({ staged, outdated }) => [staged, outdated]),
     [
@@ -85,12 +87,12 @@ test("datasets list tells which datasets are staged, and which of them lack what
 
 test("datasets show tells all of the current dataset, or of the one that is named", async (t) => {
   const { older, newer, catalogue, text, json } = await twoDatasets(t);
-  assert.deepEqual(await json("datasets", "show"), { ...catalogue.find(newer), current: true });
-  assert.deepEqual(await json("datasets", "show", older), {
+  assert.deepEqual(await json("datasets show"), { ...catalogue.find(newer), current: true });
+  assert.deepEqual(await json("datasets show", older), {
     ...catalogue.find(older),
     current: false,
   });
-  const shown = await text("datasets", "show", older);
+  const shown = await text("datasets show", older);
   assert.match(shown, new RegExp(`^version +${older}$`, "m"));
   assert.match(shown, /^current +no$/m);
   assert.match(shown, /^gp records +1$/m);
@@ -98,19 +100,19 @@ test("datasets show tells all of the current dataset, or of the one that is name
 
 test("datasets publish and rollback choose what is served, and say so", async (t) => {
   const { older, newer, text, json, current } = await twoDatasets(t);
-  assert.deepEqual(await json("datasets", "rollback"), {
+  assert.deepEqual(await json("datasets rollback"), {
     version: older,
     published_at: publishedAt,
     pruned: [],
   });
   assert.equal(await current(), older);
-  assert.deepEqual(await json("datasets", "publish", newer), {
+  assert.deepEqual(await json("datasets publish", newer), {
     version: newer,
     published_at: publishedAt,
     pruned: [],
   });
   assert.equal(await current(), newer);
-  assert.equal(await text("datasets", "rollback"), `${older} is the current dataset.\n`);
+  assert.equal(await text("datasets rollback"), `${older} is the current dataset.\n`);
 });
 
 test("a dataset that is not there, or none older, ends with 4 and changes nothing", async (t) => {
@@ -121,9 +123,9 @@ test("a dataset that is not there, or none older, ends with 4 and changes nothin
         await refusal(exitCodes.conflict, "datasets", what, name),
         `error: There is no dataset '${name}'; 'gp-records datasets list' shows all datasets.\n`,
       );
-  await text("datasets", "rollback");
+  await text("datasets rollback");
   assert.match(
-    await refusal(exitCodes.conflict, "datasets", "rollback"),
+    await refusal(exitCodes.conflict, "datasets rollback"),
     /^error: There is no dataset before the current one;.*\n$/,
   );
   assert.equal(await current(), older);
@@ -132,16 +134,16 @@ test("a dataset that is not there, or none older, ends with 4 and changes nothin
 test("without any dataset the commands say so and how to make one", async (t) => {
   const { text, json, refusal } = allCommands(join(temporaryFolder(t), "new"));
   assert.equal(
-    await text("datasets", "list"),
+    await text("datasets list"),
     "There is no dataset yet; 'gp-records import' makes one.\n",
   );
-  assert.deepEqual(await json("datasets", "list"), []);
+  assert.deepEqual(await json("datasets list"), []);
   assert.equal(
-    await refusal(exitCodes.conflict, "datasets", "show"),
+    await refusal(exitCodes.conflict, "datasets show"),
     "error: There is no dataset yet; 'gp-records import' makes one.\n",
   );
   assert.match(
-    await refusal(exitCodes.conflict, "datasets", "rollback"),
+    await refusal(exitCodes.conflict, "datasets rollback"),
     /no dataset before the current one/,
   );
 });
@@ -204,12 +206,241 @@ test("a running server takes over what commands publish, within two seconds and 
 
   write({ ...acme, name: "." });
   const { refusal, text } = allCommands(dataDir);
-  await refusal(exitCodes.inputRefused, "import", "ndjson", file, "--source", "own");
+  await refusal(exitCodes.inputRefused, "import ndjson --source own", file);
   assert.equal((await ask(received.get("etag")!)).status, 304);
 
-  await text("datasets", "rollback");
+  await text("datasets rollback");
   const back = await askUntil((answer) => totalOf(answer) === 0);
   assert.equal(back.headers.get("etag"), oldTag);
   assert.equal((await ask(oldTag)).status, 304);
   assert.equal((await ask(received.get("etag")!)).status, 200);
+});
+
+/** A folder with as many datasets, published long before the commands of a test. */
+async function published(t: TestContext, count: number, settings: Record<string, string> = {}) {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  for (let i = 0; i < count; i++)
+    await importRecords(catalogue, [{ record: "gp", id: "a", name: `GP ${i}` }]);
+  const all = catalogue.versions();
+  const left = () => catalogue.versions();
+  const importing = async (name: string) => {
+    const file = join(dataDir, "records.ndjson");
+    writeFileSync(file, JSON.stringify({ record: "gp", id: "a", name }));
+    return ["import ndjson --source own", file];
+  };
+  return { dataDir, catalogue, all, left, importing, ...allCommands(dataDir, settings) };
+}
+
+/** Who removed or pinned which dataset, the oldest entry first. */
+async function audited(dataDir: string): Promise<string[][]> {
+  const control = await openControl(dataDir);
+  const entries = await listAudit(control.database, { limit: 100 });
+  await control.close();
+  return entries
+    .toReversed()
+    .filter(({ action }) => /pruned|pinned/.test(action))
+    .map(({ actor, action, subject }) => [actor, action, subject!]);
+}
+
+test("prune keeps as many datasets as DATASETS_KEEP says unless told otherwise, and says what it freed", async (t) => {
+  const { all, catalogue, text, json, refusal, left } = await published(t, 12);
+  const bytes = catalogue.find(all[0]!).bytes + catalogue.find(all[1]!).bytes;
+  const versions = `${all[0]}\n${all[1]}\n`;
+  const size = bytes.toLocaleString("en-US");
+  assert.equal(
+    await text("datasets prune --dry-run"),
+    `${versions}Would delete 2 datasets and free ${size} bytes.\n`,
+  );
+  assert.equal(left().length, 12);
+  assert.equal(
+    await text("datasets prune"),
+    `${versions}Deleted 2 datasets, which freed ${size} bytes.\n`,
+  );
+  assert.equal(left().length, 10);
+  const { bytes: oneMore } = catalogue.find(all[2]!);
+  assert.deepEqual(await json("datasets prune --keep 9"), {
+    removed: [all[2]],
+    bytes: oneMore,
+    pinned: [],
+    dry_run: false,
+  });
+  assert.match(await text("datasets prune"), /nothing was deleted/);
+  for (const keep of ["0", "-1", "all", ""])
+    await refusal(exitCodes.usage, "datasets prune --keep", keep);
+});
+
+test("an import removes what DATASETS_KEEP does not cover any more, says so, and notes it", async (t) => {
+  const settings = { DATASETS_KEEP: "3" };
+  const { dataDir, all, left, text, json, importing } = await published(t, 4, settings);
+  const out = await text(...(await importing("new")));
+  assert.match(out, /\nDeleted 2 datasets beyond the newest 3 \(DATASETS_KEEP\), which freed /);
+  assert.deepEqual(left().slice(0, 2), all.slice(2));
+  const { pruned, version } = await json(...(await importing("newer")));
+  assert.deepEqual(pruned, [all[2]]);
+  assert.equal(left().at(-1), version);
+  assert.deepEqual(
+    await audited(dataDir),
+    all.slice(0, 3).map((one) => ["service", "dataset.pruned", one]),
+  );
+});
+
+test("an import that publishes nothing removes nothing", async (t) => {
+  const { left, text, json, importing } = await published(t, 4, { DATASETS_KEEP: "1" });
+  await text(...(await importing("GP 3")));
+  await text(...(await importing("new")), "--dry-run");
+  assert.equal(left().length, 4);
+  assert.deepEqual((await json(...(await importing("new")), "--stage")).pruned, []);
+  assert.equal(left().length, 5);
+});
+
+test("publish and rollback remove old datasets as an import does, but none that a roll-back would go to", async (t) => {
+  const { all, left, text, json } = await published(t, 6, { DATASETS_KEEP: "2" });
+  assert.deepEqual(await json("datasets rollback"), {
+    version: all[4],
+    published_at: "2026-11-21T12:00:00Z",
+    pruned: all.slice(0, 3),
+  });
+  assert.deepEqual(left(), all.slice(3));
+  assert.match(await text("datasets publish", all[5]!), /is the current dataset\.\n$/);
+  assert.deepEqual(left(), all.slice(3), "what was current a moment ago may be being opened");
+});
+
+test("a dataset that cannot be removed is reported, and the publication is a success", async (t) => {
+  const { all, left, start, importing, catalogue } = await published(t, 4, { DATASETS_KEEP: "1" });
+  const path = catalogue.pathOf(all[0]!);
+  rmSync(path);
+  mkdirSync(join(path, "not-empty"), { recursive: true });
+  const { exitCode, err } = await start(...(await importing("new")));
+  assert.equal(exitCode, exitCodes.done);
+  assert.match(err, new RegExp(`^warning: the old dataset ${all[0]} could not be deleted: .*\\n$`));
+  const current = catalogue.currentVersion()!;
+  assert.deepEqual(left(), [all[0], all[3], current]);
+  assert.equal(catalogue.find(current).published_after, all[3]);
+  const asked = await start("datasets prune --keep 1");
+  assert.equal(asked.exitCode, exitCodes.usage);
+  assert.match(asked.err, new RegExp(`^error: .*${all[0]}`));
+});
+
+test("facts that cannot be read keep old datasets from being removed, which is reported", async (t) => {
+  const { all, left, start, importing, catalogue } = await published(t, 4, { DATASETS_KEEP: "1" });
+  writeFileSync(join(catalogue.folder, `${all[1]}.json`), "{");
+  const { exitCode, err } = await start(...(await importing("new")));
+  assert.equal(exitCode, exitCodes.done);
+  assert.match(
+    err,
+    new RegExp(`^warning: old datasets could not be deleted: .*${all[1]}.json .*\\n$`),
+  );
+  assert.equal(left().length, 5);
+});
+
+test("a dataset is pinned and let go by name, is listed as pinned, and prune names what it may not delete", async (t) => {
+  const { dataDir, all, left, text, json, refusal } = await published(t, 3, { DATASETS_KEEP: "1" });
+  const [first] = all as [string];
+  assert.match(await text("datasets pin", first), /is pinned/);
+  assert.deepEqual(await json("datasets pin", first), {
+    version: first,
+    pinned_at: "2026-11-21T12:00:00Z",
+  });
+  const listed = await json("datasets list");
+  assert.deepEqual(
+    listed.map(({ pinned }: { pinned: boolean }) => pinned),
+    [true, false, false],
+  );
+  assert.match(await text("datasets list"), new RegExp(`${first} .* pinned `));
+  assert.match(await text("datasets show", first), /pinned +2026-11-21T12:00:00Z/);
+  const out = await text("datasets prune");
+  assert.match(out, new RegExp(`${first} is pinned and stays; .*datasets unpin ${first}'`));
+  assert.deepEqual(left(), [first, all[2]]);
+  assert.deepEqual((await json("datasets prune")).pinned, [first]);
+  assert.match(await text("datasets unpin", first), /is not pinned/);
+  assert.deepEqual((await json("datasets unpin", first)).pinned_at, null);
+  assert.deepEqual((await json("datasets prune")).removed, [first]);
+  for (const word of ["pin", "unpin"])
+    assert.match(await refusal(exitCodes.conflict, "datasets", word, first), /no dataset/);
+  assert.deepEqual(await audited(dataDir), [
+    ["operator", "dataset.pinned", first],
+    ["operator", "dataset.pruned", all[1]],
+    ["operator", "dataset.unpinned", first],
+    ["operator", "dataset.pruned", first],
+  ]);
+});
+
+const gpOf = (id: string, rest: object = {}) => ({ record: "gp", id, name: `GP ${id}`, ...rest });
+
+/** From two GPs to six: one is gone, one has moved, five are new. */
+async function fromTwoToSix(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published: from } = await importRecords(catalogue, [gpOf("gone"), gpOf("moved")]);
+  const { published: to } = await importRecords(catalogue, [
+    gpOf("moved", { hq_city: "Reno", hq_state: "NV" }),
+    ...["a", "b", "c", "d", "e"].map((id) => gpOf(id)),
+  ]);
+  const args = ["datasets", "diff", from!.version, to!.version];
+  return { dataDir, args, from: from!.version, to: to!.version, ...allCommands(dataDir) };
+}
+
+test("a difference is told in counts by kind and source, with the first examples", async (t) => {
+  const { args, text } = await fromTwoToSix(t);
+  const lines = (await text(...args))
+    .split("\n")
+    .map((line) => line.replaceAll(/gp_\w+/g, "ID").replace(/GP [a-e]$/, "GP x"));
+  assert.deepEqual(lines.slice(0, 2), [
+    "RECORD  SOURCE  ADDED  CHANGED  REMOVED  MERGED",
+    "gp      own     5      1        1        0",
+  ]);
+  assert.deepEqual(lines.slice(3, 8), [
+    "added gp ID GP x",
+    "added gp ID GP x",
+    "added gp ID GP x",
+    "changed gp ID GP moved: hq_city, hq_state",
+    "removed gp ID GP gone",
+  ]);
+});
+
+test("without versions the current dataset is compared with the one before, and merged GPs are told with the one they are now", async (t) => {
+  const { dataDir, from, to, text, json } = await fromTwoToSix(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published } = await importRecords(catalogue, [
+    gpOf("moved", { former_ids: ["a"], hq_city: "Reno", hq_state: "NV" }),
+    ...["b", "c", "d", "e"].map((id) => gpOf(id)),
+  ]);
+  const merge = await json("datasets diff");
+  assert.deepEqual([merge.from, merge.to], [to, published!.version]);
+  assert.deepEqual(merge.counts, [
+    { record: "gp", source: "own", added: 0, changed: 1, removed: 0, merged: 1 },
+  ]);
+  assert.match(await text("datasets diff"), /\nmerged gp gp_\w+ GP a into gp_\w+\n/);
+  assert.equal((await json("datasets diff", from)).to, published!.version);
+});
+
+test("--json gives the counts and the examples, --ndjson every change on a line", async (t) => {
+  const { args, from, to, text, json, start } = await fromTwoToSix(t);
+  const summary = await json(...args);
+  assert.deepEqual([summary.from, summary.to], [from, to]);
+  assert.deepEqual(summary.counts, [
+    { record: "gp", source: "own", added: 5, changed: 1, removed: 1, merged: 0 },
+  ]);
+  assert.equal(summary.examples.length, 5);
+  const all = (await text(...args, "--ndjson"))
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.equal(all.length, 7);
+  assert.deepEqual(all.find(({ change }) => change === "changed").members, {
+    hq_city: { from: null, to: "Reno" },
+    hq_state: { from: null, to: "NV" },
+  });
+  assert.equal((await start(...args, "--ndjson", "--json")).exitCode, exitCodes.usage);
+});
+
+test("datasets that are equal are said to be so, and one that is not there ends with 4", async (t) => {
+  const { from, text, refusal } = await fromTwoToSix(t);
+  assert.equal(
+    await text("datasets diff", from, from),
+    "The two datasets have the same records.\n",
+  );
+  assert.equal(await text("datasets diff", from, from, "--ndjson"), "");
+  assert.match(await refusal(exitCodes.conflict, "datasets diff", from, "x"), /no dataset 'x'/);
 });

@@ -15,7 +15,6 @@ import { listKeys } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
 import { exampleTarget } from "#pages/snippets.ts";
 import { openControl } from "#store/stores.ts";
-import { command } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -29,7 +28,7 @@ const prepareSmallDemo = (dataDir: string, now = Date.now()) =>
   prepareDemo(readConfig({ DATA_DIR: dataDir }), now, smallDemo);
 
 const keysOf = async (dataDir: string) =>
-  JSON.parse((await command(["keys", "list", "--json"], { dataDir })).out) as {
+  (await allCommands(dataDir, {}, Date.now).json("keys list")) as {
     id: string;
     is_demo: boolean;
     state: string;
@@ -178,8 +177,9 @@ test("the demo leaves real records and real keys as they are", async (t) => {
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   await importRecords(catalogue, [{ record: "gp", id: "acme", name: "Acme Capital" }]);
   const before = catalogue.list();
-  await command(["accounts", "create", "--name", "demo"], { dataDir });
-  await command(["keys", "create", "--account", "demo", "--name", "real"], { dataDir });
+  const { text } = allCommands(dataDir);
+  await text("accounts create --name demo");
+  await text("keys create --account demo --name real");
   for (const start of ["first", "second"]) {
     const { inventedCount } = await prepareSmallDemo(dataDir);
     assert.equal(inventedCount, 0, start);
@@ -251,7 +251,7 @@ test("a demo whose key is not known any more, or was revoked, makes another and 
   assert.notEqual(second.key, first.key);
   const [lost, present] = await keysOf(dataDir);
   assert.deepEqual([lost!.state, present!.state], ["revoked", "expiring"]);
-  await command(["keys", "revoke", present!.id], { dataDir });
+  await allCommands(dataDir, {}, Date.now).text("keys revoke", present!.id);
   const third = await prepareSmallDemo(dataDir);
   assert.notEqual(third.key, second.key);
   assert.equal((await prepareSmallDemo(dataDir)).key, third.key);

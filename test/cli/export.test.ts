@@ -6,8 +6,9 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
-import { importRecords } from "../support/dataset.ts";
+import { builtAt, importRecords } from "../support/dataset.ts";
 import { forEachStore, storePlace } from "../support/for-each-store.ts";
+import { fixedClock, startService } from "../support/service.ts";
 import { importShared } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -22,7 +23,7 @@ async function published(t: TestContext, settings: Record<string, string> = {}) 
 
 test("export writes a file for each kind of the current dataset, and says how many records each has", async (t) => {
   const { text, json, folder, versions } = await published(t);
-  const { version, files } = await json("export", "--format", "ndjson", "-o", folder);
+  const { version, files } = await json("export --format ndjson -o", folder);
   assert.equal(version, versions[1]);
   assert.deepEqual(
     files.map(({ file, records }: { file: string; records: number }) => [file, records]),
@@ -32,7 +33,7 @@ test("export writes a file for each kind of the current dataset, and says how ma
     ]),
   );
   assert.match(
-    await text("export", "--format", "csv", "--output", folder),
+    await text("export --format csv --output", folder),
     /^Dataset \S+\nFILE +RECORDS +BYTES +SHA-256\n.*gp\.csv +10 /,
   );
 });
@@ -41,10 +42,7 @@ test("export takes another version and only the kinds asked for, in the usual or
   const { json, folder, versions } = await published(t);
   const made = join(folder, "new", "one");
   await json(
-    "export",
-    "--format",
-    "ndjson",
-    "--version",
+    "export --format ndjson --version",
     versions[0]!,
     "--kind",
     "project",
@@ -60,7 +58,7 @@ test("export takes another version and only the kinds asked for, in the usual or
 
 test("a workbook is one file that says under which licence the data is", async (t) => {
   const { json, folder } = await published(t, { DATA_LICENCE: "CC BY 4.0" });
-  const { files } = await json("export", "--format", "xlsx", "-o", folder);
+  const { files } = await json("export --format xlsx -o", folder);
   assert.equal(files.length, 1);
   assert.deepEqual(readdirSync(folder), ["records.xlsx"]);
 });
@@ -68,22 +66,22 @@ test("a workbook is one file that says under which licence the data is", async (
 test("export says where versions are listed when it is asked for another, and names a folder it cannot use", async (t) => {
   const { refusal, folder } = await published(t);
   assert.equal(
-    await refusal(exitCodes.conflict, "export", "--format", "csv", "--version", "1"),
+    await refusal(exitCodes.conflict, "export --format csv --version 1"),
     "error: There is no dataset '1'; 'gp-records datasets list' shows all datasets.\n",
   );
   const file = join(folder, "file");
   writeFileSync(file, "");
   assert.match(
-    await refusal(exitCodes.usage, "export", "--format", "csv", "-o", join(file, "in")),
+    await refusal(exitCodes.usage, "export --format csv -o", join(file, "in")),
     /^error: .*file\/in cannot be used \(ENOTDIR\)\. .*--output\.\n$/,
   );
   assert.match(
-    await refusal(exitCodes.usage, "export", "--format", "pdf"),
+    await refusal(exitCodes.usage, "export --format pdf"),
     /Allowed choices are ndjson, csv, parquet, xlsx/,
   );
   const empty = allCommands(temporaryFolder(t));
   assert.match(
-    await empty.refusal(exitCodes.conflict, "export", "--format", "csv"),
+    await empty.refusal(exitCodes.conflict, "export --format csv"),
     /There is no dataset yet; 'gp-records import' makes one\./,
   );
 });
@@ -95,7 +93,7 @@ test("a damaged dataset is not exported", async (t) => {
   bytes[bytes.length - 1]! ^= 1;
   writeFileSync(path, bytes);
   assert.match(
-    await refusal(exitCodes.conflict, "export", "--format", "csv", "-o", folder),
+    await refusal(exitCodes.conflict, "export --format csv -o", folder),
     /is not the file that was published: its SHA-256 differs/,
   );
   assert.ok(!existsSync(join(folder, "gp.csv")));
@@ -107,6 +105,46 @@ forEachStore("export reads a dataset from where it is kept, and fetches it first
   else await importShared(t, databaseUrl, cast);
   const folder = temporaryFolder(t);
   const { json } = allCommands(dataDir, { DATABASE_URL: databaseUrl ?? "" });
-  const { files } = await json("export", "--format", "parquet", "--kind", "gp", "-o", folder);
+  const { files } = await json("export --format parquet --kind gp -o", folder);
   assert.equal(files[0].records, 10);
+});
+
+test("the command prints what the path answers", async (t) => {
+  const service = await startService(t, { clock: fixedClock(builtAt) });
+  const dataDir = temporaryFolder(t);
+  await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
+  const { json } = allCommands(dataDir);
+  assert.deepEqual(await json("vocabulary"), (await service.get("/vocabulary")).body);
+});
+
+test("people get a table of the open values and one of the closed lists, of any dataset", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { text, refusal } = allCommands(dataDir);
+  assert.match(await refusal(exitCodes.conflict, "vocabulary"), /There is no dataset yet/);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const { published } = await importRecords(catalogue, cast);
+  await importRecords(catalogue, [{ record: "gp", id: "a", name: "A", tags: ["only"] }]);
+  const [current, former] = [
+    await text("vocabulary"),
+    await text("vocabulary", published!.version),
+  ];
+  assert.match(current, /^LIST +VALUE +GPS\ntags +only +1\n\n/);
+  assert.match(former, /^markets +Dallas-Fort Worth-Arlington, TX +2$/m);
+  assert.match(former, /^CLOSED LIST +VALUE +MEANING$/m);
+  assert.match(former, /^provenance\.basis +stated +The source states it\.$/m);
+  await refusal(exitCodes.conflict, "vocabulary 20200101T000000Z-00000000");
+});
+
+test("openapi prints what /openapi.json serves under the same settings", async (t) => {
+  const settings = { PAGE_SIZE_MAX: "250" };
+  const { get, dataDir } = await startService(t, { records: null, settings });
+  const { body } = await get("/openapi.json", { "x-api-key": "" });
+  const printed = JSON.parse(await allCommands(dataDir, settings).text("openapi"));
+  assert.deepEqual(printed, body);
+  const { parameters } = printed.paths["/fetch-gp"].get;
+  assert.equal(parameters.find(({ name }: any) => name === "limit").schema.maximum, 250);
+});
+
+test("openapi.json is what openapi prints; `npm run openapi` writes it anew", async () => {
+  assert.equal(readFileSync("openapi.json", "utf8"), await allCommands("unused").text("openapi"));
 });

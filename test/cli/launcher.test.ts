@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "../support/command-line.ts";
-import { holdSocket, passing } from "../support/held-socket.ts";
+import { holdSocket, passing } from "../support/ports.ts";
 import { oldNode } from "../support/old-node.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -1,15 +1,30 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { constants, getPriority } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
-import { Command } from "commander";
-import type { AddCommands } from "#cli/command.ts";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { Command, InvalidArgumentError } from "commander";
 import { CommandFault, exitCodes } from "#cli/command-fault.ts";
 import { commandParts } from "#cli/command-parts.ts";
+import type { AddCommands } from "#cli/command.ts";
+import { forgetHolder, noteHolder, readHolder } from "#datasets/folder-store.ts";
+import { parseMoment } from "#cli/option-values.ts";
+import { harmless } from "#cli/output.ts";
 import { run } from "#cli/program.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
 import { controlFile } from "#store/sqlite-file.ts";
+import { takeLock } from "#store/lock.ts";
 import { openControl } from "#store/stores.ts";
-import { command } from "../support/command-line.ts";
+import { tamper } from "../backups/backed-up.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { cast } from "../support/cast.ts";
+import { outcomeOfScript } from "../support/command-line.ts";
+import { day, noon } from "../support/control.ts";
+import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Runs `gp-records fail`, a command that throws. */
@@ -50,17 +65,17 @@ test("a fault nobody expected ends with 1 and a stack trace to report", async ()
 test("a key given in the wrong place is never repeated", async (t) => {
   const key = "gpr_R7mQ2xVb9TzK4pWn8LsJ3hYd6FgC1a2kDPFA";
   const dataDir = temporaryFolder(t);
-  for (const args of [
-    [key],
-    ["keys", key],
-    ["keys", "list", `--${key}`],
-    ["keys", "list", "--account", key],
-    ["keys", "revoke", key],
-    ["keys", "rotate", key],
-    ["keys", "create", "--account", "a", "--name", "b", "--expires", key],
-    ["accounts", "suspend", key],
+  for (const line of [
+    key,
+    `keys ${key}`,
+    `keys list --${key}`,
+    `keys list --account ${key}`,
+    `keys revoke ${key}`,
+    `keys rotate ${key}`,
+    `keys create --account a --name b --expires ${key}`,
+    `accounts suspend ${key}`,
   ]) {
-    const { exitCode, out, err } = await command(args, { dataDir });
+    const { exitCode, out, err } = await allCommands(dataDir).start(line);
     assert.notEqual(exitCode, exitCodes.done);
     assert.ok(err.includes("gpr_R7mQ…"), err);
     assert.ok(!(out + err).includes(key.slice(8)), err);
@@ -71,19 +86,18 @@ test("a wrong command, option or argument ends with 2 and one line that names it
   const dataDir = temporaryFolder(t);
   for (const [words, ...args] of [
     [/unknown command 'key'/, "key"],
-    [/unknown command 'lst'.*Did you mean list/, "keys", "lst"],
-    [/unknown option '--jsn'.*Did you mean --json/, "keys", "list", "--jsn"],
-    [/required option '--account <account>' not specified/, "keys", "create", "--name", "a"],
+    [/unknown command 'lst'.*Did you mean list/, "keys lst"],
+    [/unknown option '--jsn'.*Did you mean --json/, "keys list --jsn"],
+    [/required option '--account <account>' not specified/, "keys create --name a"],
     [
       /required option '--name <name>' not specified\. See `gp-records accounts create --help`\./,
-      "accounts",
-      "create",
+      "accounts create",
     ],
-    [/missing required argument 'id'/, "keys", "revoke"],
-    [/too many arguments/, "accounts", "suspend", "a", "b"],
-    [/name of the account must not be empty/, "accounts", "create", "--name", " "],
+    [/missing required argument 'id'/, "keys revoke"],
+    [/too many arguments/, "accounts suspend a b"],
+    [/name of the account must not be empty/, "accounts create --name", " "],
   ] as [RegExp, ...string[]][]) {
-    const { exitCode, out, err } = await command(args, { dataDir });
+    const { exitCode, out, err } = await allCommands(dataDir).start(...args);
     assert.equal(exitCode, exitCodes.usage, err);
     assert.equal(out, "");
     assert.match(err, words);
@@ -93,20 +107,17 @@ test("a wrong command, option or argument ends with 2 and one line that names it
 
 test("what is not there, or what the present state forbids, ends with 4", async (t) => {
   const dataDir = temporaryFolder(t);
-  const codeOf = async (...args: string[]) => (await command(args, { dataDir })).exitCode;
-  assert.equal(await codeOf("accounts", "create", "--name", "Acme"), exitCodes.done);
-  assert.equal(await codeOf("accounts", "create", "--name", "ACME"), exitCodes.conflict);
-  assert.equal(await codeOf("accounts", "resume", "Beta"), exitCodes.conflict);
-  assert.equal(
-    await codeOf("keys", "create", "--account", "Beta", "--name", "a"),
-    exitCodes.conflict,
-  );
-  assert.equal(await codeOf("keys", "list", "--account", ""), exitCodes.conflict);
-  assert.equal(await codeOf("keys", "revoke", "key_nothing"), exitCodes.conflict);
+  const { text, refusal } = allCommands(dataDir);
+  await text("accounts create --name Acme");
+  await refusal(exitCodes.conflict, "accounts create --name ACME");
+  await refusal(exitCodes.conflict, "accounts resume Beta");
+  await refusal(exitCodes.conflict, "keys create --account Beta --name a");
+  await refusal(exitCodes.conflict, "keys list --account", "");
+  await refusal(exitCodes.conflict, "keys revoke key_nothing");
   const newer = new DatabaseSync(controlFile(dataDir));
   newer.exec("insert into schema_step values ('9999-of-tomorrow')");
   newer.close();
-  assert.equal(await codeOf("accounts", "list"), exitCodes.conflict);
+  await refusal(exitCodes.conflict, "accounts list");
 });
 
 test("a store that another process keeps locked ends with 5, within the time it is given", async (t) => {
@@ -114,44 +125,22 @@ test("a store that another process keeps locked ends with 5, within the time it 
   await (await openControl(dataDir)).close();
   const other = new DatabaseSync(controlFile(dataDir));
   other.exec("begin immediate");
-  const { exitCode, err } = await command(["accounts", "create", "--name", "Acme"], { dataDir });
-  assert.equal(exitCode, exitCodes.busy);
-  assert.match(err, /^error: Another process is writing .*control\.sqlite.*\n$/);
-  assert.equal((await command(["accounts", "list"], { dataDir })).exitCode, exitCodes.done);
+  const { text, refusal } = allCommands(dataDir);
+  assert.match(
+    await refusal(exitCodes.busy, "accounts create --name Acme"),
+    /^error: Another process is writing .*control\.sqlite.*\n$/,
+  );
+  await text("accounts list");
   other.close();
 });
 
 test("--version prints the version of the package", async (t) => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
   for (const option of ["--version", "-V"])
-    assert.deepEqual(await command([option], { dataDir: temporaryFolder(t) }), {
-      exitCode: exitCodes.done,
-      out: `${version}\n`,
-      err: "",
-    });
+    assert.equal(await allCommands(temporaryFolder(t)).text(option), `${version}\n`);
 });
 
-test("every command explains itself with --help", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const paths = [
-    [],
-    ["accounts"],
-    ...["create", "list", "limits", "suspend", "resume"].map((name) => ["accounts", name]),
-    ["keys"],
-    ...["create", "list", "revoke", "rotate"].map((name) => ["keys", name]),
-  ];
-  for (const path of paths) {
-    const { exitCode, out, err } = await command([...path, "--help"], { dataDir });
-    assert.equal(exitCode, exitCodes.done, err);
-    assert.match(
-      out,
-      new RegExp(`^Usage: ${["gp-records", ...path].join(" ")} .*\n\n[a-zA-Z]{3,}`),
-    );
-    if (path.length === 2) assert.match(out, /--json +print the result as JSON/);
-  }
-});
-
-test("the help of every command ends with an example, which the command takes", async () => {
+test("every command explains itself with --help, whose example it takes", async () => {
   const examples: string[] = [];
   const printed: string[] = [];
   const context = {
@@ -164,10 +153,15 @@ test("the help of every command ends with an example, which the command takes", 
   for (const add of commandParts) add(program, context);
   const walk = async (command: Command, path: string[]): Promise<void> => {
     for (const below of command.commands) await walk(below, [...path, below.name()]);
-    if (command.commands.length > 0) return;
-    command.action(() => void examples.push(path.join(" ")));
     assert.equal(await run([...path, "--help"], context, commandParts), exitCodes.done);
-    const [, example = ""] = /\nExample:\n  gp-records (.*)$/.exec(printed.at(-1)!) ?? [];
+    const help = printed.splice(0).join("");
+    const usage = `^Usage: ${["gp-records", ...path].join(" ")} .*\n\n[a-zA-Z\`]{3,}`;
+    assert.match(help, new RegExp(usage));
+    if (command.commands.length > 0) return;
+    if (/^(accounts|keys) /.test(path.join(" ")))
+      assert.match(help, /--json +print the result as JSON/);
+    command.action(() => void examples.push(path.join(" ")));
+    const [, example = ""] = /\nExample:\n  gp-records (.*)$/.exec(help) ?? [];
     await program.parseAsync(example.replace(/ >.*/, "").split(" "), { from: "user" });
     assert.equal(examples.at(-1), path.join(" "), example);
   };
@@ -176,7 +170,242 @@ test("the help of every command ends with an example, which the command takes", 
 });
 
 test("a family of commands without a command explains itself and ends with 2", async (t) => {
-  const { exitCode, err } = await command(["keys"], { dataDir: temporaryFolder(t) });
-  assert.equal(exitCode, exitCodes.usage);
-  assert.match(err, /^Usage: gp-records keys/);
+  const said = await allCommands(temporaryFolder(t)).refusal(exitCodes.usage, "keys");
+  assert.match(said, /^Usage: gp-records keys/);
 });
+
+/** Sets the title of a terminal, clears it, by C1 too, rubs out, goes back to the start of the line, turns text around. */
+const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b2J\u007f\r\u202e\u2066";
+const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+async function commands(t: TestContext, settings: Record<string, string> = {}) {
+  const dataDir = join(temporaryFolder(t), "data");
+  mkdirSync(dataDir, { mode: 0o700 });
+  const { start } = allCommands(dataDir, settings);
+  return {
+    dataDir,
+    folder: join(dataDir, "datasets"),
+    file: (name: string, text: string) => {
+      const path = join(temporaryFolder(t), name);
+      writeFileSync(path, text);
+      return path;
+    },
+    /** What it printed, errors included, which has to name what is hostile and hold none of it. */
+    async said(exitCode: number, ...args: string[]) {
+      const { exitCode: code, out, err } = await start(...args);
+      const said = out + err;
+      assert.equal(code, exitCode, said);
+      assert.doesNotMatch(said, obeyed, args.join(" "));
+      assert.match(said, /\\u(001b|009b|202e)/, args.join(" "));
+      return said;
+    },
+  };
+}
+
+test("no control character of a file that is imported reaches the terminal", async (t) => {
+  const { said, file } = await commands(t);
+  const gp = `{"record":"gp","id":"a","name":"A"}`;
+  for (const line of [hostile, `{"record":"gp","id":"a","\u009b":"\u202e"}`])
+    await said(
+      exitCodes.inputRefused,
+      "import ndjson --source s",
+      file("a.ndjson", `${gp}\n${line}\n`),
+    );
+  const mapping = file(
+    "map.json",
+    JSON.stringify({
+      records: [{ record: "gp", id: "Id", fields: { name: "Name", founded_year: "Year" } }],
+    }),
+  );
+  await said(
+    exitCodes.inputRefused,
+    "import csv --source s",
+    "--map",
+    mapping,
+    file("a.csv", `Id,Name,Year\n1,A,"${hostile}"\n`),
+  );
+  await said(
+    exitCodes.inputRefused,
+    "import csv --source s",
+    "--map",
+    file("map.json", `{"${hostile.replaceAll(/[\u0000-\u001f]/g, "")}":1}`),
+    file("a.csv", "Id,Name\n1,2\n"),
+  );
+});
+
+test("none of what is known of a dataset, of a lock or in a database does", async (t) => {
+  const { said, dataDir, folder } = await commands(t);
+  const catalogue = openCatalogue(folder);
+  await importRecords(catalogue, cast);
+  const version = catalogue.currentVersion()!;
+  const facts = join(folder, `${version}.json`);
+  for (const text of [hostile, JSON.stringify({ version: hostile })]) {
+    writeFileSync(facts, text);
+    await said(exitCodes.conflict, "datasets show");
+    await said(exitCodes.unhealthy, "datasets verify");
+    await said(exitCodes.unhealthy, "doctor");
+  }
+  const holder = { pid: process.pid, since: hostile };
+  writeFileSync(join(dataDir, "import.holder"), JSON.stringify(holder));
+  const lock = takeLock(join(dataDir, "import.lock"), "busy");
+  await said(exitCodes.busy, "datasets publish", version);
+  lock.release();
+});
+
+test("none of a name does, nor does a line break in it make a line", async (t) => {
+  const { said, dataDir } = await commands(t);
+  const { text, json } = allCommands(dataDir);
+  await text("accounts create --name Acme");
+  await text("keys create --account Acme --name first");
+  const database = new DatabaseSync(controlFile(dataDir));
+  const name = `${hostile}\nforged`;
+  database.prepare("update api_key set name = ?").run(name);
+  database.close();
+  assert.match(await said(exitCodes.done, "keys list"), /\\nforged/);
+  assert.equal((await text("keys list")).trimEnd().split("\n").length, 2);
+  const [key] = await json("keys list");
+  assert.equal(key.name, name);
+  assert.doesNotMatch(await text("keys list --json"), obeyed);
+});
+
+test("none of a backup does", async (t) => {
+  const { said, dataDir } = await commands(t);
+  const { text } = allCommands(dataDir);
+  await text("accounts create --name Acme");
+  const place = temporaryFolder(t);
+  const file = join(place, "backup.tar");
+  const tampered = join(place, "tampered.tar");
+  await text("backup", file);
+  await tamper(
+    file,
+    tampered,
+    () => {},
+    (sound) => {
+      sound.program = hostile;
+    },
+  );
+  await said(exitCodes.done, "restore", tampered, "--dry-run");
+  await tamper(file, tampered, (files) => files.set(`\u001b[2J`, Buffer.from("x")));
+  await said(exitCodes.conflict, "restore", tampered, "--dry-run");
+});
+
+test("none of an argument or a setting does", async (t) => {
+  const { said } = await commands(t);
+  await said(exitCodes.usage, hostile);
+  await said(exitCodes.conflict, "keys revoke", `${hostile}\nerror: forged`);
+  await said(exitCodes.usage, "keys list", `--${hostile}`);
+  const wrong = await commands(t, { PORT: hostile });
+  await wrong.said(exitCodes.usage, "keys list");
+  assert.equal((await wrong.said(exitCodes.usage, "keys list")).split("\n").length, 2);
+});
+
+test("what programs read stays JSON that means the same", () => {
+  const document = { name: hostile, list: ["a\tb", "\u2028", "ü 株 🏢"] };
+  const text = harmless(JSON.stringify(document, null, 2));
+  assert.doesNotMatch(text, obeyed);
+  assert.deepEqual(JSON.parse(text), document);
+  assert.ok(text.includes("ü 株 🏢"));
+});
+
+test("nor does a line of the server's log", async () => {
+  const log = import.meta.resolve("#cli/log.ts");
+  const { out } = await outcomeOfScript(`
+    const { openLog } = await import(${JSON.stringify(log)});
+    const log = openLog("info");
+    log.logger.error({ err: new Error(${JSON.stringify(hostile)}) }, ${JSON.stringify(hostile)});
+    await log.close();`);
+  assert.doesNotMatch(out, obeyed);
+  const { msg, err } = JSON.parse(out);
+  assert.deepEqual([msg, err.message], [hostile, hostile]);
+});
+
+const parse = (text: string) => parseMoment(text)(noon);
+
+test("a moment is a day, a time of UTC, or how long ago", () => {
+  for (const [text, iso] of [
+    ["2026-11-21", "2026-11-21T00:00:00.000Z"],
+    ["2026-11-21T09:30Z", "2026-11-21T09:30:00.000Z"],
+    ["2026-11-21T09:30:15Z", "2026-11-21T09:30:15.000Z"],
+    ["2024-02-29T23:59:59.999Z", "2024-02-29T23:59:59.999Z"],
+    ["24h", new Date(noon - day).toISOString()],
+    ["30m", "2026-11-21T11:30:00.000Z"],
+  ] as const)
+    assert.equal(new Date(parse(text)).toISOString(), iso, text);
+});
+
+test("a moment that there is not, or of no certain zone, is refused with what one looks like", () => {
+  for (const text of [
+    "",
+    "yesterday",
+    "2026-11-31",
+    "2026-02-29",
+    "2026-13-01",
+    "2026-11-21T09:30",
+    "2026-11-21T24:00Z",
+    "2026-11-21T09:60Z",
+    "2026-11-21T09:30+01:00",
+    "21.11.2026",
+    "-1d",
+    "1w",
+  ])
+    assert.throws(
+      () => parse(text),
+      (error) => error instanceof InvalidArgumentError && error.message.includes("2026-11-21"),
+      text,
+    );
+});
+
+test("a note says which process holds the lock and since when, until it is taken back", (t) => {
+  const path = join(temporaryFolder(t), "import.holder");
+  assert.equal(readHolder(path), null);
+  noteHolder(path, noon);
+  assert.deepEqual(readHolder(path), { pid: process.pid, since: "2026-11-21T12:00:00Z" });
+  forgetHolder(path);
+  assert.equal(existsSync(path), false);
+});
+
+test("a note of a process that is gone, or that is cut off, names nobody", (t) => {
+  const path = join(temporaryFolder(t), "import.holder");
+  const { pid } = spawnSync(process.execPath, ["--version"]);
+  for (const text of [JSON.stringify({ pid, since: "2026-11-21T12:00:00Z" }), "", "{"]) {
+    writeFileSync(path, text);
+    assert.equal(readHolder(path), null, text);
+  }
+});
+
+test("where the note cannot be written nothing happens", (t) => {
+  const path = join(temporaryFolder(t), "none", "import.holder");
+  noteHolder(path, noon);
+  assert.equal(readHolder(path), null);
+});
+
+/** An import that reads a line it refuses. */
+const importing = "import ndjson - --source own";
+
+/** Starts a command, and calls this again and again until it has ended. */
+async function watch(
+  t: TestContext,
+  command: string,
+  dataDir: string,
+  look: (pid: number) => void,
+) {
+  const child = spawn(process.execPath, ["bin/gp-records", ...command.split(" ")], {
+    env: { PATH: process.env["PATH"], DATA_DIR: dataDir },
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  child.stdin.end("no record\n");
+  const ended = once(child, "exit");
+  while (child.exitCode === null) {
+    look(child.pid!);
+    await wait(1);
+  }
+  await ended;
+}
+
+for (const command of [importing, "datasets verify", "backup b.tar", "restore b.tar", "doctor"])
+  test(`\`${command}\` lowers its CPU priority`, async (t) => {
+    let lowest = getPriority();
+    await watch(t, command, temporaryFolder(t), (pid) => (lowest = getPriority(pid)));
+    assert.equal(lowest, constants.priority.PRIORITY_BELOW_NORMAL);
+  });

@@ -12,8 +12,8 @@ import { putRequests, request } from "../support/usage.ts";
 async function commandsAfterRequests(t: TestContext) {
   const place = await storePlace(t);
   const commands = allCommands(place.dataDir, { DATABASE_URL: place.databaseUrl ?? "" });
-  const acme = await commands.json("accounts", "create", "--name", "Acme");
-  const beta = await commands.json("accounts", "create", "--name", "=Beta()");
+  const acme = await commands.json("accounts create --name Acme");
+  const beta = await commands.json("accounts create --name =Beta()");
   await putRequests(place, [
     request({ at: noon - day, requestId: "req_old" }),
     request({ at: noon - hour, requestId: "req_1", status: 429, problem: "quota-exceeded" }),
@@ -35,7 +35,7 @@ async function commandsAfterRequests(t: TestContext) {
 
 test("requests find shows all that is known of a request, whoever sent it", async (t) => {
   const { json, text, acme, beta } = await commandsAfterRequests(t);
-  const found = await json("requests", "find", "shared");
+  const found = await json("requests find shared");
   assert.deepEqual(found[0], {
     account: acme,
     account_name: "Acme",
@@ -54,7 +54,7 @@ test("requests find shows all that is known of a request, whoever sent it", asyn
     found.map((one: { account: string }) => one.account),
     [acme, beta],
   );
-  const [headings, row] = (await text("requests", "find", "req_1")).split("\n");
+  const [headings, row] = (await text("requests find req_1")).split("\n");
   assert.match(headings!, /^AT +REQUEST +KEY +OPERATION +STATUS +MS +BYTES +PROBLEM$/);
   assert.equal(
     row!.replaceAll(/ +/g, " "),
@@ -64,7 +64,7 @@ test("requests find shows all that is known of a request, whoever sent it", asyn
 
 test("requests find takes an account beside the id", async (t) => {
   const { json, beta } = await commandsAfterRequests(t);
-  const found = await json("requests", "find", "shared", "--account", beta);
+  const found = await json("requests find shared --account", beta);
   assert.deepEqual(
     found.map((one: { key: string }) => one.key),
     ["key_b"],
@@ -81,7 +81,7 @@ test("requests list shows those of one account, newest first, between two times 
   assert.deepEqual(await list("--limit", "1"), ["shared"]);
   assert.deepEqual(await list("--since", "1m", "--until", "2026-11-21T11:59:59Z"), []);
   assert.match(
-    await text("requests", "list", "--account", beta, "--until", "1h"),
+    await text("requests list --account", beta, "--until", "1h"),
     /^No request of this account is in the log for this time\.\n$/,
   );
 });
@@ -94,17 +94,16 @@ test("requests find shows as many of one id as asked for, of the time asked for"
     dataDir,
     Array.from({ length: 250 }, (_, i) => asked(noon - hour + i)),
   );
-  const count = async (...args: string[]) =>
-    (await json("requests", "find", "same", ...args)).length;
+  const count = async (...args: string[]) => (await json("requests find same", ...args)).length;
   assert.equal(await count(), 100);
   assert.equal(await count("--limit", "200"), 200);
   assert.equal(await count("--until", "2026-11-21T11:00:00.060Z"), 60);
-  await refusal(exitCodes.conflict, "requests", "find", "same", "--since", "2026-11-21T11:01Z");
+  await refusal(exitCodes.conflict, "requests find same --since 2026-11-21T11:01Z");
 });
 
 test("as CSV what a spreadsheet would run is text", async (t) => {
   const { text, beta } = await commandsAfterRequests(t);
-  const rows = parse(await text("requests", "list", "--account", beta, "--csv"), { columns: true });
+  const rows = parse(await text("requests list --account", beta, "--csv"), { columns: true });
   assert.deepEqual(rows, [
     {
       account: beta,
@@ -125,14 +124,14 @@ test("as CSV what a spreadsheet would run is text", async (t) => {
 
 test("what cannot be found or understood is refused in words", async (t) => {
   const { refusal } = await commandsAfterRequests(t);
-  const missing = await refusal(exitCodes.conflict, "requests", "find", "req_2");
+  const missing = await refusal(exitCodes.conflict, "requests find req_2");
   assert.match(missing, /^error: There is no request 'req_2' in the log\..*USAGE_LOG_DAYS\.\n$/);
   assert.match(
-    await refusal(exitCodes.conflict, "requests", "list", "--account", "Gamma"),
+    await refusal(exitCodes.conflict, "requests list --account Gamma"),
     /no account 'Gamma'/,
   );
   assert.match(
-    await refusal(exitCodes.usage, "requests", "find"),
+    await refusal(exitCodes.usage, "requests find"),
     /^error: missing required argument 'id'/,
   );
   for (const wrong of [
@@ -140,5 +139,72 @@ test("what cannot be found or understood is refused in words", async (t) => {
     ["--since", "soon"],
     ["--csv", "--ndjson"],
   ])
-    await refusal(exitCodes.usage, "requests", "list", "--account", "Acme", ...wrong);
+    await refusal(exitCodes.usage, "requests list --account Acme", ...wrong);
+});
+
+async function commandsAfterAMonth(t: TestContext) {
+  const place = await storePlace(t);
+  const commands = allCommands(place.dataDir, { DATABASE_URL: place.databaseUrl ?? "" });
+  const { id } = await commands.json("accounts create --name Acme");
+  await putRequests(place, [
+    request(),
+    request({ status: 304, bytes: 0 }),
+    request({ status: 429, operation: "fetch-signals" }),
+    request({ account: 7, key: "key_z" }),
+    request({ at: Date.parse("2026-12-01T00:00:00Z") }),
+  ]);
+  const exported = (...args: string[]) => commands.text("usage export --month 2026-11", ...args);
+  return { ...commands, id: id as string, exported };
+}
+
+const sums = "requests,status_2xx,status_3xx,status_4xx,status_5xx,status_429,bytes,ms";
+
+test("a month is exported by account, operation and key, one that is not known any more too", async (t) => {
+  const { id, exported } = await commandsAfterAMonth(t);
+  assert.equal(
+    await exported("--by", "account,operation,key", "--csv"),
+    [
+      `account,account_name,operation,key,${sums}`,
+      `${id},Acme,fetch-gp,key_a,2,1,1,0,0,0,1000,2.5`,
+      `${id},Acme,fetch-signals,key_a,1,0,0,1,0,1,1000,1.25`,
+      "unknown (7),,fetch-gp,key_z,1,1,0,0,0,0,1000,1.25",
+      "",
+    ].join("\n"),
+  );
+  assert.equal(
+    await exported("--by", "operation", "--csv"),
+    `operation,${sums}\nfetch-gp,3,2,1,0,0,0,2000,3.75\nfetch-signals,1,0,0,1,0,1,1000,1.25\n`,
+  );
+});
+
+test("an export is a table for people, and JSON for programs", async (t) => {
+  const { id, exported, json } = await commandsAfterAMonth(t);
+  const [headings, row] = (await exported("--by", "account")).split("\n");
+  assert.match(headings!, /^ACCOUNT +ACCOUNT NAME +REQUESTS +STATUS 2XX .* BYTES +MS$/);
+  assert.match(row!, new RegExp(`^${id} +Acme +3 `));
+  const lines = (await exported("--by", "account", "--ndjson")).trim().split("\n");
+  const documents = await json("usage export --month 2026-11 --by account");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    documents,
+  );
+  assert.deepEqual(Object.keys(documents[0]), `account,account_name,${sums}`.split(","));
+  assert.equal(documents[0].status_429, 1);
+});
+
+test("a month in which nothing was asked has no rows", async (t) => {
+  const { text } = await commandsAfterAMonth(t);
+  const of = (...args: string[]) => text("usage export --month 2025-01 --by account", ...args);
+  assert.equal(await of(), "Nothing was asked in 2025-01.\n");
+  assert.equal(await of("--csv"), `account,account_name,${sums}\n`);
+  assert.equal(await of("--ndjson"), "");
+});
+
+test("a month or a part that there is not is refused with what there is", async (t) => {
+  const { refusal } = allCommands(temporaryFolder(t));
+  const month = ["usage", "export", "--by", "account", "--month"];
+  assert.match(await refusal(exitCodes.usage, ...month, "2026-13"), /such as 2026-11/);
+  const by = ["usage", "export", "--month", "2026-11", "--by"];
+  for (const parts of ["account,day", "", "account,,key"])
+    assert.match(await refusal(exitCodes.usage, ...by, parts), /account, operation, key/);
 });

@@ -16,7 +16,7 @@ import { eventually } from "../support/eventually.ts";
 import { oldNode } from "../support/old-node.ts";
 import { newKey } from "../support/own-process.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../support/ports.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/gp-records", import.meta.url));

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { cast } from "../support/cast.ts";
 import { startService } from "../support/service.ts";
 import { publish } from "./publish.ts";
-import { forEachClient, type GivenError, type Order, type Result } from "./each-client.ts";
+import { forEachClient as test, type GivenError, type Order, type Result } from "./each-client.ts";
 
 const newSignal = { record: "signal", id: "newest", title: "A fund closes", date: "2026-11-20" };
 
@@ -22,7 +22,7 @@ function valueOf({ value, error, trace }: Result): any {
   return value;
 }
 
-forEachClient("a page is what the operation answers", async (t, client) => {
+test("a page is what the operation answers", async (t, client) => {
   const service = await startService(t);
   const options = { baseUrl: service.url, key: service.key };
   const ask = async (operation: Order["operation"] & string, query: Order["query"] = {}) =>
@@ -43,7 +43,7 @@ forEachClient("a page is what the operation answers", async (t, client) => {
   assert.ok(service.log.some((line) => line.includes(requestId)));
 });
 
-forEachClient("a listing gives every record of all pages, in order", async (t, client) => {
+test("a listing gives every record of all pages, in order", async (t, client) => {
   const service = await startService(t);
   const options = { baseUrl: `${service.url}/v1/`, key: service.key };
   for (const what of ["records", "list"] as const) {
@@ -66,75 +66,69 @@ forEachClient("a listing gives every record of all pages, in order", async (t, c
   );
 });
 
-forEachClient(
-  "a listing fails where the dataset changes between its pages, unless it is told to begin again",
-  async (t, client) => {
-    const service = await startService(t);
-    const options = { baseUrl: service.url, key: service.key };
-    const first = (await service.get("/fetch-signals")).body.meta.dataset_version;
-    let published = "";
-    /** Publishes after the second page, and after the next second one goes back. */
-    const reader = (changes: (readonly unknown[] | "roll back")[]) => {
-      const seen: [number, string][] = [];
-      const onPage: Order["onPage"] = async ({ pagination, data }) => {
-        seen.push([pagination.offset, data[0].title]);
-        if (pagination.offset === 2 && changes.length > 0)
-          published = await publish(service, changes.shift()!);
-      };
-      return { seen, onPage };
+test("a listing fails where the dataset changes between its pages, unless it is told to begin again", async (t, client) => {
+  const service = await startService(t);
+  const options = { baseUrl: service.url, key: service.key };
+  const first = (await service.get("/fetch-signals")).body.meta.dataset_version;
+  let published = "";
+  /** Publishes after the second page, and after the next second one goes back. */
+  const reader = (changes: (readonly unknown[] | "roll back")[]) => {
+    const seen: [number, string][] = [];
+    const onPage: Order["onPage"] = async ({ pagination, data }) => {
+      seen.push([pagination.offset, data[0].title]);
+      if (pagination.offset === 2 && changes.length > 0)
+        published = await publish(service, changes.shift()!);
     };
-    const pages = { what: "pages", operation: "signals", query: { limit: 2 }, options } as const;
+    return { seen, onPage };
+  };
+  const pages = { what: "pages", operation: "signals", query: { limit: 2 }, options } as const;
 
-    const failing = reader([[...cast, newSignal]]);
-    const { error } = await client.do({ ...pages, onPage: failing.onPage });
-    assert.equal(error!.name, "VersionChangedError");
-    assert.deepEqual([error!.from, error!.to], [first, published]);
-    assert.deepEqual(failing.seen.length, 2);
+  const failing = reader([[...cast, newSignal]]);
+  const { error } = await client.do({ ...pages, onPage: failing.onPage });
+  assert.equal(error!.name, "VersionChangedError");
+  assert.deepEqual([error!.from, error!.to], [first, published]);
+  assert.deepEqual(failing.seen.length, 2);
 
-    const restarting = reader(["roll back", [...cast, { ...newSignal, title: "It closes" }]]);
-    valueOf(await client.do({ ...pages, onVersionChange: "restart", onPage: restarting.onPage }));
-    assert.deepEqual(restarting.seen, [
-      [0, "A fund closes"],
-      [2, "Northwind names a partner"],
-      [0, "Northwind files a new offering"],
-      [2, "Rates fall"],
-      [0, "It closes"],
-      [2, "Northwind names a partner"],
-      [4, "Northwind is founded anew"],
-    ]);
-  },
-);
+  const restarting = reader(["roll back", [...cast, { ...newSignal, title: "It closes" }]]);
+  valueOf(await client.do({ ...pages, onVersionChange: "restart", onPage: restarting.onPage }));
+  assert.deepEqual(restarting.seen, [
+    [0, "A fund closes"],
+    [2, "Northwind names a partner"],
+    [0, "Northwind files a new offering"],
+    [2, "Rates fall"],
+    [0, "It closes"],
+    [2, "Northwind names a partner"],
+    [4, "Northwind is founded anew"],
+  ]);
+});
 
-forEachClient(
-  "a list holds the records of one dataset alone, whatever is published while it is gathered, and quotas are kept to",
-  async (t, client) => {
-    const service = await startService(t);
-    const { key } = await service.newKey({ quotas: { minute: 2 } });
-    const changes = [[...cast, newSignal], "roll back"] as const;
-    let waits = 0;
-    const result = await client.do({
-      what: "list",
-      operation: "signals",
-      query: { limit: 1 },
-      onVersionChange: "restart",
-      options: { baseUrl: service.url, key },
-      async onSleep(seconds) {
-        if (waits < changes.length) await publish(service, changes[waits++]!);
-        service.clock.advance(seconds);
-      },
-    });
-    assert.deepEqual(titlesOf(valueOf(result)), allTitles);
-    assert.ok(result.waits.length >= 3);
-    for (const { error, seconds, attempt } of result.waits) {
-      assert.ok(error.problem?.code === "quota-exceeded");
-      assert.equal(seconds, error.problem.retry_after);
-      // What Retry-After says is enough.
-      assert.equal(attempt, 1);
-    }
-  },
-);
+test("a list holds the records of one dataset alone, whatever is published while it is gathered, and quotas are kept to", async (t, client) => {
+  const service = await startService(t);
+  const { key } = await service.newKey({ quotas: { minute: 2 } });
+  const changes = [[...cast, newSignal], "roll back"] as const;
+  let waits = 0;
+  const result = await client.do({
+    what: "list",
+    operation: "signals",
+    query: { limit: 1 },
+    onVersionChange: "restart",
+    options: { baseUrl: service.url, key },
+    async onSleep(seconds) {
+      if (waits < changes.length) await publish(service, changes[waits++]!);
+      service.clock.advance(seconds);
+    },
+  });
+  assert.deepEqual(titlesOf(valueOf(result)), allTitles);
+  assert.ok(result.waits.length >= 3);
+  for (const { error, seconds, attempt } of result.waits) {
+    assert.ok(error.problem?.code === "quota-exceeded");
+    assert.equal(seconds, error.problem.retry_after);
+    // What Retry-After says is enough.
+    assert.equal(attempt, 1);
+  }
+});
 
-forEachClient("a wait is bounded, and can be ended", async (t, client) => {
+test("a wait is bounded, and can be ended", async (t, client) => {
   const service = await startService(t);
   const { key } = await service.newKey({ quotas: { minute: 1 } });
   const fetch = { what: "page", operation: "signals" } as const;
@@ -164,7 +158,7 @@ forEachClient("a wait is bounded, and can be ended", async (t, client) => {
   assert.equal(stopped.waits.length, 1);
 });
 
-forEachClient("a service without records is waited for", async (t, client) => {
+test("a service without records is waited for", async (t, client) => {
   const service = await startService(t, { records: null });
   const result = await client.do({
     what: "list",
@@ -179,36 +173,33 @@ forEachClient("a service without records is waited for", async (t, client) => {
   assert.ok(problems[0]?.code === "unavailable" && problems[0].reason === "no_dataset");
 });
 
-forEachClient(
-  "an error is told by its code, has its members and the id under which the service logs it",
-  async (t, client) => {
-    const service = await startService(t);
-    const options = { baseUrl: service.url, key: service.key };
-    const fails = async (order: Omit<Order, "what" | "operation">): Promise<GivenError> => {
-      const result = await client.do({ what: "page", operation: "gp", ...order });
-      assert.deepEqual(result.waits, []);
-      return result.error!;
-    };
-    const invalid = await fails({ query: { gp_nme: "kkr", limit: 101 }, options });
-    assert.ok(invalid.problem?.code === "invalid-parameters");
-    assert.deepEqual(
-      invalid.problem.errors!.map(({ parameter, code }) => `${parameter} ${code}`),
-      ["gp_nme unknown_parameter", "limit out_of_range", "gp_name missing"],
-    );
-    assert.deepEqual([invalid.name, invalid.status], ["ProblemError", 400]);
-    assert.match(invalid.message, /^invalid-parameters: 3 problems: /);
+test("an error is told by its code, has its members and the id under which the service logs it", async (t, client) => {
+  const service = await startService(t);
+  const options = { baseUrl: service.url, key: service.key };
+  const fails = async (order: Omit<Order, "what" | "operation">): Promise<GivenError> => {
+    const result = await client.do({ what: "page", operation: "gp", ...order });
+    assert.deepEqual(result.waits, []);
+    return result.error!;
+  };
+  const invalid = await fails({ query: { gp_nme: "kkr", limit: 101 }, options });
+  assert.ok(invalid.problem?.code === "invalid-parameters");
+  assert.deepEqual(
+    invalid.problem.errors!.map(({ parameter, code }) => `${parameter} ${code}`),
+    ["gp_nme unknown_parameter", "limit out_of_range", "gp_name missing"],
+  );
+  assert.deepEqual([invalid.name, invalid.status], ["ProblemError", 400]);
+  assert.match(invalid.message, /^invalid-parameters: 3 problems: /);
 
-    const unknown = await fails({ options: { ...options, baseUrl: `${service.url}/v9` } });
-    assert.deepEqual([unknown.code, unknown.status], ["unknown-path", 404]);
-    for (const { requestId, message } of [invalid, unknown]) {
-      assert.ok(message.endsWith(`(request ${requestId})`));
-      await nextTurn();
-      assert.ok(service.log.some((line) => line.includes(`"${requestId}"`)));
-    }
-  },
-);
+  const unknown = await fails({ options: { ...options, baseUrl: `${service.url}/v9` } });
+  assert.deepEqual([unknown.code, unknown.status], ["unknown-path", 404]);
+  for (const { requestId, message } of [invalid, unknown]) {
+    assert.ok(message.endsWith(`(request ${requestId})`));
+    await nextTurn();
+    assert.ok(service.log.some((line) => line.includes(`"${requestId}"`)));
+  }
+});
 
-forEachClient("no error and no print of a client shows the key", async (t, client) => {
+test("no error and no print of a client shows the key", async (t, client) => {
   const service = await startService(t);
   const wrong = service.key.replace(/.$/, (last) => (last === "a" ? "b" : "a"));
   const shown: string[] = [];
@@ -239,7 +230,7 @@ forEachClient("no error and no print of a client shows the key", async (t, clien
   for (const text of shown) assert.ok(!text.includes(wrong.slice(4)), text);
 });
 
-forEachClient("a wrong key is no reason to wait", async (t, client) => {
+test("a wrong key is no reason to wait", async (t, client) => {
   const service = await startService(t);
   const wrong = `${service.key.slice(0, -1)}${service.key.endsWith("a") ? "b" : "a"}`;
   for (let i = 0; i < 30; i++) await service.get("/fetch-signals", { "x-api-key": wrong });
@@ -250,26 +241,23 @@ forEachClient("a wrong key is no reason to wait", async (t, client) => {
   assert.deepEqual(waits, []);
 });
 
-forEachClient(
-  "with a cache an unchanged answer is not sent again, and is the same",
-  async (t, client) => {
-    const service = await startService(t);
-    const options = { baseUrl: service.url, key: service.key, usesCache: true };
-    const ask = async () => {
-      const order = { what: "page", operation: "signals", query: { limit: 3 }, options } as const;
-      const { requestId, quota, ...page } = valueOf(await client.do(order));
-      await nextTurn();
-      const line = service.log.find((one) => one.includes(requestId))!;
-      return { page, status: JSON.parse(line).status as number, quota };
-    };
-    const first = await ask();
-    const second = await ask();
-    assert.deepEqual([first.status, second.status], [200, 304]);
-    assert.deepEqual(second.page, first.page);
-    assert.equal(second.quota[0].remaining, first.quota[0].remaining - 1);
-    await publish(service, [...cast, newSignal]);
-    const third = await ask();
-    assert.equal(third.status, 200);
-    assert.equal(third.page.data[0].title, "A fund closes");
-  },
-);
+test("with a cache an unchanged answer is not sent again, and is the same", async (t, client) => {
+  const service = await startService(t);
+  const options = { baseUrl: service.url, key: service.key, usesCache: true };
+  const ask = async () => {
+    const order = { what: "page", operation: "signals", query: { limit: 3 }, options } as const;
+    const { requestId, quota, ...page } = valueOf(await client.do(order));
+    await nextTurn();
+    const line = service.log.find((one) => one.includes(requestId))!;
+    return { page, status: JSON.parse(line).status as number, quota };
+  };
+  const first = await ask();
+  const second = await ask();
+  assert.deepEqual([first.status, second.status], [200, 304]);
+  assert.deepEqual(second.page, first.page);
+  assert.equal(second.quota[0].remaining, first.quota[0].remaining - 1);
+  await publish(service, [...cast, newSignal]);
+  const third = await ask();
+  assert.equal(third.status, 200);
+  assert.equal(third.page.data[0].title, "A fund closes");
+});

@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { startService, type TestService } from "../support/service.ts";
-import { forEachClient } from "./each-client.ts";
+import { forEachClient as test } from "./each-client.ts";
 import { publish, records } from "./publish.ts";
 
 const settings = { EXPORTS: "on" };
@@ -67,37 +67,34 @@ async function signalFile(service: TestService) {
   return { of, text: (await service.get(`/exports/${version}/signal.ndjson`)).text as string };
 }
 
-forEachClient(
-  "the publications are listed newest first, and a step is read whole within any quota",
-  async (t, client) => {
-    const service = await startService(t, { records: records(20) });
-    await publish(service, records(270));
-    const versions = [await publish(service, records(20)), await publish(service, records(25))];
-    const { key } = await service.newKey({ quotas: { minute: 1 } });
-    const onSleep = (seconds: number) => service.clock.advance(seconds);
-    const options = { baseUrl: service.url, key };
-    const list = { what: "list", operation: "changes", query: { limit: 2 }, options } as const;
-    const { value: publications, trace } = await client.do({ ...list, onSleep });
-    const { body } = await service.get("/changes");
-    assert.deepEqual(publications, body.data, trace);
-    assert.deepEqual(
-      publications.slice(0, 2).map(({ version }: { version: string }) => version),
-      versions.toReversed(),
-    );
-    const [, , { from, version, step }] = publications;
-    const result = await client.do({ what: "step", of: [from, version], options, onSleep });
-    const { text } = await service.get(step, { "x-api-key": (await service.newKey()).key });
-    const [head, ...changes] = text
-      .trimEnd()
-      .split("\n")
-      .map((line: string) => JSON.parse(line));
-    assert.ok(changes.length > 200);
-    assert.deepEqual(result.value, { head, changes }, result.trace);
-    assert.ok(result.waits.length >= 2);
-  },
-);
+test("the publications are listed newest first, and a step is read whole within any quota", async (t, client) => {
+  const service = await startService(t, { records: records(20) });
+  await publish(service, records(270));
+  const versions = [await publish(service, records(20)), await publish(service, records(25))];
+  const { key } = await service.newKey({ quotas: { minute: 1 } });
+  const onSleep = (seconds: number) => service.clock.advance(seconds);
+  const options = { baseUrl: service.url, key };
+  const list = { what: "list", operation: "changes", query: { limit: 2 }, options } as const;
+  const { value: publications, trace } = await client.do({ ...list, onSleep });
+  const { body } = await service.get("/changes");
+  assert.deepEqual(publications, body.data, trace);
+  assert.deepEqual(
+    publications.slice(0, 2).map(({ version }: { version: string }) => version),
+    versions.toReversed(),
+  );
+  const [, , { from, version, step }] = publications;
+  const result = await client.do({ what: "step", of: [from, version], options, onSleep });
+  const { text } = await service.get(step, { "x-api-key": (await service.newKey()).key });
+  const [head, ...changes] = text
+    .trimEnd()
+    .split("\n")
+    .map((line: string) => JSON.parse(line));
+  assert.ok(changes.length > 200);
+  assert.deepEqual(result.value, { head, changes }, result.trace);
+  assert.ok(result.waits.length >= 2);
+});
 
-forEachClient("a path is made of what it is to name, whatever that is", async (t, client) => {
+test("a path is made of what it is to name, whatever that is", async (t, client) => {
   const service = await startService(t);
   const { url, asked } = await proxied(t, service);
   const options = { baseUrl: url, key: service.key };
@@ -114,7 +111,7 @@ forEachClient("a path is made of what it is to name, whatever that is", async (t
   );
 });
 
-forEachClient("a step that lacks its head or a change is none", async (t, client) => {
+test("a step that lacks its head or a change is none", async (t, client) => {
   const service = await startService(t, { records: records(20) });
   await publish(service, records(25));
   const [{ from, version }] = (await service.get("/changes")).body.data;
@@ -136,79 +133,70 @@ forEachClient("a step that lacks its head or a change is none", async (t, client
   }
 });
 
-forEachClient(
-  "the files of a dataset are listed and come as they are served, where there are any",
-  async (t, client) => {
-    const service = await startService(t, { records: records(250), settings });
-    const options = { baseUrl: service.url, key: service.key };
-    const { of, text } = await signalFile(service);
-    const file = await client.do({ what: "file", of, options });
-    assert.equal(file.value, text, file.trace);
-    const { value } = await client.do({ what: "exports", options });
-    assert.deepEqual(value, (await service.get("/exports")).body.data);
-    const listed = value[0].files.find(({ path }: { path: string }) => path.endsWith(of[1]));
-    assert.equal(listed.sha256, hash("sha256", file.value));
+test("the files of a dataset are listed and come as they are served, where there are any", async (t, client) => {
+  const service = await startService(t, { records: records(250), settings });
+  const options = { baseUrl: service.url, key: service.key };
+  const { of, text } = await signalFile(service);
+  const file = await client.do({ what: "file", of, options });
+  assert.equal(file.value, text, file.trace);
+  const { value } = await client.do({ what: "exports", options });
+  assert.deepEqual(value, (await service.get("/exports")).body.data);
+  const listed = value[0].files.find(({ path }: { path: string }) => path.endsWith(of[1]));
+  assert.equal(listed.sha256, hash("sha256", file.value));
 
-    const without = await startService(t);
-    const none = { baseUrl: without.url, key: without.key };
-    for (const what of ["exports", "file"] as const) {
-      const { error } = await client.do({ what, of, options: none });
-      assert.equal(error!.code, "unknown-path");
-    }
-  },
-);
+  const without = await startService(t);
+  const none = { baseUrl: without.url, key: without.key };
+  for (const what of ["exports", "file"] as const) {
+    const { error } = await client.do({ what, of, options: none });
+    assert.equal(error!.code, "unknown-path");
+  }
+});
 
-forEachClient(
-  "a download that breaks off goes on where it was, as often as it takes, and is asked for no byte again",
-  async (t, client) => {
-    const service = await startService(t, { records: records(1500), settings });
-    const { of, text } = await signalFile(service);
-    const cutAfter = 100_000;
-    const { url, asked } = await proxied(t, service, (_, body) =>
-      body.length > cutAfter ? { cutAfter } : undefined,
-    );
-    const options = { baseUrl: url, key: service.key, retriesMax: 1 };
-    const result = await client.do({ what: "file", of, options });
-    assert.ok(result.value === text, result.trace);
-    assert.equal(asked[0]!.range, undefined);
-    const [, ...ranges] = asked.map(({ range }) => range);
-    assert.ok(ranges.length >= 3, ranges.join());
-    const starts = ranges.map((range) => Number(/^bytes=(\d+)-$/.exec(range!)![1]));
-    // What was on its way when the connection was lost may not have come.
-    for (const [i, start] of starts.entries()) {
-      const before = starts[i - 1] ?? 0;
-      assert.ok(start > before && start <= before + cutAfter, starts.join());
-    }
-    assert.ok(result.waits.every(({ attempt, seconds }) => attempt === 1 && seconds <= 0.5));
-  },
-);
+test("a download that breaks off goes on where it was, as often as it takes, and is asked for no byte again", async (t, client) => {
+  const service = await startService(t, { records: records(1500), settings });
+  const { of, text } = await signalFile(service);
+  const cutAfter = 100_000;
+  const { url, asked } = await proxied(t, service, (_, body) =>
+    body.length > cutAfter ? { cutAfter } : undefined,
+  );
+  const options = { baseUrl: url, key: service.key, retriesMax: 1 };
+  const result = await client.do({ what: "file", of, options });
+  assert.ok(result.value === text, result.trace);
+  assert.equal(asked[0]!.range, undefined);
+  const [, ...ranges] = asked.map(({ range }) => range);
+  assert.ok(ranges.length >= 3, ranges.join());
+  const starts = ranges.map((range) => Number(/^bytes=(\d+)-$/.exec(range!)![1]));
+  // What was on its way when the connection was lost may not have come.
+  for (const [i, start] of starts.entries()) {
+    const before = starts[i - 1] ?? 0;
+    assert.ok(start > before && start <= before + cutAfter, starts.join());
+  }
+  assert.ok(result.waits.every(({ attempt, seconds }) => attempt === 1 && seconds <= 0.5));
+});
 
-forEachClient(
-  "a proxy that ignores ranges costs time but no byte, and does not keep a download going for ever",
-  async (t, client) => {
-    const service = await startService(t, { records: records(1500), settings });
-    const { of, text } = await signalFile(service);
-    const whole = Buffer.from(text);
-    let tries = 0;
-    const cuts = (lengths: readonly number[]) =>
-      proxied(t, service, () => {
-        const cutAfter = lengths[tries++ % lengths.length]!;
-        return { status: 200, body: whole, ...(cutAfter < whole.length && { cutAfter }) };
-      });
-    const order = async (lengths: readonly number[]) => {
-      tries = 0;
-      const { url } = await cuts(lengths);
-      const options = { baseUrl: url, key: service.key, retriesMax: 3 };
-      return client.do({ what: "file", of, options });
-    };
-    const { value, trace } = await order([150_000, 10_000, whole.length]);
-    assert.ok(value === text, trace);
-    assert.equal((await order([150_000, 10_000])).error!.name, "NetworkError");
-    assert.ok(tries <= 8, String(tries));
-  },
-);
+test("a proxy that ignores ranges costs time but no byte, and does not keep a download going for ever", async (t, client) => {
+  const service = await startService(t, { records: records(1500), settings });
+  const { of, text } = await signalFile(service);
+  const whole = Buffer.from(text);
+  let tries = 0;
+  const cuts = (lengths: readonly number[]) =>
+    proxied(t, service, () => {
+      const cutAfter = lengths[tries++ % lengths.length]!;
+      return { status: 200, body: whole, ...(cutAfter < whole.length && { cutAfter }) };
+    });
+  const order = async (lengths: readonly number[]) => {
+    tries = 0;
+    const { url } = await cuts(lengths);
+    const options = { baseUrl: url, key: service.key, retriesMax: 3 };
+    return client.do({ what: "file", of, options });
+  };
+  const { value, trace } = await order([150_000, 10_000, whole.length]);
+  assert.ok(value === text, trace);
+  assert.equal((await order([150_000, 10_000])).error!.name, "NetworkError");
+  assert.ok(tries <= 8, String(tries));
+});
 
-forEachClient("a file that never comes is an error in the end", async (t, client) => {
+test("a file that never comes is an error in the end", async (t, client) => {
   const service = await startService(t, { records: records(250), settings });
   const { of } = await signalFile(service);
   const { url, asked } = await proxied(t, service, () => ({ cutAfter: 0 }));
@@ -218,7 +206,7 @@ forEachClient("a file that never comes is an error in the end", async (t, client
   assert.deepEqual([asked.length, waits.length], [3, 2]);
 });
 
-forEachClient("a file that becomes another one while it is read is an error", async (t, client) => {
+test("a file that becomes another one while it is read is an error", async (t, client) => {
   const service = await startService(t, { records: records(1500), settings });
   const { of } = await signalFile(service);
   let tries = 0;
@@ -232,20 +220,17 @@ forEachClient("a file that becomes another one while it is read is an error", as
   assert.equal(tries, 2);
 });
 
-forEachClient(
-  "a connection that is lost after the last byte of a file costs nothing but the question whether there is more",
-  async (t, client) => {
-    const service = await startService(t, { records: records(250), settings });
-    const { of, text } = await signalFile(service);
-    let tries = 0;
-    const { url, asked } = await proxied(t, service, (_, body) =>
-      ++tries === 1
-        ? { cutAfter: body.length, headers: { "content-length": String(body.length + 1) } }
-        : undefined,
-    );
-    const options = { baseUrl: url, key: service.key };
-    const result = await client.do({ what: "file", of, options });
-    assert.ok(result.value === text, result.trace);
-    assert.equal(asked.length, 2);
-  },
-);
+test("a connection that is lost after the last byte of a file costs nothing but the question whether there is more", async (t, client) => {
+  const service = await startService(t, { records: records(250), settings });
+  const { of, text } = await signalFile(service);
+  let tries = 0;
+  const { url, asked } = await proxied(t, service, (_, body) =>
+    ++tries === 1
+      ? { cutAfter: body.length, headers: { "content-length": String(body.length + 1) } }
+      : undefined,
+  );
+  const options = { baseUrl: url, key: service.key };
+  const result = await client.do({ what: "file", of, options });
+  assert.ok(result.value === text, result.trace);
+  assert.equal(asked.length, 2);
+});

@@ -11,7 +11,7 @@ import {
   type ListOptions,
 } from "../../clients/typescript/src/index.ts";
 import { type Problem } from "../../clients/typescript/src/types.ts";
-import { hasTool } from "../support/installed-tool.ts";
+import { hasTool } from "../support/machine.ts";
 
 export type Operation = "gps" | "principals" | "signals" | "projects" | "changes";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
-import { freePort } from "../support/free-port.ts";
-import { forEachClient, type GivenError, type Result } from "./each-client.ts";
+import { freePort } from "../support/ports.ts";
+import { forEachClient as test, type GivenError, type Result } from "./each-client.ts";
 
 const page = JSON.stringify({
   data: [],
@@ -50,7 +50,7 @@ const key = `gpr_${"k".repeat(36)}`;
 
 const namesOf = ({ waits }: Result) => waits.map(({ error }) => error.name);
 
-forEachClient("a lost connection is tried again, a little later each time", async (t, client) => {
+test("a lost connection is tried again, a little later each time", async (t, client) => {
   const script = [answers.hangUp, answers.cut, answers.hangUp, answers.page];
   const { baseUrl, headers } = await scripted(t, script);
   const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
@@ -66,27 +66,24 @@ forEachClient("a lost connection is tried again, a little later each time", asyn
   assert.deepEqual(ids, [`${id}.1`, `${id}.2`, `${id}.3`, `${id}.4`]);
 });
 
-forEachClient(
-  "in the end a network error says where, why and under which id",
-  async (t, client) => {
-    const { baseUrl } = await scripted(t, [answers.hangUp, answers.hangUp]);
-    const options = { baseUrl, key, retriesMax: 1 };
-    const lost = (await client.do({ ...fetchSignals, options })).error!;
-    const nobody = { ...options, baseUrl: `http://127.0.0.1:${await freePort()}` };
-    const refused = (await client.do({ ...fetchSignals, options: nobody })).error!;
-    for (const { name, message, requestId } of [lost, refused]) {
-      assert.equal(name, "NetworkError");
-      assert.match(requestId!, /^client_[0-9a-f]{20}\.2$/);
-      assert.match(
-        message,
-        /^http:\/\/127\.0\.0\.1:\d+\/fetch-signals gave no answer: .+\. \(request /,
-      );
-    }
-    assert.match(refused.message, /refused/i);
-  },
-);
+test("in the end a network error says where, why and under which id", async (t, client) => {
+  const { baseUrl } = await scripted(t, [answers.hangUp, answers.hangUp]);
+  const options = { baseUrl, key, retriesMax: 1 };
+  const lost = (await client.do({ ...fetchSignals, options })).error!;
+  const nobody = { ...options, baseUrl: `http://127.0.0.1:${await freePort()}` };
+  const refused = (await client.do({ ...fetchSignals, options: nobody })).error!;
+  for (const { name, message, requestId } of [lost, refused]) {
+    assert.equal(name, "NetworkError");
+    assert.match(requestId!, /^client_[0-9a-f]{20}\.2$/);
+    assert.match(
+      message,
+      /^http:\/\/127\.0\.0\.1:\d+\/fetch-signals gave no answer: .+\. \(request /,
+    );
+  }
+  assert.match(refused.message, /refused/i);
+});
 
-forEachClient("a try that takes too long is given up", async (t, client) => {
+test("a try that takes too long is given up", async (t, client) => {
   const { baseUrl } = await scripted(t, [answers.silence]);
   const options = { baseUrl, key, timeoutSeconds: 0.05, retriesMax: 0 };
   const { error } = await client.do({ ...fetchSignals, options });
@@ -94,7 +91,7 @@ forEachClient("a try that takes too long is given up", async (t, client) => {
   assert.match(error.message, /it took longer than 0\.05 s|timed out/);
 });
 
-forEachClient("a body that trickles is given up as well", async (t, client) => {
+test("a body that trickles is given up as well", async (t, client) => {
   const trickle = (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "application/json" });
     const timer = setInterval(() => response.write(" "), 5);
@@ -106,27 +103,24 @@ forEachClient("a body that trickles is given up as well", async (t, client) => {
   assert.equal(error?.name, "NetworkError");
 });
 
-forEachClient(
-  "a proxy that cannot reach the service is waited for, as it says",
-  async (t, client) => {
-    const inAMinute = new Date(Date.now() + 60_000).toUTCString();
-    const { baseUrl } = await scripted(t, [
-      answers.html(503, { "retry-after": "7" }),
-      answers.html(503, { "retry-after": inAMinute }),
-      answers.html(502),
-      answers.html(429, { "retry-after": "4" }),
-      answers.page,
-    ]);
-    const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
-    assert.equal(result.value?.pagination.total, 0, result.trace);
-    const [first, second, third, fourth] = result.waits.map(({ seconds }) => seconds);
-    assert.deepEqual([first, fourth], [7, 4]);
-    assert.ok(second! > 0 && second! <= 60, `${second}`);
-    assert.ok(third! >= 1 && third! <= 2, `${third}`);
-  },
-);
+test("a proxy that cannot reach the service is waited for, as it says", async (t, client) => {
+  const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+  const { baseUrl } = await scripted(t, [
+    answers.html(503, { "retry-after": "7" }),
+    answers.html(503, { "retry-after": inAMinute }),
+    answers.html(502),
+    answers.html(429, { "retry-after": "4" }),
+    answers.page,
+  ]);
+  const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
+  assert.equal(result.value?.pagination.total, 0, result.trace);
+  const [first, second, third, fourth] = result.waits.map(({ seconds }) => seconds);
+  assert.deepEqual([first, fourth], [7, 4]);
+  assert.ok(second! > 0 && second! <= 60, `${second}`);
+  assert.ok(third! >= 1 && third! <= 2, `${third}`);
+});
 
-forEachClient("what is no answer of the service is said to be none, once", async (t, client) => {
+test("what is no answer of the service is said to be none, once", async (t, client) => {
   const ask = async (answer: (response: ServerResponse) => void): Promise<GivenError> => {
     const { baseUrl } = await scripted(t, [answer, answers.page]);
     const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
@@ -151,21 +145,18 @@ forEachClient("what is no answer of the service is said to be none, once", async
     assert.equal((await ask(answers.json(body))).status, 200, body);
 });
 
-forEachClient(
-  "a cache that gives one page for every offset does not keep a listing going for ever",
-  async (t, client) => {
-    const next = { ...JSON.parse(page).pagination, has_more: true, next_offset: 20 };
-    const same = answers.json(JSON.stringify({ ...JSON.parse(page), pagination: next }));
-    const { baseUrl, headers } = await scripted(t, [same, same, same, same, same]);
-    for (const operation of ["signals", "changes"] as const) {
-      const { error } = await client.do({ what: "list", operation, options: { baseUrl, key } });
-      assert.match(error!.message, /offset=20 with another page/, operation);
-    }
-    assert.equal(headers.length, 4);
-  },
-);
+test("a cache that gives one page for every offset does not keep a listing going for ever", async (t, client) => {
+  const next = { ...JSON.parse(page).pagination, has_more: true, next_offset: 20 };
+  const same = answers.json(JSON.stringify({ ...JSON.parse(page), pagination: next }));
+  const { baseUrl, headers } = await scripted(t, [same, same, same, same, same]);
+  for (const operation of ["signals", "changes"] as const) {
+    const { error } = await client.do({ what: "list", operation, options: { baseUrl, key } });
+    assert.match(error!.message, /offset=20 with another page/, operation);
+  }
+  assert.equal(headers.length, 4);
+});
 
-forEachClient("the key does not follow a redirect", async (t, client) => {
+test("the key does not follow a redirect", async (t, client) => {
   const elsewhere = await scripted(t, [answers.page]);
   const { baseUrl } = await scripted(t, [
     answers.html(302, { location: `${elsewhere.baseUrl}/fetch-signals` }),
@@ -176,7 +167,7 @@ forEachClient("the key does not follow a redirect", async (t, client) => {
   assert.deepEqual([waits, elsewhere.headers], [[], []]);
 });
 
-forEachClient("an address that would hide a mistake is refused", async (_t, client) => {
+test("an address that would hide a mistake is refused", async (_t, client) => {
   for (const baseUrl of ["ftp://a.example", "https://a:b@a.example", "https://a.example?x=1"]) {
     const { error } = await client.do({ ...fetchSignals, options: { baseUrl, key } });
     assert.match(error!.message, /^base(?:Url|_url) must /);

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { test, type TestContext } from "node:test";
+import { typeFiles } from "../../clients/write-types.ts";
 import { hasOutside, outsideCommand } from "../outside/outside.ts";
 import { browser } from "../support/browser.ts";
 import { cast } from "../support/cast.ts";
@@ -125,4 +126,33 @@ test("in a browser the client reads, waits and tells errors from another origin"
     [code, refused.code, refused.retry_after],
     ["invalid-parameters", "quota-exceeded", 60],
   );
+});
+
+test("the types of the clients are what openapi.json says", () => {
+  for (const [path, wanted] of Object.entries(typeFiles()))
+    assert.ok(
+      readFileSync(path, "utf8") === wanted,
+      `${path} is not what openapi.json says: run 'npm run openapi' and look at the difference.`,
+    );
+});
+
+test("both clients have the version of the service they come with", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  const ours = JSON.parse(readFileSync("clients/typescript/package.json", "utf8")) as {
+    version: string;
+  };
+  const [, python] = /^__version__ = "(.+)"$/m.exec(
+    readFileSync("clients/python/gp_records.py", "utf8"),
+  )!;
+  assert.deepEqual([ours.version, python], [version, version]);
+});
+
+test("the client in TypeScript has no dependencies and imports nothing but its own files", () => {
+  const manifest = JSON.parse(readFileSync("clients/typescript/package.json", "utf8")) as object;
+  assert.ok(!("dependencies" in manifest));
+  for (const name of readdirSync("clients/typescript/src")) {
+    const text = readFileSync(`clients/typescript/src/${name}`, "utf8");
+    for (const [, target] of text.matchAll(/\bfrom "([^"]+)"/g))
+      assert.match(target!, /^\.\/[\w-]+\.ts$/);
+  }
 });

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { test as onFile } from "node:test";
+import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { listAccounts, suspendAccount } from "#accounts/accounts.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { mintId } from "#datasets/draft-record.ts";
+import { readAssets } from "#pages/assets.ts";
+import { browser } from "../support/browser.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
-import { forEachStore as test } from "../support/for-each-store.ts";
 import { createKey } from "../support/key-forms.ts";
 import { withControl } from "../support/own-account.ts";
 import { headingOf, openPages, setMinuteQuota, textOf } from "../support/record-pages.ts";
-import type { Page } from "../support/user.ts";
+import type { Page, TestUser } from "../support/user.ts";
 
 /** The links that narrow down, with the counts beside them: path → count. */
 function choices({ text }: Page): Map<string, number> {
@@ -185,29 +186,26 @@ test("neither a suspended account nor somebody who is not signed in sees records
 });
 
 // How the datasets of a database are taken over is told in test/datasets/shared-service.test.ts.
-onFile(
-  "without records the page says so and counts nothing; records published later are shown without a restart",
-  async (t) => {
-    const { service, user } = await openPages(t, { records: null });
-    const empty = await user.get("/account/browse");
-    assert.equal(empty.status, 503);
-    assert.equal(empty.headers.get("retry-after"), "5");
-    assert.equal(headingOf(empty), "No records yet");
-    const catalogue = openCatalogue(join(service.dataDir, "datasets"));
-    const [northwind] = cast;
-    for (const [count, records] of [
-      [1, [northwind]],
-      [10, cast],
-    ] as const) {
-      await importRecords(catalogue, records, { nowMilliseconds: service.clock.now() });
-      const version = catalogue.currentVersion();
-      while ((await service.get("/fetch-signals")).headers.get("dataset-version") !== version)
-        await setTimeout(50);
-      service.clock.advance(61);
-      assert.match(headingOf(await user.get("/account/browse")), new RegExp(`^${count} GP`));
-    }
-  },
-);
+test("without records the page says so and counts nothing; records published later are shown without a restart", async (t) => {
+  const { service, user } = await openPages(t, { records: null });
+  const empty = await user.get("/account/browse");
+  assert.equal(empty.status, 503);
+  assert.equal(empty.headers.get("retry-after"), "5");
+  assert.equal(headingOf(empty), "No records yet");
+  const catalogue = openCatalogue(join(service.dataDir, "datasets"));
+  const [northwind] = cast;
+  for (const [count, records] of [
+    [1, [northwind]],
+    [10, cast],
+  ] as const) {
+    await importRecords(catalogue, records, { nowMilliseconds: service.clock.now() });
+    const version = catalogue.currentVersion();
+    while ((await service.get("/fetch-signals")).headers.get("dataset-version") !== version)
+      await setTimeout(50);
+    service.clock.advance(61);
+    assert.match(headingOf(await user.get("/account/browse")), new RegExp(`^${count} GP`));
+  }
+});
 
 test("a former id of a GP leads to it, and an unknown one to a page that says so", async (t) => {
   const former = "gp_0123456789abcdef";
@@ -220,4 +218,183 @@ test("a former id of a GP leads to it, and an unknown one to a page that says so
   const unknown = await user.get("/account/browse/gp/gp_fedcba9876543210");
   assert.equal(unknown.status, 404);
   assert.equal(headingOf(unknown), "There is no such GP");
+});
+
+const hostile = `<script>alert("a")</script>'&amp;<img src=x onerror=alert(1)>`;
+
+test("the content of records is shown as text", async (t) => {
+  const provenance = { basis: "stated", confidence: 0.5, url: "https://example.org/?<script>" };
+  const records = [
+    {
+      record: "gp",
+      id: "bad",
+      name: `Bad ${hostile}`,
+      legal_name: `Legal ${hostile}`,
+      aliases: [`Alias ${hostile}`],
+      description: hostile,
+      website: `https://example.org/"onclick="alert(1)`,
+      hq_city: hostile,
+      tags: [`tag ${hostile}`],
+      themes: [`theme ${hostile}`],
+      markets: [`market ${hostile}`],
+      provenance,
+    },
+    {
+      record: "principal",
+      id: "p",
+      name: `Person ${hostile}`,
+      title: hostile,
+      email: hostile,
+      gps: ["bad"],
+      provenance,
+    },
+    {
+      record: "signal",
+      id: "s",
+      title: `Signal ${hostile}`,
+      date: "2026",
+      market: hostile,
+      url: `http://x/'"><b>`,
+      gps: ["bad"],
+      provenance,
+    },
+    {
+      record: "project",
+      id: "j",
+      name: `Project ${hostile}`,
+      city: hostile,
+      gps: ["bad"],
+      provenance,
+    },
+  ];
+  const { user } = await openPages(t, { records });
+  const gp = await user.get(`/account/browse/gp/${mintId("gp", "own", "bad")}`);
+  const pages = [
+    gp,
+    await user.get("/account/browse"),
+    await user.get("/account/browse/signals"),
+    await user.get(`/account/browse?market=${encodeURIComponent(hostile)}`),
+  ];
+  for (const { status, text } of pages) {
+    assert.ok(status === 200 || status === 400);
+    assert.ok(text.includes("alert"), "it is shown");
+    assert.doesNotMatch(text, /<script>|<img src=x|<b>/);
+    assert.doesNotMatch(text.replaceAll(/"[^"]*"/g, '""'), /<[^>]*\son\w+=/);
+  }
+  for (const word of ["Bad", "Legal", "Alias", "Person", "Signal", "Project"])
+    assert.ok(textOf(gp.text).includes(`${word} ${hostile}`), word);
+});
+
+/** As much of everything as a record may have. */
+function enormous() {
+  const long = (what: string) => `${what} ${"&wwwwwwww ".repeat(60)}`.slice(0, 500);
+  const gps = ["big"];
+  const many = <R>(make: (i: number) => R) => Array.from({ length: 130 }, (_, i) => make(i));
+  const url = `https://example.org/${"a".repeat(1900)}`;
+  return [
+    {
+      record: "gp",
+      id: "big",
+      name: long("Big"),
+      aliases: many((i) => long(`Alias ${i}`)),
+      description: "&".repeat(10_000),
+      tags: many((i) => `tag ${i} ${"&".repeat(80)}`),
+      markets: many((i) => `market ${i} ${"&".repeat(80)}`),
+      external_ids: { other: many((i) => `${i} ${"x".repeat(90)}`) },
+    },
+    ...many((i) => ({
+      record: "principal",
+      id: `${i}`,
+      name: long(`Person ${i}`),
+      gps,
+      provenance: { url },
+    })),
+    ...many((i) => ({
+      record: "signal",
+      id: `${i}`,
+      title: long(`Signal ${i}`),
+      date: "2026",
+      url,
+      gps,
+    })),
+    ...many((i) => ({ record: "project", id: `${i}`, name: long(`Project ${i}`), gps })),
+  ];
+}
+
+async function assertSmall(user: TestUser, path: string): Promise<Page> {
+  const page = await user.get(path);
+  assert.equal(page.status, 200, path);
+  const assets = readAssets()
+    .filter(({ path: asset }) => page.text.includes(`"${asset}"`))
+    .reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const bytes = Buffer.byteLength(page.text) + assets;
+  assert.ok(bytes <= 60_000, `${path}: ${bytes} bytes`);
+  return page;
+}
+
+test("a page stays small whatever its records hold, has the true totals, and leads to the rest", async (t) => {
+  const { service, user } = await openPages(t, { records: enormous() });
+  const id = mintId("gp", "own", "big");
+  const { text } = await assertSmall(user, `/account/browse/gp/${id}`);
+  assert.match(text, /130 signals/);
+  for (const operation of ["fetch-principals", "fetch-signals", "fetch-projects"]) {
+    const [, shown, path] = new RegExp(
+      `The first (\\d+) of 130\\. The others:\\s*<a[^>]*>/(${operation}[^<]*)</a`,
+    ).exec(text)!;
+    const { status, body } = await service.get(`/${textOf(path!)}`);
+    assert.equal(status, 200);
+    assert.equal(body.pagination.offset, Number(shown));
+    assert.equal(body.pagination.total, 130);
+  }
+  const chosen = Array.from({ length: 10 }, (_, i) => `market=${"m".repeat(90)}${i}`).join("&");
+  await assertSmall(user, "/account/browse");
+  await assertSmall(user, `/account/browse?${chosen}`);
+  await assertSmall(user, "/account/browse/signals");
+});
+
+const suggest = (name: string, text: string) =>
+  `/account/browse/suggest?${new URLSearchParams({ name, text }).toString()}`;
+
+test("suggestions are known values, the likeliest first, free of charge", async (t) => {
+  const { user } = await openPages(t);
+  const ask = async (name: string, text: string) =>
+    JSON.parse((await user.get(suggest(name, text))).text) as string[];
+  assert.deepEqual(await ask("gp_name", "nor"), ["Northwind Residential Partners"]);
+  assert.deepEqual(await ask("gp_name", "stone"), [
+    "Stonehaven Realty",
+    "Blackstone Ridge Capital",
+  ]);
+  assert.deepEqual(await ask("gp_name", "n"), []);
+  assert.deepEqual(await ask("market", "dal"), ["Dallas, TX"]);
+  assert.deepEqual(await ask("market", "fort worht"), ["Fort Worth", "Fort Worth, TX"]);
+  assert.deepEqual(await ask("tag", "re"), ["reg_d_506c", "retail", "core"]);
+  assert.deepEqual(await ask("theme", "BUILD to"), ["build_to_rent"]);
+  assert.deepEqual(await ask("type", "new_o"), ["new_offering"]);
+  for (const name of ["limit", "__proto__", ""]) assert.deepEqual(await ask(name, "a"), []);
+  assert.match((await user.get("/account/usage/quota")).text, /"used":"0 of 60"/);
+});
+
+test("without records there are no suggestions", async (t) => {
+  const { user } = await openPages(t, { records: null });
+  assert.equal((await user.get(suggest("gp_name", "kkr"))).text, "[]");
+});
+
+test("with a script suggestions appear while one types", async (t) => {
+  const chrome = await browser(t);
+  if (chrome === null) return;
+  const { service, user } = await openPages(t);
+  const page = await chrome.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", ({ message }) => faults.push(message));
+  await page
+    .context()
+    .addCookies(Array.from(user.cookies, ([name, value]) => ({ name, value, url: service.url })));
+  await page.goto(`${service.url}/account/browse`);
+  await page.locator('[name="gp_name"]').fill("societe");
+  const options = page.locator("#gp-names option");
+  await options.waitFor({ state: "attached" });
+  assert.equal(await options.getAttribute("value"), "Société Générale Immobilier");
+  await page.locator('[name="gp_name"]').press("Enter");
+  await page.getByRole("heading", { name: /^1 GP/ }).waitFor();
+  assert.deepEqual(faults, []);
 });

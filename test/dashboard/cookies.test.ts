@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isSameOrigin } from "#dashboard/answer-request.ts";
 import { endCookie, readCookie, setCookie } from "#dashboard/cookies.ts";
+import { type PageRequest, ownOrigin } from "#dashboard/messages.ts";
+import { page, findRoute, route } from "#dashboard/screen.ts";
+import { routes } from "#dashboard/screens/index.ts";
+import { ownPath } from "#dashboard/screens/sign-in.ts";
 
 test("over https a cookie ends under the name and on the terms it was set with", () => {
   assert.match(endCookie("session", true), /^__Host-gp_session=; .*Secure; Max-Age=0$/);
@@ -22,4 +27,119 @@ test("a cookie is found among others, and ignored if it is sent twice", () => {
   assert.equal(readCookie("x__Host-gp_session=abc", "session", true), null);
   assert.equal(readCookie("", "session", true), null);
   assert.equal(readCookie(undefined, "session", true), null);
+});
+
+const originOf = (publicUrl: string | null, host?: string) =>
+  ownOrigin({ publicUrl }, { headers: host === undefined ? {} : { host } });
+
+test("with PUBLIC_URL the Host header is ignored", () => {
+  const own = originOf("https://records.example/gp", "evil.example");
+  assert.deepEqual(own, {
+    origin: "https://records.example",
+    base: "https://records.example/gp",
+    isSecure: true,
+  });
+});
+
+test("without PUBLIC_URL pages are served to this machine only", () => {
+  for (const host of ["localhost", "localhost:8080", "127.0.0.1:8080", "127.3.2.1", "[::1]:80"])
+    assert.deepEqual(originOf(null, host), {
+      origin: `http://${host}`,
+      base: `http://${host}`,
+      isSecure: false,
+    });
+  for (const host of ["evil.example", "127.0.0.1.evil.example", "localhost.evil", "10.0.0.1", ""])
+    assert.equal(originOf(null, host), null, host);
+  assert.equal(originOf(null), null);
+});
+
+test("a password never travels over plain http to another machine", () => {
+  assert.equal(originOf("http://records.example"), null);
+  assert.equal(originOf("http://127.0.0.1:8080")!.isSecure, false);
+});
+
+test("signing in leads to a path of the account pages, with its query", () => {
+  for (const path of [
+    "/account",
+    "/account/keys",
+    "/account/keys/key_0a1b2c3d",
+    "/account/browse?gp_name=a%20b&tag=x+y",
+  ])
+    assert.equal(ownPath(path), path);
+});
+
+test("everything else leads to the account's first page", () => {
+  for (const text of [
+    null,
+    "",
+    "/",
+    "/docs",
+    "account",
+    "/accounts",
+    "/account/",
+    "/account//evil.example",
+    "/account/../docs",
+    "/account/%2e%2e",
+    "/account\\evil",
+    "/account/keys#x",
+    "/account\n",
+    "//evil.example/account",
+    "https://evil.example/account",
+  ])
+    assert.equal(ownPath(text), "/account", String(text));
+});
+
+const own = "https://records.example";
+const isOurs = (headers: PageRequest["headers"]) => isSameOrigin({ headers }, own);
+
+test("Sec-Fetch-Site decides where a form comes from", () => {
+  assert.ok(isOurs({ "sec-fetch-site": "same-origin" }));
+  for (const site of ["cross-site", "same-site", "none", ""])
+    assert.ok(!isOurs({ "sec-fetch-site": site, origin: own }), site);
+});
+
+test("beside Sec-Fetch-Site, an Origin has to be our own or none", () => {
+  const site = { "sec-fetch-site": "same-origin" };
+  // Browsers send `null` for a form of a page without a referrer.
+  for (const origin of [own, "null"]) assert.ok(isOurs({ ...site, origin }), origin);
+  for (const origin of ["https://evil.example", "http://records.example", `${own}:444`, ""])
+    assert.ok(!isOurs({ ...site, origin }), origin);
+});
+
+test("without Sec-Fetch-Site the Origin has to be exactly our own", () => {
+  assert.ok(isOurs({ origin: own }));
+  for (const origin of ["https://evil.example", "null", "http://records.example", `${own}:444`])
+    assert.ok(!isOurs({ origin }), origin);
+});
+
+test("a form with neither header is not ours", () => {
+  assert.ok(!isOurs({}));
+});
+
+const serve = () => page("");
+const some = [
+  route("/account/keys", "member", { GET: serve }),
+  route("/account/keys/{id}", "member", { GET: serve }),
+  route("/account/keys/{id}/revoke", "member", { POST: serve }),
+];
+
+test("a route matches a whole path and gives the text of its named segments", () => {
+  assert.equal(findRoute(some, "/account/keys")!.found, some[0]);
+  assert.deepEqual(findRoute(some, "/account/keys/key_1"), {
+    found: some[1],
+    names: { id: "key_1" },
+  });
+  assert.deepEqual(findRoute(some, "/account/keys/key_1/revoke")!.names, { id: "key_1" });
+  for (const path of ["/account", "/account/keys/", "/account/keys//revoke", "/account/keys/a/b"])
+    assert.equal(findRoute(some, path), undefined, path);
+});
+
+test("no two routes of the account pages have the same path", () => {
+  const paths = routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, "{}"));
+  assert.deepEqual(paths, [...new Set(paths)]);
+});
+
+test("every route serves GET or POST", () => {
+  for (const { path, GET, POST } of routes)
+    assert.ok(GET !== undefined || POST !== undefined, path);
 });

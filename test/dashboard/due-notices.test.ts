@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readExpiry } from "#dashboard/screens/keys.ts";
 import { dueNotice, isQuotaNear } from "#dashboard/watch-notices.ts";
 import type { ListedKey } from "#keys/keys.ts";
 import { day, noon } from "../support/control.ts";
+import { createKey } from "../support/key-forms.ts";
+import { accountOf } from "../support/own-account.ts";
+import { startService } from "../support/service.ts";
+import { putRequests, request } from "../support/usage.ts";
+import { signedIn } from "../support/user.ts";
 
 const at = (time: number) => new Date(time).toISOString();
 const expiring = (days: number, more: Partial<ListedKey> = {}) =>
@@ -37,4 +43,50 @@ test("a key that was made for a few days is not announced as soon as it is made"
 test("a quota counts as nearly used up from 80 % on", () => {
   const near = [0, 79, 80, 100].map((used) => isQuotaNear({ used, quota: 100 }));
   assert.deepEqual(near, [false, false, true, true]);
+});
+
+const expiry = (choice: string, lastDay = "") => readExpiry(choice, lastDay, noon);
+
+test("a key ends after as many days as were chosen, or never", () => {
+  assert.equal(expiry("30"), noon + 30 * day);
+  assert.equal(expiry("90"), noon + 90 * day);
+  assert.equal(expiry("365", "2026-12-01"), noon + 365 * day);
+  assert.equal(expiry("never"), null);
+});
+
+test("a key with a last day works through it, also where that is today", () => {
+  assert.equal(expiry("date", "2026-12-31"), Date.parse("2027-01-01T00:00:00Z"));
+  assert.equal(expiry("date", "2026-11-21"), Date.parse("2026-11-22T00:00:00Z"));
+  assert.equal(expiry("date", "2028-02-29"), Date.parse("2028-03-01T00:00:00Z"));
+});
+
+test("an unknown choice or a day that is over is refused, with what to do", () => {
+  for (const choice of ["", "0", "31", "-90", "9e9", "Never", "constructor"])
+    assert.throws(() => expiry(choice), { kind: "invalid", message: /when the key expires/ });
+  for (const lastDay of ["", "tomorrow", "2026-02-30", "2026-13-01", "31.12.2026", "12026-01-01"])
+    assert.throws(() => expiry("date", lastDay), { kind: "invalid", message: /last day/ }, lastDay);
+  assert.throws(() => expiry("date", "2026-11-20"), { message: /2026-11-20 is over/ });
+  assert.throws(() => expiry("date", "9999-12-31"), { message: /10 years/ });
+});
+
+test("a log that is switched off names the setting, and an empty one says what to do", async (t) => {
+  const off = await startService(t, { records: null, settings: { USAGE_LOG_DAYS: "0" } });
+  const { text } = await (await signedIn(off, {})).get("/account/requests");
+  assert.match(text, /<h1>No log of requests<\/h1>.*<code>USAGE_LOG_DAYS<\/code> is 0/s);
+  assert.doesNotMatch(text, /<form method="get"|requests\.csv/);
+  const user = await signedIn(await startService(t, { records: null }), {});
+  assert.match((await user.get("/account/requests")).text, /No request yet\. Send one with/);
+  assert.match((await user.get("/account/requests?id=x")).text, /No request is like that/);
+});
+
+test("names of keys are cut between characters, and a problem that is no longer known is no link", async (t) => {
+  const service = await startService(t, { records: null });
+  const ada = await signedIn(service, { email: "ada@example.org" });
+  const { id: key } = await createKey(ada, { name: "😀".repeat(30) });
+  const { number: account } = await accountOf(service, "ada@example.org");
+  await putRequests(service.place, [request({ account, key, status: 400, problem: "gone-code" })]);
+  const { text } = await ada.get("/account/requests");
+  assert.ok(text.includes(`>${"😀".repeat(23)}…<`));
+  assert.match(text, /400<br \/>\s*gone-code/);
+  assert.doesNotMatch(text, /errors\/gone-code/);
 });

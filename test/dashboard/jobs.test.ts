@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import pg from "pg";
 import { createAccount } from "#accounts/accounts.ts";
 import { insertMember } from "#accounts/members.ts";
@@ -10,12 +10,10 @@ import { openControl } from "#store/stores.ts";
 import { day } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { startMailServer } from "../support/mail-server.ts";
-import { freshDatabase, runSql, whyNoPostgres } from "../support/postgres.ts";
+import { freshDatabase, runSql, onPostgres as test } from "../support/postgres.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { spawnServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-const skip = whyNoPostgres() ?? false;
 
 /** A server in a process of its own that mails notices, and the jobs it does for all. */
 async function startInstance(t: TestContext, databaseUrl: string, smtpUrl: string) {
@@ -47,139 +45,127 @@ async function startInstance(t: TestContext, databaseUrl: string, smtpUrl: strin
 
 const allJobs = ["notices", "audit", "sessions"].map((job) => `gp_records_jobs{name="${job}"}`);
 
-test(
-  "of two servers one mails notices, each once, and the other one goes on within seconds after kill -9 or a lost connection",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    const mail = await startMailServer(t);
-    const control = await openControl("/nowhere", { databaseUrl: url });
-    t.after(() => control.close());
-    const now = Date.now();
-    const account = await createAccount(control, { name: "Acme", quotas: {}, now });
-    await control.write(async (transaction) => {
-      const order = { address: readAddress("ada@example.org"), password: "", now };
-      const { id: person } = await insertPerson(transaction, order);
-      await insertMember(transaction, { account: account.number, person, role: "owner", now });
-    });
-    const addNotice = (name: string) =>
-      issueKey(control, { account, name, expiresAt: now + 2 * day, now: now - 30 * day });
-    const mailed = (count: number) => eventually(() => assert.equal(mail.messages.length, count));
+test("of two servers one mails notices, each once, and the other one goes on within seconds after kill -9 or a lost connection", async (t) => {
+  const url = await freshDatabase(t);
+  const mail = await startMailServer(t);
+  const control = await openControl("/nowhere", { databaseUrl: url });
+  t.after(() => control.close());
+  const now = Date.now();
+  const account = await createAccount(control, { name: "Acme", quotas: {}, now });
+  await control.write(async (transaction) => {
+    const order = { address: readAddress("ada@example.org"), password: "", now };
+    const { id: person } = await insertPerson(transaction, order);
+    await insertMember(transaction, { account: account.number, person, role: "owner", now });
+  });
+  const addNotice = (name: string) =>
+    issueKey(control, { account, name, expiresAt: now + 2 * day, now: now - 30 * day });
+  const mailed = (count: number) => eventually(() => assert.equal(mail.messages.length, count));
 
-    await addNotice("one");
-    const two = [await startInstance(t, url, mail.url), await startInstance(t, url, mail.url)];
-    await mailed(1);
-    const { result: holder } = await eventually(async () => {
-      const held = await Promise.all(two.map(({ jobs }) => jobs()));
-      const found = held.findIndex((jobs) => jobs.length === 3);
-      assert.deepEqual(held[found], allJobs);
-      assert.deepEqual(held[1 - found], []);
-      return found;
-    });
-    const [first, second] = [two[holder]!, two[1 - holder]!];
+  await addNotice("one");
+  const two = [await startInstance(t, url, mail.url), await startInstance(t, url, mail.url)];
+  await mailed(1);
+  const { result: holder } = await eventually(async () => {
+    const held = await Promise.all(two.map(({ jobs }) => jobs()));
+    const found = held.findIndex((jobs) => jobs.length === 3);
+    assert.deepEqual(held[found], allJobs);
+    assert.deepEqual(held[1 - found], []);
+    return found;
+  });
+  const [first, second] = [two[holder]!, two[1 - holder]!];
 
-    await addNotice("two");
-    first.signal("SIGKILL");
-    await first.ended;
-    await mailed(2);
-    assert.deepEqual(await second.jobs(), allJobs);
+  await addNotice("two");
+  first.signal("SIGKILL");
+  await first.ended;
+  await mailed(2);
+  assert.deepEqual(await second.jobs(), allJobs);
 
-    const third = await startInstance(t, url, mail.url);
-    await addNotice("three");
-    await runSql(
-      url,
-      "select pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid where l.locktype = 'advisory' and a.application_name = 'gp-records jobs' and l.granted",
-    );
-    await mailed(3);
-    await eventually(async () =>
-      assert.deepEqual(
-        [...(await second.jobs()), ...(await third.jobs())].toSorted(),
-        allJobs.toSorted(),
-      ),
-    );
-    // One that stops lets go at once.
-    const [leaving, staying] = (await second.jobs()).length > 0 ? [second, third] : [third, second];
-    leaving.signal("SIGTERM");
-    assert.deepEqual(await leaving.ended, { exitCode: 0, signal: null });
-    await eventually(async () => assert.deepEqual(await staying.jobs(), allJobs));
-    assert.equal(mail.messages.length, 3);
-  },
-);
+  const third = await startInstance(t, url, mail.url);
+  await addNotice("three");
+  await runSql(
+    url,
+    "select pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid where l.locktype = 'advisory' and a.application_name = 'gp-records jobs' and l.granted",
+  );
+  await mailed(3);
+  await eventually(async () =>
+    assert.deepEqual(
+      [...(await second.jobs()), ...(await third.jobs())].toSorted(),
+      allJobs.toSorted(),
+    ),
+  );
+  // One that stops lets go at once.
+  const [leaving, staying] = (await second.jobs()).length > 0 ? [second, third] : [third, second];
+  leaving.signal("SIGTERM");
+  assert.deepEqual(await leaving.ended, { exitCode: 0, signal: null });
+  await eventually(async () => assert.deepEqual(await staying.jobs(), allJobs));
+  assert.equal(mail.messages.length, 3);
+});
 
-test(
-  "a job that an instance cannot do is done by one that can, and nobody who lost its session takes it for its own",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    const numbers = { one: 1, other: 2 };
-    const open = (jobs: ("one" | "other")[]) => {
-      const told: string[] = [];
-      const locks = openJobLocks({ url }, jobs, numbers, {
-        onChange: (ours) => told.push(`ours: ${ours.join(" ")}`),
-        onTaken: (job) => told.push(`taken: ${job}`),
-      });
-      t.after(() => locks.close());
-      return { ...locks, told };
-    };
-    const a = open(["one"]);
-    await eventually(() => assert.ok(a.isOurs("one")));
-    const b = open(["one", "other"]);
-    await eventually(() => assert.ok(b.isOurs("other")));
-    assert.deepEqual([a.isOurs("other"), b.isOurs("one")], [false, false]);
-    assert.deepEqual(b.told, ["ours: other", "taken: other"]);
-    await runSql(
-      url,
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records jobs'",
-    );
-    await eventually(() => assert.ok(a.told.includes("ours: ") && b.told.includes("ours: ")));
-    await eventually(() => {
-      assert.ok(a.isOurs("one") !== b.isOurs("one"));
-      assert.ok(b.isOurs("other"));
+test("a job that an instance cannot do is done by one that can, and nobody who lost its session takes it for its own", async (t) => {
+  const url = await freshDatabase(t);
+  const numbers = { one: 1, other: 2 };
+  const open = (jobs: ("one" | "other")[]) => {
+    const told: string[] = [];
+    const locks = openJobLocks({ url }, jobs, numbers, {
+      onChange: (ours) => told.push(`ours: ${ours.join(" ")}`),
+      onTaken: (job) => told.push(`taken: ${job}`),
     });
-    a.close();
-    await eventually(() => assert.ok(b.isOurs("one")));
-  },
-);
+    t.after(() => locks.close());
+    return { ...locks, told };
+  };
+  const a = open(["one"]);
+  await eventually(() => assert.ok(a.isOurs("one")));
+  const b = open(["one", "other"]);
+  await eventually(() => assert.ok(b.isOurs("other")));
+  assert.deepEqual([a.isOurs("other"), b.isOurs("one")], [false, false]);
+  assert.deepEqual(b.told, ["ours: other", "taken: other"]);
+  await runSql(
+    url,
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records jobs'",
+  );
+  await eventually(() => assert.ok(a.told.includes("ours: ") && b.told.includes("ours: ")));
+  await eventually(() => {
+    assert.ok(a.isOurs("one") !== b.isOurs("one"));
+    assert.ok(b.isOurs("other"));
+  });
+  a.close();
+  await eventually(() => assert.ok(b.isOurs("one")));
+});
 
-test(
-  "the use of the connections to the database can be read while pages are shown, and while they wait",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    const mail = await startMailServer(t);
-    const instance = await startInstance(t, url, mail.url);
-    const headers = { cookie: `gp_session=${"a".repeat(43)}` };
-    const base = await instance.address;
-    const use = async () => {
-      const connections = await instance.samples("gp_records_database_pool_connections");
-      const [waiting] = (await instance.samples("gp_records_database_pool_waiting")).values();
-      return [
-        connections.get('gp_records_database_pool_connections{state="used"}'),
-        connections.get('gp_records_database_pool_connections{state="idle"}'),
-        waiting,
-      ];
-    };
-    assert.equal((await fetch(`${base}/account/keys`, { headers })).status, 401);
-    await eventually(async () => {
-      const [used, idle, waiting] = await use();
-      assert.ok(used === 0 && idle! >= 1 && waiting === 0, `${used} ${idle} ${waiting}`);
-    });
-    const locker = new pg.Client({ connectionString: url });
-    await locker.connect();
-    await locker.query("begin; lock table session in access exclusive mode");
-    // Each gives up in less than two seconds, and is asked for again until it was seen that it waits.
-    const statuses = new Set<number>();
-    let isSeen = false;
-    const pages = Array.from({ length: 8 }, async () => {
-      while (!isSeen) statuses.add((await fetch(`${base}/account/keys`, { headers })).status);
-    });
-    await eventually(async () => assert.deepEqual(await use(), [4, 0, 4])).finally(
-      () => (isSeen = true),
-    );
-    await Promise.all(pages);
-    assert.deepEqual(statuses, new Set([503]));
-    await locker.query("rollback");
-    await locker.end();
-    await eventually(async () => assert.equal((await use())[2], 0));
-  },
-);
+test("the use of the connections to the database can be read while pages are shown, and while they wait", async (t) => {
+  const url = await freshDatabase(t);
+  const mail = await startMailServer(t);
+  const instance = await startInstance(t, url, mail.url);
+  const headers = { cookie: `gp_session=${"a".repeat(43)}` };
+  const base = await instance.address;
+  const use = async () => {
+    const connections = await instance.samples("gp_records_database_pool_connections");
+    const [waiting] = (await instance.samples("gp_records_database_pool_waiting")).values();
+    return [
+      connections.get('gp_records_database_pool_connections{state="used"}'),
+      connections.get('gp_records_database_pool_connections{state="idle"}'),
+      waiting,
+    ];
+  };
+  assert.equal((await fetch(`${base}/account/keys`, { headers })).status, 401);
+  await eventually(async () => {
+    const [used, idle, waiting] = await use();
+    assert.ok(used === 0 && idle! >= 1 && waiting === 0, `${used} ${idle} ${waiting}`);
+  });
+  const locker = new pg.Client({ connectionString: url });
+  await locker.connect();
+  await locker.query("begin; lock table session in access exclusive mode");
+  // Each gives up in less than two seconds, and is asked for again until it was seen that it waits.
+  const statuses = new Set<number>();
+  let isSeen = false;
+  const pages = Array.from({ length: 8 }, async () => {
+    while (!isSeen) statuses.add((await fetch(`${base}/account/keys`, { headers })).status);
+  });
+  await eventually(async () => assert.deepEqual(await use(), [4, 0, 4])).finally(
+    () => (isSeen = true),
+  );
+  await Promise.all(pages);
+  assert.deepEqual(statuses, new Set([503]));
+  await locker.query("rollback");
+  await locker.end();
+  await eventually(async () => assert.equal((await use())[2], 0));
+});

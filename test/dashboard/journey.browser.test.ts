@@ -9,8 +9,11 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { browser } from "../support/browser.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
+import { keysIn } from "../support/key-forms.ts";
 import { spawnServer } from "../support/server-process.ts";
+import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { signedIn } from "../support/user.ts";
 
 const run = promisify(execFile);
 
@@ -92,4 +95,42 @@ test("a stranger signs up, makes a key, sees its use, rotates and revokes it, wi
   await page.getByRole("status").waitFor();
   assert.equal((await paste(first.curl)).status, 401);
   assert.equal((await paste(second.curl)).status, 200);
+});
+
+test("in a browser a new key is copied by a button and is gone once its page is left, and gauges keep up by themselves", async (t) => {
+  const chromium = await browser(t);
+  if (chromium === null) return;
+  const service = await startService(t);
+  const ada = await signedIn(service);
+  const context = await chromium.newContext();
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: service.url });
+  await context.addCookies(
+    Array.from(ada.cookies, ([name, value]) => ({ name, value, url: service.url })),
+  );
+  const page = await context.newPage();
+  await page.clock.install();
+
+  await page.goto(`${service.url}/account/keys`);
+  const lastDay = page.getByLabel("Last day");
+  assert.equal(await lastDay.isVisible(), false);
+  await page.getByLabel("It expires").selectOption("date");
+  await lastDay.fill("2026-12-31");
+  await page.getByLabel("Name").fill("laptop");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("heading", { name: "Your new key" }).waitFor();
+  const [key] = keysIn(await page.content());
+  assert.match(await page.content(), /expires <time datetime="2027-01-01T00:00:00.000Z"/);
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  assert.equal(await page.evaluate("navigator.clipboard.readText()"), key);
+
+  await page.goto(`${service.url}/account/usage`);
+  await page.getByText("0 of 60").waitFor();
+  await service.get("/fetch-projects?limit=1", { "x-api-key": key! });
+  await page.clock.runFor(5000);
+  await page.getByText("1 of 60").waitFor();
+
+  await page.goBack().catch(() => null);
+  // Asked of an element, which waits for a page that is still on its way.
+  assert.deepEqual(keysIn(await page.locator("body").innerText()), []);
 });

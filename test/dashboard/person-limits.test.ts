@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { test as testOnce } from "node:test";
+import { test } from "node:test";
+import { openPersonLimiter, type PersonRequest } from "#dashboard/person-limits.ts";
 import { insertMember } from "#accounts/members.ts";
 import { requirePerson } from "#accounts/people.ts";
-import { openPersonLimiter, type PersonRequest } from "#dashboard/person-limits.ts";
-import { forEachStore as test } from "../support/for-each-store.ts";
-import { randomFrom } from "../support/limits-random.ts";
+import { seededRandom } from "../support/awkward/random.ts";
 import { accountOf, withControl } from "../support/own-account.ts";
 import { headingOf, textOf } from "../support/record-pages.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -14,27 +13,24 @@ const second = 1e6;
 const minute = 60 * second;
 const day = 86_400 * second;
 
-testOnce(
-  "no minute, whenever it begins, admits more than 120 page views of a person, and no day more than 2,000",
-  () => {
-    const random = randomFrom(13);
-    const limiter = openPersonLimiter();
-    const admitted: number[] = [];
-    /** Is the last but so many as a window admits no longer in it? */
-    const isBelow = (quota: number, window: number, now: number) =>
-      now - (admitted.at(-quota) ?? Number.NEGATIVE_INFINITY) >= window;
-    let refusals = 0;
-    const pause = () => random.between(0, random.chance(0.995) ? 0.2 * second : 1000 * second);
-    for (let now = 0; now < 1.2 * day; now += pause()) {
-      const isFree = isBelow(120, minute, now) && isBelow(2000, day, now);
-      const refusal = limiter.take("pe_1", "view", now);
-      assert.equal(refusal === null, isFree, `at ${now}`);
-      if (isFree) admitted.push(now);
-      else refusals++;
-    }
-    assert.ok(admitted.length > 2000 && refusals > 100, `${admitted.length}, ${refusals}`);
-  },
-);
+test("no minute, whenever it begins, admits more than 120 page views of a person, and no day more than 2,000", () => {
+  const random = seededRandom(13);
+  const limiter = openPersonLimiter();
+  const admitted: number[] = [];
+  /** Is the last but so many as a window admits no longer in it? */
+  const isBelow = (quota: number, window: number, now: number) =>
+    now - (admitted.at(-quota) ?? Number.NEGATIVE_INFINITY) >= window;
+  let refusals = 0;
+  const pause = () => random.between(0, random.chance(0.995) ? 0.2 * second : 1000 * second);
+  for (let now = 0; now < 1.2 * day; now += pause()) {
+    const isFree = isBelow(120, minute, now) && isBelow(2000, day, now);
+    const refusal = limiter.take("pe_1", "view", now);
+    assert.equal(refusal === null, isFree, `at ${now}`);
+    if (isFree) admitted.push(now);
+    else refusals++;
+  }
+  assert.ok(admitted.length > 2000 && refusals > 100, `${admitted.length}, ${refusals}`);
+});
 
 /** Takes until it is refused. */
 function fill(limiter: ReturnType<typeof openPersonLimiter>, kind: PersonRequest, now: number) {
@@ -44,52 +40,46 @@ function fill(limiter: ReturnType<typeof openPersonLimiter>, kind: PersonRequest
   }
 }
 
-testOnce(
-  "a refusal names the window with the longest wait and its end, after which a request is admitted",
-  () => {
-    const limiter = openPersonLimiter();
-    const full = { count: 120, name: "minute", quota: 120, retryAfterSeconds: 60 };
-    assert.deepEqual(fill(limiter, "view", 0), full);
-    assert.notEqual(limiter.take("pe_1", "view", minute - 1), null);
-    for (let i = 1; i < 16; i++) assert.deepEqual(fill(limiter, "view", i * minute), full);
-    const last = { count: 80, name: "day", quota: 2000, retryAfterSeconds: 86_400 - 16 * 60 };
-    assert.deepEqual(fill(limiter, "view", 16 * minute), last);
-    assert.notEqual(limiter.take("pe_1", "view", day - 1), null);
-    assert.equal(fill(limiter, "view", day).count, 120);
-  },
-);
+test("a refusal names the window with the longest wait and its end, after which a request is admitted", () => {
+  const limiter = openPersonLimiter();
+  const full = { count: 120, name: "minute", quota: 120, retryAfterSeconds: 60 };
+  assert.deepEqual(fill(limiter, "view", 0), full);
+  assert.notEqual(limiter.take("pe_1", "view", minute - 1), null);
+  for (let i = 1; i < 16; i++) assert.deepEqual(fill(limiter, "view", i * minute), full);
+  const last = { count: 80, name: "day", quota: 2000, retryAfterSeconds: 86_400 - 16 * 60 };
+  assert.deepEqual(fill(limiter, "view", 16 * minute), last);
+  assert.notEqual(limiter.take("pe_1", "view", day - 1), null);
+  assert.equal(fill(limiter, "view", day).count, 120);
+});
 
-testOnce("pages, forms and requests of scripts are counted separately, for each person", () => {
+test("pages, forms and requests of scripts are counted separately, for each person", () => {
   const limiter = openPersonLimiter();
   for (const kind of ["view", "form", "background"] as const)
     assert.equal(fill(limiter, kind, 0).count, 120, kind);
   assert.equal(limiter.take("pe_2", "view", 0), null);
 });
 
-testOnce("requests that are counted out of order count at the latest time so far", () => {
+test("requests that are counted out of order count at the latest time so far", () => {
   const limiter = openPersonLimiter();
   assert.equal(fill(limiter, "view", minute).count, 120);
   assert.notEqual(limiter.take("pe_1", "view", 0), null);
   assert.equal(limiter.take("pe_1", "view", 2 * minute), null);
 });
 
-testOnce(
-  "20,000 people leave 5,000 logs in memory, those used last, and a day without requests leaves none of them",
-  () => {
-    const limiter = openPersonLimiter();
-    fill(limiter, "view", 0);
-    for (let i = 0; i < 20_000; i++) {
-      limiter.take(`pe_other_${i}`, "form", 0);
-      if (i % 1000 === 0) assert.notEqual(limiter.take("pe_1", "view", 0), null, String(i));
-    }
-    assert.equal(limiter.logCount(), 5000);
-    limiter.forgetIdle();
-    assert.equal(limiter.logCount(), 5000);
-    limiter.take("pe_1", "view", day);
-    limiter.forgetIdle();
-    assert.equal(limiter.logCount(), 1);
-  },
-);
+test("20,000 people leave 5,000 logs in memory, those used last, and a day without requests leaves none of them", () => {
+  const limiter = openPersonLimiter();
+  fill(limiter, "view", 0);
+  for (let i = 0; i < 20_000; i++) {
+    limiter.take(`pe_other_${i}`, "form", 0);
+    if (i % 1000 === 0) assert.notEqual(limiter.take("pe_1", "view", 0), null, String(i));
+  }
+  assert.equal(limiter.logCount(), 5000);
+  limiter.forgetIdle();
+  assert.equal(limiter.logCount(), 5000);
+  limiter.take("pe_1", "view", day);
+  limiter.forgetIdle();
+  assert.equal(limiter.logCount(), 1);
+});
 
 /** Makes somebody a member of an account of somebody else, and lets them look at that account. */
 const joinAccount = (service: TestService, email: string, owner: string) =>

@@ -9,6 +9,8 @@ import {
   shortNumber,
   spread,
 } from "#dashboard/components/plot.ts";
+import { outside, valueLabel } from "#dashboard/components/records.ts";
+import { readFilter } from "#dashboard/screens/requests.ts";
 
 test("an axis ends at a round number of at most five times the highest bar, which can be halved", () => {
   const ends = [1, 2, 3, 4, 5, 7, 9, 10, 11, 20, 99, 100, 101, 782].map(axisEnd);
@@ -72,4 +74,66 @@ test("bars are as high as their numbers, classes are stacked, and the highest ba
 test("long numbers are shortened to fit a label", () => {
   const texts = [0, 999, 1000, 12_345, 1_000_000].map(shortNumber);
   assert.deepEqual(texts, ["0", "999", "1K", "12.3K", "1M"]);
+});
+
+const read = (query: string) => readFilter(new URLSearchParams(query));
+
+test("an empty filter matches everything, and empty fields are ignored", () => {
+  for (const query of ["", "key=&operation=&status=&from=&to=&id=", "key=%20&unknown=1"]) {
+    const { filter, typed, fault } = read(query);
+    assert.deepEqual(new Set(Object.values(filter)), new Set([undefined]), query);
+    assert.deepEqual([typed, fault], [{}, undefined]);
+  }
+});
+
+test("each field filters by what it names; a day lasts from its beginning to its end, in UTC", () => {
+  const { filter, fault } = read(
+    "key=key_1&operation=fetch-gp&status=4xx&from=2026-11-20&to=2026-11-21&id=req_1",
+  );
+  assert.equal(fault, undefined);
+  assert.deepEqual(filter, {
+    key: "key_1",
+    operation: "fetch-gp",
+    statusClass: "4xx",
+    requestId: "req_1",
+    since: Date.parse("2026-11-20T00:00:00Z"),
+    until: Date.parse("2026-11-22T00:00:00Z"),
+  });
+  assert.equal(read("from=2026-11-20T09:30").filter.since, Date.parse("2026-11-20T09:30:00Z"));
+  assert.equal(read("to=2026-11-20T09:30").filter.until, Date.parse("2026-11-20T09:30:00Z"));
+});
+
+test("an invalid filter is reported and kept in the form, never ignored", () => {
+  for (const [query, word] of [
+    ["operation=fetch-gps", /operation/],
+    ["status=200", /2xx/],
+    ["from=yesterday", /2026-11-21T09:30/],
+    ["from=2026-02-30T99:99", /2026-11-21T09:30/],
+    ["to=20261121", /2026-11-21T09:30/],
+    ["from=2026-11-22&to=2026-11-20", /before/],
+    ["id=a b", /64 letters/],
+    [`id=${"x".repeat(65)}`, /64 letters/],
+  ] as const) {
+    const { typed, fault } = read(query);
+    assert.match(fault ?? "", word, query);
+    assert.equal(Object.keys(typed).length > 0, true, query);
+  }
+});
+
+test("only web addresses become links, and those do not reveal this page", () => {
+  assert.equal(
+    outside("https://example.org/a?b=1&c=2", "source").markup,
+    '<a href="https://example.org/a?b=1&amp;c=2" rel="noopener noreferrer">source</a>',
+  );
+  for (const address of ["javascript:alert(1)", "data:text/html,x", "//example.org", "no address"])
+    assert.equal(outside(address, "source").markup, "source");
+  assert.equal(outside(null, "<b>").markup, "&lt;b&gt;");
+});
+
+test("a value that is not a slug is shown unchanged", () => {
+  assert.equal(valueLabel("build_to_rent"), "Build to rent");
+  assert.equal(valueLabel("reg_d_506c"), "Reg D 506(c)");
+  for (const value of ["Asia-Pacific", "source:form_d", "R&D", "__proto__"])
+    assert.equal(valueLabel(value), value);
+  assert.equal(valueLabel("constructor"), "Constructor");
 });

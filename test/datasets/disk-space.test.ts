@@ -7,7 +7,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { smallDisk } from "../support/small-disk.ts";
+import { smallDisk } from "../support/machine.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { filesOf, gp } from "./published.ts";
 

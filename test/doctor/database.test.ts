@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, suite, test, type TestContext } from "node:test";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { counters } from "#doctor/counters.ts";
 import { database } from "#doctor/database.ts";
+import { datasets } from "#doctor/datasets.ts";
 import { controlStore, usageStore } from "#doctor/stores.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { postgresSteps } from "#store/postgres-steps.ts";
+import { cast } from "../support/cast.ts";
+import { importRecords } from "../support/dataset.ts";
 import { finding, look } from "../support/doctor.ts";
 import { freshDatabase, whyNoPostgres } from "../support/postgres.ts";
+import { type RedisServer, startRedis, whyNoRedis } from "../support/redis.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -47,4 +55,62 @@ test("a server that is not there is named", async (t) => {
   assert.deepEqual(others, []);
   assert.match(away!.found, /PostgreSQL at 127\.0\.0\.1:1\/records cannot be reached/);
   assert.doesNotMatch(JSON.stringify(away), /geheim/);
+});
+
+test("without DATABASE_URL nothing is said of counters that are shared", async (t) => {
+  assert.deepEqual(await look(counters, temporaryFolder(t)), []);
+});
+
+test("with DATABASE_URL what is wrong in the folder is said of the cache", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
+  writeFileSync(join(dataDir, "datasets", "current"), "20260101T000000Z-00000000\n");
+  const settings = { DATABASE_URL: "postgres://u@127.0.0.1:1/records" };
+  const { found, mend } = await finding("warn", datasets, dataDir, { settings });
+  assert.match(found, /^in the cache: .*names 20260101T000000Z-00000000, which is not there$/);
+  assert.match(mend, /^Nothing to do: .*fetch it again/);
+});
+
+suite("doctor on what counts", { skip: whyNoRedis() ?? skip }, () => {
+  let redis: RedisServer;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.end());
+
+  const givenOn = async (t: TestContext, url?: string) => {
+    const settings = {
+      DATABASE_URL: await freshDatabase(t),
+      ...(url !== undefined && { COUNTERS_URL: url }),
+    };
+    return { settings };
+  };
+
+  test("either server is named, and one that may evict counts with how to change that", async (t) => {
+    const dataDir = temporaryFolder(t);
+    for (const given of [await givenOn(t, redis.url), await givenOn(t)])
+      assert.match(
+        (await finding("ok", counters, dataDir, given)).found,
+        /^(?:redis:\/\/127\.0\.0\.1:\d+|PostgreSQL at \S+) counts for all instances$/,
+      );
+    await redis.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    const evicts = await finding("fail", counters, dataDir, await givenOn(t, redis.url));
+    assert.match(evicts.found, /maxmemory-policy 'allkeys-lru'.*Set 'maxmemory-policy noeviction'/);
+  });
+
+  test("a server that is away, or does not answer, is named", async (t) => {
+    const dataDir = temporaryFolder(t);
+    const away = await finding(
+      "fail",
+      counters,
+      dataDir,
+      await givenOn(t, "redis://:geheim@127.0.0.1:1"),
+    );
+    assert.match(away.found, /^redis:\/\/127\.0\.0\.1:1 fails: .*ECONNREFUSED/);
+    assert.doesNotMatch(away.found, /geheim/);
+    redis.pause();
+    t.after(() => redis.resume());
+    const frozen = await finding("fail", counters, dataDir, await givenOn(t, redis.url));
+    assert.match(frozen.found, /^redis:\/\/\S+ does not answer within 2000 ms$/);
+  });
 });

@@ -1,11 +1,25 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { openCatalogue } from "#datasets/catalogue.ts";
 import { type Check, examine, type Status } from "#doctor/check.ts";
+import {
+  dataFolder,
+  disk,
+  fileSystem,
+  judgeFileSystem,
+  judgeSpace,
+  modes,
+} from "#doctor/folder.ts";
 import { port } from "#doctor/port.ts";
 import { settings } from "#doctor/settings.ts";
+import { cast } from "../support/cast.ts";
+import { importRecords } from "../support/dataset.ts";
 import { finding, look } from "../support/doctor.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -117,4 +131,77 @@ test("ports that a running gp-records holds are no fault", async (t) => {
     assert.equal(status, "ok");
     assert.match(found, /is held by a running gp-records$/);
   }
+});
+
+async function folderWithDataset(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  await importRecords(catalogue, cast);
+  return dataDir;
+}
+
+test("a folder that is not there yet is said to be so, and not made", async (t) => {
+  const above = temporaryFolder(t);
+  const dataDir = join(above, "a", "b");
+  for (const check of [dataFolder, modes, fileSystem, disk]) await finding("ok", check, dataDir);
+  assert.match(
+    (await finding("ok", dataFolder, dataDir)).found,
+    /is not there yet; the first import/,
+  );
+  await finding("ok", dataFolder, above);
+  assert.deepEqual(readdirSync(above), []);
+});
+
+test("a file in place of the folder is named", async (t) => {
+  const file = join(temporaryFolder(t), "file");
+  writeFileSync(file, "");
+  const { found, mend } = await finding("fail", dataFolder, file);
+  assert.equal(found, `DATA_DIR names ${file}, which is a file, not a folder`);
+  assert.match(mend, /DATA_DIR/);
+  chmodSync(file, 0o644);
+  await finding("ok", modes, file);
+});
+
+test("a folder that others may read or write is named, and the command that is named mends it", async (t) => {
+  const dataDir = await folderWithDataset(t);
+  await finding("ok", modes, dataDir);
+  for (const [mode, status, words] of [
+    [0o755, "warn", "read"],
+    [0o750, "warn", "read"],
+    [0o777, "fail", "write"],
+  ] as const) {
+    chmodSync(dataDir, mode);
+    const { found, mend } = await finding(status, modes, dataDir);
+    assert.equal(found, `others may ${words} ${dataDir} (mode 0${mode.toString(8)})`);
+    execFileSync("sh", ["-c", mend]);
+    await finding("ok", modes, dataDir);
+    assert.equal(statSync(dataDir).mode & 0o777, 0o700);
+  }
+});
+
+test("a disk that is nearly full is a fault", () => {
+  const mib = 1024 ** 2;
+  assert.equal(judgeSpace("/data", 100 * mib).status, "ok");
+  const { status, found } = judgeSpace("/data", 63 * mib);
+  assert.equal(status, "fail");
+  assert.match(found, /^only 63 MiB are free .*; the server needs 64 MiB/);
+});
+
+test("file systems of a network are told from those of this machine", async (t) => {
+  await finding("ok", fileSystem, temporaryFolder(t));
+  if (process.platform !== "linux") return;
+  for (const [type, name] of [
+    [0x6969, "NFS"],
+    [0x517b, "SMB"],
+    [0xff534d42, "SMB"],
+    [0xff534d42 | 0, "SMB"],
+    [0x01021997, "9p"],
+  ] as const) {
+    const { status, found, mend } = judgeFileSystem("/data", type);
+    assert.equal(status, "fail");
+    assert.ok(found.includes(name), found);
+    assert.match(mend!, /DATA_DIR/);
+  }
+  assert.equal(judgeFileSystem("/data", 0x65735546).status, "warn");
+  assert.equal(judgeFileSystem("/data", 0xef53).status, "ok");
 });

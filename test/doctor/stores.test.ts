@@ -10,7 +10,7 @@ import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { scribble } from "../support/damage.ts";
 import { finding } from "../support/doctor.ts";
 import { holdDatabase } from "../support/holder-process.ts";
-import { canSetLimits, whyNot } from "../support/process-limits.ts";
+import { canSetLimits, whyNoLimits } from "../support/machine.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 async function folderWithStores(t: TestContext) {
@@ -80,7 +80,7 @@ function assertHarmless({ found, mend }: { found: string; mend: string }): void 
 }
 
 test("where the disk has no room to read them by, whole databases are not said to be damaged", async (t) => {
-  if (!canSetLimits) return t.skip(whyNot);
+  if (!canSetLimits) return t.skip(whyNoLimits);
   const { dataDir, control, usage } = await folderWithStores(t);
   // What reads a database with a write-ahead log makes the file it is shared by, which takes room.
   for (const file of [control, usage]) writeFileSync(`${file}-wal`, "");

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { judgeAnswer, type Court } from "../../fuzz/requests/judge.ts";
-import { readAnswers, type Answer } from "../../fuzz/requests/read-answers.ts";
+import fc from "fast-check";
+import { eachImport } from "../../fuzz/imports/fuzz-imports.ts";
+import { type Court, judgeAnswer } from "../../fuzz/requests/judge.ts";
+import { type Answer, readAnswers } from "../../fuzz/requests/read-answers.ts";
 import { startService, type TestService } from "../support/service.ts";
 
 interface Found {
@@ -53,4 +55,12 @@ test("what the fuzz has found once is answered as promised", async (t) => {
       assert.deepEqual(judgeAnswer(court, answer, null, bytes), [], one.name);
   }
   assert.ok(!service.log.join("").includes(service.key.slice(8, 30)));
+});
+
+test("damaged files are taken with their sums right or refused in words, and sound ones taken whole", async () => {
+  const sound = { sample: "plain", part: "table", damages: [], encoding: "as it is" } as const;
+  const examples = [true, false].map((isWhole): [typeof sound & { isWhole: boolean }] => [
+    { ...sound, isWhole },
+  ]);
+  await fc.assert(await eachImport(), { seed: 3, numRuns: 32, examples });
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { readConfig } from "#config.ts";
 import { openAnswerCache, type SentBody } from "#gateway/answer-cache.ts";
 import {
@@ -9,12 +9,15 @@ import {
   openGateway,
   type Outcome,
 } from "#gateway/gateway.ts";
+import { rateLimitField, rateLimitPolicyField } from "#gateway/headers.ts";
 import { openOperations } from "#gateway/read-operation.ts";
 import { notAcceptable, type ReadDependencies } from "#gateway/reads.ts";
 import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters } from "#limits/counters.ts";
 import { openFailedKeys } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { defaultQuotas, type Quotas } from "#limits/policy.ts";
+import { failedKeysProblem, quotaProblem } from "#limits/quota-problem.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchSignals } from "#operations/fetch-signals.ts";
 import { type Format, json } from "#operations/formats.ts";
@@ -23,6 +26,7 @@ import { filters, type Operation, optional } from "#operations/operation.ts";
 import { Problem } from "#problems.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
+import { clockOf, openWorld, second } from "../support/limits-world.ts";
 import { fixedClock } from "../support/service.ts";
 
 const nobody: Client = {
@@ -213,4 +217,125 @@ test("a request that cannot be counted is refused, and known by its account", as
   assert.deepEqual([asker?.accountNumber, counted], [account.accountNumber, null]);
   assert.ok(result.kind === "problem");
   assert.deepEqual([result.problem.status, result.problem.members["reason"]], [503, "store_down"]);
+});
+
+test("what is kept takes no more memory than its bytes", async () => {
+  const cache = openAnswerCache(1024 * 1024);
+  const answer: SentBody = {
+    tag: 'W/"1-a"',
+    datasetVersion: "1",
+    body: Buffer.from("stone ".repeat(300)),
+    encoded: {},
+    headers: "",
+  };
+  cache.add(answer);
+  for (const encoding of ["br", "gzip"] as const) {
+    const body = await cache.bodyOf(answer, encoding);
+    assert.equal(body.buffer.byteLength, body.length, encoding);
+  }
+  const { body } = cache.find(answer.tag)!;
+  assert.equal(body.buffer.byteLength, body.length);
+  assert.equal(body.toString(), "stone ".repeat(300));
+});
+
+test("RateLimit-Policy tells the account's own numbers", () => {
+  assert.equal(
+    rateLimitPolicyField(defaultQuotas),
+    '"minute";q=60;w=60, "hour";q=1000;w=3600, "day";q=10000;w=86400',
+  );
+  assert.equal(
+    rateLimitPolicyField({ minute: 5, hour: 20, day: 1_000_000 }),
+    '"minute";q=5;w=60, "hour";q=20;w=3600, "day";q=1000000;w=86400',
+  );
+});
+
+test("RateLimit tells what is left and when some of it returns, on a refusal too", () => {
+  const world = openWorld();
+  const counters = openMemoryCounters({
+    dir: null,
+    clock: clockOf(world),
+    onFault: () => assert.fail(),
+  });
+  const quotas = { minute: 2, hour: 10, day: 100 };
+  assert.equal(
+    rateLimitField(counters.take(1, quotas)),
+    '"minute";r=1;t=60, "hour";r=9;t=3600, "day";r=99;t=86400',
+  );
+  world.now += 12.3 * second;
+  const expected = '"minute";r=0;t=48, "hour";r=8;t=3588, "day";r=98;t=86388';
+  assert.equal(rateLimitField(counters.take(1, quotas)), expected);
+  assert.equal(rateLimitField(counters.take(1, quotas)), expected);
+});
+
+/** The problem of the first refusal, the given seconds after as many requests as are admitted at once. */
+function problemAfter(seconds: number, quotas: Quotas) {
+  const world = openWorld();
+  const counters = openMemoryCounters({
+    dir: null,
+    clock: clockOf(world),
+    onFault: () => assert.fail(),
+  });
+  while (counters.take(1, quotas).admitted);
+  world.now += seconds * second;
+  return quotaProblem(counters.take(1, quotas));
+}
+
+test("a request that counts several is told how many those are, and how many are left", () => {
+  const world = openWorld();
+  const onFault = () => assert.fail();
+  const counters = openMemoryCounters({ dir: null, clock: clockOf(world), onFault });
+  const quotas = { minute: 60, hour: 2000, day: 10_000 };
+  counters.take(1, quotas, 48);
+  world.now += 20 * second;
+  const { message } = quotaProblem(counters.take(1, quotas, 25), 25);
+  assert.equal(
+    message,
+    "This counts 25 requests. 12 of the 60 of this minute are left. Try again in 40 seconds.",
+  );
+});
+
+test("a refused request is told which quota is used up, when to try again, and where all windows stand", () => {
+  const problem = problemAfter(37, { minute: 60, hour: 1000, day: 10_000 });
+  assert.equal(problem.status, 429);
+  assert.equal(problem.code, "quota-exceeded");
+  assert.equal(
+    problem.message,
+    "All 60 requests of this minute are used. Try again in 23 seconds.",
+  );
+  assert.deepEqual(problem.members, {
+    "violated-policies": ["minute"],
+    retry_after: 23,
+    policies: [
+      { name: "minute", quota: 60, window: 60, remaining: 0, reset: 23 },
+      { name: "hour", quota: 1000, window: 3600, remaining: 940, reset: 3563 },
+      { name: "day", quota: 10_000, window: 86_400, remaining: 9940, reset: 86_363 },
+    ],
+  });
+});
+
+test("where several quotas are used up, the one that decides the wait is named", () => {
+  const problem = problemAfter(10, { minute: 4, hour: 1000, day: 4 });
+  assert.equal(
+    problem.message,
+    "All 4 requests of this day are used. Try again in 86,390 seconds.",
+  );
+  assert.deepEqual(problem.members["violated-policies"], ["minute", "day"]);
+});
+
+test("one request and one second are spoken of as one", () => {
+  const problem = problemAfter(59, { minute: 1, hour: 5, day: 5 });
+  assert.equal(problem.message, "The only request of this minute is used. Try again in 1 second.");
+});
+
+test("an address with too many wrong keys is told so, under a policy of its own", () => {
+  const problem = failedKeysProblem({ admitted: false, retryAfterSeconds: 12 });
+  assert.equal(
+    problem.message,
+    "30 wrong keys came from your address within a minute. Try again in 12 seconds.",
+  );
+  assert.deepEqual(problem.members, {
+    "violated-policies": ["failed-keys"],
+    retry_after: 12,
+    policies: [{ name: "failed-keys", quota: 30, window: 60, remaining: 0, reset: 12 }],
+  });
 });

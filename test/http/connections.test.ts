@@ -3,12 +3,14 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 import { readConfig } from "#config.ts";
-import { drain, waitingMax } from "#http/connections.ts";
+import { drain, waitingMax, connectionsMaxFor } from "#http/connections.ts";
+import { openFairQueue, sharePerTurn } from "#http/fair-queue.ts";
+import { openNetworkShares } from "#limits/client-network.ts";
 import { openHttpServer } from "../support/http-server.ts";
-import { statusesIn } from "../support/raw-client.ts";
-import { sendRaw } from "../support/raw-request.ts";
+import { sendRaw, statusesIn } from "../support/raw-client.ts";
+import { startService } from "../support/service.ts";
 
 const brief = { headers: 60, request: 60, keepAlive: 60, checkEvery: 10, linger: 20 };
 
@@ -422,4 +424,90 @@ test("however much follows a fault that waits for its turn, it is one fault", as
   const waiting = asked!.listenerCount("finish");
   for (let i = 0; i < 20; i++) await send("more of it");
   assert.equal(asked!.listenerCount("finish"), waiting);
+});
+
+test("connections leave files for everything else, whatever the limit", () => {
+  assert.equal(connectionsMaxFor(1024), 921);
+  assert.equal(connectionsMaxFor(256), 156);
+  assert.equal(connectionsMaxFor(12_000), 10_800);
+  assert.equal(connectionsMaxFor(50), 1);
+});
+
+test("there is a most, also where files are without limit or the limit is unknown", () => {
+  assert.equal(connectionsMaxFor(1_048_576), 20_000);
+  assert.equal(connectionsMaxFor(Number.POSITIVE_INFINITY), 20_000);
+  assert.equal(connectionsMaxFor(null), 8000);
+});
+
+test("a network has its share, an IPv6 site those of four networks, and what is given back is free again", () => {
+  const shares = openNetworkShares(2);
+  const takes = (address: string, amount = 1) => shares.take(address, amount) !== null;
+  assert.ok(takes("192.0.2.1", 2));
+  assert.ok(!takes("::ffff:192.0.2.1"));
+  assert.ok(takes("192.0.2.2"));
+  const giveBack = shares.take("2001:db8:7:1::1", 2)!;
+  assert.ok(!takes("2001:db8:7:1::2"));
+  for (const network of ["2", "3", "4"]) assert.ok(takes(`2001:db8:7:${network}::1`, 2));
+  assert.ok(!takes("2001:db8:7:5::1"));
+  assert.ok(takes("2001:db8:8:5::1"));
+  giveBack();
+  assert.ok(!takes("2001:db8:7:5::1", 3));
+  assert.ok(takes("2001:db8:7:5::1", 2));
+  assert.ok(!takes("2001:db8:7:6::1"));
+});
+
+test("a client gets its share at once and the rest in later turns, in order", async () => {
+  const queue = openFairQueue(3);
+  const done: number[] = [];
+  for (let i = 0; i < 8; i++) queue.enter("one", () => done.push(i));
+  assert.deepEqual(done, [0, 1, 2]);
+  await nextTurn();
+  assert.deepEqual(done, [0, 1, 2, 3, 4, 5]);
+  await nextTurn();
+  assert.deepEqual(done, [0, 1, 2, 3, 4, 5, 6, 7]);
+});
+
+test("whoever asks for the first time waits for nobody", () => {
+  const queue = openFairQueue(3);
+  let isServed = false;
+  for (let i = 0; i < 1000; i++) queue.enter("greedy", () => {});
+  queue.enter("other", () => (isServed = true));
+  assert.equal(isServed, true);
+});
+
+test("what waited goes before what comes later, also when that comes first in a turn", async () => {
+  const queue = openFairQueue(1);
+  const done: string[] = [];
+  for (const name of ["first", "second", "third"]) queue.enter(1, () => done.push(name));
+  await nextTurn();
+  queue.enter(1, () => done.push("late"));
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  assert.deepEqual(done, ["first", "second", "third", "late"]);
+});
+
+test("a client on a hundred connections does not come before another one's first request", async (t) => {
+  const service = await startService(t, { settings: { LOG_LEVEL: "info" } });
+  const { key, id } = await service.newKey();
+  const ask = (apiKey: string) =>
+    `GET /fetch-projects?gp_name=kkr HTTP/1.1\r\nHost: x\r\nx-api-key: ${apiKey}\r\n\r\n`;
+  const open = async () => {
+    const socket = connect(service.port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    // One connection is accepted per turn; a response shows that this one was.
+    socket.write("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(socket, "data");
+    return socket;
+  };
+  const greedy = await Promise.all(Array.from({ length: 100 }, open));
+  const other = await open();
+  const answers = [...greedy, other].map((socket) => once(socket, "data"));
+  for (const socket of greedy) socket.write(ask(service.key));
+  other.write(ask(key));
+  await Promise.all(answers);
+  // The log is written once a turn.
+  await nextTurn();
+  const keys = service.log.flatMap((line) => JSON.parse(line).key ?? []);
+  assert.equal(keys.length, 101);
+  // All 101 are read in a turn or two; of the hundred, one share each is handled before the other client's.
+  assert.ok(keys.indexOf(id) <= 6 * sharePerTurn, `answered as number ${keys.indexOf(id) + 1}`);
 });

@@ -18,7 +18,7 @@ import { cast } from "../support/cast.ts";
 import { importRecords, pinVersion } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/service.ts";
-import { smallDisk } from "../support/small-disk.ts";
+import { smallDisk } from "../support/machine.ts";
 
 const on = { EXPORTS: "on" };
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { preferredEncoding } from "#gateway/headers.ts";
 import { operations } from "#operations/index.ts";
-import { forEachStore } from "../support/for-each-store.ts";
-import { requestText } from "../support/raw-client.ts";
-import { sendRaw } from "../support/raw-request.ts";
+import { heapBytes } from "../support/heap-bytes.ts";
+import { requestText, sendRaw } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
 import { filledCells, readTable, rowOf } from "../support/tables.ts";
 
@@ -17,35 +17,32 @@ const mediaTypes = Object.keys(contentTypes);
 
 const exampleOf = (path: string) => `${path}?limit=3${path === "/fetch-gp" ? "&gp_name=re" : ""}`;
 
-forEachStore(
-  "each operation answers in JSON, NDJSON and CSV with the same records, totals, links and version",
-  async (t) => {
-    const service = await startService(t);
-    for (const { path } of operations) {
-      const target = exampleOf(path);
-      const [json, ndjson, csv] = await Promise.all(
-        mediaTypes.map((accept) => service.get(target, { accept })),
-      );
-      const { data } = json!.body;
-      assert.ok(data.length > 0);
-      assert.equal(ndjson!.text, data.map((one: object) => `${JSON.stringify(one)}\n`).join(""));
-      assert.deepEqual(
-        readTable(csv!.text).rows,
-        data.map((one: object) => filledCells(rowOf(one))),
-      );
-      for (const [i, { status, headers }] of [json!, ndjson!, csv!].entries()) {
-        assert.equal(status, 200);
-        assert.equal(headers.get("content-type"), Object.values(contentTypes)[i]);
-        for (const name of ["x-total-count", "dataset-version", "link", "cache-control", "vary"])
-          assert.equal(headers.get(name), json!.headers.get(name), name);
-        assert.match(headers.get("vary")!, /\bAccept\b/);
-      }
-      const { pagination, meta } = json!.body;
-      assert.equal(json!.headers.get("x-total-count"), String(pagination.total));
-      assert.equal(json!.headers.get("dataset-version"), meta.dataset_version);
+test("each operation answers in JSON, NDJSON and CSV with the same records, totals, links and version", async (t) => {
+  const service = await startService(t);
+  for (const { path } of operations) {
+    const target = exampleOf(path);
+    const [json, ndjson, csv] = await Promise.all(
+      mediaTypes.map((accept) => service.get(target, { accept })),
+    );
+    const { data } = json!.body;
+    assert.ok(data.length > 0);
+    assert.equal(ndjson!.text, data.map((one: object) => `${JSON.stringify(one)}\n`).join(""));
+    assert.deepEqual(
+      readTable(csv!.text).rows,
+      data.map((one: object) => filledCells(rowOf(one))),
+    );
+    for (const [i, { status, headers }] of [json!, ndjson!, csv!].entries()) {
+      assert.equal(status, 200);
+      assert.equal(headers.get("content-type"), Object.values(contentTypes)[i]);
+      for (const name of ["x-total-count", "dataset-version", "link", "cache-control", "vary"])
+        assert.equal(headers.get(name), json!.headers.get(name), name);
+      assert.match(headers.get("vary")!, /\bAccept\b/);
     }
-  },
-);
+    const { pagination, meta } = json!.body;
+    assert.equal(json!.headers.get("x-total-count"), String(pagination.total));
+    assert.equal(json!.headers.get("dataset-version"), meta.dataset_version);
+  }
+});
 
 test("CSV is UTF-8 without a byte order mark", async (t) => {
   const { port, key } = await startService(t);
@@ -252,4 +249,38 @@ test("an empty page of NDJSON is an empty body, with its total in the headers", 
   const { status, text, headers } = await service.get("/fetch-gp?gp_name=nobody", { accept });
   assert.deepEqual([status, text], [200, ""]);
   assert.deepEqual([headers.get("content-length"), headers.get("x-total-count")], ["0", "0"]);
+});
+
+/** As long as a client may send it: two hundred of them take more than 3 MiB. */
+const longHeader = (number: number) => Buffer.from(`${number}, gzip,${"x,".repeat(8000)}`);
+
+test("long Accept-Encoding headers are understood and none of them is kept", () => {
+  const understood = (from: number, to: number) => {
+    for (let number = from; number < to; number++)
+      assert.equal(preferredEncoding(longHeader(number).toString("latin1")), "gzip");
+    return heapBytes();
+  };
+  const before = understood(0, 1);
+  const grownMebibytes = (understood(1, 300) - before) / 2 ** 20;
+  assert.ok(grownMebibytes < 1, `${grownMebibytes} MiB`);
+});
+
+test("an Accept-Encoding header means the same however many others came before", () => {
+  for (let number = 0; number < 1000; number++) {
+    assert.equal(preferredEncoding(`x-${number}`), null);
+    assert.equal(preferredEncoding("gzip, deflate, br"), "br");
+    assert.equal(preferredEncoding("gzip;q=1, br;q=0"), "gzip");
+  }
+});
+
+test("the service's order decides among encodings of equal q, up to 1,024 characters", () => {
+  for (const [header, encoding] of [
+    ["gzip, br", "br"],
+    ["identity, gzip;q=1.0", "gzip"],
+    ["gzip;q=0.5, *;q=0.5", "br"],
+    ["br;q=0.5, gzip", "gzip"],
+    [`${"x,".repeat(510)}gzip,br`, "gzip"],
+    [`${"x,".repeat(511)}gzip,br`, null],
+  ] as const)
+    assert.equal(preferredEncoding(header), encoding, header.slice(-20));
 });

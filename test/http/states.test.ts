@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import pino from "pino";
+import { type FinishedRequest, openAccessLog } from "#http/record-requests.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { commandDone } from "../support/command-line.ts";
 import { openHttpServer } from "../support/http-server.ts";
+import { startService } from "../support/service.ts";
 
 test("while it starts or drains the service answers 503 before it looks at path or key, and counts nothing", async (t) => {
   for (const state of ["starting", "draining"] as const) {
@@ -74,4 +79,126 @@ test("a request is one log line of known fields, and no line holds a key, a quer
   assert.deepEqual([lines[0].path, lines[0].status, lines[0].key], ["/fetch-gp", 200, "key_1"]);
   assert.deepEqual([lines[1].path, lines[1].problem], ["unknown", "unknown-path"]);
   assert.doesNotMatch(log.join(""), /northwind|gpr_|undici|user-agent/);
+});
+
+const request: FinishedRequest = {
+  requestId: "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
+  operation: "fetch-gp",
+  method: "GET",
+  path: "/fetch-gp",
+  target: "/fetch-gp?gp_name=northwind",
+  status: 200,
+  milliseconds: 0.12345,
+  bytes: 1234,
+  asker: { id: "key_1", accountNumber: 1, quotas: { minute: null, hour: null, day: null } },
+  dataset: null,
+  problem: null,
+};
+
+function logAt(level: string) {
+  const lines: string[] = [];
+  const log = pino({ level, base: null }, { write: (text) => void lines.push(text) });
+  return { log, lines };
+}
+
+test("the line of a request is one line of JSON, with the members that any other line has", () => {
+  const { log, lines } = logAt("info");
+  log.info("other");
+  openAccessLog(log)(request);
+  const [other, logged] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
+  assert.deepEqual(Object.keys(other!), ["level", "time", "msg"]);
+  const { time, ...rest } = logged!;
+  assert.ok(!Number.isNaN(Date.parse(time as string)));
+  assert.deepEqual(rest, {
+    level: other!["level"],
+    request_id: "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
+    method: "GET",
+    path: "/fetch-gp",
+    status: 200,
+    ms: 0.12,
+    bytes: 1234,
+    key: "key_1",
+    msg: "request",
+  });
+  assert.equal(lines[1]!.indexOf("\n"), lines[1]!.length - 1);
+});
+
+test("lines of requests are gathered where the log can do so", () => {
+  const gathered: string[] = [];
+  const stream = { write: assert.fail, gather: (line: string) => void gathered.push(line) };
+  const log = pino({ base: null }, stream);
+  const write = openAccessLog(log);
+  write(request);
+  write({ ...request, requestId: "second" });
+  const ids = gathered.map((line) => (JSON.parse(line) as { request_id: string }).request_id);
+  assert.deepEqual(ids, [request.requestId, "second"]);
+});
+
+test("above the level of requests none is written", () => {
+  const { log, lines } = logAt("warn");
+  openAccessLog(log)(request);
+  assert.deepEqual(lines, []);
+});
+
+test("an expired and a revoked key say since when, and show no more of the key than its beginning", async (t) => {
+  const { clock, dataDir, get, newKey } = await startService(t);
+  const since = new Date(clock.now()).toISOString();
+  const expired = await newKey({ expiresAt: clock.now() });
+  const revoked = await newKey();
+  await allCommands(dataDir, {}, clock.now).text("keys revoke", revoked.id);
+  for (const [{ key }, code, member] of [
+    [expired, "api-key-expired", "expired_at"],
+    [revoked, "api-key-revoked", "revoked_at"],
+  ] as const) {
+    const { status, body, text } = await get("/fetch-gp?gp_name=kkr", { "x-api-key": key });
+    assert.deepEqual([status, body.code], [401, code]);
+    const told = [body.key_hint, body[member], body.account_url];
+    assert.deepEqual(told, [key.slice(0, 8), since, "/account"]);
+    assert.equal(text.includes(key.slice(8)), false);
+  }
+});
+
+test("a suspended account is a 403 that counts nothing, from the next request on, until it is resumed", async (t) => {
+  const { clock, dataDir, get, newKey } = await startService(t);
+  const { key, account } = await newKey();
+  const { json } = allCommands(dataDir, {}, clock.now);
+  const made = await json(`keys create --account ${account} --name brief --expires 1m`);
+  const ask = (presented = key) => get("/fetch-gp?gp_name=kkr", { "x-api-key": presented });
+  assert.equal((await ask()).status, 200);
+  await commandDone(dataDir, "accounts", "suspend", account);
+  const { status, body, headers } = await ask();
+  assert.equal(status, 403);
+  assert.deepEqual([body.code, body.reason], ["access-denied", "account_suspended"]);
+  assert.equal(headers.get("ratelimit"), null);
+  clock.advance(60);
+  assert.equal((await ask(made.key)).body.code, "api-key-expired");
+  await commandDone(dataDir, "accounts", "resume", account);
+  assert.match((await ask()).headers.get("ratelimit")!, /"hour";r=998;/);
+});
+
+test("an unknown path names the nearest known one, and all operations", async (t) => {
+  const service = await startService(t);
+  for (const [path, suggestion] of [
+    ["/fetch-gps", "/fetch-gp"],
+    ["/Fetch-GP", "/fetch-gp"],
+    ["/fetch-gp/", "/fetch-gp"],
+    ["/v9/fetch-gp", "/v1/fetch-gp"],
+    ["/wp-admin", null],
+  ]) {
+    const { status, body } = await service.get(path!);
+    assert.equal(status, 404, path!);
+    assert.equal(body.suggestion, suggestion, path!);
+    assert.deepEqual(body.operations, [
+      "/fetch-gp",
+      "/fetch-principals",
+      "/fetch-signals",
+      "/fetch-projects",
+    ]);
+  }
+});
+
+test("a name that is echoed is cut at 50 characters", async (t) => {
+  const { get } = await startService(t);
+  const { body } = await get(`/fetch-gp?gp_name=kkr&${"n".repeat(80)}=1`);
+  assert.equal(body.errors[0].parameter, `${"n".repeat(50)}…`);
 });

@@ -8,6 +8,7 @@ import { assertEveryAnswer } from "../support/problem-answer.ts";
 import { startService } from "../support/service.ts";
 
 const noKey = { "x-api-key": "" };
+const mediaTypes = ["application/json", "application/x-ndjson", "text/csv"];
 const publicPaths = [
   "/openapi.json",
   "/docs",
@@ -188,16 +189,29 @@ test("OPTIONS is 204 with Allow and CORS, without a key, and counts nothing", as
 test("checks come in their order: target, path, method, key, quota, format, parameters, dataset", async (t) => {
   const service = await startService(t, { records: null });
   const long = "x".repeat(8200);
-  const status = async (path: string, headers: Record<string, string>, method = "GET") =>
-    (await service.get(path, headers, method)).status;
   const bad = { "x-api-key": "wrong", accept: "image/png" };
-  assert.equal(await status(`/nowhere?${long}`, bad, "POST"), 414);
-  assert.equal(await status("/nowhere?limit=0", bad, "POST"), 404);
-  assert.equal(await status("/fetch-gp?limit=0", bad, "POST"), 405);
-  assert.equal(await status("/fetch-gp?limit=0", bad), 401);
-  const { key } = await service.newKey({ quotas: { minute: 1 } });
-  assert.equal(await status("/fetch-gp?limit=0", { "x-api-key": key, accept: "image/png" }), 406);
-  assert.equal(await status("/fetch-gp?limit=0", { "x-api-key": key, accept: "image/png" }), 429);
-  assert.equal(await status("/fetch-gp?limit=0", {}), 400);
-  assert.equal(await status("/fetch-gp?gp_name=kkr", {}), 503);
+  assert.equal((await service.get(`/nowhere?${long}`, bad, "POST")).status, 414);
+  assert.equal((await service.get("/nowhere?limit=0", bad, "POST")).status, 404);
+  for (const [faulty, sound, formats] of [
+    ["/fetch-gp?limit=0", "/fetch-gp?gp_name=kkr", mediaTypes],
+    ["/vocabulary?tag=x", "/vocabulary", ["application/json"]],
+  ] as const) {
+    const answer = async (path: string, headers: Record<string, string>, method = "GET") => {
+      const { status, body } = await service.get(path, headers, method);
+      return [status, body.code, body.available ?? body.reason];
+    };
+    assert.deepEqual(await answer(faulty, bad, "POST"), [405, "method-not-allowed", undefined]);
+    assert.deepEqual(await answer(faulty, noKey), [401, "api-key-missing", undefined]);
+    assert.deepEqual(await answer(faulty, bad), [401, "api-key-invalid", "malformed"]);
+    const { key } = await service.newKey({ quotas: { minute: 1 } });
+    const picture = { "x-api-key": key, accept: "image/png" };
+    assert.deepEqual(await answer(faulty, picture), [406, "not-acceptable", formats]);
+    assert.equal((await answer(faulty, picture))[1], "quota-exceeded");
+    assert.equal((await answer(faulty, {}))[1], "invalid-parameters");
+    assert.deepEqual(await answer(sound, { "if-none-match": "*" }), [
+      503,
+      "unavailable",
+      "no_dataset",
+    ]);
+  }
 });

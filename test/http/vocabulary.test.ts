@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { brotliDecompressSync } from "node:zlib";
 import type { AnsweredRequest } from "#usage/recording.ts";
 import { openHttpServer } from "../support/http-server.ts";
-import { sendRaw } from "../support/raw-request.ts";
+import { sendRaw } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
 
 const noKey = { "x-api-key": "" };
@@ -23,24 +23,6 @@ test("the vocabulary is data and meta, in the style of the operations, and the s
   const versioned = await service.get("/v1/vocabulary");
   assert.equal(versioned.text, text);
   assert.equal(versioned.headers.get("etag"), headers.get("etag"));
-});
-
-test("checks of the vocabulary come in the order of the operations: method, key, quota, format, parameters, dataset", async (t) => {
-  const service = await startService(t, { records: null });
-  const answer = async (path: string, headers: Record<string, string>, method = "GET") =>
-    service.get(path, headers, method);
-  const faulty = "/vocabulary?tag=x";
-  assert.equal((await answer(faulty, noKey, "POST")).status, 405);
-  assert.equal((await answer(faulty, noKey)).body.code, "api-key-missing");
-  assert.equal((await answer(faulty, { "x-api-key": "wrong" })).status, 401);
-  const { key } = await service.newKey({ quotas: { minute: 1 } });
-  const picture = { "x-api-key": key, accept: "image/png" };
-  const refused = await answer(faulty, picture);
-  assert.deepEqual([refused.status, refused.body.available], [406, ["application/json"]]);
-  assert.equal((await answer(faulty, picture)).body.code, "quota-exceeded");
-  assert.equal((await answer(faulty, {})).status, 400);
-  const missing = await answer("/vocabulary", { "if-none-match": "*" });
-  assert.deepEqual([missing.status, missing.body.reason], [503, "no_dataset"]);
 });
 
 test("the vocabulary takes no parameter, and says where one that it was given belongs", async (t) => {

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readCsv } from "#importers/csv.ts";
+import { readNdjson } from "#importers/ndjson.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import { checkRecord } from "#records/check-record.ts";
+import { csvEntries, writtenFile } from "./written-file.ts";
 
 const entriesOf = async (name: string) => {
   const mapping = await readMapping(`examples/mappings/${name}.json`);
@@ -151,4 +154,45 @@ test("the mapping for adviser reports makes a GP of every row, under its legal n
       ],
     ],
   );
+});
+
+const page = readFileSync(new URL("../../docs/importing.md", import.meta.url), "utf8");
+const blocks = (language: string) =>
+  Array.from(
+    page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms")),
+    ([, text = ""]) => text,
+  );
+
+test("every record on the page is one the service takes", async (t) => {
+  for (const text of blocks("ndjson"))
+    for await (const { records, faults } of readNdjson([writtenFile(t, "page.ndjson", text)]))
+      assert.deepEqual([...faults, ...records.flatMap(checkRecord)], []);
+  assert.equal(blocks("ndjson").length, 3);
+});
+
+test("the mapping on the page makes of the table on the page the records on the page", async (t) => {
+  const [table = ""] = blocks("csv");
+  const [mapping = ""] = blocks("json");
+  const [, records = ""] = blocks("ndjson");
+  const entries = await csvEntries(t, table, JSON.parse(mapping));
+  const made = entries.flatMap((entry) => [...entry.namedGps, ...entry.records]);
+  const lines = made.map((record) => JSON.stringify(record));
+  assert.equal(Array.from(new Set(lines)).join("\n"), records.trim());
+});
+
+test("each option and format the page tells of is one of the schema, and none is left out", () => {
+  const schema = readFileSync(
+    new URL("../../examples/mappings/mapping.schema.json", import.meta.url),
+    "utf8",
+  );
+  const { properties, $defs } = JSON.parse(schema);
+  const names = [
+    ...Object.keys(properties),
+    ...Object.keys($defs.source.properties),
+    ...Object.keys(properties.named_gps.properties),
+    ...$defs.source.properties.dates.items.enum,
+    ...properties.encoding.enum,
+  ];
+  for (const name of names)
+    assert.ok(page.includes(`\`${name}\``) || page.includes(`"${name}"`), name);
 });

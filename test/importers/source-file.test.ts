@@ -4,9 +4,10 @@ import { chmodSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { knownBytes, refuseUnreadable } from "#importers/source-file.ts";
-import { asOrdinaryUser } from "../support/ordinary-user.ts";
-import { writtenFile } from "./written-file.ts";
+import type { Encoding } from "#importers/encoding.ts";
+import { readBytes, knownBytes, refuseUnreadable } from "#importers/source-file.ts";
+import { asOrdinaryUser } from "../support/machine.ts";
+import { faultOf, writtenFile } from "./written-file.ts";
 
 test("every file that cannot be read is named at once, before any is read", (t) => {
   const there = writtenFile(t, "a.csv", "Id");
@@ -33,4 +34,39 @@ test("a pipe is not opened before it is read, and its size is not guessed", (t) 
   // Opening a pipe that has no writer would never return.
   refuseUnreadable([file, pipe]);
   assert.equal(knownBytes([file, pipe, "-"]), 8);
+});
+
+const others: [what: string, content: string | Uint8Array, reason: RegExp][] = [
+  ["a UTF-16 file", Buffer.from("\uFEFFId,Name\n", "utf16le"), /UTF-16; save it as UTF-8$/],
+  ["a big-endian file", Buffer.from([0xfe, 0xff, 0, 0x49]), /big-endian UTF-16; save it as UTF-8$/],
+];
+for (const [what, content, reason] of others)
+  test(`${what} is refused as a whole by what it is`, async (t) => {
+    const fault = await faultOf(Array.fromAsync(readBytes(writtenFile(t, "file", content))));
+    assert.match(fault.reason, reason);
+    assert.equal(fault.line, null);
+  });
+
+const utf16 = Buffer.from("\uFEFFId", "utf16le");
+const contradicted: [encoding: Encoding, content: string | Uint8Array, reason: RegExp][] = [
+  ["utf-8", utf16, /is in UTF-16; save it as UTF-8, or say --encoding utf-16le$/],
+  ["windows-1252", utf16, /is in UTF-16; .* --encoding utf-16le$/],
+  ["windows-1252", "\uFEFFId", /byte order mark of UTF-8, so it is not in windows-1252$/],
+  ["iso-8859-1", "\uFEFFId", /byte order mark of UTF-8, so it is not in iso-8859-1$/],
+  ["utf-16le", "Id", /does not begin with the byte order mark of utf-16le \(FF FE\)$/],
+];
+for (const [encoding, content, reason] of contradicted)
+  test(`a file whose beginning contradicts ${encoding} is refused: ${reason.source}`, async (t) => {
+    const read = readBytes(writtenFile(t, "file", content), encoding);
+    assert.match((await faultOf(Array.fromAsync(read))).reason, reason);
+  });
+
+test("the byte order mark is left out and everything else is kept", async (t) => {
+  const chunks = await Array.fromAsync(readBytes(writtenFile(t, "file", "\uFEFFa\uFEFF")));
+  assert.equal(Buffer.concat(chunks).toString(), "a\uFEFF");
+});
+
+test("a folder is refused by name", async () => {
+  const fault = await faultOf(Array.fromAsync(readBytes(tmpdir())));
+  assert.match(fault.message, /: is a folder, not a file$/);
 });

@@ -3,7 +3,9 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import { digestKey, digestText, keyPattern, makeKey, readKey } from "#keys/api-key.ts";
+import { keyState } from "#keys/keys.ts";
 import { maskKeys } from "#problems.ts";
+import { day, noon } from "../support/control.ts";
 
 const documented = "gpr_R7mQ2xVb9TzK4pWn8LsJ3hYd6FgC1a2kDPFA";
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -71,4 +73,23 @@ test("nothing that could be a key, or most of one, outlives masking", () => {
 test("masking leaves other text as it is", () => {
   for (const text of ["gpr_", "gpr_hint", "a gp_0123456789abcdef, a key_0123456789abcdef", "größe"])
     assert.equal(maskKeys(text), text);
+});
+
+const at = (time: number) => new Date(time).toISOString();
+const facts = { expires_at: null, revoked_at: null, suspended_at: null };
+
+test("a key is active until 14 days before its end, then expiring, and expired from that very moment", () => {
+  const stateAt = (now: number) => keyState({ ...facts, expires_at: at(noon) }, now);
+  assert.equal(stateAt(noon - 14 * day - 1), "active");
+  assert.equal(stateAt(noon - 14 * day), "expiring");
+  assert.equal(stateAt(noon - 1), "expiring");
+  assert.equal(stateAt(noon), "expired");
+  assert.equal(keyState(facts, noon), "active");
+});
+
+test("of several states the one shown is the one that cannot be undone", () => {
+  const all = { expires_at: at(noon), revoked_at: at(noon), suspended_at: at(noon) };
+  assert.equal(keyState(all, noon), "revoked");
+  assert.equal(keyState({ ...all, revoked_at: null }, noon), "expired");
+  assert.equal(keyState({ ...all, revoked_at: null }, noon - 1), "suspended");
 });

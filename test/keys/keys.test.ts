@@ -3,9 +3,19 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount, suspendAccount } from "#accounts/accounts.ts";
-import { listKeys, revokeKey } from "#keys/keys.ts";
-import { controlWithAccount, day, noon } from "../support/control.ts";
+import { insertMember, leaveAccount } from "#accounts/members.ts";
+import {
+  createdADayMax,
+  liveKeysMax,
+  createOwnKey,
+  newForm,
+  revokeOwnKey,
+  rotateOwnKey,
+} from "#keys/own-keys.ts";
+import { listKeys, revokeKey, overlaps, rotateKey } from "#keys/keys.ts";
+import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
+import { faultOf, openPeople } from "../support/people.ts";
 
 test("a key is issued once and stored only as its digest", async (t) => {
   const { dataDir, control, issue } = await controlWithAccount(t);
@@ -67,4 +77,204 @@ test("a key of no such id is named in the error, but never a key that was given 
 test("a key must have a name that can be shown", async (t) => {
   const { issue } = await controlWithAccount(t);
   await assert.rejects(issue({ name: " " }), /name of the key must not be empty/);
+});
+
+const at = (time: number) => new Date(time).toISOString();
+
+test("a rotation makes a second key on the same account and ends the old one after the overlap", async (t) => {
+  const { control, account, issue } = await controlWithAccount(t);
+  const { id } = await issue({ name: "web" });
+  const rotation = await rotateKey(control, {
+    id,
+    overlapMilliseconds: 24 * hour,
+    now: noon + hour,
+  });
+  assert.equal(rotation.oldExpiresAt, at(noon + 25 * hour));
+  assert.equal(rotation.issued.account, account.id);
+  assert.equal(rotation.issued.name, "web");
+  assert.equal(rotation.issued.expiresAt, null);
+  const [old] = (await listKeys(control, { now: noon })).filter((key) => key.id === id);
+  assert.equal(old?.expiresAt, rotation.oldExpiresAt);
+  assert.equal(old?.replacedBy, rotation.issued.id);
+});
+
+test("a rotation never lengthens the life of the old key", async (t) => {
+  const { control, issue } = await controlWithAccount(t);
+  const { id } = await issue({ expiresAt: noon + 2 * hour });
+  const { oldExpiresAt } = await rotateKey(control, {
+    id,
+    overlapMilliseconds: day,
+    now: noon + hour,
+  });
+  assert.equal(oldExpiresAt, at(noon + 2 * hour));
+});
+
+test("the new key is given as long a life as the old one was", async (t) => {
+  const { control, issue } = await controlWithAccount(t);
+  const { id } = await issue({ expiresAt: noon + 90 * day });
+  const { issued } = await rotateKey(control, {
+    id,
+    overlapMilliseconds: day,
+    now: noon + 80 * day,
+  });
+  assert.equal(issued.expiresAt, at(noon + 170 * day));
+});
+
+test("a key that is revoked, expired or rotated already is not rotated, and the error says what to do", async (t) => {
+  const { control, issue } = await controlWithAccount(t);
+  const rotate = (id: string) => rotateKey(control, { id, overlapMilliseconds: day, now: noon });
+  const revoked = await issue();
+  await revokeKey(control, revoked.id, noon);
+  await assert.rejects(rotate(revoked.id), /was revoked at 2026-11-21T12:00:00.000Z.*keys create/);
+  const expired = await issue({ expiresAt: noon });
+  await assert.rejects(rotate(expired.id), /expired at 2026-11-21T12:00:00.000Z.*keys create/);
+  const rotated = await issue();
+  const { issued } = await rotate(rotated.id);
+  await assert.rejects(rotate(rotated.id), new RegExp(`Rotate '${issued.id}'`));
+  await assert.rejects(rotate("key_nothing"), /No key has the id 'key_nothing'/);
+  assert.equal((await listKeys(control, { now: noon })).length, 4);
+});
+
+test("what a demo's key is rotated into is a demo's key", async (t) => {
+  const { control, issue } = await controlWithAccount(t);
+  const { id } = await issue({ isDemo: true });
+  await rotateKey(control, { id, overlapMilliseconds: day, now: noon });
+  assert.deepEqual(
+    (await listKeys(control, { now: noon })).map((key) => key.isDemo),
+    [true, true],
+  );
+});
+
+async function openOwn(t: Parameters<typeof openPeople>[0]) {
+  const people = await openPeople(t);
+  const { control } = people;
+  const { account, person } = await people.signUp("ada@example.com");
+  const own = { account, person: person.id, now: noon };
+  const order = (name: string, now: number, form: string) =>
+    createOwnKey(control, { ...own, name, expiresAt: null, form, now });
+  const create = async (name = "web", now = noon) => {
+    const made = await order(name, now, newForm());
+    assert.ok("issued" in made);
+    return made.issued;
+  };
+  const rotate = async (id: string, overlapMilliseconds: number, now = noon) => {
+    const made = await rotateOwnKey(control, {
+      ...own,
+      id,
+      overlapMilliseconds,
+      form: newForm(),
+      now,
+    });
+    assert.ok("rotation" in made);
+    return made.rotation;
+  };
+  const keys = () => listKeys(control, { accountNumber: account.number, now: noon });
+  return { ...people, account, person: person.id, own, order, create, rotate, keys };
+}
+
+test("a form that is sent again makes no second key, whoever resends it and whenever", async (t) => {
+  const { control, own, order, keys } = await openOwn(t);
+  const form = newForm();
+  const outcomes = await Promise.all(Array.from({ length: 5 }, () => order("web", noon, form)));
+  const [made, ...others] = outcomes.toSorted((one) => ("issued" in one ? -1 : 1));
+  assert.ok(made !== undefined && "issued" in made);
+  for (const other of others) assert.deepEqual(other, { repeatedId: made.issued.id });
+  assert.equal((await keys()).length, 1);
+  const rotation = { ...own, id: made.issued.id, overlapMilliseconds: 0, form: newForm() };
+  const first = await rotateOwnKey(control, rotation);
+  assert.ok("rotation" in first);
+  const repeated = await rotateOwnKey(control, rotation);
+  assert.deepEqual(repeated, { repeatedId: first.rotation.issued.id });
+  assert.equal((await keys()).length, 2);
+});
+
+test("an account has ten keys that work at most; one that is revoked makes room", async (t) => {
+  const { control, own, create, keys } = await openOwn(t);
+  for (let i = 0; i < liveKeysMax; i++) await create(`key ${i}`);
+  await assert.rejects(create(), faultOf("conflict", /10 working keys; the limit is 10/));
+  const [first] = await keys();
+  await revokeOwnKey(control, { ...own, id: first!.id });
+  await create();
+  await assert.rejects(create(), faultOf("conflict"));
+});
+
+test("ten keys can all be rotated, though old and new work side by side", async (t) => {
+  const { create, rotate } = await openOwn(t);
+  const made = [];
+  for (let i = 0; i < liveKeysMax; i++) made.push(await create(`key ${i}`));
+  for (const { id } of made) await rotate(id, 24 * hour);
+});
+
+test("an account makes twenty keys in 24 hours at most, rotations among them", async (t) => {
+  const { control, own, create, rotate } = await openOwn(t);
+  let { id } = await create();
+  for (let i = 1; i < createdADayMax; i++) ({ id } = (await rotate(id, 0)).issued);
+  const refused = faultOf("conflict", /20 keys were made within 24 hours; the limit is 20/);
+  await assert.rejects(rotate(id, 0), refused);
+  await revokeOwnKey(control, { ...own, id });
+  await assert.rejects(create(), refused);
+  await assert.rejects(create("web", noon + day - 1), refused);
+  await create("web", noon + day);
+});
+
+test("a rotation ends the old key at once or after one of the stated times, by anyone of the account", async (t) => {
+  const { control, account, create, rotate, signUp, keys } = await openOwn(t);
+  const bob = await signUp("bob@example.com");
+  await control.write((transaction) =>
+    insertMember(transaction, {
+      account: account.number,
+      person: bob.person.id,
+      role: "member",
+      now: noon,
+    }),
+  );
+  const choices = overlaps.map(({ milliseconds }) => milliseconds);
+  assert.deepEqual(choices, [0, hour, 24 * hour, 7 * day]);
+  for (const overlap of choices) {
+    const { id } = await create(`over ${overlap}`);
+    const { oldExpiresAt } = await rotate(id, overlap);
+    assert.equal(oldExpiresAt, new Date(noon + overlap).toISOString());
+    const old = (await keys()).find((key) => key.id === id);
+    assert.equal(old?.state, overlap === 0 ? "expired" : "expiring");
+  }
+  const { id } = await create("of Ada");
+  const order = { account, person: bob.person.id, id, form: newForm(), now: noon };
+  await assert.rejects(
+    rotateOwnKey(control, { ...order, overlapMilliseconds: 2 * hour }),
+    faultOf("invalid", /at once, in 1 hour, in 24 hours, in 7 days/),
+  );
+  const made = await rotateOwnKey(control, { ...order, overlapMilliseconds: hour });
+  assert.ok("rotation" in made);
+  const fresh = (await keys()).find((key) => key.id === made.rotation.issued.id);
+  assert.equal(fresh?.madeBy, bob.person.id);
+});
+
+test("whoever left an account has no say over its keys any more", async (t) => {
+  const { control, account, create, signUp } = await openOwn(t);
+  const { id } = await create();
+  const bob = await signUp("bob@example.com");
+  const person = bob.person.id;
+  await control.write((transaction) =>
+    insertMember(transaction, { account: account.number, person, role: "member", now: noon }),
+  );
+  await leaveAccount(control, { account: account.number, person, now: noon });
+  const order = { account, person, now: noon };
+  const refused = faultOf("refused", /not a member/);
+  await assert.rejects(revokeOwnKey(control, { ...order, id }), refused);
+  await assert.rejects(
+    createOwnKey(control, { ...order, name: "late", expiresAt: null, form: newForm() }),
+    refused,
+  );
+});
+
+test("a key that would have ended already is not made", async (t) => {
+  const { control, own, keys } = await openOwn(t);
+  const order = { ...own, name: "web", form: newForm() };
+  for (const expiresAt of [noon, noon - 1])
+    await assert.rejects(
+      createOwnKey(control, { ...order, expiresAt }),
+      faultOf("invalid", /in the future/),
+    );
+  await createOwnKey(control, { ...order, expiresAt: noon + 1 });
+  assert.equal((await keys())[0]?.state, "expiring");
 });

@@ -13,7 +13,7 @@ import { openControl } from "#store/stores.ts";
 import { controlWithAccount, noon, openKeys } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { forEachStore } from "../support/for-each-store.ts";
-import { freshDatabase, whyNoPostgres } from "../support/postgres.ts";
+import { freshDatabase, onPostgres } from "../support/postgres.ts";
 
 /** A store whose answers arrive when the test lets them, and which can be taken away. */
 function openFarStore() {
@@ -271,22 +271,18 @@ forEachStore(
   },
 );
 
-test(
-  "a notification alone brings a change, long before anybody would ask",
-  { skip: whyNoPostgres() ?? false },
-  async (t) => {
-    t.mock.timers.enable({ apis: ["setInterval"] });
-    const databaseUrl = await freshDatabase(t);
-    const control = await openControl("/nowhere", { databaseUrl });
-    t.after(() => control.close());
-    const account = await createAccount(control, { name: "Acme", quotas: {}, now: noon });
-    const { id, key } = await issueKey(control, { account, name: "k", expiresAt: null, now: noon });
-    const keys = await openKeys(t, { dataDir: "/nowhere", databaseUrl });
-    const verifier = openKeyVerifier({ keys });
-    assert.equal((await verifier.verify(key)).id, id);
-    await revokeKey(control, id, noon);
-    await eventually(() =>
-      assert.rejects(async () => verifier.verify(key), { code: "api-key-revoked" }),
-    );
-  },
-);
+onPostgres("a notification alone brings a change, long before anybody would ask", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const databaseUrl = await freshDatabase(t);
+  const control = await openControl("/nowhere", { databaseUrl });
+  t.after(() => control.close());
+  const account = await createAccount(control, { name: "Acme", quotas: {}, now: noon });
+  const { id, key } = await issueKey(control, { account, name: "k", expiresAt: null, now: noon });
+  const keys = await openKeys(t, { dataDir: "/nowhere", databaseUrl });
+  const verifier = openKeyVerifier({ keys });
+  assert.equal((await verifier.verify(key)).id, id);
+  await revokeKey(control, id, noon);
+  await eventually(() =>
+    assert.rejects(async () => verifier.verify(key), { code: "api-key-revoked" }),
+  );
+});

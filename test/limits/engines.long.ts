@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countingServers } from "../support/counting-servers.ts";
-import { emptyTally } from "../support/limits-life.ts";
-import { runSchedules } from "../support/limits-schedule.ts";
+import { emptyTally, inMemory, runSchedules } from "../support/limits-life.ts";
 import { sharedOn } from "../support/limits-shared.ts";
 import { temporaryFolder } from "../support/limits-world.ts";
 
@@ -26,3 +25,18 @@ for (const { name, skip, start } of countingServers)
         assert.ok(count > 1000, JSON.stringify(tally));
     },
   );
+
+test("in 10,000 random lives no window admits more than its quota and none refuses below it", async (t) => {
+  const tally = emptyTally();
+  t.diagnostic(`SEED=${firstSeed}`);
+  await runSchedules({
+    kind: inMemory,
+    firstSeed,
+    schedules: 10_000,
+    folder: temporaryFolder(t),
+    tally,
+  });
+  t.diagnostic(JSON.stringify(tally));
+  for (const [event, count] of Object.entries(tally))
+    assert.ok(count > 5000, `${event} happened only ${count} times`);
+});

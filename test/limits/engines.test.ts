@@ -2,18 +2,16 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { after, before, suite, test } from "node:test";
-import { type Engine, type Group, statusOf } from "#limits/engine.ts";
 import { systemClock } from "#limits/clocks.ts";
+import { type Engine, type Group, statusOf } from "#limits/engine.ts";
 import { defaultQuotas, greatestRequest, type Quotas, windows } from "#limits/policy.ts";
-import { type CountingServer, countingServers } from "../support/counting-servers.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
-import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
-import { assertRight } from "../support/limits-oracle.ts";
-import { type Random, randomFrom } from "../support/limits-random.ts";
-import { emptyTally } from "../support/limits-life.ts";
-import { runSchedules } from "../support/limits-schedule.ts";
+import { type Random, seededRandom } from "../support/awkward/random.ts";
+import { type CountingServer, countingServers } from "../support/counting-servers.ts";
+import { assertRight, emptyTally, runSchedules } from "../support/limits-life.ts";
 import { openInstance, sharedOn } from "../support/limits-shared.ts";
-import { temporaryFolder, day, hour, minute, second } from "../support/limits-world.ts";
+import { day, hour, minute, second, temporaryFolder } from "../support/limits-world.ts";
+import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
 
 /** What the counts of an account are, said one by one. */
 interface Plain {
@@ -42,7 +40,7 @@ for (const { name, skip, start: startServer } of countingServers)
       const engine = await server.openEngineWithClock();
       await engine.connect(() => {});
       t.after(() => engine.disconnect());
-      const random = randomFrom(7);
+      const random = seededRandom(7);
       const accounts = Array.from({ length: 6 }, (): Plain => ({ times: [] }));
       const tally = {
         admitted: 0,
@@ -139,7 +137,7 @@ for (const { name, skip, start: startServer } of countingServers)
         [1, 2, 3].map(async () => openInstance(await server.openEngine())),
       );
       t.after(() => instances.forEach((instance) => instance.close()));
-      const random = randomFrom(3);
+      const random = seededRandom(3);
       for (let round = 0; round < 30; round++)
         await Promise.all(
           instances.flatMap((instance) =>

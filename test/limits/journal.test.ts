@@ -1,16 +1,53 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { renameSync, rmSync, statSync, writeFileSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
 import { systemClock } from "#limits/clocks.ts";
-import { recordBytes, openBacklog, headerBytes } from "#limits/journal.ts";
+import { openBacklog, headerBytes, recordBytes } from "#limits/journal.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
-import { beginJournal, quotas } from "../support/limits-journal.ts";
-import { day, hour, second } from "../support/limits-world.ts";
+import type { Quotas } from "#limits/policy.ts";
+import {
+  clockOf,
+  day,
+  hour,
+  minute,
+  openWorld,
+  reboot,
+  second,
+  temporaryFolder,
+} from "../support/limits-world.ts";
 import { settles } from "../support/still-well.ts";
+
+const ofTheJournal: Quotas = { minute: 10, hour: 100, day: 1000 };
+
+/** Counters that are not closed stand for a process that was killed; they are closed when the test is over. */
+function beginJournal(t: TestContext) {
+  const world = openWorld();
+  const dir = temporaryFolder(t);
+  const faults: (string | null)[] = [];
+  const open = (onFault = (fault: Error | null) => void faults.push(fault?.message ?? null)) => {
+    const counters = openMemoryCounters({ dir, clock: clockOf(world), onFault });
+    t.after(() => counters.close());
+    /** Without keeping it. */
+    const count = (account: number) => counters.take(account, ofTheJournal).admitted;
+    const takeOne = (account: number) => {
+      const quotaStatus = counters.take(account, ofTheJournal);
+      counters.commit();
+      return quotaStatus;
+    };
+    const take = (count = 1, account = 1) =>
+      Array.from({ length: count }, () => takeOne(account)).filter(({ admitted }) => admitted)
+        .length;
+    const counted = (account = 1) => ofTheJournal.day - 1 - takeOne(account).windows[2]!.remaining;
+    return { ...counters, take, count, counted };
+  };
+  const files = () => readdirSync(join(dir, "counts")).sort();
+  const path = (index: number) => join(dir, "counts", files().at(index)!);
+  return { world, dir, faults, open, files, path };
+}
 
 test("counts of several accounts and several runs come back, each its own", (t) => {
   const { open } = beginJournal(t);
@@ -136,12 +173,12 @@ test("an idle service saves what waits as soon as the folder can be used", async
   const onFault = (fault: Error | null) => fault === null && isWell.resolve();
   const counters = openMemoryCounters({ dir, clock: systemClock(), onFault });
   t.after(() => counters.close());
-  counters.take(1, quotas);
+  counters.take(1, ofTheJournal);
   rmSync(join(dir, "counts"));
   await isWell.promise;
   const next = openMemoryCounters({ dir, clock: systemClock(), onFault });
   t.after(() => next.close());
-  assert.equal(next.take(1, quotas).windows[2]!.remaining, quotas.day - 2);
+  assert.equal(next.take(1, ofTheJournal).windows[2]!.remaining, ofTheJournal.day - 2);
 });
 
 test("closing saves what waits, if it can be saved by then", (t) => {
@@ -224,6 +261,49 @@ test("an endless outage takes no endless memory: 65,536 requests wait, further o
   disk.room = 100_000;
   backlog.flush(second);
   assert.equal(disk.written.length, 65_536);
+});
+
+test("a wall clock set back across a reboot gives no quota, and locks out for one window at most", (t) => {
+  const { world, open } = beginJournal(t);
+  open().take(10);
+  reboot(world, hour);
+  world.now += 20 * second;
+  world.wallOffsetMilliseconds -= day / 1000;
+  const counters = open();
+  assert.equal(counters.take(1), 0);
+  world.now += 40 * second;
+  assert.equal(counters.take(1), 1);
+});
+
+test("a wall clock set forward across a reboot is believed: the known limit", (t) => {
+  const { world, open } = beginJournal(t);
+  open().take(10);
+  reboot(world, second);
+  world.wallOffsetMilliseconds += day / 1000;
+  assert.equal(open().take(10), 10);
+});
+
+test("a monotonic clock below what the same boot recorded locks out for one window at most", (t) => {
+  const { world, open } = beginJournal(t);
+  open().take(10);
+  world.bootedAt += hour;
+  const counters = open();
+  assert.equal(counters.take(1), 0);
+  world.now += minute;
+  assert.equal(counters.take(11), 10);
+});
+
+test("files with damaged headers are bridged each by itself, for they may be of different boots", (t) => {
+  const { world, open, path } = beginJournal(t);
+  for (let boots = 0; boots < 2; boots++) {
+    open().take(3);
+    const damaged = readFileSync(path(boots));
+    damaged[20]! ^= 1;
+    writeFileSync(path(boots), damaged);
+    reboot(world, 10 * minute);
+    world.now += minute;
+  }
+  assert.equal(open().counted(), 6);
 });
 
 test("a file cut off anywhere gives all records before the cut", (t) => {

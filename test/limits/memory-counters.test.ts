@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
+import { systemClock } from "#limits/clocks.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import {
-  openMemoryCounters,
   append,
   countIn,
   openLog,
+  openMemoryCounters,
   resetIn,
   shrink,
   type SlidingLog,
 } from "#limits/memory-counters.ts";
-import { defaultQuotas, type Quotas } from "#limits/policy.ts";
-import { clockOf, day, hour, openWorld } from "../support/limits-world.ts";
+import { defaultQuotas, quotaFault, type Quotas } from "#limits/policy.ts";
+import { emptyTally, inMemory, runSchedules } from "../support/limits-life.ts";
+import { clockOf, day, hour, openWorld, temporaryFolder } from "../support/limits-world.ts";
 
 function begin() {
   const world = openWorld();
@@ -117,4 +120,54 @@ test("a log that gave memory back still counts right in a window that had not mo
   add(log, 9);
   assert.ok(shrink(log, 13));
   assert.equal(countIn(log, 0, 13), 1);
+});
+
+test("in 300 random lives no window admits more than its quota and none refuses below it", async (t) => {
+  const tally = emptyTally();
+  await runSchedules({
+    kind: inMemory,
+    firstSeed: 1,
+    schedules: 300,
+    folder: temporaryFolder(t),
+    tally,
+  });
+  t.diagnostic(`seeds 1 to 300: ${JSON.stringify(tally)}`);
+  for (const [event, count] of Object.entries(tally))
+    assert.ok(count > 100, `${event} happened only ${count} times`);
+});
+
+test("the monotonic clock is the same in every process of a boot, in whole microseconds", () => {
+  const clock = systemClock();
+  const read = `import { systemClock } from "#limits/clocks.ts"; console.log(systemClock().monotonicMicroseconds())`;
+  const before = clock.monotonicMicroseconds();
+  const inAnother = Number(
+    execFileSync(process.execPath, ["--input-type=module-typescript", "-e", read]),
+  );
+  const after = clock.monotonicMicroseconds();
+  assert.ok(before < inAnother && inAnother < after, `${before} < ${inAnother} < ${after}`);
+  assert.ok(Number.isInteger(before));
+});
+
+test("on Linux the boot is known by its id", { skip: process.platform !== "linux" }, () => {
+  assert.match(systemClock().bootId ?? "", /^[0-9a-f-]{36}$/);
+});
+
+test("an account has 60 requests a minute, 1,000 an hour and 10,000 a day unless told otherwise", () => {
+  assert.deepEqual(defaultQuotas, { minute: 60, hour: 1000, day: 10_000 });
+});
+
+test("a quota is a whole number from 1 to 1,000,000", () => {
+  for (const usable of [1, 60, 1_000_000]) assert.equal(quotaFault(usable), undefined);
+  for (const unusable of [
+    0,
+    -1,
+    1.5,
+    1_000_001,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    "60",
+    null,
+    undefined,
+  ])
+    assert.equal(quotaFault(unusable), "must be a whole number from 1 to 1000000");
 });

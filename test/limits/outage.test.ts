@@ -12,12 +12,11 @@ import {
 import { systemClock } from "#limits/clocks.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Engine } from "#limits/engine.ts";
-import { openPostgresEngine } from "#limits/postgres-engine.ts";
 import type { Quotas } from "#limits/policy.ts";
+import { openPostgresEngine } from "#limits/postgres-engine.ts";
 import { openSharedCounters, type SharedCounters } from "#limits/shared-counters.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/domain-error.ts";
-import { makeCertificate } from "../support/certificate.ts";
 import {
   type CountingServer,
   countingServers,
@@ -25,7 +24,7 @@ import {
   startCountingPostgres,
 } from "../support/counting-servers.ts";
 import { eventually } from "../support/eventually.ts";
-import { hasTool } from "../support/installed-tool.ts";
+import { hasTool, makeCertificate } from "../support/machine.ts";
 import { whyNoPostgres } from "../support/postgres.ts";
 import { type RedisServer, startRedis, startRedisCluster, whyNoRedis } from "../support/redis.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -7,8 +7,7 @@ import { facetNames } from "#search/dataset-parts.ts";
 import { awkwardRecords } from "../support/awkward.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
-import { fold } from "../support/reference/fold.ts";
-import { referenceAnswer } from "../support/reference.ts";
+import { fold, referenceAnswer } from "../support/reference.ts";
 
 const page = { limit: 1, offset: 0 };
 

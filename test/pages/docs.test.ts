@@ -1,18 +1,23 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { spawn, spawnSync } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test, type TestContext } from "node:test";
 import { Compile } from "typebox/compile";
 import { hintCodes } from "#operations/hints.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
+import { callLines, exampleTarget } from "#pages/snippets.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { docsPage } from "#pages/docs.ts";
 import { exampleRecords } from "#pages/example-records.ts";
-import { exampleTarget } from "#pages/snippets.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
 import { membersOf, valueLists } from "#records/value-lists.ts";
 import { closedLists } from "#records/vocabulary.ts";
+import { outcomeOf } from "../support/command-line.ts";
 import { docsFacts } from "../support/public-pages.ts";
+import { startService } from "../support/service.ts";
 
 const page = docsPage(docsFacts);
 
@@ -149,4 +154,102 @@ test("the facts shown in the docs are escaped as text", () => {
     isDemo: true,
   });
   assert.ok(!told.includes("<script>alert"));
+});
+
+const characters: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&#34;": '"',
+  "&#39;": "'",
+};
+
+/** The code of a block, as a browser would copy it. */
+function codeIn(page: string, label: string): string {
+  const [, code = ""] =
+    new RegExp(`aria-label="${RegExp.escape(label)}"><code>(.*?)</code>`, "s").exec(page) ?? [];
+  assert.notEqual(code, "", label);
+  return code
+    .replaceAll(/<\/?span[^>]*>/g, "")
+    .replaceAll(/&(?:amp|lt|gt|#34|#39);/g, (one) => characters[one]!);
+}
+
+test("the samples of each operation at /docs/samples run as they are, but for the host and the key", async (t) => {
+  const service = await startService(t);
+  const { text: page } = await service.get("/docs/samples", { "x-api-key": "" });
+  const environment = { ...process.env, GP_RECORDS_KEY: service.key };
+  const hasPython = spawnSync("python3", ["--version"]).status === 0;
+  for (const { path } of operations) {
+    const sample = (language: string) =>
+      codeIn(page, `The request to ${path}: ${language}`).replace("https://YOUR_HOST", service.url);
+    const runs: [string, string[]][] = [
+      [
+        "sh",
+        ["-c", sample("curl").replace("YOUR_KEY", service.key).replace("curl ", "curl -sSf ")],
+      ],
+      [process.execPath, ["--input-type=module-typescript", "-e", sample("TypeScript")]],
+    ];
+    if (hasPython) runs.push(["python3", ["-c", sample("Python")]]);
+    for (const [command, args] of runs) {
+      const { exitCode, out, err } = await outcomeOf(command, args, environment);
+      assert.equal(exitCode, 0, err);
+      assert.match(out, /\bpagination\b/);
+    }
+  }
+});
+
+test("what copies are kept by is named on a page that clients can read, at the paths that are served", async (t) => {
+  const service = await startService(t, { settings: { EXPORTS: "on" } });
+  const { text: page } = await service.get("/docs/samples", { "x-api-key": "" });
+  const named = page.matchAll(/<code>(?:GET )?(\/(?:changes|exports)[a-z.]*)<\/code>/g);
+  const paths = new Set(Array.from(named, ([, path = ""]) => path));
+  assert.deepEqual(paths, new Set(["/changes", "/changes.atom", "/exports"]));
+  for (const path of paths) assert.equal((await service.get(path)).status, 200, path);
+});
+
+/** Notes what it is asked and with which key, and gives an empty answer. */
+async function listen(t: TestContext) {
+  const asked: (readonly [target: string | undefined, key: unknown])[] = [];
+  const server = createServer((request, response) => {
+    asked.push([request.url, request.headers["x-api-key"]]);
+    response.end('{"data":[],"pagination":{"total":0}}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => void server.close());
+  return { asked, base: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const run = (command: string, ...args: string[]) =>
+  new Promise<number | null>((resolve) =>
+    spawn(command, args, {
+      stdio: "ignore",
+      timeout: 20_000,
+      env: { PATH: process.env["PATH"], GP_RECORDS_KEY: key },
+    }).once("close", resolve),
+  );
+
+const isThere = (command: string) => spawnSync(command, ["--version"]).status === 0;
+
+const target = "/fetch-gp?gp_name=o%27brien+%22%26%24%28id%29&tag=a%2Cb&limit=5";
+const key = `it's "a" $(key) \`of\` \\n mine`;
+
+for (const [name, language, command, ...options] of [
+  ["curl", "curl", "sh", "-c"],
+  ["python3", "python", "python3", "-c"],
+  ["node", "typescript", process.execPath, "--input-type=module-typescript", "-e"],
+] as const)
+  test(`the lines for ${name} send that call with that key, whatever both hold`, async (t) => {
+    if (!isThere(name)) return t.skip(`skipped: no ${name}`);
+    const { asked, base } = await listen(t);
+    const lines = callLines({ base, target, key })[language];
+    assert.equal(await run(command, ...options, lines), 0);
+    assert.deepEqual(asked, [[target, key]]);
+  });
+
+test("without a key the lines hold a placeholder, and code never holds a key", () => {
+  const base = "http://127.0.0.1:8080";
+  const { curl, environment } = callLines({ base, target });
+  for (const lines of [curl, environment]) assert.match(lines, /\bYOUR_KEY\b/);
+  const { typescript, python } = callLines({ base, target, key });
+  for (const lines of [typescript, python]) assert.ok(!lines.includes(key));
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { changesFeed } from "#pages/changes-feed.ts";
 import { markdownOf } from "#pages/markdown.ts";
+import type { Publication } from "#records/publication.ts";
 import { publicPages } from "../support/public-pages.ts";
 import { startService } from "../support/service.ts";
 
@@ -99,4 +101,77 @@ test("whatever /llms.txt links to is there without a key, and its example is ans
   for (const path of links) assert.equal((await service.get(path, noKey)).status, 200, path);
   const [, example = ""] = /curl .*"(\/[^"]+)"/.exec(text) ?? [];
   assert.equal((await service.get(example)).status, 200);
+});
+
+const none = { added: 0, changed: 0, removed: 0, merged: 0 };
+
+const publication = (day: number): Publication => ({
+  version: `202611${String(day).padStart(2, "0")}T030000Z-9f3c2a7e`,
+  published_at: `2026-11-${String(day).padStart(2, "0")}T03:00:09Z`,
+  from: null,
+  hash: null,
+  step:
+    day === 1
+      ? null
+      : {
+          changes: day,
+          counts: { gp: { ...none, added: day }, principal: none, signal: none, project: none },
+        },
+});
+
+const feedOf = (days: readonly number[], address = "/changes.atom") =>
+  changesFeed({ publications: days.map(publication), address, updatedAt: "2026-11-20T03:00:00Z" });
+
+/** Elements by their path, with their text; fails where the text is no well-formed XML of the kind a feed is. */
+function elementsOf(xml: string): { path: string; text: string }[] {
+  const open: string[] = [];
+  const found: { path: string; text: string }[] = [];
+  const [, body = ""] = /^<\?xml version="1\.0" encoding="utf-8"\?>\n([^]*)$/.exec(xml) ?? [];
+  for (const [, close, name, attributes, single, text] of body.matchAll(
+    /<(\/?)([a-z]+)((?: [a-z]+="[^"<]*")*)(\/?)>([^<]*)/g,
+  )) {
+    assert.ok(!/&(?!amp;|lt;|quot;)/.test(`${attributes}${text}`), "what is not escaped");
+    if (close === "/") assert.equal(open.pop(), name);
+    else {
+      open.push(name!);
+      found.push({ path: open.join("/"), text: text! });
+      if (single === "/") open.pop();
+    }
+  }
+  assert.deepEqual(open, []);
+  const tags = body.match(/</g)!.length;
+  assert.equal(tags, [...body.matchAll(/<\/?[a-z]+(?: [a-z]+="[^"<]*")*\/?>/g)].length);
+  return found;
+}
+
+test("the feed has what RFC 4287 asks of one, and one entry for each publication, with an id of its own", () => {
+  const elements = elementsOf(feedOf([3, 2, 1], "https://records.example/a&b/changes.atom"));
+  const texts = (path: string) =>
+    elements.filter((one) => one.path === path).map(({ text }) => text);
+  for (const path of ["feed/id", "feed/title", "feed/updated", "feed/author/name", "feed/link"])
+    assert.equal(texts(path).length, 1, path);
+  assert.deepEqual(texts("feed/id"), ["https://records.example/a&amp;b/changes.atom"]);
+  assert.deepEqual(texts("feed/updated"), ["2026-11-03T03:00:09Z"]);
+  for (const path of ["id", "title", "updated", "content"])
+    assert.equal(texts(`feed/entry/${path}`).length, 3, path);
+  const ids = texts("feed/entry/id");
+  assert.equal(new Set(ids).size, 3);
+  for (const id of ids)
+    assert.match(id, /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.deepEqual(texts("feed/entry/content"), [
+    "gp: 3 added",
+    "gp: 2 added",
+    "What changed is not known.",
+  ]);
+});
+
+test("the same publication has the same id wherever it is told of, and a feed without one has the time of the dataset", () => {
+  const idsIn = (xml: string) => xml.match(/urn:uuid:[^<]+/g)!;
+  assert.equal(idsIn(feedOf([2]))[1], idsIn(feedOf([3, 2], "/other.atom"))[2]);
+  assert.match(feedOf([]), /<updated>2026-11-20T03:00:00Z<\/updated>/);
+});
+
+test("a feed has the newest hundred publications", () => {
+  const days = Array.from({ length: 101 }, (_, i) => 1 + (i % 28));
+  assert.equal(feedOf(days).match(/<entry>/g)!.length, 100);
 });

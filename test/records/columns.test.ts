@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { recordKinds } from "#records/kinds.ts";
+import fc from "fast-check";
 import {
   columnsOf,
   type ColumnType,
@@ -9,11 +9,14 @@ import {
   type RecordMembers,
 } from "#records/columns.ts";
 import { list, text } from "#records/fields.ts";
+import { fold } from "#records/fold.ts";
 import { Gp, gpMembers } from "#records/gp.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";
 import { Type } from "#records/schema.ts";
 import { Signal } from "#records/signal.ts";
+import { fold as referenceFold } from "../support/reference.ts";
 
 const schemas = { gp: Gp, principal: Principal, signal: Signal, project: Project };
 
@@ -119,4 +122,34 @@ test("a column reads what JSON says: unknown is null, a list without members is 
 test("a list of objects is refused until it is said what of them a table shows", () => {
   const lender = Type.Object({ name: text("Its name.") });
   assert.throws(() => columnsOf({ lenders: list("Who lends.", lender) }), /lenders/);
+});
+
+test("the examples of the rule fold as it says", () => {
+  const examples: Record<string, string> = {
+    "Société Générale": "societe generale",
+    "J.P. Morgan & Co.": "jp morgan co",
+    ＫＫＲ: "kkr",
+    "O'Brien’s ‘Ranch’ʼ": "obriens ranch",
+    "Straße Ærø Œuvre Łódź Þór Đà ılık Ħamrun": "strasse aero oeuvre lodz thor da ilik hamrun",
+    ΟΔΟΣ: "οδοσ",
+    "A  --  B_C": "a b c",
+    "%%": "",
+  };
+  for (const [text, folded] of Object.entries(examples)) assert.equal(fold(text), folded, text);
+});
+
+test("folding twice changes nothing, for every character there is", () => {
+  for (let start = 0; start < 0x110000; start += 256) {
+    const letters = Array.from({ length: 256 }, (_, i) => start + i)
+      .filter((codePoint) => codePoint < 0xd800 || codePoint > 0xdfff)
+      .map((codePoint) => String.fromCodePoint(codePoint));
+    const folded = fold(letters.join(" a"));
+    assert.equal(fold(folded), folded, start.toString(16));
+  }
+});
+
+test("the fold agrees with the plain reference on any text", () => {
+  const agrees = (text: string) => assert.equal(fold(text), referenceFold(text));
+  fc.assert(fc.property(fc.string({ unit: "binary" }), agrees), { numRuns: 2000 });
+  fc.assert(fc.property(fc.string({ unit: "binary-ascii" }), agrees), { numRuns: 2000 });
 });

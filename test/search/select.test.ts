@@ -18,7 +18,7 @@ import { type Random, seededRandom } from "../support/awkward/random.ts";
 import { marketTitles, tagSpellings, themeSpellings } from "../support/awkward/words.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
-import { marketSpellings } from "../support/reference/markets.ts";
+import { marketSpellings } from "../support/reference.ts";
 import {
   type ReferenceDates,
   type ReferenceFilter,

@@ -3,13 +3,22 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
-import { openStore } from "#store/open-store.ts";
+import {
+  controlFile,
+  usageFile,
+  type FileShape,
+  refuseOldSqlite,
+  useWriteAheadLog,
+} from "#store/sqlite-file.ts";
+import { takeLock } from "#store/lock.ts";
+import { nodeSqliteDialect, openStore } from "#store/open-store.ts";
 import { fileSteps } from "#store/schema-steps.ts";
-import { controlFile, usageFile, type FileShape, useWriteAheadLog } from "#store/sqlite-file.ts";
 import { openControl, openUsage } from "#store/stores.ts";
+import { replaceFile } from "#store/whole-file.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
+import { canSetLimits, outcomeOfScriptWithin, whyNoLimits } from "../support/machine.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const faultOf = (kind: DomainErrorKind, words: RegExp) => (error: unknown) => {
@@ -211,3 +220,121 @@ test("a new store waits for the process that is making it, for as long as it was
   maker.close();
   other.close();
 });
+
+interface Tables {
+  thing: { id: number; value: unknown };
+}
+
+async function memory(t: TestContext) {
+  const connection = new DatabaseSync(":memory:");
+  connection.exec("create table thing (id integer primary key, value)");
+  const database = new Kysely<Tables>({ dialect: nodeSqliteDialect(connection, "some.sqlite") });
+  t.after(() => database.destroy());
+  return { connection, database };
+}
+
+test("whole numbers, truth values, text, bytes and null are stored as what they are", async (t) => {
+  const { database } = await memory(t);
+  const values = [7, true, 1.5, "seven", Uint8Array.of(1, 2), null, 2n ** 60n];
+  const types: string[] = [];
+  for (const value of values) {
+    const { rows } = await sql<{ type: string }>`select typeof(${value}) as type`.execute(database);
+    types.push(rows[0]!.type);
+  }
+  assert.deepEqual(types, ["integer", "integer", "real", "text", "blob", "null", "integer"]);
+});
+
+test("a value that SQLite would take for something else is refused", async (t) => {
+  const { database } = await memory(t);
+  for (const value of [new Date(0), { a: 1 }])
+    await assert.rejects(
+      database.insertInto("thing").values({ id: 1, value }).execute(),
+      /cannot be stored/,
+    );
+});
+
+test("statements of the same text share one preparation and never each other's values", async (t) => {
+  const { connection, database } = await memory(t);
+  let preparations = 0;
+  const prepare = connection.prepare.bind(connection);
+  connection.prepare = (text) => {
+    preparations += 1;
+    return prepare(text);
+  };
+  const insert = (id: number) =>
+    database
+      .insertInto("thing")
+      .values({ id, value: `v${id}` })
+      .returning("value")
+      .executeTakeFirst();
+  for (let id = 1; id <= 50; id++) assert.equal((await insert(id))?.value, `v${id}`);
+  assert.equal(preparations, 1);
+});
+
+test("an SQLite that can lose commits is refused, and the versions without the fault are not", () => {
+  for (const version of ["3.51.2", "3.50.99", "3.9.0", "2.99.99", "none"])
+    assert.throws(() => refuseOldSqlite(version), /needs 3\.51\.3 or newer/, version);
+  for (const version of ["3.51.3", "3.51.10", "3.52.0", "4.0.0"]) refuseOldSqlite(version);
+});
+
+test("the SQLite in use is one without the fault", () => {
+  refuseOldSqlite();
+});
+
+test("a lock is held by one at a time, and free again with its release", (t) => {
+  const path = join(temporaryFolder(t), "one.lock");
+  const first = takeLock(path, "It is held.");
+  assert.throws(() => takeLock(path, "It is held."), { kind: "busy", message: "It is held." });
+  first.release();
+  takeLock(path, "It is held.").release();
+});
+
+test("a lock that cannot be made says so and where", (t) => {
+  const path = join(temporaryFolder(t), "absent", "one.lock");
+  assert.throws(() => takeLock(path, ""), { kind: "unusable", message: new RegExp(path) });
+});
+
+test(
+  "a lock is taken on a full disk, where what makes room takes it",
+  { skip: canSetLimits ? false : whyNoLimits },
+  async (t) => {
+    const path = join(temporaryFolder(t), "one.lock");
+    const { out, err } = await outcomeOfScriptWithin(
+      0,
+      `const { takeLock } = await import("#store/lock.ts");
+       takeLock(${JSON.stringify(path)}, "It is held.");
+       console.log("taken");`,
+    );
+    assert.equal(`${out}${err}`, "taken\n");
+  },
+);
+
+test("a file is replaced by its new text, and nothing is left beside it", (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, "facts.json");
+  for (const text of ["old", "new and longer"]) replaceFile(path, text);
+  assert.equal(readFileSync(path, "utf8"), "new and longer");
+  assert.deepEqual(readdirSync(folder), ["facts.json"]);
+});
+
+test(
+  "a text for which there is only half the space leaves the old one whole, and nothing beside it",
+  { skip: canSetLimits ? false : whyNoLimits },
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const path = join(folder, "facts.json");
+    writeFileSync(path, "old");
+    const { out } = await outcomeOfScriptWithin(
+      512,
+      `const { replaceFile } = await import("#store/whole-file.ts");
+       try {
+         replaceFile(${JSON.stringify(path)}, "x".repeat(1000));
+       } catch ({ code }) {
+         console.log(code);
+       }`,
+    );
+    assert.equal(out, "EFBIG\n");
+    assert.equal(readFileSync(path, "utf8"), "old");
+    assert.deepEqual(readdirSync(folder), ["facts.json"]);
+  },
+);

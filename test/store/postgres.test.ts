@@ -1,28 +1,35 @@
 import assert from "node:assert/strict";
-import { chownSync, readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
 import { createAccount, findAccount, listAccounts } from "#accounts/accounts.ts";
 import { exportPerson } from "#accounts/export-person.ts";
 import { findPerson } from "#accounts/people.ts";
+import { digestText } from "#keys/api-key.ts";
+import { issueKey } from "#keys/keys.ts";
 import { writeAudit } from "#store/audit.ts";
-import { connectPostgres, openGate, placeName } from "#store/postgres.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { type PostgresStep, postgresSteps } from "#store/postgres-steps.ts";
+import { connectPostgres, openGate, placeName } from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../../bench/postgres.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { makeCertificate } from "../support/certificate.ts";
-import { day, noon } from "../support/control.ts";
-import { freePort } from "../support/free-port.ts";
-import { hasTool } from "../support/installed-tool.ts";
+import { day, noon, openKeys } from "../support/control.ts";
+import { eventually } from "../support/eventually.ts";
+import { hasTool, makeCertificate } from "../support/machine.ts";
 import { faultOf } from "../support/people.ts";
+import { freePort } from "../support/ports.ts";
 import {
+  databaseWithRoles,
   freshDatabase,
+  onPostgres as test,
   postgresOfFile,
   runSql,
   startPostgres,
   urlOf,
-  onPostgres as test,
 } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request, tidyUsage } from "../support/usage.ts";
@@ -249,37 +256,18 @@ test("a database that cannot be used is named with what to do, and the password 
 });
 
 test("the roles of docs/scaling.md are enough to serve, and the one that serves can make no table and rewrite no history", async (t) => {
-  const { url: server } = await postgresOfFile();
-  const [roles = "", grants = "", revocations = ""] = [
-    ...readFileSync("docs/scaling.md", "utf8").matchAll(/```sql\n([^`]+)```/g),
-  ].map(([, sql]) => sql!);
-  // Statements that cannot be part of a transaction, one by one.
-  for (const statement of roles.split(";\n").filter((one) => one.trim() !== ""))
-    await runSql(server, statement);
-  t.after(async () => {
-    await runSql(server, "drop database records with (force)");
-    await runSql(server, "drop role gp_records_owner; drop role gp_records_server");
-  });
-  const database = urlOf({ url: server }, "records");
-  const asRole = (role: string) => database.replace("//postgres@", `//${role}@`);
-  await runSql(database, grants);
-  await migratePostgres({ url: asRole("gp_records_owner") });
-  await runSql(asRole("gp_records_owner"), revocations);
-
-  const { json, refusal } = allCommands(temporaryFolder(t), {
-    DATABASE_URL: asRole("gp_records_server"),
-  });
-  await json("accounts", "create", "--name", "Acme");
-  const { id } = await json("keys", "create", "--account", "Acme", "--name", "k");
-  await json("keys", "revoke", id);
-  await json("plans", "set", "gold", "--per-minute", "5");
-  await json("accounts", "plan", "Acme", "gold");
+  const { owner, serving } = await databaseWithRoles(t);
+  const { json, refusal } = allCommands(temporaryFolder(t), { DATABASE_URL: serving });
+  await json("accounts create --name Acme");
+  const { id } = await json("keys create --account Acme --name k");
+  await json("keys revoke", id);
+  await json("plans set gold --per-minute 5");
+  await json("accounts plan Acme gold");
   assert.match(
     await refusal(2, "datasets", "rollback"),
     /refuses this: permission denied for table dataset.*docs\/scaling\.md/,
   );
   assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
-  const serving = asRole("gp_records_server");
   const usage = { dataDir: "/nowhere", databaseUrl: serving };
   await putRequests(usage, [request()]);
   // First the log goes, then the totals.
@@ -301,7 +289,7 @@ test("the roles of docs/scaling.md are enough to serve, and the one that serves 
     "set role gp_records_owner",
   ])
     await assert.rejects(runSql(serving, sql), { code: "42501" }, sql);
-  await runSql(asRole("gp_records_owner"), "delete from schema_step");
+  await runSql(owner, "delete from schema_step");
   assert.match(await refusal(2, "migrate"), /refuses this: permission denied.*docs\/scaling\.md/);
 });
 
@@ -432,4 +420,68 @@ test("sslmode means what it means everywhere: encrypted, of a known authority, o
     isEncrypted("127.0.0.1", `?sslmode=verify-full${known}`),
     faultOf("unusable", /127\.0\.0\.1:\d+\/postgres cannot be used: .*127\.0\.0\.1/),
   );
+});
+
+/** A pgbouncer before the database. @returns the URL through it. */
+async function startPgbouncer(t: TestContext, databaseUrl: string, mode: string): Promise<string> {
+  const { hostname, pathname } = new URL(databaseUrl);
+  const folder = temporaryFolder(t);
+  const user = unprivilegedUser();
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  const port = await freePort();
+  const file = join(folder, "pgbouncer.ini");
+  writeFileSync(
+    file,
+    `[databases]
+* = host=${decodeURIComponent(hostname)} user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+`,
+  );
+  const child = spawn("pgbouncer", [file], { ...user, stdio: "ignore" });
+  t.after(async () => {
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const url = `postgres://postgres@127.0.0.1:${port}${pathname}`;
+  await eventually(async () => (await connectPostgres({ url })).close());
+  return url;
+}
+
+test("a pooler that gives each transaction another connection is refused by name before anything is changed", async (t) => {
+  if (!hasTool(t, "pgbouncer")) return;
+  const empty = await freshDatabase(t, { isMigrated: false });
+  const refused = faultOf("unusable", /pooler in transaction mode.*pool_mode = session/);
+  await assert.rejects(
+    migratePostgres({ url: await startPgbouncer(t, empty, "transaction") }),
+    refused,
+  );
+  const full = await freshDatabase(t);
+  const databaseUrl = await startPgbouncer(t, full, "transaction");
+  await assert.rejects(openKeys(t, { dataDir: "/nowhere", databaseUrl }), refused);
+});
+
+test("a pooler that keeps a connection for a session is as good as none", async (t) => {
+  if (!hasTool(t, "pgbouncer")) return;
+  const empty = await freshDatabase(t, { isMigrated: false });
+  const databaseUrl = await startPgbouncer(t, empty, "session");
+  assert.deepEqual(
+    await migratePostgres({ url: databaseUrl }),
+    postgresSteps.map(({ name }) => name),
+  );
+  const keys = await openKeys(t, { dataDir: "/nowhere", databaseUrl });
+  const control = await openControl("/nowhere", { databaseUrl });
+  t.after(() => control.close());
+  const account = await createAccount(control, { name: "Acme", quotas: {}, now: noon });
+  await issueKey(control, { account, name: "k", expiresAt: null, now: noon });
+  const { digest } = await control.database
+    .selectFrom("api_key")
+    .select("digest")
+    .executeTakeFirstOrThrow();
+  await eventually(async () => assert.ok((await keys.find(digestText(digest))) !== undefined));
 });

@@ -1,4 +1,4 @@
-/** Runs any command here, in one data folder and with a clock of the test's. */
+/** Runs any command here, in one data folder and at noon, or with a clock of the test's. */
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -8,17 +8,27 @@ import type { Outcome } from "./command-line.ts";
 import { noon } from "./control.ts";
 import { storePlace } from "./for-each-store.ts";
 
-export function allCommands(dataDir: string, settings: Record<string, string> = {}) {
-  const start = async (...args: string[]): Promise<Outcome> => {
+export function allCommands(
+  dataDir: string,
+  settings: Record<string, string> = {},
+  now: () => number = () => noon,
+) {
+  /** Takes the words before the first that may hold a blank as one text: `accounts limits --per-day 5 --json`. */
+  const start = async (...words: string[]): Promise<Outcome> => {
+    const [begun = "", ...others] = words;
     let out = "";
     let err = "";
     const context = {
       environment: { DATA_DIR: dataDir, ...settings },
-      now: () => noon,
+      now,
       print: (text: string) => void (out += `${text}\n`),
       reportError: (text: string) => void (err += `${text}\n`),
     };
-    return { exitCode: await run(args, context, commandParts), out, err };
+    return {
+      exitCode: await run([...begun.split(" "), ...others], context, commandParts),
+      out,
+      err,
+    };
   };
   /** What the command prints; it must succeed, and say nothing as an error. */
   const text = async (...args: string[]) => {

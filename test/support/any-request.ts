@@ -6,7 +6,7 @@ export const anyRequest = {
   account: fc.constantFrom(1, 1, 1, 2, 3, 2_000_000_000),
   key: fc.constantFrom("key_a", "key_b", "key_c"),
   operation: fc.constantFrom("fetch-gp", "fetch-signals"),
-  status: fc.constantFrom(200, 304, 400, 429, 500),
+  status: fc.constantFrom(200, 304, 399, 400, 404, 429, 500),
   milliseconds: fc.integer({ min: 0, max: 9_000_000 }).map((hundredths) => hundredths / 100),
   bytes: fc.integer({ min: 0, max: 4_294_967_295 }),
   dataset: fc.constantFrom(null, "20261121T090000Z-1"),

@@ -1,31 +1,11 @@
-/** Runs commands of gp-records: in this process, or in one of their own as an operator does. */
+/** Runs commands of gp-records in a process of their own, as an operator does. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { accountCommands } from "#cli/accounts.ts";
-import { keyCommands } from "#cli/keys.ts";
-import { run } from "#cli/program.ts";
 
 export interface Outcome {
   exitCode: number | null;
   out: string;
   err: string;
-}
-
-/** Runs a command here, with a clock of the test's. */
-export async function command(
-  args: readonly string[],
-  { dataDir, now = Date.now }: { dataDir: string; now?: () => number },
-): Promise<Outcome> {
-  let out = "";
-  let err = "";
-  const context = {
-    environment: { DATA_DIR: dataDir },
-    now,
-    print: (text: string) => void (out += `${text}\n`),
-    reportError: (text: string) => void (err += `${text}\n`),
-  };
-  const exitCode = await run(args, context, [accountCommands, keyCommands]);
-  return { exitCode, out, err };
 }
 
 export const mainPath = fileURLToPath(import.meta.resolve("#cli/main.ts"));

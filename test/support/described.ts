@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Compile } from "typebox/compile";
 
-interface Response {
+interface DescribedResponse {
   headers?: Readonly<Record<string, unknown>>;
   content?: Readonly<Record<string, { schema: object }>>;
 }
@@ -34,6 +34,25 @@ interface SentAnswer {
   json: unknown;
   /** What was asked for; needed only where the headers do not tell. */
   path?: string;
+}
+
+/** An answer that was read whole and is as openapi.json says. */
+export interface ReadAnswer<Body = any> {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body read as JSON; undefined where there is none. */
+  body: Body;
+}
+
+/** Reads an answer to its end and holds it to openapi.json. @param path as of `SentAnswer`. */
+export async function readAnswer(response: Response, path?: string): Promise<ReadAnswer> {
+  const text = await response.text();
+  const isJson = /[/+]json/.test(response.headers.get("content-type") ?? "") && text !== "";
+  const body: unknown = isJson ? JSON.parse(text) : undefined;
+  const { status, headers } = response;
+  assertDescribed({ status, headers, json: body, ...(path !== undefined && { path }) });
+  return { status, headers, text, body };
 }
 
 /** Errors, and answers of the operations; pages, documents and preflights are in no description. */
@@ -86,12 +105,12 @@ function responseAt(place: string, status: number): Reader {
       ? described.components.responses[place]
       : described.paths[`/${place}`]?.get.responses[status];
     assert.ok(found !== undefined, `openapi.json describes no ${status} at ${place}`);
-    readers.set(key, (reader = readerOf(found as Response)));
+    readers.set(key, (reader = readerOf(found as DescribedResponse)));
   }
   return reader;
 }
 
-function readerOf({ headers = {}, content = {} }: Response): Reader {
+function readerOf({ headers = {}, content = {} }: DescribedResponse): Reader {
   const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
   const types = new Set(Object.keys(content));
   const json = Object.entries(content).find(([type]) => /[/+]json$/.test(type));

@@ -20,7 +20,7 @@ import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { operations } from "#operations/index.ts";
 import { cast } from "./cast.ts";
 import { modelOf } from "./dataset.ts";
-import { assertDescribed } from "./described.ts";
+import { readAnswer } from "./described.ts";
 import { fixedClock } from "./service.ts";
 
 /** An HTTP server over a real dataset, with what a test wants to be otherwise. */
@@ -98,13 +98,7 @@ export async function openHttpServer(
   });
   const get = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
     const sent = { "x-api-key": "x", ...headers };
-    const response = await fetch(url + path, { headers: sent, method });
-    const text = await response.text();
-    const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
-    const body = isJson ? (JSON.parse(text) as any) : undefined;
-    const { status, headers: received } = response;
-    assertDescribed({ status, headers: received, json: body });
-    return { status, headers: received, text, body };
+    return readAnswer(await fetch(url + path, { headers: sent, method }));
   };
   return { http, log, get, connections, server, port };
 }

@@ -11,7 +11,7 @@ import { endWithUs } from "../../bench/clean-up.ts";
 import { ask } from "../../bench/ask.ts";
 import { allCommands } from "./all-commands.ts";
 import { eventually } from "./eventually.ts";
-import { holdSocket } from "./held-socket.ts";
+import { holdSocket } from "./ports.ts";
 import { newKey, roomy } from "./own-process.ts";
 import { readExposition } from "./read-exposition.ts";
 import { type RunningServer, startServer } from "./server-process.ts";
@@ -105,7 +105,7 @@ export async function publishShared(
   const source = join(folder, "records.ndjson");
   writeFileSync(source, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
   const { json } = allCommands(folder, { DATABASE_URL: databaseUrl });
-  const { outcome, version } = await json("import", "ndjson", source, "--source", "own");
+  const { outcome, version } = await json("import ndjson --source own", source);
   assert.equal(outcome, "published");
   return version as string;
 }

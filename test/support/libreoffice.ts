@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
-import { hasTool } from "./installed-tool.ts";
+import { hasTool } from "./machine.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface Sheet {

@@ -1,4 +1,5 @@
 /** PostgreSQL for tests: one for all tests of a file, started with the first database that is asked for, or one of a test's own. */
+import { readFileSync } from "node:fs";
 import { after, test, type TestContext } from "node:test";
 import pg from "pg";
 import { migratePostgres } from "#store/postgres-schema.ts";
@@ -100,6 +101,28 @@ export async function freshDatabase(
   await runSql(server.url, `create database ${name} template ${from} strategy file_copy`);
   t.after(() => runSql(server.url, `drop database ${name} with (force)`));
   return urlOf(server, name);
+}
+
+/** A database with the two roles of docs/scaling.md, whose tables the owner has made. @returns the URL of each of them. */
+export async function databaseWithRoles(t: TestContext) {
+  const server = await postgresOfFile();
+  const [roles = "", grants = "", revocations = ""] = [
+    ...readFileSync("docs/scaling.md", "utf8").matchAll(/```sql\n([^`]+)```/g),
+  ].map(([, statements]) => statements!);
+  // Statements that cannot be part of a transaction, one by one.
+  for (const statement of roles.split(";\n").filter((one) => one.trim() !== ""))
+    await runSql(server.url, statement);
+  t.after(async () => {
+    await runSql(server.url, "drop database records with (force)");
+    await runSql(server.url, "drop role gp_records_owner; drop role gp_records_server");
+  });
+  const database = urlOf(server, "records");
+  const asRole = (role: string) => database.replace("//postgres@", `//gp_records_${role}@`);
+  const [owner, serving] = [asRole("owner"), asRole("server")];
+  await runSql(database, grants);
+  await migratePostgres({ url: owner });
+  await runSql(owner, revocations);
+  return { owner, serving };
 }
 
 /** Runs statements as the superuser, on a connection of its own. @returns the rows of the last one. */

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeCertificate } from "./certificate.ts";
-import { freePort } from "./free-port.ts";
+import { makeCertificate } from "./machine.ts";
+import { freePort } from "./ports.ts";
 
 export const proxyNames = ["nginx", "caddy"] as const;
 export type ProxyName = (typeof proxyNames)[number];

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../bench/clean-up.ts";
 import { whyNot } from "../../bench/not-installed.ts";
 import { findRedis, spawnRedis } from "../../bench/redis.ts";
 import type { CountingServer } from "./counting-servers.ts";
-import { freePort } from "./free-port.ts";
+import { freePort } from "./ports.ts";
 
 /** Returns why no Redis can be started here; null where one can. */
 export const whyNoRedis = () => whyNot(findRedis);

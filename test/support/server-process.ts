@@ -1,26 +1,13 @@
 /** A server in a process of its own, started the way an operator starts it, for the length of one test. */
-import { spawn } from "node:child_process";
+import { once } from "node:events";
 import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
-import { assertDescribed } from "./described.ts";
-import { type Passed, passing } from "./held-socket.ts";
+import { type ProgramOrder, type Running, startProgram } from "../../bench/program.ts";
+import { type ReadAnswer, readAnswer } from "./described.ts";
 
-interface Order {
-  dataDir: string;
+interface Order extends ProgramOrder {
   /** After `serve`. */
   args?: readonly string[];
-  settings?: Record<string, string>;
-  /** Sockets to listen on. */
-  sockets?: readonly Passed[];
-  /** The main.ts of another version of the program, or the launcher. */
-  main?: string;
-  /** The Node that runs it. */
-  node?: string;
-  /** A process group of its own, which signals reach as a whole. */
-  isGroup?: boolean;
-  /** A command and its arguments to start it under, such as `nsenter --net=FILE`. */
-  under?: readonly string[];
 }
 
 export interface Ending {
@@ -29,77 +16,44 @@ export interface Ending {
   signal: NodeJS.Signals | null;
 }
 
-export interface ServerProcess {
+export interface ServerProcess extends Pick<Running, "pid" | "out" | "err"> {
   /** Resolves to the address it prints; rejects with what it printed as errors if it ends first. */
   address: Promise<string>;
   ended: Promise<Ending>;
-  pid: number;
   signal(name: NodeJS.Signals): void;
-  /** Standard output and error so far. */
-  out(): string;
-  err(): string;
   /** Our end of its standard output. */
   stdout: Readable;
 }
 
-const mainPath = fileURLToPath(import.meta.resolve("#cli/main.ts"));
-
 /** Returns before it listens. */
-export function spawnServer(t: TestContext, order: Order): ServerProcess {
-  const { dataDir, args = [], settings = {}, sockets = [], main = mainPath, under = [] } = order;
-  const { node = process.execPath, isGroup = false } = order;
-  const passed = passing(sockets);
-  // Nothing else of this environment: a setting of the developer's own must not decide a test.
-  const env = {
-    PATH: process.env["PATH"],
-    DATA_DIR: dataDir,
-    PORT: "0",
+export function spawnServer(t: TestContext, { args = [], ...order }: Order): ServerProcess {
+  const { child, pid, out, err } = startProgram(["serve", ...args], {
+    ...order,
     // What it answers must not depend on how busy the machine of the test is.
-    EVENT_LOOP_DELAY_MAX_MS: "0",
-    ...passed.settings,
-    ...settings,
-  };
-  const command = [...under, ...passed.under, node, main, "serve", ...args];
-  const child = spawn(command[0]!, command.slice(1), {
-    env,
-    // Nor a developer's own .env.
-    cwd: import.meta.dirname,
-    stdio: passed.stdio,
-    detached: isGroup,
+    settings: { EVENT_LOOP_DELAY_MAX_MS: "0", ...order.settings },
   });
   const signal = (name: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null)
-      process.kill(isGroup ? -child.pid! : child.pid!, name);
+      process.kill(order.isGroup === true ? -pid : pid, name);
   };
-  let out = "";
-  let err = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
-  const ended = new Promise<Ending>((resolve) => {
-    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
-  });
+  const ended = once(child, "exit").then(([exitCode, signal]) => ({ exitCode, signal }));
   t.after(() => {
     signal("SIGKILL");
     return ended;
   });
+  const stdout = child.stdout!;
   const address = new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", () => {
-      const [, url] = /answers at (http:\S+)/.exec(out) ?? [];
+    stdout.on("data", () => {
+      const [, url] = /answers at (http:\S+)/.exec(out()) ?? [];
       if (url !== undefined) resolve(url);
     });
-    child.once("close", (code) => reject(new Error(`serve ended with ${code}: ${err}`)));
+    child.once("close", (code) => reject(new Error(`serve ended with ${code}: ${err()}`)));
   });
   address.catch(() => {});
-  const { stdout } = child;
-  return { address, ended, pid: child.pid!, signal, out: () => out, err: () => err, stdout };
+  return { address, ended, pid, signal, out, err, stdout };
 }
 
-export interface ServerAnswer {
-  status: number;
-  headers: Headers;
-  /** The body as JSON; undefined where it is none. */
-  body: any;
-}
+export type ServerAnswer = ReadAnswer;
 
 export interface RunningServer extends ServerProcess {
   url: string;
@@ -115,13 +69,6 @@ export async function startServer(t: TestContext, order: Order): Promise<Running
     ...server,
     url,
     port: Number(new URL(url).port),
-    async get(path, headers = {}) {
-      const response = await fetch(url + path, { headers });
-      const text = await response.text();
-      const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
-      const body: unknown = isJson ? JSON.parse(text) : undefined;
-      assertDescribed({ status: response.status, headers: response.headers, json: body });
-      return { status: response.status, headers: response.headers, body };
-    },
+    get: async (path, headers = {}) => readAnswer(await fetch(url + path, { headers })),
   };
 }

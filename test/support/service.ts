@@ -13,20 +13,14 @@ import { openService, type Service } from "#service.ts";
 import { openControl } from "#store/stores.ts";
 import { cast } from "./cast.ts";
 import { importRecords } from "./dataset.ts";
-import { assertDescribed } from "./described.ts";
+import { type ReadAnswer, readAnswer } from "./described.ts";
 import { eventually } from "./eventually.ts";
 import { type StorePlace, storePlace } from "./for-each-store.ts";
 import { longPatience } from "./limits-shared.ts";
 import { importShared } from "./shared-datasets.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-export interface Answer<Body = any> {
-  status: number;
-  headers: Headers;
-  text: string;
-  /** The body read as JSON; undefined where there is none. */
-  body: Body;
-}
+export type Answer = ReadAnswer;
 
 export interface TestService {
   url: string;
@@ -156,13 +150,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
     async get(path, headers = {}, method = "GET") {
       const sent = new Headers({ "x-api-key": key, ...headers });
       if (sent.get("x-api-key") === "") sent.delete("x-api-key");
-      const response = await fetch(url + path, { method, headers: sent });
-      const text = await response.text();
-      const isJson = /[/+]json/.test(response.headers.get("content-type") ?? "") && text !== "";
-      const body = isJson ? JSON.parse(text) : undefined;
-      const { status, headers: received } = response;
-      assertDescribed({ status, headers: received, json: body, path });
-      return { status, headers: received, text, body };
+      return readAnswer(await fetch(url + path, { method, headers: sent }), path);
     },
   };
 }

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { openRecorder } from "#usage/recording.ts";
-import type { Writer } from "#usage/writer.ts";
+import { csvHeading, csvRow, jsonRow } from "#csv.ts";
+import { requestColumns } from "#usage/request-log.ts";
+import { totalsColumns, emptyTotals } from "#usage/totals.ts";
+import { openRecorder, openChunkDraft, type Batch } from "#usage/recording.ts";
+import { openKeptBatches, sizeOf, type Writer } from "#usage/writer.ts";
 import { hour, noon } from "../support/control.ts";
-import { readChunk, request, type TimedRequest } from "../support/usage.ts";
+import { chunkOf, readChunk, request, type TimedRequest } from "../support/usage.ts";
 
 /** Keeps what is handed over, since only the times of it are of interest here. */
 function recorderOf(t: TestContext) {
@@ -82,5 +85,123 @@ test("a server that nobody asks hands over nothing, one that nobody asks any mor
       [0, noon + 6 * hour + 1000],
       [0, noon + 7 * hour + 1000],
     ],
+  );
+});
+
+test("what is laid into a chunk is read from it, in its order", () => {
+  const requests = [
+    request({ requestId: "req_1", query: null }),
+    request({ at: 1_795_262_400_123, account: 4_294_967_295, key: "key_b", requestId: "x" }),
+    request({ status: 400, dataset: null, problem: "invalid-parameters", bytes: 0, query: "" }),
+    request({ requestId: "r".repeat(64), query: "gp_name=gpr_abcd…&limit=%20", milliseconds: 0 }),
+    request({ operation: "fetch-projects", bytes: 4_294_967_295, milliseconds: 99_999.99 }),
+  ];
+  assert.deepEqual(readChunk(chunkOf(requests)), requests);
+  assert.deepEqual(readChunk(chunkOf([])), []);
+});
+
+test("words that many requests share lie in a chunk once", () => {
+  const { words, bytes } = chunkOf(Array.from({ length: 100 }, () => request()));
+  assert.deepEqual(words, ["", "key_a", "fetch-gp", "20261121T090000Z-1"]);
+  assert.ok(bytes.byteLength <= 100 * 40, String(bytes.byteLength));
+});
+
+test("of a query 500 characters are kept, of an id 64", () => {
+  const [found] = readChunk(
+    chunkOf([request({ query: "ä".repeat(501), requestId: "r".repeat(65) })]),
+  );
+  assert.equal(found!.query, "ä".repeat(500));
+  assert.equal(found!.requestId, "r".repeat(64));
+});
+
+test("a draft that is full says so and takes requests again once its chunk was taken", () => {
+  const draft = openChunkDraft(4096);
+  const long = request({ query: "q".repeat(500), requestId: "r".repeat(64) });
+  let added = 0;
+  while (draft.add(long.at, long)) added++;
+  assert.ok(added >= 2);
+  const full = draft.take();
+  assert.equal(full.count, added);
+  assert.deepEqual(
+    readChunk(full),
+    Array.from({ length: added }, () => long),
+  );
+  assert.equal(draft.add(long.at, { ...long, key: "key_b" }), true);
+  assert.equal(readChunk(draft.take())[0]!.key, "key_b");
+  assert.deepEqual(readChunk(full)[0], long);
+});
+
+const batchOf = (count: number): Batch => ({
+  kind: "requests",
+  rows: chunkOf(Array.from({ length: count }, () => request())),
+  now: noon,
+});
+
+test("batches are kept in their order up to the bound; beyond it the oldest go, and are counted", () => {
+  const three = batchOf(3);
+  const kept = openKeptBatches(2 * sizeOf(three));
+  const second = batchOf(3);
+  assert.equal(kept.add(three), 0);
+  assert.equal(kept.add(second), 0);
+  assert.deepEqual(kept.waiting(), { requests: 6, bytes: 2 * sizeOf(three) });
+  assert.equal(kept.add(batchOf(2)), 3);
+  assert.deepEqual(kept.take(), { number: 2, batch: second });
+  kept.done(true);
+  assert.equal(kept.waiting().requests, 2);
+  assert.equal(kept.add(batchOf(3)), 0);
+});
+
+test("a batch larger than the bound is given up by itself", () => {
+  const kept = openKeptBatches(100);
+  assert.equal(kept.add(batchOf(50)), 50);
+  assert.equal(kept.take(), undefined);
+});
+
+test("a batch that is being written is not dropped, and is again what comes first where it could not be", () => {
+  const first = batchOf(3);
+  const kept = openKeptBatches(sizeOf(first));
+  kept.add(first);
+  kept.take();
+  assert.equal(kept.add(batchOf(2)), 2);
+  kept.done(false);
+  assert.deepEqual(kept.take(), { number: 1, batch: first });
+  kept.done(false);
+  assert.equal(kept.add(batchOf(2)), 3);
+});
+
+test("columns have the same names in CSV and JSON", () => {
+  const totals = { ...emptyTotals(), requests: 3, bytes: 12, milliseconds: 1.239, overQuota: 1 };
+  assert.equal(
+    csvHeading(totalsColumns),
+    "requests,status_2xx,status_3xx,status_4xx,status_5xx,status_429,bytes,ms",
+  );
+  assert.equal(csvRow(totalsColumns, totals), "3,0,0,0,0,1,12,1.24");
+  assert.deepEqual(
+    Object.keys(jsonRow(totalsColumns, totals)),
+    csvHeading(totalsColumns).split(","),
+  );
+  assert.equal(
+    csvHeading(requestColumns),
+    "at,request_id,key,operation,status,ms,bytes,dataset,problem,query",
+  );
+});
+
+test("the id of a request that a client chose as a formula is text in the export", () => {
+  const request = {
+    at: "2026-11-21T12:00:00.000Z",
+    account: 1,
+    key: "key_a",
+    operation: "fetch-gp",
+    status: 200,
+    milliseconds: 1,
+    bytes: 2,
+    dataset: null,
+    problem: null,
+    requestId: "-2.5",
+    query: "=cmd|' /C calc'!A0",
+  };
+  assert.equal(
+    csvRow(requestColumns, request),
+    "2026-11-21T12:00:00.000Z,'-2.5,key_a,fetch-gp,200,1,2,,,'=cmd|' /C calc'!A0",
   );
 });

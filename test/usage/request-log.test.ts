@@ -6,7 +6,6 @@ import { makeRequestId } from "#http/routes.ts";
 import { openUsage } from "#store/stores.ts";
 import {
   findRequests,
-  type LoggedRequest,
   readRequests,
   type RequestFilter,
   requestsInPages,
@@ -24,71 +23,103 @@ async function usageOf(t: TestContext, requests: readonly TimedRequest[]) {
   return usage;
 }
 
-const idsOf = (requests: readonly LoggedRequest[]) => requests.map(({ requestId }) => requestId);
+/** What a plain list of all requests says, read from its beginning to its end. */
+function naive(all: readonly TimedRequest[], account: number | undefined, filter: RequestFilter) {
+  const { key, operation, statusClass, requestId, since = 0, until = Infinity } = filter;
+  return all
+    .map((one, number) => ({ one, number }))
+    .filter(
+      ({ one }) =>
+        (account === undefined || one.account === account) &&
+        (key === undefined || one.key === key) &&
+        (operation === undefined || one.operation === operation) &&
+        (statusClass === undefined || `${Math.floor(one.status / 100)}xx` === statusClass) &&
+        (requestId === undefined || one.requestId === requestId) &&
+        one.at >= since &&
+        one.at < until,
+    )
+    .toSorted((a, b) => b.one.at - a.one.at || b.number - a.number);
+}
 
-test("all that was recorded of a request is read", async (t) => {
-  const usage = await usageOf(t, [
-    request({ query: "gp_name=x", problem: "quota-exceeded", status: 429 }),
-  ]);
-  const { requests, next } = await readRequests(usage, { account: 1, limit: 1 });
-  assert.deepEqual(requests, [
-    {
-      at: "2026-11-21T12:00:00.000Z",
-      account: 1,
-      key: "key_a",
-      operation: "fetch-gp",
-      status: 429,
-      milliseconds: 1.25,
-      bytes: 1000,
-      dataset: "20261121T090000Z-1",
-      problem: "quota-exceeded",
-      requestId: "req_1",
-      query: "gp_name=x",
-    },
-  ]);
-  assert.equal(next, null);
+const shown = (found: ReturnType<typeof naive>) =>
+  found.map(({ one }) => ({ ...one, at: new Date(one.at).toISOString() }));
+
+const batchOfAny = fc.array(fc.record({ step: fc.integer({ min: -3, max: 40 }), ...anyRequest }), {
+  minLength: 1,
+  maxLength: 120,
 });
 
-test("pages go from the newest to the oldest, each request once, also those of one millisecond", async (t) => {
-  const usage = await usageOf(
-    t,
-    Array.from({ length: 25 }, (_, i) =>
-      request({ at: noon + Math.floor(i / 10), requestId: String(i) }),
-    ),
-  );
-  const seen: string[] = [];
-  const sizes: number[] = [];
-  let after: string | undefined;
-  do {
-    const page = await readRequests(usage, { account: 1, limit: 10, after });
-    seen.push(...idsOf(page.requests));
-    sizes.push(page.requests.length);
-    after = page.next ?? undefined;
-  } while (after !== undefined);
-  assert.deepEqual(sizes, [10, 10, 5]);
-  assert.deepEqual(
-    seen,
-    Array.from({ length: 25 }, (_, i) => String(24 - i)),
-  );
-});
+/** The times are those of one request or another. */
+const filterOfAny = fc.record(
+  {
+    key: fc.constantFrom("key_a", "key_b", "none"),
+    operation: fc.constantFrom("fetch-gp", "fetch-signals"),
+    statusClass: fc.constantFrom("2xx" as const, "3xx" as const, "4xx" as const, "5xx" as const),
+    requestId: fc.constantFrom("mine-1", "mine-2", "none", "req_00000000000000000000000000"),
+    since: fc.nat(),
+    until: fc.nat(),
+  },
+  { requiredKeys: [] },
+);
 
-test("requests that come while somebody turns pages neither shift nor repeat what follows", async (t) => {
-  const place = await storePlace(t);
-  await putRequests(
-    place,
-    ["a", "b", "c", "d"].map((requestId) => request({ requestId })),
-  );
-  const usage = await openUsage(place.dataDir, place);
-  t.after(() => usage.close());
-  const first = await readRequests(usage, { account: 1, limit: 2 });
-  await putRequests(place, [request({ requestId: "new" })]);
-  const second = await readRequests(usage, { account: 1, limit: 2, after: first.next! });
-  assert.deepEqual(
-    [idsOf(first.requests), idsOf(second.requests)],
-    [
-      ["d", "c"],
-      ["b", "a"],
-    ],
+test("the log says what a plain list of the same requests says, whatever is asked, while more are written", async (t) => {
+  const anything = fc.record({
+    batches: fc.array(batchOfAny, { minLength: 2, maxLength: 6 }),
+    filters: fc.array(filterOfAny, { minLength: 8, maxLength: 8 }),
+    limit: fc.integer({ min: 1, max: 60 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(anything, async ({ batches, filters, limit }) => {
+      const place = await storePlace(t);
+      const all: TimedRequest[] = [];
+      let at = noon;
+      const put = async (batch: (typeof batches)[number]) => {
+        const requests = batch.map(({ step, id, ...rest }) => {
+          at += step;
+          const requestId = id === "own" ? makeRequestId(at - Math.max(step, 0)) : id;
+          return request({ ...rest, at, requestId });
+        });
+        all.push(...requests);
+        await putRequests(place, requests);
+      };
+      const late = batches.pop()!;
+      for (const batch of batches) await put(batch);
+      const timeOf = (i: number | undefined) => i && all[i % all.length]!.at;
+      await readUsage(place, async (usage) => {
+        const strange = await readRequests(usage, { account: 1, limit: 1 });
+        for (const { since, until, ...names } of filters) {
+          const filter = { ...names, since: timeOf(since), until: timeOf(until) };
+          for (const account of [1, 3, 5]) {
+            let last: TimedRequest | undefined;
+            let after: string | undefined;
+            do {
+              const page = await readRequests(usage, { account, filter, limit, after });
+              const expected = naive(all, account, filter);
+              const rest = expected.slice(expected.findIndex(({ one }) => one === last) + 1);
+              assert.deepEqual(page.requests, shown(rest.slice(0, limit)));
+              last = rest[limit - 1]?.one;
+              after = page.next ?? undefined;
+              assert.equal(after !== undefined, rest.length > limit);
+              // What comes meanwhile neither shifts nor repeats what follows.
+              if (late.length > 0) await put(late.splice(0));
+            } while (after !== undefined);
+            const turned = { account: 3, filter, limit: 1000, after: strange.next ?? undefined };
+            for (const one of (await readRequests(usage, turned)).requests)
+              assert.equal(one.account, 3);
+          }
+        }
+        const { since: _since, until: _until, ...names } = filters[0]!;
+        const ids = [all[0]!, all.at(-1)!].map(({ requestId }) => requestId);
+        for (const requestId of ["mine-1", "none", "req_00000000000000000000000000", ...ids])
+          for (const filter of [{ requestId }, { ...names, requestId }])
+            for (const account of [undefined, 1])
+              assert.deepEqual(
+                await findRequests(usage, { account, filter, limit: 1000 }),
+                shown(naive(all, account, filter)),
+              );
+      });
+    }),
+    { numRuns: 20 },
   );
 });
 
@@ -96,56 +127,6 @@ test("a page that was never given is the first page", async (t) => {
   const usage = await usageOf(t, [request()]);
   for (const after of ["", "x", "1", "1-", "'; drop table request; --", "9".repeat(40)])
     assert.equal((await readRequests(usage, { account: 1, limit: 5, after })).requests.length, 1);
-});
-
-test("each filter leaves what it names, and together they leave what all of them name", async (t) => {
-  const usage = await usageOf(t, [
-    request({ requestId: "a", key: "key_b" }),
-    request({ requestId: "b", operation: "fetch-signals" }),
-    request({ requestId: "c", status: 404 }),
-    request({ requestId: "d", status: 429, at: noon + 10 }),
-    request({ requestId: "e", status: 399, at: noon - 10 }),
-    request({ requestId: "f", status: 500, key: "key_b" }),
-  ]);
-  const found = async (filter: RequestFilter) =>
-    idsOf((await readRequests(usage, { account: 1, filter, limit: 10 })).requests)
-      .toSorted()
-      .join("");
-  assert.equal(await found({}), "abcdef");
-  assert.equal(await found({ key: "key_b" }), "af");
-  assert.equal(await found({ operation: "fetch-signals" }), "b");
-  assert.equal(await found({ statusClass: "2xx" }), "ab");
-  assert.equal(await found({ statusClass: "3xx" }), "e");
-  assert.equal(await found({ statusClass: "4xx" }), "cd");
-  assert.equal(await found({ statusClass: "5xx" }), "f");
-  assert.equal(await found({ requestId: "c" }), "c");
-  assert.equal(await found({ since: noon }), "abcdf");
-  assert.equal(await found({ until: noon }), "e");
-  assert.equal(await found({ since: noon - 10, until: noon + 10 }), "abcef");
-  assert.equal(await found({ key: "key_b", statusClass: "5xx", since: noon }), "f");
-  assert.equal(await found({ key: "key_b", operation: "fetch-signals" }), "");
-});
-
-test("an account never sees what another one asked, whatever it filters or turns to", async (t) => {
-  const usage = await usageOf(t, [
-    request({ account: 1, requestId: "own" }),
-    request({ account: 2, requestId: "other", key: "key_b" }),
-    request({ account: 2, requestId: "own", key: "key_b" }),
-  ]);
-  const first = await readRequests(usage, { account: 2, limit: 1 });
-  for (const filter of [{}, { key: "key_b" }, { requestId: "other" }])
-    for (const after of [undefined, first.next!]) {
-      const { requests } = await readRequests(usage, { account: 1, filter, limit: 10, after });
-      assert.ok(requests.every(({ account }) => account === 1));
-    }
-  const found = (requestId: string, account?: number) =>
-    findRequests(usage, { account, filter: { requestId }, limit: 10 });
-  assert.deepEqual(await found("other", 1), []);
-  assert.deepEqual(
-    (await found("own", 1)).map(({ key }) => key),
-    ["key_a"],
-  );
-  assert.equal((await found("own")).length, 2);
 });
 
 test("an export gives as many requests as asked for, over as many pages as it takes", async (t) => {
@@ -164,87 +145,6 @@ test("an export gives as many requests as asked for, over as many pages as it ta
       for (const { requestId } of page) seen.add(requestId);
     assert.equal(seen.size, expected);
   }
-});
-
-/** What a plain list of all requests says, read from its beginning to its end. */
-function naive(all: readonly TimedRequest[], account: number | undefined, filter: RequestFilter) {
-  const { key, operation, statusClass, requestId, since = 0, until = Infinity } = filter;
-  return all
-    .map((one, number) => ({ one, number }))
-    .filter(
-      ({ one }) =>
-        (account === undefined || one.account === account) &&
-        (key === undefined || one.key === key) &&
-        (operation === undefined || one.operation === operation) &&
-        (statusClass === undefined || `${Math.floor(one.status / 100)}xx` === statusClass) &&
-        (requestId === undefined || one.requestId === requestId) &&
-        one.at >= since &&
-        one.at < until,
-    )
-    .toSorted((a, b) => b.one.at - a.one.at || b.number - a.number)
-    .map(({ one }) => ({ ...one, at: new Date(one.at).toISOString() }));
-}
-
-const requestOfAny = fc.record({ step: fc.integer({ min: -3, max: 4000 }), ...anyRequest });
-
-const filterOfAny = fc.record(
-  {
-    key: fc.constantFrom("key_a", "key_b", "none"),
-    operation: fc.constantFrom("fetch-gp", "fetch-signals"),
-    statusClass: fc.constantFrom("2xx" as const, "4xx" as const),
-    since: fc.integer({ min: noon - 1000, max: noon + 100_000 }),
-    until: fc.integer({ min: noon - 1000, max: noon + 200_000 }),
-  },
-  { requiredKeys: [] },
-);
-
-test("the log says what a plain list of the same requests says, whatever is asked", async (t) => {
-  const anything = fc.record({
-    batches: fc.array(fc.array(requestOfAny, { minLength: 1, maxLength: 120 }), {
-      minLength: 1,
-      maxLength: 6,
-    }),
-    filters: fc.array(filterOfAny, { minLength: 4, maxLength: 4 }),
-    limit: fc.integer({ min: 1, max: 60 }),
-  });
-  await fc.assert(
-    fc.asyncProperty(anything, async ({ batches, filters, limit }) => {
-      const place = await storePlace(t);
-      const all: TimedRequest[] = [];
-      let at = noon;
-      for (const batch of batches) {
-        const requests = batch.map(({ step, id, ...rest }) => {
-          at += step;
-          const requestId = id === "own" ? makeRequestId(at - Math.max(step, 0)) : id;
-          return request({ ...rest, at, requestId });
-        });
-        all.push(...requests);
-        await putRequests(place, requests);
-      }
-      await readUsage(place, async (usage) => {
-        for (const filter of filters)
-          for (const account of [1, 3, 5]) {
-            const seen: LoggedRequest[] = [];
-            let after: string | undefined;
-            do {
-              const page = await readRequests(usage, { account, filter, limit, after });
-              seen.push(...page.requests);
-              after = page.next ?? undefined;
-            } while (after !== undefined);
-            assert.deepEqual(seen, naive(all, account, filter));
-          }
-        const ids = [all[0]!, all.at(-1)!].map(({ requestId }) => requestId);
-        for (const requestId of ["mine-1", "none", "req_00000000000000000000000000", ...ids]) {
-          const filter = { ...filters[0]!, requestId };
-          const found = await findRequests(usage, { filter, limit: 1000 });
-          assert.deepEqual(found, naive(all, undefined, filter));
-          const page = await readRequests(usage, { account: 1, filter, limit: 1000 });
-          assert.deepEqual(page.requests, naive(all, 1, filter));
-        }
-      });
-    }),
-    { numRuns: 40 },
-  );
 });
 
 onFile("pages are found through the index of accounts, however long the log", async (t) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import fc from "fast-check";
 import { csvRow } from "#csv.ts";
 import { makeRequestId } from "#http/routes.ts";
@@ -28,11 +28,11 @@ import type { StorePlace } from "../support/for-each-store.ts";
 import { createKey } from "../support/key-forms.ts";
 import {
   freshDatabase,
+  onPostgres as test,
   runSql,
   startPostgres,
   type TestPostgres,
   urlOf,
-  whyNoPostgres,
 } from "../support/postgres.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -49,8 +49,6 @@ import {
   type TimedRequest,
 } from "../support/usage.ts";
 import { openUser, signedIn } from "../support/user.ts";
-
-const skip = whyNoPostgres() ?? false;
 
 const batchOf = (requests: readonly TimedRequest[]): Batch => ({
   kind: "requests",
@@ -107,68 +105,60 @@ async function shownOf(usage: UsageStore, until: number, ids: readonly string[])
   return { pages, sums, found };
 }
 
-test(
-  "what two instances recorded in PostgreSQL is shown as what one recorded in a file, page by page and sum by sum",
-  { skip },
-  async (t) => {
-    await fc.assert(
-      fc.asyncProperty(stream, async (batches) => {
-        const url = await freshDatabase(t);
-        const file = temporaryFolder(t);
-        const sessions = [await connectPostgres({ url }), await connectPostgres({ url })];
-        const writes = sessions.map(({ query }) => postgresWrites(query));
-        const ids = ["mine-1", "none"];
-        let at = noon;
-        for (const { requests, writer } of batches) {
-          const own = requests.map(({ step, id, ...rest }) => {
-            at += step;
-            return request({ ...rest, at, requestId: id === "own" ? makeRequestId(at) : id });
-          });
-          ids.push(own[0]!.requestId);
-          await putRequests(file, own);
-          await writes[writer]!(batchOf(own));
-        }
-        for (const session of sessions) session.close();
-        const read = (usage: UsageStore) => shownOf(usage, at + 1, ids);
-        assert.deepEqual(await readUsage(placeIn(url), read), await readUsage(file, read));
-      }),
-      { numRuns: 12 },
-    );
-  },
-);
+test("what two instances recorded in PostgreSQL is shown as what one recorded in a file, page by page and sum by sum", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(stream, async (batches) => {
+      const url = await freshDatabase(t);
+      const file = temporaryFolder(t);
+      const sessions = [await connectPostgres({ url }), await connectPostgres({ url })];
+      const writes = sessions.map(({ query }) => postgresWrites(query));
+      const ids = ["mine-1", "none"];
+      let at = noon;
+      for (const { requests, writer } of batches) {
+        const own = requests.map(({ step, id, ...rest }) => {
+          at += step;
+          return request({ ...rest, at, requestId: id === "own" ? makeRequestId(at) : id });
+        });
+        ids.push(own[0]!.requestId);
+        await putRequests(file, own);
+        await writes[writer]!(batchOf(own));
+      }
+      for (const session of sessions) session.close();
+      const read = (usage: UsageStore) => shownOf(usage, at + 1, ids);
+      assert.deepEqual(await readUsage(placeIn(url), read), await readUsage(file, read));
+    }),
+    { numRuns: 12 },
+  );
+});
 
-test(
-  "a batch that is written again, or comes late on another connection, counts once, and what follows it counts",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    const session = await connectPostgres({ url });
-    t.after(() => session.close());
-    const sent: [text: string, values: readonly unknown[]][] = [];
-    let isHeard = false;
-    const write = openPostgresWrites(
-      async (statement, values = []) => {
-        const rows = await session.query(statement, values);
-        if (typeof statement === "string") return rows as never;
-        sent.push([statement.text, values]);
-        if (!isHeard) throw new Error("the answer did not arrive");
-        return rows as never;
-      },
-      true,
-      "one",
-    );
-    const two = batchOf([request({ requestId: "a" }), request({ requestId: "b" })]);
-    const first = { number: 1, batch: two };
-    await assert.rejects(write(first), /did not arrive/);
-    isHeard = true;
-    await write(first);
-    await write({ number: 2, batch: batchOf([request({ requestId: "c" })]) });
-    for (const [text, values] of sent) await session.query(text, values);
-    assert.equal(sent.length, 3);
-    assert.equal(await countIn(placeIn(url)), 3);
-    assert.deepEqual(await idsIn(placeIn(url)), ["a", "b", "c"]);
-  },
-);
+test("a batch that is written again, or comes late on another connection, counts once, and what follows it counts", async (t) => {
+  const url = await freshDatabase(t);
+  const session = await connectPostgres({ url });
+  t.after(() => session.close());
+  const sent: [text: string, values: readonly unknown[]][] = [];
+  let isHeard = false;
+  const write = openPostgresWrites(
+    async (statement, values = []) => {
+      const rows = await session.query(statement, values);
+      if (typeof statement === "string") return rows as never;
+      sent.push([statement.text, values]);
+      if (!isHeard) throw new Error("the answer did not arrive");
+      return rows as never;
+    },
+    true,
+    "one",
+  );
+  const two = batchOf([request({ requestId: "a" }), request({ requestId: "b" })]);
+  const first = { number: 1, batch: two };
+  await assert.rejects(write(first), /did not arrive/);
+  isHeard = true;
+  await write(first);
+  await write({ number: 2, batch: batchOf([request({ requestId: "c" })]) });
+  for (const [text, values] of sent) await session.query(text, values);
+  assert.equal(sent.length, 3);
+  assert.equal(await countIn(placeIn(url)), 3);
+  assert.deepEqual(await idsIn(placeIn(url)), ["a", "b", "c"]);
+});
 
 interface World {
   postgres: TestPostgres;
@@ -207,169 +197,145 @@ const batchesOf = (count: number, name = "req") =>
 const namesOf = (count: number, name = "req") =>
   Array.from({ length: count }, (_, i) => `${name}_${i}`);
 
-test(
-  "while PostgreSQL is frozen what is recorded waits, and afterwards all of it is there, in order and once, though nothing more comes",
-  { skip },
-  async (t) => {
-    const { postgres, url, open } = await openWorld(t);
-    const { writer, faults, losses } = open();
-    const batches = batchesOf(30);
-    for (const batch of batches.slice(0, 3)) writer.write(batch);
+test("while PostgreSQL is frozen what is recorded waits, and afterwards all of it is there, in order and once, though nothing more comes", async (t) => {
+  const { postgres, url, open } = await openWorld(t);
+  const { writer, faults, losses } = open();
+  const batches = batchesOf(30);
+  for (const batch of batches.slice(0, 3)) writer.write(batch);
+  await writer.settled();
+  postgres.pause();
+  try {
+    for (const batch of batches.slice(3)) writer.write(batch);
+    await eventually(() => assert.equal(faults.length, 1));
+    assert.match(faults[0]!, /^PostgreSQL at .* (?:cannot be reached|did not answer)/);
+  } finally {
+    postgres.resume();
+  }
+  await eventually(() => assert.deepEqual(faults.slice(1), [null]));
+  assert.deepEqual(await idsIn(placeIn(url)), namesOf(30));
+  assert.equal(await countIn(placeIn(url)), 30);
+  assert.deepEqual(losses, []);
+  await writer.close();
+});
+
+test("what PostgreSQL's absence is too long for is bounded: the oldest is lost and told, the rest is written in order once it is back", async (t) => {
+  const { postgres, url, open } = await openWorld(t);
+  const batches = batchesOf(10);
+  const { writer, faults, losses } = open({ keptBytesMax: 4 * sizeOf(batches[9]!) });
+  await postgres.stop();
+  for (const batch of batches) {
+    writer.write(batch);
     await writer.settled();
-    postgres.pause();
-    try {
-      for (const batch of batches.slice(3)) writer.write(batch);
-      await eventually(() => assert.equal(faults.length, 1));
-      assert.match(faults[0]!, /^PostgreSQL at .* (?:cannot be reached|did not answer)/);
-    } finally {
-      postgres.resume();
-    }
-    await eventually(() => assert.deepEqual(faults.slice(1), [null]));
-    assert.deepEqual(await idsIn(placeIn(url)), namesOf(30));
-    assert.equal(await countIn(placeIn(url)), 30);
-    assert.deepEqual(losses, []);
-    await writer.close();
-  },
-);
+  }
+  assert.deepEqual(losses, [1, 1, 1, 1, 1, 1]);
+  await postgres.start();
+  await eventually(() => assert.deepEqual(faults.slice(1), [null]));
+  assert.deepEqual(await idsIn(placeIn(url)), namesOf(10).slice(6));
+  assert.equal(await countIn(placeIn(url)), 4);
+  await writer.close();
+  assert.equal(losses.length, 6);
+});
 
-test(
-  "what PostgreSQL's absence is too long for is bounded: the oldest is lost and told, the rest is written in order once it is back",
-  { skip },
-  async (t) => {
-    const { postgres, url, open } = await openWorld(t);
-    const batches = batchesOf(10);
-    const { writer, faults, losses } = open({ keptBytesMax: 4 * sizeOf(batches[9]!) });
-    await postgres.stop();
-    for (const batch of batches) {
-      writer.write(batch);
-      await writer.settled();
-    }
-    assert.deepEqual(losses, [1, 1, 1, 1, 1, 1]);
-    await postgres.start();
-    await eventually(() => assert.deepEqual(faults.slice(1), [null]));
-    assert.deepEqual(await idsIn(placeIn(url)), namesOf(10).slice(6));
-    assert.equal(await countIn(placeIn(url)), 4);
-    await writer.close();
-    assert.equal(losses.length, 6);
-  },
-);
+test("a batch whose commit was not heard of, as the connection was cut after it was sent, counts once", async (t) => {
+  const { url, postgres } = await openWorld(t);
+  const socket = decodeURIComponent(new URL(postgres.url).hostname);
+  const way = await openFarAway(t, join(socket, ".s.PGSQL.5432"));
+  const { writer, faults } = watchedWriter(
+    t,
+    `postgres://postgres@127.0.0.1:${way.port}/records`,
+    {},
+  );
+  const [first, second, third] = batchesOf(3);
+  writer.write(first!);
+  await writer.settled();
+  way.silenceAfter("usage_add");
+  writer.write(second!);
+  // It is committed, and its writer does not know.
+  await eventually(async () => assert.equal(await countIn(placeIn(url)), 2));
+  await writer.settled();
+  assert.equal(faults.length, 1);
+  way.mend();
+  writer.write(third!);
+  await eventually(() => assert.deepEqual(faults.slice(1), [null]));
+  assert.equal(await countIn(placeIn(url)), 3);
+  assert.deepEqual(await idsIn(placeIn(url)), namesOf(3));
+  await writer.close();
+});
 
-test(
-  "a batch whose commit was not heard of, as the connection was cut after it was sent, counts once",
-  { skip },
-  async (t) => {
-    const { url, postgres } = await openWorld(t);
-    const socket = decodeURIComponent(new URL(postgres.url).hostname);
-    const way = await openFarAway(t, join(socket, ".s.PGSQL.5432"));
-    const { writer, faults } = watchedWriter(
-      t,
-      `postgres://postgres@127.0.0.1:${way.port}/records`,
-      {},
+test("closing while PostgreSQL is away tells what could not be written as lost", async (t) => {
+  const { postgres, open } = await openWorld(t);
+  const { writer, losses } = open();
+  writer.write(batchesOf(1)[0]!);
+  await writer.settled();
+  postgres.pause();
+  try {
+    writer.write(batchOf([request(), request()]));
+    await writer.close();
+  } finally {
+    postgres.resume();
+  }
+  assert.deepEqual(losses, [2]);
+});
+
+test("instances that write for different accounts do not wait for each other, nor for the one that removes what is old", async (t) => {
+  const url = await freshDatabase(t);
+  const sessions = await Promise.all([1, 2, 3].map(() => connectPostgres({ url })));
+  t.after(() => sessions.forEach((session) => session.close()));
+  const [one, other, tidying] = sessions;
+  // Each is in the middle of a transaction that has written everything an instance writes.
+  for (const [i, { query }] of [one!, other!].entries()) {
+    const write = postgresWrites(query);
+    const batch = batchOf([
+      request({ account: 1 + i }),
+      request({ account: 1 + i, at: noon - 30 * day }),
+    ]);
+    await write(batch);
+    await query("begin");
+    await write(batchOf([request({ account: 1 + i })]));
+  }
+  await inTurn(tidying!, tidyJob, async () => {
+    assert.equal(await tidyUsage(placeIn(url), noon), 0);
+    return true;
+  });
+  assert.equal(await tidyUsage(placeIn(url), noon), 1);
+  for (const { query } of [one!, other!]) await query("commit");
+  assert.equal(await countIn(placeIn(url)), 3);
+  assert.equal((await idsIn(placeIn(url))).length, 2);
+});
+
+test("the account pages and files of every instance show what all of them answered", async (t) => {
+  const databaseUrl = await freshDatabase(t);
+  const own = (): StorePlace => ({ dataDir: temporaryFolder(t), databaseUrl });
+  const one = await startService(t, { place: own() });
+  const other = await startService(t, { place: own(), records: null });
+  await eventually(async () => assert.ok((await fetch(`${other.url}/ready`)).ok));
+  const ada = await signedIn(one);
+  const elsewhere = openUser(other);
+  for (const [name, value] of ada.cookies) elsewhere.cookies.set(name, value);
+  const { key } = await createKey(ada, { name: "nightly" });
+  const headers = { "x-api-key": key };
+  for (const service of [one, other, other])
+    assert.equal((await service.get("/fetch-gp?gp_name=kkr", headers)).status, 200);
+  const shown = async (path: string) => {
+    const pages = await Promise.all([ada.get(path), elsewhere.get(path)]);
+    // Each form has a token of its own, and each service an address.
+    return pages.map(({ text }) =>
+      (/<main.*<\/main>/s.exec(text)?.[0] ?? text).replaceAll(
+        /name="form" value="[^"]*"|127\.0\.0\.1:\d+/g,
+        "",
+      ),
     );
-    const [first, second, third] = batchesOf(3);
-    writer.write(first!);
-    await writer.settled();
-    way.silenceAfter("usage_add");
-    writer.write(second!);
-    // It is committed, and its writer does not know.
-    await eventually(async () => assert.equal(await countIn(placeIn(url)), 2));
-    await writer.settled();
-    assert.equal(faults.length, 1);
-    way.mend();
-    writer.write(third!);
-    await eventually(() => assert.deepEqual(faults.slice(1), [null]));
-    assert.equal(await countIn(placeIn(url)), 3);
-    assert.deepEqual(await idsIn(placeIn(url)), namesOf(3));
-    await writer.close();
-  },
-);
-
-test(
-  "closing while PostgreSQL is away tells what could not be written as lost",
-  { skip },
-  async (t) => {
-    const { postgres, open } = await openWorld(t);
-    const { writer, losses } = open();
-    writer.write(batchesOf(1)[0]!);
-    await writer.settled();
-    postgres.pause();
-    try {
-      writer.write(batchOf([request(), request()]));
-      await writer.close();
-    } finally {
-      postgres.resume();
-    }
-    assert.deepEqual(losses, [2]);
-  },
-);
-
-test(
-  "instances that write for different accounts do not wait for each other, nor for the one that removes what is old",
-  { skip },
-  async (t) => {
-    const url = await freshDatabase(t);
-    const sessions = await Promise.all([1, 2, 3].map(() => connectPostgres({ url })));
-    t.after(() => sessions.forEach((session) => session.close()));
-    const [one, other, tidying] = sessions;
-    // Each is in the middle of a transaction that has written everything an instance writes.
-    for (const [i, { query }] of [one!, other!].entries()) {
-      const write = postgresWrites(query);
-      const batch = batchOf([
-        request({ account: 1 + i }),
-        request({ account: 1 + i, at: noon - 30 * day }),
-      ]);
-      await write(batch);
-      await query("begin");
-      await write(batchOf([request({ account: 1 + i })]));
-    }
-    await inTurn(tidying!, tidyJob, async () => {
-      assert.equal(await tidyUsage(placeIn(url), noon), 0);
-      return true;
-    });
-    assert.equal(await tidyUsage(placeIn(url), noon), 1);
-    for (const { query } of [one!, other!]) await query("commit");
-    assert.equal(await countIn(placeIn(url)), 3);
-    assert.equal((await idsIn(placeIn(url))).length, 2);
-  },
-);
-
-test(
-  "the account pages and files of every instance show what all of them answered",
-  { skip },
-  async (t) => {
-    const databaseUrl = await freshDatabase(t);
-    const own = (): StorePlace => ({ dataDir: temporaryFolder(t), databaseUrl });
-    const one = await startService(t, { place: own() });
-    const other = await startService(t, { place: own(), records: null });
-    await eventually(async () => assert.ok((await fetch(`${other.url}/ready`)).ok));
-    const ada = await signedIn(one);
-    const elsewhere = openUser(other);
-    for (const [name, value] of ada.cookies) elsewhere.cookies.set(name, value);
-    const { key } = await createKey(ada, { name: "nightly" });
-    const headers = { "x-api-key": key };
-    for (const service of [one, other, other])
-      assert.equal((await service.get("/fetch-gp?gp_name=kkr", headers)).status, 200);
-    const shown = async (path: string) => {
-      const pages = await Promise.all([ada.get(path), elsewhere.get(path)]);
-      // Each form has a token of its own, and each service an address.
-      return pages.map(({ text }) =>
-        (/<main.*<\/main>/s.exec(text)?.[0] ?? text).replaceAll(
-          /name="form" value="[^"]*"|127\.0\.0\.1:\d+/g,
-          "",
-        ),
-      );
-    };
-    await eventually(async () => {
-      const [here, there] = await shown("/account/usage");
-      assert.match(here!, /3 requests in the last 24 hours/);
-      assert.match(there!, /3 requests in the last 24 hours/);
-    });
-    const [file, sameFile] = await shown("/account/requests.csv");
-    assert.equal(file!.trim().split("\r\n").length, 4);
-    assert.equal(sameFile, file);
-    for (const path of ["/account/requests", "/account/keys"]) {
-      const [here, there] = await shown(path);
-      assert.equal(there, here, path);
-    }
-  },
-);
+  };
+  await eventually(async () => {
+    const [here, there] = await shown("/account/usage");
+    assert.match(here!, /3 requests in the last 24 hours/);
+    assert.match(there!, /3 requests in the last 24 hours/);
+  });
+  const [file, sameFile] = await shown("/account/requests.csv");
+  assert.equal(file!.trim().split("\r\n").length, 4);
+  assert.equal(sameFile, file);
+  for (const path of ["/account/requests", "/account/keys"]) {
+    const [here, there] = await shown(path);
+    assert.equal(there, here, path);
+  }
+});

@@ -10,7 +10,7 @@ import { openWriter, sizeOf, type WriterOptions } from "#usage/writer.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { forEachStore, storePlace } from "../support/for-each-store.ts";
-import { canSetLimits, setLimit, whyNot } from "../support/process-limits.ts";
+import { canSetLimits, setLimit, whyNoLimits } from "../support/machine.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { chunkOf, countIn, idsIn, request, type TimedRequest } from "../support/usage.ts";
 
@@ -167,7 +167,7 @@ test("an older time that had to wait does not replace a newer one", async (t) =>
 });
 
 test("a thread that cannot be started for want of file descriptors loses nothing, and tells what it cannot keep at the end (Linux)", async (t) => {
-  if (!canSetLimits) return t.skip(whyNot);
+  if (!canSetLimits) return t.skip(whyNoLimits);
   // The thread wants five for itself, one to load its modules, and two more for its store.
   for (const left of [0, 5, 6]) {
     const { writer, faults, losses, dataDir } = await writerIn(t);

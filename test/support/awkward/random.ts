@@ -3,6 +3,8 @@
 export interface Random {
   /** A whole number from 0 to one less than the bound. */
   below(bound: number): number;
+  /** A whole number from least to most, both included. */
+  between(least: number, most: number): number;
   chance(probability: number): boolean;
   /** One of a list that is not empty. */
   pick<T>(list: readonly T[]): T;
@@ -29,6 +31,7 @@ export function seededRandom(seed: number): Random {
   for (let warmUp = 0; warmUp < 8; warmUp += 1) fraction();
   return {
     below,
+    between: (least, most) => least + below(most - least + 1),
     chance: (probability) => fraction() < probability,
     pick: <T>(list: readonly T[]) => list[below(list.length)] as T,
     some,

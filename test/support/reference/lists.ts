@@ -1,11 +1,19 @@
 /** Which records of a kind satisfy a filter, worked out by looking at every one of them. */
 import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { fold } from "./fold.ts";
-import { type IdOf, inOrder, isLinked, type LinkedRecord } from "./linked.ts";
-import { marketSpellings } from "./markets.ts";
-import { carriesAny, type Facet, facets, rankOf } from "./matching.ts";
-import { sortedBy } from "./order.ts";
+import {
+  fold,
+  type IdOf,
+  inOrder,
+  isLinked,
+  type LinkedRecord,
+  marketSpellings,
+  carriesAny,
+  type Facet,
+  facets,
+  rankOf,
+  sortedBy,
+} from "../reference.ts";
 
 export interface ReferenceDates {
   since?: string | undefined;

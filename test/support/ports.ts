@@ -1,5 +1,6 @@
-/** A socket that outlives the servers which listen on it one after another, held and passed on as systemd does. */
-import { BoundSocket } from "node:net";
+/** Ports of this machine: held and passed on as systemd does, free ones, and whether anything listens. */
+import { once } from "node:events";
+import { type AddressInfo, BoundSocket, connect, createServer } from "node:net";
 
 export interface HeldSocket {
   fd: number;
@@ -33,4 +34,27 @@ export function passing(sockets: readonly Passed[]) {
     },
     stdio: ["ignore", "pipe", "pipe", ...sockets.map(({ fd }) => fd)] as ["ignore", "pipe", "pipe"],
   };
+}
+
+/** Resolves to one that nobody listened on a moment ago, on 127.0.0.1. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Within a second. */
+export function canConnect(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 1000 });
+    const end = (isReached: boolean) => {
+      socket.destroy();
+      resolve(isReached);
+    };
+    socket.once("connect", () => end(true));
+    for (const event of ["error", "timeout"]) socket.once(event, () => end(false));
+  });
 }
