@@ -16,7 +16,7 @@ import { programVersion } from "./program.ts";
  * the first seconds of two starts of three. From then on each request stays in memory until a full garbage collection, and
  * costs a quarter more (docs/decisions/0035-where-v8-allocates.md).
  */
-const allYoung = "--no-allocation-site-pretenuring";
+const noPretenuring = "--no-allocation-site-pretenuring";
 
 export const serveCommand = command({
   name: "serve",
@@ -29,7 +29,7 @@ export const serveCommand = command({
   },
   example: "serve --demo",
   run: async ({ isDemo }, context) => {
-    setFlagsFromString(allYoung);
+    setFlagsFromString(noPretenuring);
     const given = readConfig(context.environment);
     const demo = isDemo ? await import("./demo.ts") : null;
     const config = demo?.demoConfig(given, context.environment) ?? given;

@@ -32,7 +32,7 @@ export interface GenerationCheck {
 
 /**
  * Checks generations one after the other, oldest first, and reads every byte of each.
- * @param readsBack also reads every record and link, and builds the index again.
+ * @param readsBack reads every record and link, too, as before publishing.
  */
 export function* checkGenerations(
   catalogue: DatasetList,

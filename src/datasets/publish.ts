@@ -130,7 +130,7 @@ export async function importSource(
   const draftBytes = sizeOf(path);
   try {
     if (request.isDryRun) return result;
-    verifyGeneration(path, { onChecked: request.onChecked, isJustWritten: true });
+    verifyGeneration(path, request.onChecked);
     const generation = generationOf(built.draft, base.version);
     const draft = { path, generation, isStaged };
     if (!isStaged) return { ...result, published: await addAndPublish(store, draft) };

@@ -20,29 +20,19 @@ import { arraysIn, readArrays } from "./stored-arrays.ts";
 /** Number of documents of a kind that are hashed again and parsed, evenly spread over all. */
 const sampleSize = 1000;
 
-interface Verification {
-  /** Called now and then with the number of records read so far. */
-  onChecked?: ((records: number) => void) | undefined;
-  /**
-   * This process has just written the file. Its index is then held to the checksum of what was written, and not built again
-   * from the documents: that is a twentieth of an import.
-   */
-  isJustWritten?: boolean;
-}
-
 /**
  * Verifies a file.
+ * @param onChecked called now and then with the number of records read so far.
  * @throws DatasetFault naming the fault.
  */
 export function verifyGeneration(
   path: string,
-  { onChecked = () => {}, isJustWritten = false }: Verification = {},
+  onChecked: (records: number) => void = () => {},
 ): void {
   const { db, meta } = openGeneration(path);
   const damage = (what: string) => new DatasetFault(`The dataset ${path} is damaged: ${what}.`);
   try {
-    const indexer = isJustWritten ? null : openIndexer();
-    const fault = firstFault(db, meta, indexer, onChecked);
+    const fault = firstFault(db, meta, onChecked);
     if (fault !== undefined) throw damage(fault);
   } catch (error) {
     throw error instanceof DatasetFault ? error : damage((error as Error).message);
@@ -55,8 +45,7 @@ export function verifyGeneration(
 interface Gathered {
   contentHashes: Hash;
   checksum: number;
-  /** Null if the index is not built again. */
-  indexer: Indexer | null;
+  indexer: Indexer;
   positionOfGp: Map<string, number>;
   /** Former ids, with the GPs whose documents name them. */
   formerIds: Map<string, string>;
@@ -66,7 +55,6 @@ interface Gathered {
 function firstFault(
   db: DatabaseSync,
   meta: Meta,
-  indexer: Indexer | null,
   onChecked: (records: number) => void,
 ): string | undefined {
   const check = db.prepare("pragma quick_check").get()!["quick_check"] as string;
@@ -74,7 +62,7 @@ function firstFault(
   const gathered: Gathered = {
     contentHashes: createHash("sha256"),
     checksum: 0,
-    indexer,
+    indexer: openIndexer(),
     positionOfGp: new Map(),
     formerIds: new Map(),
     records: 0,
@@ -96,8 +84,7 @@ function firstFault(
     return "the rows of former_id are not those its documents call for";
   if (indexChecksum(readArrays(db)) !== meta.index_crc32)
     return "the checksum of its index differs";
-  const index = indexer?.index(documents as DatasetIndex["documents"]);
-  return index && firstWrongArray(db, index);
+  return firstWrongArray(db, gathered.indexer.index(documents as DatasetIndex["documents"]));
 }
 
 /** Reads the documents of a kind back. @returns their places, or the first fault. */
@@ -137,14 +124,14 @@ function readBack(
         const formerIds = gp["former_ids"] as string[];
         positionOfGp.set(id, position);
         for (const former of formerIds) gathered.formerIds.set(former, id);
-        indexer?.addGp(id, formerIds, gp);
+        indexer.addGp(id, formerIds, gp);
         continue;
       }
       if (isOfSample) JSON.parse(textOf(document));
       for (const gpId of gpIdsIn(tailOf(row, document))) {
         const gp = positionOfGp.get(gpId);
         if (gp === undefined) return `document ${id} names ${gpId}, which is not there`;
-        indexer?.addLink(kind, position, gp);
+        indexer.addLink(kind, position, gp);
       }
     }
     if (start !== bytes.length) return `${kind} documents are not as long as their rows say`;

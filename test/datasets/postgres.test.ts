@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import type { Kept } from "#datasets/store.ts";
 import { outcomeOf } from "../support/command-line.ts";
+import { eventually } from "../support/eventually.ts";
 import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
 import { add, buildDatasets, bulkyGps, machine, publishBuilt } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -174,12 +175,15 @@ test("a pull or push whose connection ends half-way says so and leaves nothing, 
         mock.mock.restore();
       });
   };
+  /** Every session was ended, also those for reading, which are opened anew once that is noticed. */
+  const readAnew = async (one: typeof store) => (await eventually(() => one.read())).result;
   await endBefore("insert into dataset_part", () => add(store, built!, true));
-  assert.deepEqual((await store.read()).list(), []);
+  assert.deepEqual((await readAnew(store)).list(), []);
   const version = await add(store, built!, true);
   const before = readdirSync(cache.catalogue.folder);
   await endBefore("from dataset_part", () => fetching.open(version));
   assert.deepEqual(readdirSync(cache.catalogue.folder), before);
+  await readAnew(fetching);
   await fetching.open(version);
   assert.ok(cache.isWhole(generation));
 });
