@@ -22,7 +22,7 @@ export function indexSuggestions(
   texts: readonly { folded: string; shown: string }[],
 ): SuggestionIndex {
   const alphabet = alphabetOf(texts.map(({ folded }) => folded));
-  const { trigrams, lists } = trigramsOfTexts(texts, digitsOf(alphabet));
+  const { trigrams, lists } = trigramsOfTexts(texts, alphabet);
   const counts = lists.starts.slice(1).map((end, text) => end - lists.starts[text]!);
   const inOrder = packLists(
     counts.reduce((a, b) => Math.max(a, b), 0) + 2,
@@ -42,8 +42,10 @@ export function indexSuggestions(
 /** Returns all trigrams, and the places of each text's own among them, each once. */
 function trigramsOfTexts(
   texts: readonly { folded: string }[],
-  digitOf: ReadonlyMap<number, number>,
+  alphabet: Uint32Array,
 ): { trigrams: Float64Array; lists: Lists } {
+  const digitOf = new Uint32Array(alphabet.at(-1)! + 1);
+  alphabet.forEach((letter, digit) => (digitOf[letter] = digit));
   // Trigrams are numbered as they appear, which is faster than sorting every occurrence.
   const numberOf = new Map<number, number>();
   const lastTextOf: number[] = [];
@@ -51,7 +53,7 @@ function trigramsOfTexts(
   const numbers = openNumbers();
   let count = 0;
   texts.forEach(({ folded }, text) => {
-    for (const trigram of trigramsIn(folded, digitOf)) {
+    for (const trigram of trigramsIn(folded, digitOf, alphabet.length)) {
       const number = numberOf.get(trigram) ?? numberOf.size;
       if (number === numberOf.size) numberOf.set(trigram, number);
       if (lastTextOf[number] === text) continue;
@@ -70,17 +72,22 @@ function trigramsOfTexts(
 }
 
 const space = 0x20;
+const codePointCount = 0x110000;
 
 /** Returns the code points that occur, and the space, ascending. */
 function alphabetOf(texts: readonly string[]): Uint32Array {
-  const letters = new Set<number>([space]);
+  const occurs = new Uint8Array(codePointCount);
+  occurs[space] = 1;
   for (const text of texts)
     for (let at = 0; at < text.length; at++) {
       const letter = text.codePointAt(at)!;
       if (letter > 0xffff) at++;
-      letters.add(letter);
+      occurs[letter] = 1;
     }
-  return Uint32Array.from(letters).sort();
+  const letters: number[] = [];
+  for (let letter = occurs.indexOf(1); letter >= 0; letter = occurs.indexOf(1, letter + 1))
+    letters.push(letter);
+  return Uint32Array.from(letters);
 }
 
 /** Returns code point → digit. */
@@ -88,19 +95,19 @@ export const digitsOf = (alphabet: ArrayLike<number>) =>
   new Map(Array.from(alphabet, (codePoint, digit) => [codePoint, digit]));
 
 /**
- * Returns the runs of three letters in a text with a space at either end. They are in order, as numbers in base
- * `digitOf.size`. A run that occurs twice is listed twice.
+ * Returns the runs of three letters in a text with a space at either end. They are in order, as numbers in base `base`.
+ * A run that occurs twice is listed twice.
  * @param folded with letters of the alphabet only.
+ * @param digitOf code point → digit.
  */
-function trigramsIn(folded: string, digitOf: ReadonlyMap<number, number>): number[] {
-  const base = digitOf.size;
-  const ofSpace = digitOf.get(space)!;
+function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[] {
+  const ofSpace = digitOf[space]!;
   const trigrams: number[] = [];
   let [before, last] = [-1, ofSpace];
   for (let at = 0; at <= folded.length; at++) {
     const letter = folded.codePointAt(at) ?? space;
     if (letter > 0xffff) at++;
-    const digit = digitOf.get(letter)!;
+    const digit = digitOf[letter]!;
     if (before !== -1) trigrams.push((before * base + last) * base + digit);
     [before, last] = [last, digit];
   }

@@ -24,7 +24,7 @@ export interface NameIndex {
  */
 export function indexNames(
   foldedNames: readonly string[],
-  gpOfName: ArrayLike<number>,
+  gpOfName: Uint32Array,
   gpCount: number,
 ): NameIndex {
   // At first words are numbered as they appear.
@@ -59,44 +59,38 @@ export function indexNames(
 
 function indexWords(
   { starts, items }: Lists,
-  gpOfName: ArrayLike<number>,
+  gpOfName: Uint32Array,
   wordCount: number,
 ): NameIndex["gpsOfWord"] {
-  const alone = { words: [] as number[], gps: [] as number[] };
-  const first = { words: [] as number[], gps: [] as number[] };
-  const later = { words: [] as number[], gps: [] as number[] };
-  for (let name = 0; name + 1 < starts.length; name++)
-    for (let at = starts[name]!; at < starts[name + 1]!; at++) {
-      const isFirst = at === starts[name];
-      const places = isFirst ? (starts[name + 1]! - at === 1 ? [alone, first] : [first]) : [later];
-      for (const { words, gps } of places) {
-        words.push(items[at]!);
-        gps.push(gpOfName[name]!);
-      }
-    }
-  const listsOf = ({ words, gps }: typeof alone) =>
-    withoutRepeats(packLists(wordCount, words, gps));
+  const pairs = () => ({
+    words: openNumbers(),
+    gps: openNumbers(),
+    /** Word → the last GP that was added to it. A name or a GP may have a word twice. */
+    lastGps: new Int32Array(wordCount).fill(-1),
+  });
+  const [alone, first, later] = [pairs(), pairs(), pairs()];
+  const add = ({ words, gps, lastGps }: typeof alone, word: number, gp: number) => {
+    if (lastGps[word] === gp) return;
+    lastGps[word] = gp;
+    words.add(word);
+    gps.add(gp);
+  };
+  gpOfName.forEach((gp, name) => {
+    const start = starts[name]!;
+    const end = starts[name + 1]!;
+    add(first, items[start]!, gp);
+    if (end - start === 1) add(alone, items[start]!, gp);
+    for (let at = start + 1; at < end; at++) add(later, items[at]!, gp);
+  });
+  const listsOf = ({ words, gps }: typeof alone) => packLists(wordCount, words.take(), gps.take());
   return { alone: listsOf(alone), first: listsOf(first), later: listsOf(later) };
 }
 
-function firstNames(gpOfName: ArrayLike<number>, gpCount: number): Uint32Array {
+function firstNames(gpOfName: Uint32Array, gpCount: number): Uint32Array {
   const first = new Uint32Array(gpCount + 1);
   for (let name = 0; name < gpOfName.length; name++) first[gpOfName[name]! + 1]!++;
   for (let gp = 0; gp < gpCount; gp++) first[gp + 1]! += first[gp]!;
   return first;
-}
-
-/** Returns the lists with each run of equal items once. A name or a GP may have a word twice. */
-function withoutRepeats({ starts, items }: Lists): Lists {
-  const owners: number[] = [];
-  const kept: number[] = [];
-  for (let list = 0; list + 1 < starts.length; list++)
-    for (let i = starts[list]!; i < starts[list + 1]!; i++)
-      if (i === starts[list] || items[i] !== items[i - 1]) {
-        owners.push(list);
-        kept.push(items[i]!);
-      }
-  return packLists(starts.length - 1, owners, kept);
 }
 
 function indexTrigrams(words: PackedTexts): Pick<NameIndex, "trigrams" | "wordsOfTrigram"> {

@@ -25,9 +25,14 @@ export function textAt({ bytes, starts }: PackedTexts, index: number): string {
   return bufferOver(bytes).toString("utf8", starts[index]!, starts[index + 1]!);
 }
 
+const surrogate = /[\ud800-\udfff]/;
+
 /** Sorts by UTF-8 bytes, the order of everything that is served. */
 export function sortByBytes(texts: Iterable<string>): string[] {
-  return [...texts]
+  const sorted = [...texts].sort();
+  // Code units have the order of the bytes, except that surrogates come before U+E000 to U+FFFF.
+  if (!sorted.some((text) => surrogate.test(text))) return sorted;
+  return sorted
     .map((text) => ({ text, bytes: Buffer.from(text) }))
     .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
     .map(({ text }) => text);
