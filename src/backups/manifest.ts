@@ -73,14 +73,14 @@ export async function readManifest(text: string, name: string): Promise<Manifest
     );
   if (value === undefined) throw notOurs("it does not begin with a manifest in JSON");
   const [head, whole] = await compileSchemas();
-  if (!head.Check(value)) throw notOurs(firstFault(head.Errors(value)));
+  if (!head.Check(value)) throw notOurs(firstFault(head.Errors(value)[1]));
   const { backup_format: format, program } = value;
   const remedy = `It was made by gp-records ${program}: restore it with that version.`;
   if (format !== backupFormat)
     throw new BackupFault(
       `${name} has format ${format}; this program reads only format ${backupFormat}. ${remedy}`,
     );
-  if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)));
+  if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)[1]));
   const manifest: Manifest = value;
   if (!isTime(manifest.made_at)) throw notOurs(`"made_at" is a time that does not exist`);
   for (const [store, taken] of storesOf(manifest)) {
@@ -110,7 +110,7 @@ function parse(text: string): unknown {
 
 /** Compiles the schemas. TypeBox takes long to load, so only a restore loads it. */
 async function compileSchemas() {
-  const { Compile } = await import("typebox/compile");
+  const { Compile } = await import("typebox/schema");
   return [Compile(Type.Object(headMembers)), Compile(manifestSchema)] as const;
 }
 

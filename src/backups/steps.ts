@@ -145,7 +145,7 @@ function beginsAs(path: string, { from, version: to, step }: Publication): boole
 
 /** Reads a list. Returns undefined if it is none. TypeBox takes long to load, so only a restore loads it. */
 async function readList(text: string): Promise<Publication[] | undefined> {
-  const { Compile } = await import("typebox/compile");
+  const { Compile } = await import("typebox/schema");
   const number = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
   const each = (names: readonly string[], of: object) =>
     Type.Object(Object.fromEntries(names.map((name) => [name, of])) as never);

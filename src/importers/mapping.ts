@@ -2,11 +2,11 @@
  * What a mapping file says: how the columns of a CSV file become records, and what kind of text each member of a record takes.
  * The schema in examples/mappings is made from this.
  */
-import Type, { type Static, type TSchema } from "typebox";
 import { canonicalSchemas } from "#records/canonical.ts";
 import { ExternalIds, Provenance } from "#records/common.ts";
 import { oneOf, datePattern } from "#records/fields.ts";
 import { recordKinds, type RecordKind } from "#records/kinds.ts";
+import { type Static, type TSchema, Type } from "#records/schema.ts";
 import { dateFormats } from "./dates.ts";
 import { encodings } from "./encoding.ts";
 
@@ -56,7 +56,9 @@ export const SourceOfField = Type.Object(
     constant: optional(valueOrList("The same for every row.")),
     missing: optional(words("Cells that say nothing, beside the mapping's own list.")),
     values: optional(
-      Type.Record(Type.String(), valueOrList("The value; null for missing."), {
+      Type.Unsafe<Record<string, Static<ReturnType<typeof valueOrList>>>>({
+        type: "object",
+        patternProperties: { "^.*$": valueOrList("The value; null for missing.") },
         description: "What each cell means; compared without regard to case and spaces around.",
       }),
     ),

@@ -1,8 +1,8 @@
 /** Reads a mapping file and finds everything wrong with it, each fault with its path in the file. */
-import type { TProperties, TSchema } from "typebox";
-import { Errors } from "typebox/value";
+import { Errors } from "typebox/schema";
 import { canonicalSchemas } from "#records/canonical.ts";
 import { checkRecord } from "#records/check-record.ts";
+import type { TProperties, TSchema } from "#records/schema.ts";
 import type { RecordFault } from "#records/source-entry.ts";
 import { comparable, parseTemplate } from "./cells.ts";
 import { isoFormats, readDate } from "./dates.ts";
@@ -117,7 +117,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** @param path of the part in the file: `records[0].fields`, empty for the whole. */
 function shapeFaults(schema: TSchema, value: unknown, path: string): RecordFault[] {
   const faults = new Map<string, string>();
-  for (const { keyword, instancePath, params, message } of Errors(schema, value)) {
+  for (const { keyword, instancePath, params, message } of Errors(schema, value)[1]) {
     const at = pathOf(path, instancePath);
     const given = params as Record<string, unknown>;
     if (keyword === "required")

@@ -1,6 +1,5 @@
 /** Canonical records, with the source's own ids. Every importer yields them, and datasets are built from them. */
-import Type, { type Static, type TProperties, type TSchema } from "typebox";
-import { Compile, type Validator } from "typebox/compile";
+import { Compile, type Validator } from "typebox/schema";
 import { Settings } from "typebox/system";
 import { Provenance } from "./common.ts";
 import { oneOf, text, time } from "./fields.ts";
@@ -8,13 +7,21 @@ import { gpMembers } from "./gp.ts";
 import type { RecordKind } from "./kinds.ts";
 import { principalMembers } from "./principal.ts";
 import { projectMembers } from "./project.ts";
+import { type Static, type TProperties, type TSchema, Type } from "./schema.ts";
 import { signalMembers } from "./signal.ts";
 
 /** Id as the source writes it, unique for its kind within the source. */
 const sourceId = text("The source's own id.", 200);
 
+const allOptional = (members: Readonly<Record<string, TSchema>>) =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)]),
+  );
+
 const stated = {
-  provenance: Type.Partial(Type.Object(Provenance.properties), { additionalProperties: false }),
+  provenance: Type.Unsafe<Partial<Provenance>>(
+    Type.Object(allOptional(Provenance.properties), { additionalProperties: false }),
+  ),
   updated_at: time("Time when the source says the content last changed."),
 };
 
@@ -30,19 +37,16 @@ function canonical<
   O extends TProperties,
 >(kind: K, members: M, required: readonly R[], replaced: O) {
   const all = { ...members, ...replaced } as Record<string, TSchema>;
-  const optional = Object.fromEntries(
-    Object.entries(all)
-      .filter(([name]) => name !== "id" && !required.includes(name as R))
-      .map(([name, schema]) => [name, Type.Optional(schema)]),
-  );
   const needed = Object.fromEntries(required.map((name) => [name, all[name] as TSchema]));
+  const { id: _, ...others } = all;
+  for (const name of required) delete others[name];
   return Type.Unsafe<
     { record: K; id: string } & { [N in R]: Static<M[N]> } & {
       -readonly [N in Exclude<keyof M, R | "id" | keyof O>]?: Static<M[N]>;
     } & { -readonly [N in keyof O]?: Static<O[N]> }
   >(
     Type.Object(
-      { record: oneOf("Kind of record.", [kind]), id: sourceId, ...needed, ...optional },
+      { record: oneOf("Kind of record.", [kind]), id: sourceId, ...needed, ...allOptional(others) },
       { additionalProperties: false },
     ),
   );

@@ -32,7 +32,7 @@ function faultsIn(record: unknown, isPlain: boolean): RecordFault[] {
   if (!isRecordKind(kind))
     return [{ field: "record", reason: `must be one of ${recordKinds.join(", ")}` }];
   const validator = canonicalValidators[kind];
-  if (!validator.Check(record)) return schemaFaults(kind, validator.Errors(record));
+  if (!validator.Check(record)) return schemaFaults(kind, validator.Errors(record)[1]);
   const members = record as Record<string, unknown>;
   return isFaultless(kind, members, isPlain) ? [] : valueFaults(members);
 }

@@ -1,11 +1,11 @@
 /** Makes JSON Schemas with the static types of TypeBox, without loading it: a server describes records but validates none. */
 import type TypeBox from "typebox";
 
-export type { Static, TArray, TObject, TOptional, TSchema, TString } from "typebox";
+export type { Static, TArray, TObject, TOptional, TProperties, TSchema, TString } from "typebox";
 
 type Maker = Pick<
   typeof TypeBox,
-  "Array" | "Integer" | "Number" | "Object" | "Optional" | "String" | "Unsafe"
+  "Array" | "Boolean" | "Integer" | "Number" | "Object" | "Optional" | "String" | "Unsafe"
 >;
 
 /** Property by which TypeBox marks optional members. */
@@ -20,6 +20,7 @@ function objectSchema(properties: Record<string, object>, options?: object): obj
 /** Makers of schemas. TypeBox takes longer to load than the rest of a server, so only the validation of records loads it. */
 export const Type = {
   Array: (items: object, options?: object) => ({ type: "array", items, ...options }),
+  Boolean: (options?: object) => ({ type: "boolean", ...options }),
   Integer: (options?: object) => ({ type: "integer", ...options }),
   Number: (options?: object) => ({ type: "number", ...options }),
   Object: objectSchema,
