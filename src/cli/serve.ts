@@ -12,11 +12,11 @@ import type { ServerLog } from "./log.ts";
 import { programVersion } from "./program.ts";
 
 /**
- * V8 flag that keeps objects out of the old space until they have survived. Otherwise V8 allocates there what survived in
- * the first seconds of two starts of three. From then on each request stays in memory until a full garbage collection, and
- * costs a quarter more (docs/decisions/0035-where-v8-allocates.md).
+ * Flags of V8 for a server (docs/decisions/0035-where-v8-allocates.md). Without the first, two processes of three allocate
+ * every request in the old space, for a quarter more processor time. Without the second, a process whose first garbage
+ * collections were slow lets its heap grow so little that each 30 MB of answers cost it a full collection.
  */
-const noPretenuring = "--no-allocation-site-pretenuring";
+const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=300"] as const;
 
 export const serveCommand = command({
   name: "serve",
@@ -29,7 +29,7 @@ export const serveCommand = command({
   },
   example: "serve --demo",
   run: async ({ isDemo }, context) => {
-    setFlagsFromString(noPretenuring);
+    for (const one of v8Flags) setFlagsFromString(one);
     const given = readConfig(context.environment);
     const demo = isDemo ? await import("./demo.ts") : null;
     const config = demo?.demoConfig(given, context.environment) ?? given;
