@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { Unreadable } from "./import-fault.ts";
 
-export const encodings = ["utf-8", "windows-1252", "iso-8859-1", "utf-16le"] as const;
+export const encodings = ["utf-8", "windows-1252", "iso-8859-1"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /** The text of a line or a cell, or the byte that is not a character. */
@@ -12,9 +12,8 @@ type Decode = (bytes: Buffer) => string | Unreadable;
 const controls = /[\x80-\x9f]/;
 const windows1252 = new TextDecoder("windows-1252");
 
-/** @param encoding of the file; source-file.ts has already converted UTF-16 to UTF-8. */
 export function decoderOf(encoding: Encoding): Decode {
-  if (encoding === "utf-8" || encoding === "utf-16le") return fromUtf8;
+  if (encoding === "utf-8") return fromUtf8;
   return (bytes) => {
     // The Encoding Standard treats ISO 8859-1 as windows-1252, so a TextDecoder would give the wrong characters.
     const text = encoding === "iso-8859-1" ? bytes.toString("latin1") : windows1252.decode(bytes);
