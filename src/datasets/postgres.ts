@@ -1,5 +1,6 @@
 /** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of 1 MiB. */
 import { rmSync } from "node:fs";
+import { hostname } from "node:os";
 import { timeText } from "#store/dataset-tables.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import {
@@ -26,7 +27,6 @@ import {
   listPublications,
   noteBase,
   noteInstance,
-  publisher,
   readShared,
   type SharedState,
 } from "./shared-rows.ts";
@@ -40,7 +40,7 @@ import {
   pushStep,
   stepName,
 } from "./stored-parts.ts";
-import { type Kept, type MadeStep, type OpenStore, ownFormat, type StoreOrder } from "./store.ts";
+import type { Kept, MadeStep, OpenStore, StoreOrder } from "./store.ts";
 
 /**
  * The datasets of several machines. Each call throws a StoreFault if the database is away: `busy` within 2 s, where no file
@@ -164,7 +164,7 @@ export function openSharedStore(
     const name = step === null ? null : stepName(expected!, version);
     const noted = [name, step?.step ?? null, step?.hash ?? null];
     try {
-      const [row] = await query<Generation>(publishSql, [version, expected, publisher, ...noted]);
+      const [row] = await query<Generation>(publishSql, [version, expected, ...noted]);
       return row ?? null;
     } catch (error) {
       if (postgresCodeOf(error) === foreignKeyViolation) throw noDataset(version);
@@ -327,11 +327,11 @@ const publishSql = `
     where current is not distinct from $2 returning current
   ), noted as (
     insert into dataset_publication (version, published_at, previous, step, facts, hash)
-    select current, date_trunc('second', now()), $2, $4, $5::jsonb,
-      coalesce($6, (select max(hash) from dataset_publication where version = $1))
+    select current, date_trunc('second', now()), $2, $3, $4::json,
+      coalesce($5, (select max(hash) from dataset_publication where version = $1))
     from moved where current is distinct from $2
   ), d as (
-    update dataset set status = 'published', published_at = date_trunc('second', now()), publisher = $3,
+    update dataset set status = 'published', published_at = date_trunc('second', now()),
       published_after = case when published_at is null then $2 else published_after end
     where version = (select current from moved) returning *
   )
@@ -371,7 +371,7 @@ async function insertNew(
   status: "added" | "staged",
 ): Promise<void> {
   try {
-    await insertGeneration(session, generation, status, ownFormat);
+    await insertGeneration(session, generation, status);
   } catch (error) {
     if (postgresCodeOf(error) !== uniqueViolation) throw error;
     throw new DatasetFault(
@@ -422,10 +422,13 @@ interface HeldLock {
 /** Two numbers that identify the lock in the whole database. */
 const lockKeys = [0x6770_7265, 1];
 
+/** Name of a session that holds the lock. */
+const holderName = `gp-records process ${process.pid} on ${hostname()}`;
+
 /** Takes the lock. @throws StoreFault `busy`, naming the holder, if another import has the lock. */
 async function lockImports(database: PostgresPlace): Promise<HeldLock> {
   const place = placeName(database.url);
-  const session = await connectPostgres(database, { name: `gp-records ${publisher}` });
+  const session = await connectPostgres(database, { name: holderName });
   try {
     const [row] = await session.query<{ is_ours: boolean }>(
       "select pg_try_advisory_lock($1, $2) as is_ours",
