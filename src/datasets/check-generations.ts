@@ -5,13 +5,13 @@ import { currentOrNull, type DatasetList, findBefore } from "./catalogue.ts";
 import { unread } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { factsRemedy, type Generation } from "./generation.ts";
-import { findFactsFault, remedy } from "./open-generation.ts";
+import { remedy } from "./open-generation.ts";
 import { verifyGeneration } from "./verify.ts";
 
 /**
  * Kind of fault:
  * - `file`: its file is not the published one
- * - `facts`: its facts cannot be read, or do not match the file
+ * - `facts`: its facts cannot be read, or are those of another
  * - `program`: the file is sound, but this program cannot read it
  * - `unread`: the system refuses to read one of its two files, which may be sound
  */
@@ -77,9 +77,6 @@ function findFault(catalogue: DatasetList, version: string, readsBack: boolean):
     const known = catalogue.find(version);
     const fault = fileFault(file, known);
     if (fault !== undefined) return ofFile(`${file} ${fault}.`);
-    const untrue = findFactsFault(file, known);
-    if (untrue !== undefined)
-      return { wrong: "facts", fault: `${facts} is not true of its file: ${untrue}.` };
     if (readsBack) verifyGeneration(file);
     return null;
   } catch (error) {
@@ -107,11 +104,8 @@ function mendOf(
   const facts = factsPathOf(catalogue, version);
   const files = `${catalogue.pathOf(version)} and ${facts}`;
   if (!isCurrent) return `It is not served: put ${files} back from a backup, or delete them.`;
-  const back =
-    wrong === "file"
-      ? `Put ${files} back from a backup`
-      : `Put ${facts} back from a backup, or write the facts of the file into it`;
-  return `${back}, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`;
+  const back = wrong === "file" ? files : facts;
+  return `Put ${back} back from a backup, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`;
 }
 
 /** Returns a way to serve without the current dataset. */
