@@ -133,23 +133,16 @@ function indexOf(path: string): Uint8Array {
   const piece = Buffer.allocUnsafe(1024 * 1024);
   const file = openSync(path, "r");
   try {
-    let starts = new Float64Array(1024);
-    let lines = 0;
+    const starts: number[] = [];
     let at = 0;
     for (let length = readSync(file, piece); length > 0; length = readSync(file, piece)) {
       const read = piece.subarray(0, length);
-      for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, end + 1)) {
-        if (lines === starts.length) {
-          const more = new Float64Array(2 * lines);
-          more.set(starts);
-          starts = more;
-        }
-        starts[lines++] = at + end + 1;
-      }
+      for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, end + 1))
+        starts.push(at + end + 1);
       at += length;
     }
-    const bytes = Buffer.alloc(numberBytes * lines);
-    for (let line = 0; line < lines; line++) bytes.writeDoubleLE(starts[line]!, numberBytes * line);
+    const bytes = Buffer.alloc(numberBytes * starts.length);
+    starts.forEach((start, line) => bytes.writeDoubleLE(start, numberBytes * line));
     return bytes;
   } finally {
     closeSync(file);
