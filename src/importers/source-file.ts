@@ -1,12 +1,12 @@
-/** The files an import is given: their names in reports, whether they can be read, and their bytes without a byte order mark. */
+/** Opens the files of an import: their names in reports, faults of those that cannot be read, and their bytes. */
 import { closeSync, createReadStream, openSync, statSync } from "node:fs";
 import type { Encoding } from "./encoding.ts";
 import { ImportFault } from "./import-fault.ts";
 
-/** Means standard input among the files of a command. */
+/** Name of standard input among the files of a command. */
 const standardInput = "-";
 
-/** The name of a file in reports. */
+/** Returns the name of a file in reports. */
 export const shownName = (file: string) => (file === standardInput ? "<stdin>" : file);
 
 const chunkBytes = 256 * 1024;
@@ -16,7 +16,7 @@ const openSource = (file: string): AsyncIterable<Buffer> =>
 
 /**
  * Opens every file before any is read, so that a missing last one is noticed at once and not after an hour.
- * @throws ImportFault naming all that cannot be read.
+ * @throws ImportFault naming all files that cannot be read.
  */
 export function refuseUnreadable(files: readonly string[]): void {
   const faults = files.flatMap((file) => {
@@ -48,7 +48,7 @@ const reasons: Readonly<Record<string, string>> = {
 const whyClosed = ({ code = "", message }: NodeJS.ErrnoException): string =>
   reasons[code] ?? `cannot be read: ${message}`;
 
-/** Total size of the files as far as it is known beforehand; a pipe counts 0. */
+/** Returns the total size of the files. A pipe counts 0. */
 export function knownBytes(files: readonly string[]): number {
   const sizes = files.map((file) => {
     const found = file === standardInput ? undefined : statSync(file);
@@ -57,15 +57,15 @@ export function knownBytes(files: readonly string[]): number {
   return sizes.reduce((a, b) => a + b, 0);
 }
 
-/** How to read the files. */
+/** Options of reading files. */
 export interface ReadOptions {
-  /** Encoding of the files; undefined where the operator named none. */
+  /** Encoding of the files; undefined if the operator named none. */
   encoding?: Encoding | undefined;
-  /** Accepts a file without any record; otherwise it is refused, as most often something went wrong on its way. */
+  /** Is a file without any record accepted? Most often something went wrong on its way. */
   allowsEmpty?: boolean;
 }
 
-/** How files of other formats begin, one character for each byte. */
+/** Beginnings of files of other formats, one character for each byte. */
 const otherFormats: readonly (readonly [beginning: string, reason: string])[] = [
   ["\x1f\x8b", "is compressed with gzip; unpack it first"],
   ["PK\x03\x04", "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV"],
@@ -75,12 +75,12 @@ const otherFormats: readonly (readonly [beginning: string, reason: string])[] = 
 const webPage = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i;
 const utf8Mark = "\xef\xbb\xbf";
 
-/** Enough of a file to show what it is; a pipe may deliver it byte by byte. */
+/** Number of bytes that show the format of a file. A pipe may deliver them one by one. */
 const beginningBytes = 200;
 
 /**
  * Yields the bytes of a file in chunks, without a byte order mark.
- * @throws ImportFault where the file cannot be opened, or is of another format or encoding.
+ * @throws ImportFault if the file cannot be opened, or is of another format or encoding.
  */
 export async function* readBytes(
   file: string,
