@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Publication, StoredStep } from "#records/publication.ts";
-import { isRunning } from "#store/lock.ts";
+import { isAbandoned } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.ts";
 
@@ -107,11 +107,6 @@ function parseList(text: string, path: string): Publication[] {
   throw new DatasetFault(
     `${path} is damaged. Put it back from a backup, or remove it: /changes then starts again with the next publication.`,
   );
-}
-
-function isAbandoned(name: string): boolean {
-  const [, pid] = /^(?:\.step|publications\.json)\.(\d+)\.(?:\d+\.)?tmp$/.exec(name) ?? [];
-  return pid !== undefined && !isRunning(Number(pid));
 }
 
 /**

@@ -7,7 +7,7 @@ import type { DatasetIndex, DatasetParts } from "#search/dataset-parts.ts";
 import { builtAtOf, type Meta } from "./format.ts";
 import type { Generation } from "./generation.ts";
 import { openGeneration, refusalOf } from "./open-generation.ts";
-import { readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
+import { free, readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
 
 const kinds = ["gp", "principal", "signal", "project"] as const;
 
@@ -73,12 +73,6 @@ function fill({ bytes, starts, lengths }: Documents, from: number, piece: Uint8A
     bytes.set(piece.subarray(start, end), starts[at]);
   }
 }
-
-/**
- * Frees a piece at once. V8 sees only a small object, and pieces as large as half of the dataset would pile up until a
- * collection. The memory of the process would never shrink again.
- */
-export const free = ({ buffer }: Uint8Array<ArrayBuffer>) => void buffer.transfer(0);
 
 /** Returns a CRC-32 in the form of `meta`. */
 export const hexadecimal = (crc: number) => crc.toString(16).padStart(8, "0");

@@ -43,7 +43,7 @@ export function startFollowing(request: StartRequest): SharedDatasetsLink {
   let { served } = request;
   let agreedAt = now();
   let isClosing = false;
-  /** Error that ended the worker, told once. */
+  /** Error that ended the worker, reported once. */
   let lastError = "";
   let timer: NodeJS.Timeout | undefined;
   let worker = start();

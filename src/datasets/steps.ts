@@ -20,7 +20,7 @@ export async function stepTo(
   const [before, after] = [from.version, to.generation.version];
   if (store.changesDays === 0 || before === after) return null;
   const publications = openPublications(store.folder);
-  // Whatever is wrong with them, the publication meets it, too, and tells of it.
+  // The publication meets the same fault and reports it.
   const noted = await store.publications().catch(() => null);
   if (noted === null) return null;
   try {
