@@ -154,6 +154,29 @@ export function openSharedStore(
     }
   }
 
+  /** Checks a stored dataset. Fetches it again, so that the stored file is checked and not this machine's copy. */
+  async function check(version: string): Promise<GenerationCheck> {
+    const kept = await read();
+    const generation = kept.find(version);
+    const path = kept.pathOf(version);
+    const wasHere = cache.has(generation);
+    const wasWhole = cache.isWhole(generation);
+    try {
+      await pull(generation);
+    } catch (error) {
+      if (!(error instanceof DatasetFault)) throw error;
+      const isCurrent = version === kept.currentVersion();
+      const copy = wasWhole ? ` ${path} is a whole copy of it: keep it.` : "";
+      const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.${copy}`;
+      const fault = error.message.replace(/(?<=\.) .*$/, "");
+      return { version, file: path, isCurrent, fault, mend };
+    }
+    if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched again`);
+    const [checked] = [...checkGenerations(kept, true, [version])];
+    if (!wasHere) cache.drop(version);
+    return checked!;
+  }
+
   /** Moves the pointer. @returns the published generation; null if another version than the expected one is current. */
   async function point(
     version: string,
@@ -225,10 +248,7 @@ export function openSharedStore(
       await forgetPublications(main, changesDays);
       steps.clear(await listPublications(main));
     },
-    async check(version) {
-      const kept = await read();
-      return checkStored({ kept, cache, warn, pull }, version);
-    },
+    check,
     servers: () => listInstances(main),
     noteServer: (instance) => noteInstance(main, instance),
     forgetServer: (id) => forgetInstance(main, id),
@@ -378,38 +398,6 @@ async function insertNew(
       `${generation.version} is stored already, by another import. Import again.`,
     );
   }
-}
-
-interface CheckRequest {
-  kept: Kept;
-  cache: DatasetCache;
-  warn: StoreOrder["warn"];
-  pull(generation: Generation): Promise<string>;
-}
-
-/** Checks a stored dataset. Fetches it again, so that the stored file is checked and not this machine's copy. */
-async function checkStored(
-  { kept, cache, warn, pull }: CheckRequest,
-  version: string,
-): Promise<GenerationCheck> {
-  const generation = kept.find(version);
-  const path = kept.pathOf(version);
-  const wasHere = cache.has(generation);
-  const wasWhole = cache.isWhole(generation);
-  try {
-    await pull(generation);
-  } catch (error) {
-    if (!(error instanceof DatasetFault)) throw error;
-    const isCurrent = version === kept.currentVersion();
-    const copy = wasWhole ? ` ${path} is a whole copy of it: keep it.` : "";
-    const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.${copy}`;
-    const fault = error.message.replace(/(?<=\.) .*$/, "");
-    return { version, file: path, isCurrent, wrong: "file", fault, mend };
-  }
-  if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched again`);
-  const [check] = [...checkGenerations(kept, true, [version])];
-  if (!wasHere) cache.drop(version);
-  return check!;
 }
 
 /** A lock of PostgreSQL on all machines, which ends with the session of its holder. */
