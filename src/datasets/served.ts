@@ -13,11 +13,6 @@ const kinds = ["gp", "principal", "signal", "project"] as const;
 
 export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
 
-interface Served {
-  index: DatasetIndex;
-  documents: EachKind<Documents>;
-}
-
 /**
  * Loads a generation. Reads and checks only the served bytes: hashing the whole file would take several times as long.
  * @param path file of the generation.
@@ -46,7 +41,7 @@ const notPublished = (path: string, reason: string) =>
   refusalOf(path, `is not the file that was published: ${reason}`);
 
 /** Reads the served part. @throws Error if a checksum is not the one in `meta`. */
-function readServed(db: DatabaseSync, meta: Checksums): Served {
+function readServed(db: DatabaseSync, meta: Checksums) {
   const arrays = [...readArrays(db)];
   if (indexChecksum(arrays) !== meta.index_crc32)
     throw new Error("the checksum of its index differs");
@@ -87,15 +82,11 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
 /** Documents in a piece. SQLite joins them in little more time than one, and they still fit into the CPU's cache. */
 const documentsOfPiece = 256;
 
-interface Piece {
-  kind: keyof EachKind<unknown>;
-  /** Number of its first document. */
-  from: number;
-  piece: Uint8Array<ArrayBuffer>;
-}
-
-/** Yields the bytes of all documents in the order of kinds and positions, which the checksum confirms. */
-function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>): Generator<Piece> {
+/**
+ * Yields the bytes of all documents in the order of kinds and positions, which the checksum confirms. Each piece comes with
+ * the number of its first document.
+ */
+function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>) {
   for (const kind of kinds) {
     const pieceOf = openDocumentPieces(db, kind);
     for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece)

@@ -48,8 +48,9 @@ export function readDate(text: string, formats: readonly DateFormat[]): string |
 }
 
 function dateOf(parts: Record<string, string | undefined>): string | Unreadable {
-  const { year = "", day } = parts;
-  const month = parts["name"] === undefined ? parts["month"] : monthNumber(parts["name"]);
+  const { year = "", name, day } = parts;
+  const month =
+    name === undefined ? parts["month"] : String(monthNames.indexOf(name.toLowerCase()) + 1);
   if (Number(year) < yearMin || Number(year) > yearMax)
     return new Unreadable(`must be a date from the year ${yearMin} to ${yearMax}`);
   const written = [year, month, day]
@@ -57,10 +58,6 @@ function dateOf(parts: Record<string, string | undefined>): string | Unreadable 
     .map((part) => part.padStart(2, "0"))
     .join("-");
   return exists(written) ? written : new Unreadable("must be a date that exists");
-}
-
-function monthNumber(name: string): string {
-  return String(monthNames.indexOf(name.toLowerCase()) + 1);
 }
 
 function exists(date: string): boolean {

@@ -90,7 +90,8 @@ export async function* readBytes(
   try {
     yield* withoutMark(name, openSource(file), encoding);
   } catch (error) {
-    throw isSystemError(error) ? new ImportFault(name, null, whyClosed(error)) : error;
+    const fault = error as NodeJS.ErrnoException;
+    throw fault.syscall === undefined ? error : new ImportFault(name, null, whyClosed(fault));
   }
 }
 
@@ -129,8 +130,4 @@ function markLength(name: string, chunk: Buffer, encoding: Encoding): number {
       `begins with the byte order mark of UTF-8, so it is not in ${encoding}`,
     );
   return hasMark ? utf8Mark.length : 0;
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error;
 }
