@@ -49,7 +49,7 @@ import { isTooMuch, type RejectedMax } from "./rejections.ts";
 import type { DatasetStore, Draft } from "./store.ts";
 import { linksIn, openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
-import { type Draft as DraftContent, writeDraft } from "./write-draft.ts";
+import { type DraftContent, writeDraft } from "./write-draft.ts";
 
 /** Name of the source of invented records, which the first real import removes. */
 export const demoSource = "demo";
@@ -250,7 +250,7 @@ async function fillDraft(
   const { records, gone, ...collected } = await collectSource({ source, entries, merge, onRead });
   takeOver(records, former, gone);
   const sourceSize = { before: previous.countOf(source), now: sum(countsOf(records)) };
-  const refusal = refusalOf(collected, sourceSize, order.request);
+  const refusal = reasonToRefuse(collected, sourceSize, order.request);
   const result = { collected, refusal, sourceSize, droppedCount: 0, draft: null };
   const noChanges = { added: 0, updated: 0, removed: 0 };
   if (refusal !== null) return { ...result, outcome: "refused", changes: noChanges };
@@ -342,7 +342,7 @@ interface SourceSize {
 }
 
 /** Returns why the collected records of a source may not replace its former ones. Returns null if they may. */
-function refusalOf(
+function reasonToRefuse(
   { read, rejections }: Collected,
   { before, now }: SourceSize,
   { rejectedMax, shrinkPercentMax = 100, allowsEmpty = false }: Guards,
