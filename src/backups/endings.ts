@@ -169,31 +169,28 @@ async function keep(
       await transaction.updateTable("person").set({ password }).where("id", "=", id).execute();
       return;
     }
-    default:
-      await endMembership(transaction, { what, person: id, account: account! });
+    default: {
+      const { number } = [...backup.accounts.values()].find(({ name }) => name === account)!;
+      await endMembership(transaction, what, { person: id, account: number });
+    }
   }
 }
 
 async function endMembership(
   transaction: Transaction<ControlTables>,
-  { what, person, account }: { what: "removed" | "demoted"; person: string; account: string },
+  what: "removed" | "demoted",
+  { person, account }: { person: string; account: number },
 ): Promise<void> {
-  const { number } = await transaction
-    .selectFrom("account")
-    .select("number")
-    .where("name", "=", account)
-    .executeTakeFirstOrThrow();
+  const ofBoth = { person, account };
   if (what === "demoted")
     await transaction
       .updateTable("member")
       .set({ role: "member" })
-      .where("account", "=", number)
-      .where("person", "=", person)
+      .where((member) => member.and(ofBoth))
       .execute();
   else
     await transaction
       .deleteFrom("member")
-      .where("account", "=", number)
-      .where("person", "=", person)
+      .where((member) => member.and(ofBoth))
       .execute();
 }

@@ -11,16 +11,11 @@ import type { StoreName } from "#store/schema-steps.ts";
 import { controlFile, controlShape, usageShape, openFile } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { type ControlFacts, queryControlFacts, readControlFacts } from "./control-facts.ts";
+import type { BackupOrder } from "./make-backup.ts";
 import type { Manifest } from "./manifest.ts";
 import { withTemporaryFolder } from "./restore-folders.ts";
 import { prepare, reportOf, type Restored, type RestoreOrder } from "./restore.ts";
 import { fetchTable, requestTables, storedTables, storeTable } from "./stored-tables.ts";
-
-/** Extent of the data folder to write. */
-interface Extent {
-  isControlOnly: boolean;
-  hasRequests: boolean;
-}
 
 const limits = { ...partLimits, lock: 30_000 };
 
@@ -45,7 +40,7 @@ async function withSession<R>(
 export const writeDataFolder = (
   url: string,
   folder: string,
-  { isControlOnly, hasRequests }: Extent,
+  { isControlOnly, hasRequests }: Pick<BackupOrder, "isControlOnly" | "hasRequests">,
 ): Promise<void> =>
   withSession(url, async (session) => {
     await refuseUnready(session, placeName(url));

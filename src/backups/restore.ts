@@ -171,16 +171,11 @@ function addWhatStays(
 ): void {
   const hasSame = present !== null && hasSameNumbers(present, backup);
   if (hasSame) copyCounts(dataDir, join(fresh, "counts"));
-  if (manifest.control_only) leaveInPlace(dataDir, fresh, hasSame || present === null);
-}
-
-/**
- * Leaves in place present files that a backup of the control store lacks.
- * @param isUsageOfSame false if usage in the data folder belongs to other accounts; it is kept by their numbers.
- */
-function leaveInPlace(dataDir: string, folder: string, isUsageOfSame: boolean): void {
-  for (const name of ["datasets", ...(isUsageOfSame ? ["usage.sqlite"] : [])])
-    if (existsSync(join(dataDir, name))) rmSync(join(folder, name), { recursive: true });
+  if (!manifest.control_only) return;
+  // Usage goes by the numbers of accounts, so that of other accounts is replaced.
+  const isOfSame = hasSame || present === null;
+  for (const name of isOfSame ? ["datasets", "usage.sqlite"] : ["datasets"])
+    if (existsSync(join(dataDir, name))) rmSync(join(fresh, name), { recursive: true });
 }
 
 /** Reads the present facts. Returns null if there is no database of keys, or a damaged one that may be given up. */

@@ -205,10 +205,9 @@ const verify = command({
   fault: (checks) => {
     const faulty = checks.filter(({ fault }) => fault !== null);
     if (faulty.length === 0) return null;
-    const orUnread = faulty.some(({ wrong }) => wrong === "unread") ? ", or not to be read" : "";
     return new CommandFault(
       exitCodes.unhealthy,
-      `${faulty.length} of ${checks.length} datasets ${faulty.length === 1 ? "is" : "are"} not as published${orUnread}.`,
+      `${faulty.length} of ${checks.length} datasets ${faulty.length === 1 ? "is" : "are"} not as published, or not to be read.`,
     );
   },
 });

@@ -123,7 +123,7 @@ async function runImport(
   mapping: readonly string[],
   open: (reading: ReadOptions) => Promise<ImportRequest["entries"]>,
 ): Promise<Imported> {
-  const { knownBytes, refuseUnreadable } = await import("#importers/source-file.ts");
+  const { refuseUnreadable } = await import("#importers/source-file.ts");
   const { files, source, encoding, ...order } = given;
   await refuseSource(source);
   refuseTwice(files);
@@ -137,7 +137,6 @@ async function runImport(
         ...order,
         source,
         entries: await open({ encoding, allowsEmpty }),
-        knownBytes: mapping.length === 0 ? knownBytes(files) : 0,
         nowMilliseconds: context.now(),
         onRead: (lines) => progress.show(lines, "lines read"),
         onWritten: (records) => progress.show(records, "records written"),

@@ -12,10 +12,9 @@ import {
   versionShape,
 } from "./generation.ts";
 
-export interface Catalogue {
+/** The part of a catalogue for callers that only read. */
+export interface DatasetList {
   folder: string;
-  /** Folder of the files that a server offers of whole datasets. It has a folder for each version, removed with it. */
-  exportsFolder: string;
   pathOf(version: string): string;
   /** Lists all generations, oldest first. */
   list(): Generation[];
@@ -31,6 +30,11 @@ export interface Catalogue {
   currentVersion(): string | null;
   /** Returns the current generation. @throws DatasetFault as `find` and `currentVersion`. */
   current(): Generation | null;
+}
+
+export interface Catalogue extends DatasetList {
+  /** Folder of the files that a server offers of whole datasets. It has a folder for each version, removed with it. */
+  exportsFolder: string;
   /** Adds a verified draft, to be published later. After an interruption the dataset is staged or not there at all. */
   stage(draftPath: string, generation: Generation): void;
   /**
@@ -46,20 +50,6 @@ export interface Catalogue {
   remove(version: string): void;
 }
 
-/** The part of a catalogue for callers that only read. */
-export type DatasetList = Pick<
-  Catalogue,
-  | "folder"
-  | "pathOf"
-  | "list"
-  | "versions"
-  | "has"
-  | "find"
-  | "findReadable"
-  | "currentVersion"
-  | "current"
->;
-
 /** @param folder folder that is created if it does not exist. */
 export function openCatalogue(folder: string): Catalogue {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -72,7 +62,7 @@ export function openCatalogue(folder: string): Catalogue {
   const isUnpublished = (version: string, unconfirmed = findUnconfirmed(folder)) =>
     unconfirmed?.version === version && unconfirmed.published_at !== null;
   const has = (version: string) =>
-    versionShape.test(version) &&
+    isVersion(version) &&
     existsSync(factsOf(version)) &&
     existsSync(pathOf(version)) &&
     !isUnpublished(version);
@@ -94,14 +84,13 @@ export function openCatalogue(folder: string): Catalogue {
     const names = readdirSync(folder).map((name) => name.replace(/\.(?:sqlite|json)$/, ""));
     const unconfirmed = findUnconfirmed(folder);
     return [...new Set(names)]
-      .filter((name) => versionShape.test(name) && !isUnpublished(name, unconfirmed))
+      .filter((name) => isVersion(name) && !isUnpublished(name, unconfirmed))
       .toSorted();
   };
   const list = () => versions().filter(has).map(find);
-  const named = () => readIfThere(pointer)?.trim() ?? null;
   const namedVersion = () => {
-    const version = named();
-    return version !== null && versionShape.test(version) ? version : null;
+    const version = readPointer(folder);
+    return version !== null && isVersion(version) ? version : null;
   };
   /** Renames the file. The facts of the draft already name it, and its own facts follow. */
   const nameDraft = (draftPath: string, generation: Generation) => {
@@ -118,8 +107,8 @@ export function openCatalogue(folder: string): Catalogue {
     }
   };
   const currentVersion = () => {
-    const version = named();
-    if (version === null || versionShape.test(version)) return version;
+    const version = readPointer(folder);
+    if (version === null || isVersion(version)) return version;
     const last = lastPublished(list())?.version;
     throw new DatasetFault(
       `${pointer} does not name a dataset; 'gp-records datasets publish ${last ?? "VERSION"}' writes it again.`,

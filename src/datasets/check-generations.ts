@@ -5,25 +5,14 @@ import { currentOrNull, type DatasetList, findBefore } from "./catalogue.ts";
 import { unread } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { factsRemedy, type Generation } from "./generation.ts";
-import { findFactsFault, remedy } from "./open-generation.ts";
+import { remedy } from "./open-generation.ts";
 import { verifyGeneration } from "./verify.ts";
-
-/**
- * Kind of fault:
- * - `file`: its file is not the published one
- * - `facts`: its facts cannot be read, or do not match the file
- * - `program`: the file is sound, but this program cannot read it
- * - `unread`: the system refuses to read one of its two files, which may be sound
- */
-type Wrong = "file" | "facts" | "program" | "unread";
 
 export interface GenerationCheck {
   version: string;
   /** Path of its file. */
   file: string;
   isCurrent: boolean;
-  /** Kind of fault; null if there is none. */
-  wrong: Wrong | null;
   /** Sentence about the fault that names the file; null if there is none. */
   fault: string | null;
   /** Remedy; null if there is no fault. */
@@ -43,75 +32,46 @@ export function* checkGenerations(
   for (const version of versions) {
     const file = catalogue.pathOf(version);
     const isCurrent = version === current;
-    const found = findFault(catalogue, version, readsBack);
-    if (found === null) yield { version, file, isCurrent, wrong: null, fault: null, mend: null };
-    else
-      yield {
-        version,
-        file,
-        isCurrent,
-        ...found,
-        mend: found.mend ?? mendOf(catalogue, found.wrong, { version, isCurrent }),
-      };
+    const found = findFault(catalogue, version, isCurrent, readsBack);
+    yield { version, file, isCurrent, ...found };
   }
 }
 
-interface Fault {
-  wrong: Wrong;
-  fault: string;
-  /** Remedy, if it does not follow from the kind of fault. */
-  mend?: string;
-}
+type Fault = Pick<GenerationCheck, "fault" | "mend">;
 
-function findFault(catalogue: DatasetList, version: string, readsBack: boolean): Fault | null {
+function findFault(
+  catalogue: DatasetList,
+  version: string,
+  isCurrent: boolean,
+  readsBack: boolean,
+): Fault {
   const file = catalogue.pathOf(version);
-  const facts = factsPathOf(catalogue, version);
-  const ofFile = (fault: string): Fault => ({ wrong: "file", fault });
-  if (!existsSync(file)) return ofFile(`${file} is missing, though ${facts} tells of it.`);
-  if (!existsSync(facts)) return ofFile(`${file} is no dataset without ${facts}.`);
+  const facts = join(catalogue.folder, `${version}.json`);
+  const files = `${file} and ${facts}`;
+  const broken = (fault: string, part = files): Fault => ({
+    fault,
+    mend: isCurrent
+      ? `Put ${part} back from a backup, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`
+      : `It is not served: put ${files} back from a backup, or delete them.`,
+  });
+  if (!existsSync(file)) return broken(`${file} is missing, though ${facts} tells of it.`);
+  if (!existsSync(facts)) return broken(`${file} is no dataset without ${facts}.`);
   for (const path of [file, facts]) {
     const found = unread(path);
-    if (found !== null) return { wrong: "unread", fault: `${found.fault}.`, mend: found.mend };
+    if (found !== null) return { fault: `${found.fault}.`, mend: found.mend };
   }
   try {
-    const known = catalogue.find(version);
-    const fault = fileFault(file, known);
-    if (fault !== undefined) return ofFile(`${file} ${fault}.`);
-    const untrue = findFactsFault(file, known);
-    if (untrue !== undefined)
-      return { wrong: "facts", fault: `${facts} is not true of its file: ${untrue}.` };
+    const fault = fileFault(file, catalogue.find(version));
+    if (fault !== undefined) return broken(`${file} ${fault}.`);
     if (readsBack) verifyGeneration(file);
-    return null;
+    return { fault: null, mend: null };
   } catch (error) {
-    return thrownFault((error as Error).message);
+    const { message } = error as Error;
+    const without = (advice: string) => message.slice(0, -advice.length).trimEnd();
+    if (message.endsWith(factsRemedy)) return broken(without(factsRemedy), facts);
+    // A backup would not help, because it has the same file.
+    return message.endsWith(remedy) ? { fault: without(remedy), mend: remedy } : broken(message);
   }
-}
-
-/** Drops the advice at the end of a message, because `mendOf` gives one that fits the dataset. */
-function thrownFault(message: string): Fault {
-  const without = (advice: string) => message.slice(0, -advice.length).trimEnd();
-  if (message.endsWith(remedy)) return { wrong: "program", fault: without(remedy) };
-  if (message.endsWith(factsRemedy)) return { wrong: "facts", fault: without(factsRemedy) };
-  return { wrong: "file", fault: message };
-}
-
-const factsPathOf = ({ folder }: DatasetList, version: string) => join(folder, `${version}.json`);
-
-function mendOf(
-  catalogue: DatasetList,
-  wrong: Wrong,
-  { version, isCurrent }: Pick<GenerationCheck, "version" | "isCurrent">,
-): string {
-  // A backup would not help, because it has the same.
-  if (wrong === "program") return remedy;
-  const facts = factsPathOf(catalogue, version);
-  const files = `${catalogue.pathOf(version)} and ${facts}`;
-  if (!isCurrent) return `It is not served: put ${files} back from a backup, or delete them.`;
-  const back =
-    wrong === "file"
-      ? `Put ${files} back from a backup`
-      : `Put ${facts} back from a backup, or write the facts of the file into it`;
-  return `${back}, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`;
 }
 
 /** Returns a way to serve without the current dataset. */

@@ -1,7 +1,7 @@
 /** The folder of datasets as a cache of shared datasets. */
 import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { isRunning } from "#store/lock.ts";
+import { isAbandoned } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { type Catalogue, findBefore, openCatalogue } from "./catalogue.ts";
 import { DatasetFault, readIfThere } from "./dataset-fault.ts";
@@ -36,7 +36,6 @@ export interface DatasetCache {
 
 /** Name of the file that marks a cache: its datasets are all elsewhere, too, so they may be deleted. */
 const markName = ".cache";
-const fetchedShape = /^\.fetch\.(\d+)\.\d+\.tmp$/;
 const keptMilliseconds = 600_000;
 let fetched = 0;
 
@@ -90,11 +89,8 @@ export function openCache(folder: string): DatasetCache {
         if (!kept.has(version) && nowMilliseconds - changedAt > keptMilliseconds)
           catalogue.remove(version);
       }
-      for (const name of readdirSync(folder)) {
-        const [, pid] = fetchedShape.exec(name) ?? [];
-        if (pid !== undefined && !isRunning(Number(pid)))
-          rmSync(join(folder, name), { force: true });
-      }
+      for (const name of readdirSync(folder).filter(isAbandoned))
+        rmSync(join(folder, name), { force: true });
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Keeps datasets in a folder, for the commands of one machine. Its server reads the folder itself (`follow-current.ts`). */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isRunning, takeLock } from "#store/lock.ts";
+import { takeLock } from "#store/lock.ts";
 import { clearLeftovers, currentOrNull, openCatalogue } from "./catalogue.ts";
 import { isCurrentDataset, overtaken } from "./dataset-fault.ts";
 import { timeOf } from "./format.ts";
@@ -85,67 +85,19 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
     },
     servers: async () => [],
     async take() {
-      const release = lockFolder(folder, now());
+      const dataDir = dirname(folder);
+      const lock = takeLock(
+        join(dataDir, "import.lock"),
+        `Another import is running on ${dataDir}. Try again when it has ended.`,
+      );
       try {
         clearLeftovers(folder);
       } catch (error) {
-        await release();
+        lock.release();
         throw error;
       }
-      return release;
+      return async () => lock.release();
     },
     close() {},
   };
-}
-
-/** Takes the lock beside the folder, which one process of this machine can hold. @throws StoreFault `busy`. */
-function lockFolder(folder: string, nowMilliseconds: number): () => Promise<void> {
-  const dataDir = dirname(folder);
-  const note = join(dataDir, "import.holder");
-  const holder = readHolder(note);
-  const who = holder === null ? "" : `: process ${holder.pid}, since ${holder.since}`;
-  const lock = takeLock(
-    join(dataDir, "import.lock"),
-    `Another import is running on ${dataDir}${who}. Try again when it has ended.`,
-  );
-  noteHolder(note, nowMilliseconds);
-  return async () => {
-    forgetHolder(note);
-    lock.release();
-  };
-}
-
-/** Holder of the lock: a note for whoever is refused, valid only while the lock is held. */
-interface LockHolder {
-  pid: number;
-  /** RFC 3339. */
-  since: string;
-}
-
-/** Reads the note. Returns null if there is none, or its process is gone. */
-export function readHolder(path: string): LockHolder | null {
-  try {
-    const holder = JSON.parse(readFileSync(path, "utf8")) as LockHolder;
-    return isRunning(holder.pid) ? holder : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Writes the note, if that is possible: a full disk must not prevent taking the lock. */
-export function noteHolder(path: string, nowMilliseconds: number): void {
-  try {
-    const holder: LockHolder = { pid: process.pid, since: timeOf(nowMilliseconds) };
-    writeFileSync(path, JSON.stringify(holder), { mode: 0o600 });
-  } catch {
-    forgetHolder(path);
-  }
-}
-
-export function forgetHolder(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // The next holder writes it anew.
-  }
 }

@@ -21,7 +21,6 @@ export interface FollowOrder {
   program: string;
   /** Id of this start of a server. */
   id: string;
-  startedAt: string;
 }
 
 /** A message of the server: the version that it serves, one that it could not load, or its end. */
@@ -32,8 +31,7 @@ export type FromFollower = { wanted: string | null } | "pointed" | { fault: Erro
 
 const noteEveryMilliseconds = 2000;
 
-const { url, gateMemory, folder, fetchesPinned, program, id, startedAt } =
-  workerData as FollowOrder;
+const { url, gateMemory, folder, fetchesPinned, program, id } = workerData as FollowOrder;
 const port = parentPort!;
 const tell = (message: FromFollower) => port.postMessage(message);
 lowerOwnPriority();
@@ -54,7 +52,6 @@ const instance: Instance = {
   id,
   host: hostname(),
   pid: process.pid,
-  startedAt,
   program,
   formats: [ownFormat],
   served: null,

@@ -125,7 +125,7 @@ export function followShared(request: FollowRequest): SharedFollower {
       retryMilliseconds = firstRetryMilliseconds;
       note("fetching", null);
     } catch (error) {
-      if (isSuperseded(error)) return;
+      if (error === superseded) return;
       retryAt = now() + retryMilliseconds;
       retryMilliseconds = Math.min(2 * retryMilliseconds, lastRetryMilliseconds);
       note("fetching", error as Error);
@@ -183,4 +183,3 @@ export function followShared(request: FollowRequest): SharedFollower {
 }
 
 const superseded = new Error("Another dataset is wanted now.");
-const isSuperseded = (error: unknown) => error === superseded;

@@ -98,11 +98,8 @@ function refuseTwins(gps: readonly DraftRecord[], leads: ReadonlyMap<string, str
 
 function twins(id: string, gps: readonly DraftRecord[]): DatasetFault {
   const names = gps
-    .map(({ source, sourceId }) => ({ source, sourceId }))
-    .toSorted((a, b) =>
-      a.source === b.source ? (a.sourceId < b.sourceId ? -1 : 1) : a.source < b.source ? -1 : 1,
-    )
     .map(({ source, sourceId }) => `'${sourceId}' of source '${source}'`)
+    .toSorted()
     .join(" and ");
   return new DatasetFault(
     `GPs ${names} are one, ${id}, by a former id, but each is still a GP of its own. Leave one of them out. To separate them again, roll back to the dataset before they became one.`,

@@ -51,21 +51,17 @@ export const factsRemedy = "'gp-records datasets verify' says how to fix it.";
  * @throws DatasetFault naming the file.
  */
 export function readFacts(path: string, version: string): Generation {
-  const facts = parse(path);
-  if (facts?.version !== version)
-    throw new DatasetFault(
-      `${path} describes another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
-    );
-  return facts;
-}
-
-/** Parses facts. The file may contain any JSON. */
-function parse(path: string): Generation | null {
   const other = otherThanFile(path);
   if (other !== null) throw new DatasetFault(`${path} is ${other}, not a file. ${factsRemedy}`);
+  let facts: Generation | null;
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Generation | null;
+    // The file may contain any JSON.
+    facts = JSON.parse(readFileSync(path, "utf8")) as Generation | null;
   } catch (error) {
     throw new DatasetFault(`${path} cannot be read: ${(error as Error).message}. ${factsRemedy}`);
   }
+  if (facts?.version === version) return facts;
+  throw new DatasetFault(
+    `${path} describes another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
+  );
 }

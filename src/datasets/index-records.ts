@@ -70,10 +70,8 @@ const namesOf = (gp: Body): readonly string[] =>
   eachOnce([
     gp["name"] as string,
     ...(gp["legal_name"] === null ? [] : [gp["legal_name"] as string]),
-    ...listOf(gp, "aliases"),
+    ...(gp["aliases"] as readonly string[]),
   ]);
-
-const listOf = (gp: Body, member: string) => gp[member] as readonly string[];
 
 function eachNameOnce({ shown, folded }: { shown: string[]; folded: string[] }) {
   const once = new Map<string, string>();

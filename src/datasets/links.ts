@@ -1,6 +1,7 @@
 /** Tracks which records of a source exist and which links still wait for their target. */
 import { recordKinds, type RecordKind } from "#records/kinds.ts";
 import type { RecordName } from "#records/source-entry.ts";
+import type { StoredLinks } from "./draft-record.ts";
 
 /** A link of a record to another of the same source. */
 export interface Need {
@@ -10,13 +11,7 @@ export interface Need {
 }
 
 /** Returns the links of a record, which names GPs and projects by the source's own ids. */
-export function needsOf({
-  gps,
-  projects,
-}: {
-  gps: readonly string[];
-  projects: readonly string[];
-}): Need[] {
+export function needsOf({ gps, projects }: Omit<StoredLinks, "statedAt">): Need[] {
   const needs: Need[] = [];
   for (const id of gps) needs.push({ field: "gps", kind: "gp", id });
   for (const id of projects) needs.push({ field: "project_ids", kind: "project", id });

@@ -1,5 +1,6 @@
 /** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of 1 MiB. */
 import { rmSync } from "node:fs";
+import { hostname } from "node:os";
 import { timeText } from "#store/dataset-tables.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import {
@@ -26,7 +27,6 @@ import {
   listPublications,
   noteBase,
   noteInstance,
-  publisher,
   readShared,
   type SharedState,
 } from "./shared-rows.ts";
@@ -40,7 +40,7 @@ import {
   pushStep,
   stepName,
 } from "./stored-parts.ts";
-import { type Kept, type MadeStep, type OpenStore, ownFormat, type StoreOrder } from "./store.ts";
+import type { Kept, MadeStep, OpenStore, StoreOrder } from "./store.ts";
 
 /**
  * The datasets of several machines. Each call throws a StoreFault if the database is away: `busy` within 2 s, where no file
@@ -154,6 +154,29 @@ export function openSharedStore(
     }
   }
 
+  /** Checks a stored dataset. Fetches it again, so that the stored file is checked and not this machine's copy. */
+  async function check(version: string): Promise<GenerationCheck> {
+    const kept = await read();
+    const generation = kept.find(version);
+    const path = kept.pathOf(version);
+    const wasHere = cache.has(generation);
+    const wasWhole = cache.isWhole(generation);
+    try {
+      await pull(generation);
+    } catch (error) {
+      if (!(error instanceof DatasetFault)) throw error;
+      const isCurrent = version === kept.currentVersion();
+      const copy = wasWhole ? ` ${path} is a whole copy of it: keep it.` : "";
+      const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.${copy}`;
+      const fault = error.message.replace(/(?<=\.) .*$/, "");
+      return { version, file: path, isCurrent, fault, mend };
+    }
+    if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched again`);
+    const [checked] = [...checkGenerations(kept, true, [version])];
+    if (!wasHere) cache.drop(version);
+    return checked!;
+  }
+
   /** Moves the pointer. @returns the published generation; null if another version than the expected one is current. */
   async function point(
     version: string,
@@ -164,7 +187,7 @@ export function openSharedStore(
     const name = step === null ? null : stepName(expected!, version);
     const noted = [name, step?.step ?? null, step?.hash ?? null];
     try {
-      const [row] = await query<Generation>(publishSql, [version, expected, publisher, ...noted]);
+      const [row] = await query<Generation>(publishSql, [version, expected, ...noted]);
       return row ?? null;
     } catch (error) {
       if (postgresCodeOf(error) === foreignKeyViolation) throw noDataset(version);
@@ -225,10 +248,7 @@ export function openSharedStore(
       await forgetPublications(main, changesDays);
       steps.clear(await listPublications(main));
     },
-    async check(version) {
-      const kept = await read();
-      return checkStored({ kept, cache, warn, pull }, version);
-    },
+    check,
     servers: () => listInstances(main),
     noteServer: (instance) => noteInstance(main, instance),
     forgetServer: (id) => forgetInstance(main, id),
@@ -327,11 +347,11 @@ const publishSql = `
     where current is not distinct from $2 returning current
   ), noted as (
     insert into dataset_publication (version, published_at, previous, step, facts, hash)
-    select current, date_trunc('second', now()), $2, $4, $5::jsonb,
-      coalesce($6, (select max(hash) from dataset_publication where version = $1))
+    select current, date_trunc('second', now()), $2, $3, $4::json,
+      coalesce($5, (select max(hash) from dataset_publication where version = $1))
     from moved where current is distinct from $2
   ), d as (
-    update dataset set status = 'published', published_at = date_trunc('second', now()), publisher = $3,
+    update dataset set status = 'published', published_at = date_trunc('second', now()),
       published_after = case when published_at is null then $2 else published_after end
     where version = (select current from moved) returning *
   )
@@ -371,45 +391,13 @@ async function insertNew(
   status: "added" | "staged",
 ): Promise<void> {
   try {
-    await insertGeneration(session, generation, status, ownFormat);
+    await insertGeneration(session, generation, status);
   } catch (error) {
     if (postgresCodeOf(error) !== uniqueViolation) throw error;
     throw new DatasetFault(
       `${generation.version} is stored already, by another import. Import again.`,
     );
   }
-}
-
-interface CheckRequest {
-  kept: Kept;
-  cache: DatasetCache;
-  warn: StoreOrder["warn"];
-  pull(generation: Generation): Promise<string>;
-}
-
-/** Checks a stored dataset. Fetches it again, so that the stored file is checked and not this machine's copy. */
-async function checkStored(
-  { kept, cache, warn, pull }: CheckRequest,
-  version: string,
-): Promise<GenerationCheck> {
-  const generation = kept.find(version);
-  const path = kept.pathOf(version);
-  const wasHere = cache.has(generation);
-  const wasWhole = cache.isWhole(generation);
-  try {
-    await pull(generation);
-  } catch (error) {
-    if (!(error instanceof DatasetFault)) throw error;
-    const isCurrent = version === kept.currentVersion();
-    const copy = wasWhole ? ` ${path} is a whole copy of it: keep it.` : "";
-    const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.${copy}`;
-    const fault = error.message.replace(/(?<=\.) .*$/, "");
-    return { version, file: path, isCurrent, wrong: "file", fault, mend };
-  }
-  if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched again`);
-  const [check] = [...checkGenerations(kept, true, [version])];
-  if (!wasHere) cache.drop(version);
-  return check!;
 }
 
 /** A lock of PostgreSQL on all machines, which ends with the session of its holder. */
@@ -422,10 +410,13 @@ interface HeldLock {
 /** Two numbers that identify the lock in the whole database. */
 const lockKeys = [0x6770_7265, 1];
 
+/** Name of a session that holds the lock. */
+const holderName = `gp-records process ${process.pid} on ${hostname()}`;
+
 /** Takes the lock. @throws StoreFault `busy`, naming the holder, if another import has the lock. */
 async function lockImports(database: PostgresPlace): Promise<HeldLock> {
   const place = placeName(database.url);
-  const session = await connectPostgres(database, { name: `gp-records ${publisher}` });
+  const session = await connectPostgres(database, { name: holderName });
   try {
     const [row] = await session.query<{ is_ours: boolean }>(
       "select pg_try_advisory_lock($1, $2) as is_ours",

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Publication, StoredStep } from "#records/publication.ts";
-import { isRunning } from "#store/lock.ts";
+import { isAbandoned } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.ts";
 
@@ -109,11 +109,6 @@ function parseList(text: string, path: string): Publication[] {
   );
 }
 
-function isAbandoned(name: string): boolean {
-  const [, pid] = /^(?:\.step|publications\.json)\.(\d+)\.(?:\d+\.)?tmp$/.exec(name) ?? [];
-  return pid !== undefined && !isRunning(Number(pid));
-}
-
 /**
  * Returns publications that came about. A publication is noted before the pointer moves, and the next one begins where the
  * pointer is, so notes after the last one of the current version never came about. If there is none of the current
@@ -133,23 +128,16 @@ function indexOf(path: string): Uint8Array {
   const piece = Buffer.allocUnsafe(1024 * 1024);
   const file = openSync(path, "r");
   try {
-    let starts = new Float64Array(1024);
-    let lines = 0;
+    const starts: number[] = [];
     let at = 0;
     for (let length = readSync(file, piece); length > 0; length = readSync(file, piece)) {
       const read = piece.subarray(0, length);
-      for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, end + 1)) {
-        if (lines === starts.length) {
-          const more = new Float64Array(2 * lines);
-          more.set(starts);
-          starts = more;
-        }
-        starts[lines++] = at + end + 1;
-      }
+      for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, end + 1))
+        starts.push(at + end + 1);
       at += length;
     }
-    const bytes = Buffer.alloc(numberBytes * lines);
-    for (let line = 0; line < lines; line++) bytes.writeDoubleLE(starts[line]!, numberBytes * line);
+    const bytes = Buffer.alloc(numberBytes * starts.length);
+    starts.forEach((start, line) => bytes.writeDoubleLE(start, numberBytes * line));
     return bytes;
   } finally {
     closeSync(file);

@@ -4,19 +4,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { documentCount, type Documents, type EachKind, makeRoom } from "#search/documents.ts";
 import type { DatasetIndex, DatasetParts } from "#search/dataset-parts.ts";
-import type { Meta } from "./format.ts";
+import { builtAtOf, type Meta } from "./format.ts";
 import type { Generation } from "./generation.ts";
-import { factsFault, openGeneration, refusalOf } from "./open-generation.ts";
-import { readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
+import { openGeneration, refusalOf } from "./open-generation.ts";
+import { free, readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
 
 const kinds = ["gp", "principal", "signal", "project"] as const;
 
 export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
-
-interface Served {
-  index: DatasetIndex;
-  documents: EachKind<Documents>;
-}
 
 /**
  * Loads a generation. Reads and checks only the served bytes: hashing the whole file would take several times as long.
@@ -30,10 +25,11 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
     throw notPublished(path, `it has ${bytes} bytes instead of ${expected.bytes}`);
   const { db, meta } = openGeneration(path);
   try {
-    const fault = factsFault(meta, expected);
-    if (fault !== undefined) throw new Error(`in ${expected.version}.json ${fault}`);
+    const { version, built_at } = meta;
+    if (version !== expected.version || built_at !== builtAtOf(version))
+      throw new Error(`it is ${version}, built at ${built_at}`);
     const { index, documents } = readServed(db, meta);
-    return { ...index, documents, version: meta.version, updatedAt: meta.built_at };
+    return { ...index, documents, version, updatedAt: built_at };
   } catch (error) {
     throw notPublished(path, (error as Error).message);
   } finally {
@@ -45,7 +41,7 @@ const notPublished = (path: string, reason: string) =>
   refusalOf(path, `is not the file that was published: ${reason}`);
 
 /** Reads the served part. @throws Error if a checksum is not the one in `meta`. */
-function readServed(db: DatabaseSync, meta: Checksums): Served {
+function readServed(db: DatabaseSync, meta: Checksums) {
   const arrays = [...readArrays(db)];
   if (indexChecksum(arrays) !== meta.index_crc32)
     throw new Error("the checksum of its index differs");
@@ -73,12 +69,6 @@ function fill({ bytes, starts, lengths }: Documents, from: number, piece: Uint8A
   }
 }
 
-/**
- * Frees a piece at once. V8 sees only a small object, and pieces as large as half of the dataset would pile up until a
- * collection. The memory of the process would never shrink again.
- */
-export const free = ({ buffer }: Uint8Array<ArrayBuffer>) => void buffer.transfer(0);
-
 /** Returns a CRC-32 in the form of `meta`. */
 export const hexadecimal = (crc: number) => crc.toString(16).padStart(8, "0");
 
@@ -92,15 +82,11 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
 /** Documents in a piece. SQLite joins them in little more time than one, and they still fit into the CPU's cache. */
 const documentsOfPiece = 256;
 
-interface Piece {
-  kind: keyof EachKind<unknown>;
-  /** Number of its first document. */
-  from: number;
-  piece: Uint8Array<ArrayBuffer>;
-}
-
-/** Yields the bytes of all documents in the order of kinds and positions, which the checksum confirms. */
-function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>): Generator<Piece> {
+/**
+ * Yields the bytes of all documents in the order of kinds and positions, which the checksum confirms. Each piece comes with
+ * the number of its first document.
+ */
+function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>) {
   for (const kind of kinds) {
     const pieceOf = openDocumentPieces(db, kind);
     for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece)

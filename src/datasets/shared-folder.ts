@@ -4,7 +4,6 @@ import type { PostgresSession } from "#store/postgres.ts";
 import { openCatalogue } from "./catalogue.ts";
 import { endCache, openCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
-import { formatOf } from "./open-generation.ts";
 import { openPublications, type Publications } from "./publications.ts";
 import { insertGeneration, listPublications, readShared } from "./shared-rows.ts";
 import {
@@ -63,7 +62,7 @@ export async function storeFolder(session: PostgresSession, folder: string): Pro
   for (const generation of catalogue.list()) {
     const path = catalogue.pathOf(generation.version);
     const status = generation.published_at === null ? "staged" : "published";
-    await insertGeneration(session, generation, status, formatOf(path));
+    await insertGeneration(session, generation, status);
     await pushParts(session, path, datasetFile(generation));
     await checkParts(session, datasetFile(generation));
   }
@@ -83,6 +82,6 @@ export async function storeFolder(session: PostgresSession, folder: string): Pro
 const insertPublicationsSql = `
   insert into dataset_publication (version, published_at, previous, step, facts, hash)
   select one ->> 'version', (one ->> 'published_at')::timestamptz, one ->> 'from',
-    case when one -> 'step' <> 'null' then (one ->> 'from') || '..' || (one ->> 'version') end,
-    nullif(one -> 'step', 'null'), one ->> 'hash'
-  from jsonb_array_elements($1::jsonb) with ordinality as noted (one, number) order by number`;
+    case when one ->> 'step' is not null then (one ->> 'from') || '..' || (one ->> 'version') end,
+    case when one ->> 'step' is not null then one -> 'step' end, one ->> 'hash'
+  from json_array_elements($1::json) with ordinality as noted (one, number) order by number`;

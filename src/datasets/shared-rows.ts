@@ -1,15 +1,10 @@
 /** The rows of what several machines share: datasets, publications, and the servers themselves. */
-import { hostname } from "node:os";
-import { recordKinds } from "#records/kinds.ts";
-import { changeKinds, type Publication } from "#records/publication.ts";
+import type { Publication } from "#records/publication.ts";
 import { timeText } from "#store/dataset-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import type { Generation } from "./generation.ts";
 
 type Query = Pick<PostgresSession, "query">;
-
-/** Name of this process in the rows that it writes. */
-export const publisher = `process ${process.pid} on ${hostname()}`;
 
 /**
  * Status of a row:
@@ -52,15 +47,13 @@ export const datasetColumns = columns
 const generationOf = (row: Generation): Generation =>
   Object.fromEntries(columns.map((name) => [name, row[name]])) as unknown as Generation;
 
-/** @param format format and fold of its file, as `ownFormat`. */
 export async function insertGeneration(
   { query }: Query,
   generation: Generation,
   status: Status,
-  format: string,
 ): Promise<void> {
-  const row = { ...generation, status, format, publisher };
-  const names = [...columns, "status", "format", "publisher"] as const;
+  const row = { ...generation, status };
+  const names = [...columns, "status"] as const;
   const places = names.map((_, i) => `$${i + 1}`).join(", ");
   const values = names.map((name) => row[name]);
   await query(`insert into dataset (${names.join(", ")}) values (${places})`, values);
@@ -93,34 +86,11 @@ export async function readShared({ query }: Query): Promise<SharedState> {
 }
 
 /** Lists publications, oldest first. */
-export async function listPublications({ query }: Query): Promise<Publication[]> {
-  const rows = await query<PublicationRow>(
-    `select version, ${timeText("published_at", "published_at")}, previous, facts, hash
+export const listPublications = ({ query }: Query): Promise<Publication[]> =>
+  query<Publication>(
+    `select version, ${timeText("published_at", "published_at")}, previous as "from", hash, facts as step
      from dataset_publication order by number`,
   );
-  return rows.map(({ version, published_at, previous, facts, hash }) => {
-    return { version, published_at, from: previous, hash, step: facts && inOrder(facts) };
-  });
-}
-
-/** Restores the order of members: the database keeps JSON in an order of its own. */
-const inOrder = ({ changes, counts }: NonNullable<Publication["step"]>): Publication["step"] => ({
-  changes,
-  counts: byName(recordKinds, (kind) => byName(changeKinds, (change) => counts[kind][change])),
-});
-
-const byName = <Name extends string, Value>(
-  names: readonly Name[],
-  valueOf: (name: Name) => Value,
-) => Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
-
-interface PublicationRow {
-  version: string;
-  published_at: string;
-  previous: string | null;
-  facts: Publication["step"];
-  hash: string | null;
-}
 
 /**
  * Notes the current version if it was published while CHANGES_DAYS was 0.
@@ -168,8 +138,6 @@ export interface Instance {
   id: string;
   host: string;
   pid: number;
-  /** Time of its start, RFC 3339. */
-  startedAt: string;
   program: string;
   /** Formats that it can read, as `ownFormat`. */
   formats: readonly string[];
@@ -178,6 +146,8 @@ export interface Instance {
 }
 
 export interface SeenInstance extends Instance {
+  /** Time when it was first seen, RFC 3339, by the clock of the database. */
+  startedAt: string;
   /** Time when it was last seen, RFC 3339, by the clock of the database. */
   seenAt: string;
   /** Was it seen lately enough to count as running? */
@@ -189,13 +159,13 @@ const liveSeconds = 15;
 
 /** Notes that a server runs, and forgets servers that were not seen for a day. */
 export async function noteInstance({ query }: Query, instance: Instance): Promise<void> {
-  const { id, host, pid, startedAt, program, formats, served } = instance;
+  const { id, host, pid, program, formats, served } = instance;
   await query(
     `with old as (delete from instance where seen_at < now() - interval '1 day' and id <> $1)
-     insert into instance (id, host, pid, started_at, seen_at, program, formats, served)
-     values ($1, $2, $3, $4, now(), $5, $6, $7)
+     insert into instance (id, host, pid, seen_at, program, formats, served)
+     values ($1, $2, $3, now(), $4, $5, $6)
      on conflict (id) do update set seen_at = now(), served = excluded.served`,
-    [id, host, pid, startedAt, program, formats, served],
+    [id, host, pid, program, formats, served],
   );
 }
 
@@ -204,19 +174,9 @@ export async function forgetInstance({ query }: Query, id: string): Promise<void
 }
 
 /** Lists servers by host and process. */
-export async function listInstances({ query }: Query): Promise<SeenInstance[]> {
-  const rows = await query<InstanceRow>(
-    `select id, host, pid, ${timeText("started_at", "started_at")}, ${timeText("seen_at", "seen_at")},
-       seen_at > now() - interval '${liveSeconds} seconds' as is_live, program, formats, served
+export const listInstances = ({ query }: Query): Promise<SeenInstance[]> =>
+  query<SeenInstance>(
+    `select id, host, pid, ${timeText("started_at", '"startedAt"')}, ${timeText("seen_at", '"seenAt"')},
+       seen_at > now() - interval '${liveSeconds} seconds' as "isLive", program, formats, served
      from instance order by host, pid, id`,
   );
-  return rows.map(({ started_at, seen_at, is_live, ...rest }) => {
-    return { ...rest, startedAt: started_at, seenAt: seen_at, isLive: is_live };
-  });
-}
-
-type InstanceRow = Pick<Instance, "id" | "host" | "pid" | "program" | "formats" | "served"> & {
-  started_at: string;
-  seen_at: string;
-  is_live: boolean;
-};

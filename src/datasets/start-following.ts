@@ -17,7 +17,7 @@ export interface SharedDatasetsLink {
   close(): Promise<void>;
 }
 
-interface StartRequest extends Omit<FollowOrder, "id" | "startedAt"> {
+interface StartRequest extends Omit<FollowOrder, "id"> {
   /** Version that the server serves already. */
   served: string | null;
   /** Called when the folder points at another dataset, or has replaced a damaged one. */
@@ -37,15 +37,13 @@ const agreedLatelyMilliseconds = 2000;
 export function startFollowing(request: StartRequest): SharedDatasetsLink {
   const { url, gateMemory, folder, fetchesPinned, program, onPointed, onFault, now } = request;
   openCache(folder);
-  const startedAt = new Date().toISOString();
   const id = randomUUID();
-  const own = { id, startedAt };
-  const workerData: FollowOrder = { url, gateMemory, folder, fetchesPinned, program, ...own };
+  const workerData: FollowOrder = { url, gateMemory, folder, fetchesPinned, program, id };
   let wanted: string | null | undefined;
   let { served } = request;
   let agreedAt = now();
   let isClosing = false;
-  /** Error that ended the worker, told once. */
+  /** Error that ended the worker, reported once. */
   let lastError = "";
   let timer: NodeJS.Timeout | undefined;
   let worker = start();

@@ -1,5 +1,5 @@
 /** Steps between publications: writes the changes that lead from one to the next, and notes both. */
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
 import { compareGenerations, type Comparison, type Difference, hashOfRecords } from "./compare.ts";
@@ -20,7 +20,7 @@ export async function stepTo(
   const [before, after] = [from.version, to.generation.version];
   if (store.changesDays === 0 || before === after) return null;
   const publications = openPublications(store.folder);
-  // Whatever is wrong with them, the publication meets it, too, and tells of it.
+  // The publication meets the same fault and reports it.
   const noted = await store.publications().catch(() => null);
   if (noted === null) return null;
   try {
@@ -132,7 +132,8 @@ function writeStep(path: string, { from, to, fromHash }: StepOrder): StepFacts {
     try {
       const counts = countless();
       let changes = 0;
-      const lines = openLines(file, headBytes);
+      writeFileSync(file, " ".repeat(headBytes));
+      const lines = openLines(file);
       for (const difference of comparison.differences()) {
         counts[difference.kind][difference.change]++;
         changes++;
@@ -142,7 +143,7 @@ function writeStep(path: string, { from, to, fromHash }: StepOrder): StepFacts {
       const from_hash = fromHash ?? hashOfRecords(from.path);
       const facts = { from_hash, to_hash: comparison.hash(), changes, counts };
       const head = { format: stepFormat, from: from.version, to: to.version, ...facts };
-      writeAll(file, Buffer.from(`${JSON.stringify(head).padEnd(headBytes - 1)}\n`), 0);
+      writeSync(file, `${JSON.stringify(head).padEnd(headBytes - 1)}\n`, 0);
       fsyncSync(file);
       return facts;
     } finally {
@@ -192,15 +193,13 @@ function changedMembers(beforeText: string, afterText: string): string {
 
 const textOf = (value: unknown) => JSON.stringify(value);
 
-/** Returns a writer of lines from a place on, many at once. */
-function openLines(file: number, start: number) {
-  let at = start;
+/** Returns a writer of lines, many at once. */
+function openLines(file: number) {
   let waiting: string[] = [];
   let waitingUnits = 0;
   const flush = () => {
-    const bytes = Buffer.from(waiting.join(""));
-    writeAll(file, bytes, at);
-    at += bytes.length;
+    // Unlike `writeSync` it continues after a partial write, as on a nearly full disk.
+    writeFileSync(file, waiting.join(""));
     waiting = [];
     waitingUnits = 0;
   };
@@ -212,10 +211,4 @@ function openLines(file: number, start: number) {
     },
     end: flush,
   };
-}
-
-/** Writes all bytes: `writeSync` may write only a part, as on a nearly full disk. */
-function writeAll(file: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length;)
-    done += writeSync(file, bytes, done, bytes.length - done, position + done);
 }

@@ -76,7 +76,7 @@ interface ImportLock {
   /**
    * Takes the lock at once or not at all, and clears what killed imports left.
    * @returns a function that releases it.
-   * @throws StoreFault `busy`, naming the holder.
+   * @throws StoreFault `busy` if another process holds it.
    */
   take(): Promise<() => Promise<void>>;
 }

@@ -1,5 +1,6 @@
 /** Keeps the texts of many records outside the heap: the garbage collector would copy and scan a million of them repeatedly. */
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { free } from "./stored-arrays.ts";
 
 /** The place where the texts of a record are stored. */
 export type KeptText = number;
@@ -121,7 +122,6 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax): TextStor
       return { bytes: scratch, links: 0, own: own - links, end: length };
     },
     clear() {
-      // Detaching frees a buffer now. The garbage collector sees no pressure on its own heap and would leave it.
       for (const pack of packs) if (typeof pack !== "number") free(pack);
       packs.length = 0;
       packer = openPacker();
@@ -179,5 +179,3 @@ export function openPacker(): Packer {
     },
   };
 }
-
-const free = ({ buffer }: { buffer: ArrayBufferLike }) => void (buffer as ArrayBuffer).transfer(0);

@@ -14,8 +14,8 @@ import { type Body, type Indexer, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
 import { arraysOf, batchesOf } from "./rows.ts";
 import { timeMember } from "./render.ts";
-import { free, hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
-import { arraysIn, readArrays } from "./stored-arrays.ts";
+import { hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
+import { arraysIn, free, readArrays } from "./stored-arrays.ts";
 
 /** Number of documents of a kind that are hashed again and parsed, evenly spread over all. */
 const sampleSize = 1000;

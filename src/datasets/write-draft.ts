@@ -16,7 +16,7 @@ import { type Checksums, indexChecksum } from "./served.ts";
 import { arraysIn, writeArrays } from "./stored-arrays.ts";
 import { ownIn, type TextStore } from "./text-store.ts";
 
-export interface Draft {
+export interface DraftContent {
   /** All records of the generation; the lists are empty afterwards. */
   records: DraftRecords;
   /** Store of their JSON, cleared afterwards. */
@@ -37,7 +37,7 @@ export interface Draft {
  */
 export function writeDraft(
   path: string,
-  { records, texts, sources, formerIds, builtAt }: Draft,
+  { records, texts, sources, formerIds, builtAt }: DraftContent,
   previous: Previous,
   onWritten: (records: number) => void,
 ): { meta: Meta | null; changes: Changes } {

@@ -53,7 +53,7 @@ function isWritable(folder: string): boolean {
 }
 
 const ownNames =
-  /^(?:(?:control|usage)\.sqlite(?:-wal|-shm)?|(?:server|import)\.(?:lock|holder)|demo\.key|datasets|counts)$/;
+  /^(?:(?:control|usage)\.sqlite(?:-wal|-shm)?|(?:server|import)\.lock|demo\.key|datasets|counts)$/;
 const forOthers = 0o077;
 const writeForOthers = 0o022;
 

@@ -2,12 +2,12 @@
 
 const untidy = /^\s|\s$|\s\s|[^\S ]/;
 
-/** Text on one line: every run of white space, the non-breaking kind too, becomes one space. */
+/** Returns the text on one line. Every run of white space, even non-breaking, becomes one space. */
 export function clean(text: string): string {
   return untidy.test(text) ? text.replace(/\s+/g, " ").trim() : text;
 }
 
-/** Text that may have paragraphs: its line breaks are kept, as `\n`. */
+/** Tidies text that may have paragraphs. Keeps its line breaks, as `\n`. */
 export function cleanParagraphs(text: string): string {
   return text
     .split(/\r\n|\r|\n/)
@@ -17,14 +17,14 @@ export function cleanParagraphs(text: string): string {
     .trim();
 }
 
-/** The form in which cells are compared with the words of a mapping: tidy, in lower case. */
+/** Returns the form in which cells are compared with the words of a mapping: tidy, in lower case. */
 export function comparable(text: string): string {
   return clean(text).toLowerCase();
 }
 
 /**
- * `GREENWOOD VILLAGE` as `Greenwood Village`; text that already has a lower-case letter stays as it is.
- * Right for places. Wrong for firms, whose capitals are part of the name (`KRG CAPITAL` is not `Krg Capital`).
+ * Returns `GREENWOOD VILLAGE` as `Greenwood Village`. Text with a lower-case letter stays as it is. Right for places, wrong
+ * for firms, whose capitals are part of the name: `KRG CAPITAL` is not `Krg Capital`.
  */
 export function titleCase(text: string): string {
   if (/\p{Ll}/u.test(text)) return text;
@@ -38,7 +38,7 @@ export function titleCase(text: string): string {
 /** A column in the text `{First Name} {Middle Name?} {Last Name}`. */
 interface Placeholder {
   column: string;
-  /** Marked with `?`: omitted where it is missing, while any other makes the whole text missing. */
+  /** Is it marked with `?` and left out if it is missing? Any other missing column makes the whole text missing. */
   optional: boolean;
 }
 
@@ -46,7 +46,7 @@ type Template = readonly (string | Placeholder)[];
 
 const placeholder = /\{([^{}]+)\}/;
 
-/** The parts of a template in order; undefined where braces do not pair or no column is named. */
+/** Returns the parts of a template in order. Returns undefined if braces do not pair or no column is named. */
 export function parseTemplate(text: string): Template | undefined {
   const parts = text
     .split(placeholder)
@@ -62,8 +62,8 @@ function toPlaceholder(written: string): Placeholder {
 }
 
 /**
- * The text with its columns filled in, tidied; empty where a required column is missing.
- * @param read gives a column's cell, or undefined where it is missing.
+ * Returns the text with its columns filled in, tidied. Returns an empty text if a required column is missing.
+ * @param read returns a column's cell, or undefined if it is missing.
  */
 export function fillTemplate(
   template: Template,

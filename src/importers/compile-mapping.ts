@@ -30,21 +30,21 @@ import {
 import { nearestFinder } from "./nearest.ts";
 
 export interface CompiledMapping {
-  /** Columns the file must have, in the order in which `read` expects their cells. */
+  /** Columns that the file must have, in the order in which `read` expects their cells. */
   columns: readonly string[];
   read: (cells: Cells) => RowReading;
 }
 
-/** What one row gives: only faults where it has any. */
+/** The content of a row: only faults if it has any. */
 interface RowReading {
   records: CanonicalRecord[];
   namedGps: CanonicalGp[];
-  /** Records the row says are to be removed. */
+  /** Records that the row removes. */
   deleted: RecordName[];
   faults: RecordFault[];
 }
 
-/** @param mapping as `readMapping` gives it, without faults. */
+/** @param mapping a mapping without faults, from `readMapping`. */
 export function compileMapping(mapping: Mapping): CompiledMapping {
   const columns: string[] = [];
   const context: MappingContext = {
@@ -66,13 +66,13 @@ export function compileMapping(mapping: Mapping): CompiledMapping {
     if (faults.length > 0) return { records: [], namedGps: [], deleted: [], faults };
     const records = made.flatMap(({ record }) => record ?? []);
     const deleted = made.flatMap(({ deleted }) => deleted ?? []);
-    // A row for which no condition holds names nobody, nor does one that only removes.
+    // A row that meets no condition, or only removes, names no GPs.
     return { records, namedGps: records.length > 0 ? namedGps : [], deleted, faults };
   };
   return { columns, read };
 }
 
-/** What a block makes of a row: a record, the name of one to remove, or nothing. */
+/** Function that makes of a row a record, the name of one to remove, or nothing. */
 type ReadBlock = (
   cells: Cells,
   namedGps: readonly CanonicalGp[],
@@ -115,7 +115,7 @@ const codeOfState = new Map(
 );
 const nearestState = nearestFinder(Object.values(usStates));
 
-/** Writes states of the US, named or in another case, as their USPS codes. Elsewhere they stay as they are. */
+/** Replaces states of the US by their USPS codes. States of other countries stay as they are. */
 function codeStates(record: Record<string, unknown>, faults: RecordFault[]): void {
   for (const [state, country] of stateMembers) {
     const text = record[state];
@@ -129,14 +129,14 @@ function codeStates(record: Record<string, unknown>, faults: RecordFault[]): voi
   }
 }
 
-/** The value, or undefined and one fault more. */
+/** Returns the value. Returns undefined and adds a fault if it is not valid. */
 function orFault<V>(field: string, value: V | Unreadable, faults: RecordFault[]): V | undefined {
   if (!(value instanceof Unreadable)) return value;
   faults.push({ field, reason: value.reason, isOfCell: true });
   return undefined;
 }
 
-/** Paths have at most two steps: `external_ids.cik`. */
+/** Sets a member. @param path path of at most two steps, such as `external_ids.cik`. */
 function set(record: Record<string, unknown>, path: string, value: unknown): void {
   if (value === undefined) return;
   const [group = "", member] = path.split(".");
@@ -160,7 +160,7 @@ function compileCondition(
 
 const confidenceOfNames = 0.5;
 
-/** The GPs that a row only names, each once. All rows share one GP for a name, whatever its case and punctuation. */
+/** Compiles the GPs that rows only name. All rows share one GP for a name, whatever its case and punctuation. */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
   const readNames = compileField(named.names, namesField, context);
   const aliases = aliasesOf(named);
@@ -201,7 +201,7 @@ function gpNamed(
   };
 }
 
-/** Spellings that `values` maps to a name become its aliases, so that they still find it; by its folded form. */
+/** Returns the spellings that `values` maps to a name, by its folded form. As aliases they still find it. */
 function aliasesOf({ names }: NamedGps): Map<string, string[]> {
   const aliases = new Map<string, string[]>();
   for (const { values = {} } of sourcesOf(names))
@@ -214,11 +214,11 @@ function aliasesOf({ names }: NamedGps): Map<string, string[]> {
   return aliases;
 }
 
-/** The cells of a row that the mapping uses, in the order in which it requested their columns. */
+/** The cells of a row that the mapping uses, in the order of its columns. */
 type Cells = readonly string[];
 
 interface MappingContext {
-  /** The index of a column in `Cells`. */
+  /** Returns the index of a column in `Cells`. */
   slotOf: (column: string) => number;
   /** Comparable forms of cells that count as missing. */
   missing: ReadonlySet<string>;
@@ -226,7 +226,7 @@ interface MappingContext {
   decimal?: DecimalMark;
 }
 
-/** A list where the field is a list; undefined where the value is missing. */
+/** Function that returns a value, for a list field a list. Returns undefined if the value is missing. */
 type ReadField = (cells: Cells) => unknown;
 
 function sourcesOf(written: Written | Written[]): SourceOfField[] {
@@ -275,9 +275,9 @@ function compileSource(source: SourceOfField, field: Field, context: MappingCont
 }
 
 interface SourceText {
-  /** For messages, before the text: `column "Units" holds`. */
+  /** Words before the text in messages: `column "Units" holds`. */
   label: string;
-  /** Empty where there is none. */
+  /** Returns the text. Returns an empty text if there is none. */
   read: (cells: Cells) => string;
 }
 
@@ -317,7 +317,7 @@ function missingOf(source: SourceOfField, context: MappingContext): ReadonlySet<
   return new Set(["", ...context.missing, ...(source.missing ?? []).map(comparable)]);
 }
 
-/** The values of a text: looked up in `values`, missing, split or converted, in this order. */
+/** Compiles the values of a text: looked up in `values`, missing, split or converted, in this order. */
 function compileMeaning(source: SourceOfField, field: Field, context: MappingContext) {
   const listed = new Map(
     Object.entries(source.values ?? {}).map(([word, value]) => [comparable(word), value]),
@@ -363,7 +363,7 @@ interface ReadingOptions extends Omit<SourceOfField, "dates" | "missing"> {
   choiceOf: ReadonlyMap<string, string>;
 }
 
-/** @param text not empty; its white space is tidied here. */
+/** Converts a text. @param text text that is not empty, with any white space. */
 function convert(
   text: string,
   field: Field,
@@ -390,7 +390,7 @@ function convert(
 const readChoice = (text: string, { choices }: Field, { choiceOf }: ReadingOptions) =>
   choiceOf.get(wordKey(clean(text))) ?? new Unreadable(`must be one of ${choices.join(", ")}`);
 
-/** The form in which words of a closed list are compared; between digits a separator counts: `5_10` is not `510`. */
+/** Returns the form in which words of a closed list are compared. Between digits a separator counts: `5_10` is not `510`. */
 const wordKey = (text: string) =>
   text
     .toLowerCase()
@@ -402,7 +402,7 @@ function readText(text: string, source: ReadingOptions): string | Unreadable {
   return source.case === "title" ? titleCase(text) : text;
 }
 
-/** Any number, a whole one, or dollars, which are rounded to whole ones. */
+/** Kind of a number: any, whole, or dollars, which are rounded to whole ones. */
 export type NumberKind = "decimal" | "whole" | "money";
 
 const amounts: Readonly<Record<DecimalMark, RegExp>> = {
@@ -414,8 +414,8 @@ const centsOrNone = /^(?:0*|\d\d)$/;
 
 /**
  * Reads a number as spreadsheets and registers write it: `1234`, `1,234.50`, `1 234 567`, `$1,234,567`, `-5`, `(123)` for
- * minus 123, `4.0`. Refuses what can be read in two ways: without a declared decimal mark `1,234`, and without
- * `multiply_by` a fraction of a dollar that is not cents. Coordinates and the like have no thousands.
+ * minus 123, `4.0`. Refuses a text with two readings: `1,234` without a declared decimal mark, and a fraction of a dollar
+ * other than cents without `multiply_by`. A `decimal`, such as a coordinate, has no thousands.
  */
 export function readNumber(
   text: string,
@@ -448,7 +448,7 @@ export function readNumber(
   return whole + 0;
 }
 
-/** Takes off parentheses and, from money, the sign or code of the dollar. */
+/** Removes parentheses and, from money, the sign or code of the dollar. */
 function unwrap(text: string, kind: NumberKind): { digits: string; sign: 1 | -1 } {
   const inParentheses = /^\(([^()-]*)\)$/.exec(text.trim());
   const bare = (inParentheses?.[1] ?? text).trim();
@@ -459,7 +459,7 @@ function unwrap(text: string, kind: NumberKind): { digits: string; sign: 1 | -1 
   return { digits, sign: inParentheses === null ? 1 : -1 };
 }
 
-/** 1.1 million is 1,100,000 and not a hair more, as binary fractions would have it. */
+/** Returns the product in decimal: 1.1 million is 1,100,000, though binary fractions would add a little. */
 function exactProduct(value: number, multiplyBy: number): number {
   return multiplyBy === 1 ? value : Number((value * multiplyBy).toPrecision(15));
 }
@@ -480,8 +480,8 @@ const hostName =
   /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]*[\p{L}\p{N}](?::\d+)?$/u;
 
 /**
- * An http or https address with its scheme and host in lower case (RFC 3986, 6.2.2.1); the path, whose case may matter,
- * stays as it is. An address without a scheme, as people type it, is taken to be http.
+ * Returns an http or https address with its scheme and host in lower case (RFC 3986, 6.2.2.1). The case of a path may
+ * matter, so it stays. An address without a scheme, as people type it, gets http.
  */
 export function readWebAddress(text: string): string | Unreadable {
   const address = text.includes("://") ? text : `http://${text}`;

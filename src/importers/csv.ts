@@ -12,9 +12,9 @@ import { nearest } from "./nearest.ts";
 import { readBytes, type ReadOptions, shownName } from "./source-file.ts";
 
 /**
- * One entry for each row that is not blank; a row with a cell that cannot be read is an entry with faults only.
- * @param written from `readMapping`; an encoding in the options counts before that of the mapping.
- * @throws ImportFault where a file cannot be used as a whole: no such column, a quote never closed, a row cut off.
+ * Yields an entry for each row that is not blank. A row with an unreadable cell becomes an entry with only faults.
+ * @param written mapping from `readMapping`. An encoding in the options overrides that of the mapping.
+ * @throws ImportFault if a file cannot be used as a whole: no such column, a quote never closed, a row cut off.
  */
 export async function* readCsv(
   files: readonly string[],
@@ -64,7 +64,7 @@ function rowReader(file: string, header: CsvRow, encoding: Encoding, compiled: C
   };
 }
 
-/** What is wrong with the row as such. */
+/** Returns the fault of a row as such. Returns undefined if there is none. */
 function rowFault(file: string, row: CsvRow, columns: number): RecordFault | undefined {
   if (row.quoteFault !== "") return { field: "row", reason: row.quoteFault };
   const count = row.cells.length;
@@ -79,8 +79,8 @@ const oneColumn =
   "the header has a single column, so perhaps the mapping's delimiter is not the file's";
 
 /**
- * The index of each wanted column, found by its name alone, or what is wrong with the header.
- * @param header decoded names; surrounding and repeated white space is ignored.
+ * Returns the index of each wanted column, found by its name alone, or the fault of the header.
+ * @param header decoded names, with any white space around and between words.
  */
 function locateColumns(
   header: readonly string[],
@@ -110,17 +110,17 @@ function missingWords(column: string, names: readonly string[]): string {
 }
 
 export interface CsvRow {
-  /** On which the row begins, from 1; a quoted cell may span several. */
+  /** Number of its first line, from 1. A quoted cell may span several lines. */
   line: number;
-  /** Undecoded: one character for each byte, as `cellDecoder` takes it. */
+  /** Undecoded cells: one character for each byte, as `cellDecoder` takes it. */
   cells: readonly string[];
-  /** Why its quotes make no sense; empty where they do. */
+  /** Fault of its quotes; empty if there is none. */
   quoteFault: string;
-  /** False for a last row without a line end. */
+  /** Does a line end follow? A last row may have none. */
   ended: boolean;
 }
 
-/** What the parser makes of a row: its cells and its bytes. */
+/** A row from the parser: its cells and its bytes. */
 interface Parsed {
   record: string[];
   raw: string;
@@ -130,8 +130,8 @@ const rowBytesMax = 1024 * 1024;
 const lineEnd = /\r\n|\r|\n/g;
 
 /**
- * All rows that are not blank, the header first; strict about quotes, lenient about line ends (RFC 4180).
- * @throws ImportFault where a quote is never closed or a row is longer than 1 MiB: nothing after it can be trusted.
+ * Yields all rows that are not blank, the header first. Strict about quotes, lenient about line ends (RFC 4180).
+ * @throws ImportFault if a quote is never closed or a row is longer than 1 MiB: nothing after it can be trusted.
  */
 export async function* readRows(file: string, mapping: Mapping): AsyncGenerator<CsvRow, void> {
   const format = formatOf(mapping);
@@ -172,7 +172,7 @@ function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: Mapping): Op
   };
 }
 
-/** The lenient parser finds where a row with odd quotes ends; this strict one tells odd quotes from doubled ones. */
+/** Returns the fault of odd quotes. The lenient parser finds where such a row ends; a strict one tells odd from doubled. */
 function quoteFaultIn(raw: string, format: Options): string {
   if (format.quote === null) return "";
   try {
@@ -193,7 +193,7 @@ function wordsFor(error: CsvError): string {
 
 const beyondAscii = /[\x80-\xff]/;
 
-/** A function from a cell, one character for each byte, to its text: decoded one by one, a bad byte costs one row. */
+/** Returns a function that decodes a cell of one character for each byte. A bad byte costs only its row. */
 function cellDecoder(encoding: Encoding): (bytes: string) => string | Unreadable {
   const decode = decoderOf(encoding);
   return (bytes) => (beyondAscii.test(bytes) ? decode(Buffer.from(bytes, "latin1")) : bytes);

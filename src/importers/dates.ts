@@ -3,10 +3,10 @@ import { Unreadable } from "./import-fault.ts";
 
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 
-/** A time of day after a date is dropped. */
+/** Time of day after a date, which is dropped. */
 const timeOfDay = String.raw`(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M)?Z?)?`;
 
-/** `MON` is the three-letter English name of a month. A year always has four digits. */
+/** Date formats. `MON` is the three-letter English name of a month. A year always has four digits. */
 export const dateFormats = [
   "YYYY-MM-DD",
   "YYYY-MM",
@@ -19,10 +19,10 @@ export const dateFormats = [
 ] as const;
 export type DateFormat = (typeof dateFormats)[number];
 
-/** Used where a mapping names no format; none of them can be mistaken for another. */
+/** Formats for a mapping that names none. None of them can be mistaken for another. */
 export const isoFormats: readonly DateFormat[] = ["YYYY-MM-DD", "YYYY-MM", "YYYY"];
 
-/** Years outside this range are typing errors, or placeholders such as 0000 and 9999. */
+/** Range of years. Others are typing errors, or placeholders such as 0000 and 9999. */
 const yearMin = 1600;
 const yearMax = 2200;
 
@@ -38,7 +38,7 @@ function patternOf(format: DateFormat): RegExp {
   return new RegExp(`^${digits}${format.includes("DD") ? timeOfDay : ""}$`, "i");
 }
 
-/** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; the first format that fits decides. */
+/** Returns `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. The first format that fits decides. */
 export function readDate(text: string, formats: readonly DateFormat[]): string | Unreadable {
   for (const format of formats) {
     const parts = patterns.get(format)?.exec(text)?.groups;
@@ -48,8 +48,9 @@ export function readDate(text: string, formats: readonly DateFormat[]): string |
 }
 
 function dateOf(parts: Record<string, string | undefined>): string | Unreadable {
-  const { year = "", day } = parts;
-  const month = parts["name"] === undefined ? parts["month"] : monthNumber(parts["name"]);
+  const { year = "", name, day } = parts;
+  const month =
+    name === undefined ? parts["month"] : String(monthNames.indexOf(name.toLowerCase()) + 1);
   if (Number(year) < yearMin || Number(year) > yearMax)
     return new Unreadable(`must be a date from the year ${yearMin} to ${yearMax}`);
   const written = [year, month, day]
@@ -57,10 +58,6 @@ function dateOf(parts: Record<string, string | undefined>): string | Unreadable 
     .map((part) => part.padStart(2, "0"))
     .join("-");
   return exists(written) ? written : new Unreadable("must be a date that exists");
-}
-
-function monthNumber(name: string): string {
-  return String(monthNames.indexOf(name.toLowerCase()) + 1);
 }
 
 function exists(date: string): boolean {

@@ -2,19 +2,18 @@
 import { isUtf8 } from "node:buffer";
 import { Unreadable } from "./import-fault.ts";
 
-export const encodings = ["utf-8", "windows-1252", "iso-8859-1", "utf-16le"] as const;
+export const encodings = ["utf-8", "windows-1252", "iso-8859-1"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** The text of a line or a cell, or the byte that is not a character. */
+/** Function that returns the text of a line or a cell, or names the byte that is not a character. */
 type Decode = (bytes: Buffer) => string | Unreadable;
 
-/** C1 controls never occur in text: they are letters of another encoding. */
+/** C1 controls. They never occur in text, so they are letters of another encoding. */
 const controls = /[\x80-\x9f]/;
 const windows1252 = new TextDecoder("windows-1252");
 
-/** @param encoding of the file; source-file.ts has already converted UTF-16 to UTF-8. */
 export function decoderOf(encoding: Encoding): Decode {
-  if (encoding === "utf-8" || encoding === "utf-16le") return fromUtf8;
+  if (encoding === "utf-8") return fromUtf8;
   return (bytes) => {
     // The Encoding Standard treats ISO 8859-1 as windows-1252, so a TextDecoder would give the wrong characters.
     const text = encoding === "iso-8859-1" ? bytes.toString("latin1") : windows1252.decode(bytes);
@@ -32,7 +31,7 @@ function fromUtf8(bytes: Buffer): string | Unreadable {
   );
 }
 
-/** Offset of the first byte that is not UTF-8, from 0; undefined where all are (RFC 3629). */
+/** Returns the offset of the first byte that is not UTF-8 (RFC 3629). Returns undefined if all bytes are. */
 export function firstInvalidUtf8(bytes: Buffer): number | undefined {
   if (isUtf8(bytes)) return undefined;
   for (let at = 0; at < bytes.length;) {
@@ -43,14 +42,14 @@ export function firstInvalidUtf8(bytes: Buffer): number | undefined {
   return undefined;
 }
 
-/** Length of the sequence that begins with this byte. */
+/** Returns the length of the sequence that begins with this byte. */
 function sequenceBytes(first: number): number {
   if (first < 0xc0) return 1;
   if (first < 0xe0) return 2;
   return first < 0xf0 ? 3 : 4;
 }
 
-/** "byte 17 (0xE9)", counted from 1. */
+/** Returns words such as "byte 17 (0xE9)", counted from 1. */
 export function byteWords(bytes: Buffer, at: number): string {
   const value = (bytes[at] as number).toString(16).toUpperCase().padStart(2, "0");
   return `byte ${at + 1} (0x${value})`;

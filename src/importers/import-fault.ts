@@ -1,11 +1,11 @@
 /** Faults of the files of an import: a file that cannot be used, and a line or a cell that is not valid. */
 import type { RecordFault } from "#records/source-entry.ts";
 
-/** A file cannot be used, so that nothing of it is imported. */
+/** Error of a file that cannot be used, so that nothing of it is imported. */
 export class ImportFault extends Error {
-  /** As the operator named it. */
+  /** Name of the file, as the operator wrote it. */
   readonly file: string;
-  /** Line at which reading stopped, from 1; null where it is not a line that is wrong. */
+  /** Line at which reading stopped, from 1; null if the fault is not in a line. */
   readonly line: number | null;
   readonly reason: string;
   /** All faults of a mapping file, each with its path in the file; empty for other files. */
@@ -33,14 +33,14 @@ export class ImportFault extends Error {
   }
 }
 
-/** @throws ImportFault always: a file without a record is more likely a mistake than intended. */
+/** @throws ImportFault always. A file without a record is more likely a mistake than intended. */
 export function refuseEmpty(file: string): never {
   throw new ImportFault(file, null, "holds no record; if that is meant, say --allow-empty");
 }
 
-/** Stands in place of the value of a line or a cell whose text is not valid. */
+/** Stand-in for the value of a line or a cell whose text is not valid. */
 export class Unreadable {
-  /** What would be right: "must be a whole number". */
+  /** Valid text in words, such as "must be a whole number". */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -50,7 +50,7 @@ export class Unreadable {
 
 const quotedLengthMax = 50;
 
-/** A text from a file as a message shows it: on one line, shortened, in quotes. */
+/** Returns a text from a file as a message shows it: on one line, shortened, in quotes. */
 export function quoted(text: string): string {
   const shown = Array.from(text.slice(0, quotedLengthMax * 2));
   const cut = shown.length > quotedLengthMax;

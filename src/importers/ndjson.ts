@@ -10,9 +10,9 @@ import { parseStrictJson } from "./strict-json.ts";
 const lineBytesMax = 1024 * 1024;
 
 /**
- * One entry for each line that is not blank; a line that cannot be read is an entry with a fault.
- * Records are not checked against their schema here.
- * @throws ImportFault where a file cannot be opened, is no text file, or holds no line.
+ * Yields an entry for each line that is not blank. An unreadable line becomes an entry with a fault. Does not check records
+ * against their schema.
+ * @throws ImportFault if a file cannot be opened, is no text file, or has no line.
  */
 export async function* readNdjson(
   files: readonly string[],
@@ -23,8 +23,8 @@ export async function* readNdjson(
 }
 
 /**
- * Likewise, all entries of a block at once.
- * @param read makes entries of a block, or something of each; where it is another thread that does, some blocks ahead.
+ * Yields the entries of each block, as `readNdjson`.
+ * @param read makes the entries of a block. If that is a promise, the next blocks are read meanwhile.
  */
 export async function* readNdjsonBy<Read extends { entries: readonly unknown[] }>(
   files: readonly string[],
@@ -43,10 +43,10 @@ export async function* readNdjsonBy<Read extends { entries: readonly unknown[] }
   }
 }
 
-/** Enough that two threads do not wait for a third, which takes what they give. */
+/** Blocks that are read ahead: enough that two threads do not wait for the one that takes their entries. */
 const blocksAhead = 6;
 
-/** What is made of each block, in the order of blocks. */
+/** Yields the result of each block, in the order of blocks. */
 async function* inOrder<Read>(
   blocks: AsyncIterable<LineBlock>,
   read: (block: LineBlock) => Read | Promise<Read>,
@@ -68,25 +68,25 @@ async function* inOrder<Read>(
   } catch (error) {
     fault = { error };
   }
-  // What was read before a file turned out to be unusable comes first.
+  // Blocks before the fault come first.
   for (const made of pending) yield await made;
   if (fault !== null) throw fault.error;
 }
 
 /** Whole lines of a file. */
 export interface LineBlock {
-  /** As the operator named it. */
+  /** Name of the file, as the operator wrote it. */
   file: string;
   encoding: Encoding;
   /** Number of the first of its lines, from 1. */
   firstLine: number;
-  /** Each line with its end; null where a single line is longer than allowed and was dropped. */
+  /** The lines with their ends; null for a single line that is too long, which was dropped. */
   bytes: Uint8Array<ArrayBuffer> | null;
-  /** False where the last line has no end: the file may have been truncated there. */
+  /** Does the last line have an end? Otherwise the file may have been truncated there. */
   ended: boolean;
 }
 
-/** One entry for each line of a block that is not blank. */
+/** Returns an entry for each line of a block that is not blank. */
 export function entriesOf({ file, encoding, firstLine, bytes, ended }: LineBlock): SourceEntry[] {
   const tooLong = new Unreadable(`is longer than ${lineBytesMax} bytes`);
   if (bytes === null) return [entryOf(file, firstLine, ended, tooLong)];
@@ -109,10 +109,10 @@ export function entriesOf({ file, encoding, firstLine, bytes, ended }: LineBlock
   return entries;
 }
 
-/** JSON has to escape every control character but DEL, and half a surrogate pair cannot be decoded from bytes. */
+/** Reports whether a line has no control character: JSON must escape all but DEL. Half a surrogate pair has no bytes. */
 const isPlain = (text: string) => !text.includes("\\") && !text.includes("\x7f");
 
-/** The object of a line, why there is none, or undefined for a blank line. */
+/** Returns the object of a line, or why there is none. Returns undefined for a blank line. */
 function readLine(text: string): object | Unreadable | undefined {
   if (text.trim() === "") return undefined;
   const value = parseStrictJson(text);
@@ -122,7 +122,7 @@ function readLine(text: string): object | Unreadable | undefined {
   return value;
 }
 
-/** @param ended false where the line has no end. */
+/** @param ended false if the line has no end. */
 function entryOf(file: string, line: number, ended: boolean, value: object): SourceEntry {
   const entry = { file, line, records: [], namedGps: [], faults: [] };
   if (value instanceof Unreadable) {
@@ -140,7 +140,7 @@ function entryOf(file: string, line: number, ended: boolean, value: object): Sou
     : { ...entry, faults: [{ field: "deleted", reason: "needs `record` and `id` of a record" }] };
 }
 
-/** Of a record to be removed only its name counts; other members are ignored. */
+/** Reports whether it names a record to be removed. Other members are ignored. */
 function isName(record: object): record is RecordName {
   const { record: kind, id } = record as Partial<Record<string, unknown>>;
   return recordKinds.includes(kind as RecordKind) && typeof id === "string" && id !== "";
@@ -149,13 +149,13 @@ function isName(record: object): record is RecordName {
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Cuts a file into blocks of whole lines, in bounded memory however long a line is. */
+/** Yields a file in blocks of whole lines. Memory is bounded however long a line is. */
 async function* readBlocks(file: string, encoding: Encoding): AsyncGenerator<LineBlock> {
   const common = { file: shownName(file), encoding };
   // One byte more for a carriage return.
   const isTooLong = (size: number) => size > lineBytesMax + 1;
   let firstLine = 1;
-  /** What the chunks so far have of a line that they do not end; nothing of one that is too long. */
+  /** Pieces of a line that no chunk has ended yet; empty if it is too long. */
   let begun: Buffer[] = [];
   let begunBytes = 0;
   for await (const chunk of readBytes(file, encoding)) {
@@ -184,7 +184,7 @@ async function* readBlocks(file: string, encoding: Encoding): AsyncGenerator<Lin
   yield { ...common, firstLine, bytes, ended: false };
 }
 
-/** In memory of its own, so that another thread can be given it. */
+/** Joins pieces in memory of their own, which another thread can take over. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let end = 0;

@@ -5,7 +5,7 @@ import { quoted } from "./import-fault.ts";
 const likenessMin = 0.5;
 const suggestionsMax = 3;
 
-/** Up to three of `names`, the most similar first, by the Dice coefficient of their folded trigrams and letters. */
+/** Returns up to three of `names`, the most similar first, by the Dice coefficient of their folded trigrams and letters. */
 export function nearest(wanted: string, names: Iterable<string>): string[] {
   const sought = gramsOf(wanted);
   return Array.from(names, (name) => ({ name, likeness: dice(sought, gramsOf(name)) }))
@@ -15,13 +15,13 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
     .map(({ name }) => name);
 }
 
-/** Texts for which the nearest name is looked for. A report lists no more faults. */
+/** Maximum number of texts to find the nearest name for. A report lists no more faults. */
 const soughtMax = 1000;
 
-/** Characters of such a text. */
+/** Maximum length of such a text, in characters. */
 const soughtLengthMax = 100;
 
-/** Returns a function that words which of `names` is most similar to a text; empty where none is. */
+/** Returns a function that says which of `names` is most similar to a text. Its text is empty if none is. */
 export function nearestFinder(names: readonly string[]): (text: string) => string {
   const found = new Map<string, string>();
   return (text) => {
@@ -35,7 +35,7 @@ export function nearestFinder(names: readonly string[]): (text: string) => strin
   };
 }
 
-/** Trigrams capture what is adjacent; the letters, numbered by occurrence, tolerate transpositions. */
+/** Returns trigrams, and letters numbered by occurrence, which tolerate transpositions. */
 function gramsOf(text: string): Set<string> {
   const folded = fold(text);
   const padded = `  ${folded} `;

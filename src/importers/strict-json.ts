@@ -9,7 +9,7 @@ interface Survey {
   namesPrototype: boolean;
 }
 
-/** The value of one JSON text, or why it is refused. */
+/** Returns the value of a JSON text, or why it is refused. */
 export function parseStrictJson(text: string): unknown {
   let value: unknown;
   try {
@@ -28,7 +28,7 @@ export function parseStrictJson(text: string): unknown {
     : new Unreadable(`gives the key ${quoted(repeated)} twice in one object`);
 }
 
-/** The parser counts lines within its text, which is one line of the file: that would be misleading. */
+/** Returns the parser's message without its line, which it counts within the text. The text is one line of the file. */
 function parserWords(error: Error): string {
   return error.message.replace(
     / in JSON at position \d+ \(line 1 column (\d+)\)/,
@@ -57,9 +57,9 @@ function surveyValue(value: unknown, depth: number, survey: Survey): void {
 const endOfKey = /"[ \t\r\n]*:/g;
 
 /**
- * Counts the quotes before a colon, at least one for each key written, and compares them with the keys that `JSON.parse`
- * kept. False where it cannot tell because something is escaped: an escaped quote hides where a key ends, and V8 14 may
- * decode an escaped key of a known shape wrongly.
+ * Compares the number of quotes before a colon, at least one for each key, with the keys that `JSON.parse` kept. Returns
+ * false if something is escaped: an escaped quote hides where a key ends, and V8 14 may decode an escaped key of a known
+ * shape wrongly.
  */
 function hasEachKeyOnce(text: string, keysKept: number): boolean {
   return !text.includes("\\") && (text.match(endOfKey)?.length ?? 0) === keysKept;
@@ -67,7 +67,7 @@ function hasEachKeyOnce(text: string, keysKept: number): boolean {
 
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"(?=([ \t\r\n]*:)?)|[{}]/g;
 
-/** The slow, exact way; the text is known to be JSON. */
+/** Returns the first key that an object repeats. It is slow and exact. @param text valid JSON. */
 function firstRepeatedKey(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [written, colon] of text.matchAll(token)) {

@@ -195,21 +195,14 @@ export async function listAudit(
   let query = database
     .selectFrom("audit")
     .leftJoin("account", "account.number", "audit.account")
-    .select(["audit.number", "audit.at", "audit.actor", "audit.action", "audit.subject"])
-    .select(["audit.detail", "account.id as account"])
+    .select(["audit.number", "audit.at", "audit.actor", "account.id as account"])
+    .select(["audit.action", "audit.subject", "audit.detail"])
     .orderBy("audit.number", "desc")
     .limit(limit);
   if (account !== undefined) query = query.where("audit.account", "=", account);
   if (actor !== undefined) query = query.where("audit.actor", "=", actor);
   if (action !== undefined) query = query.where("audit.action", "=", action);
   if (since !== undefined) query = query.where("audit.at", ">=", new Date(since).toISOString());
-  return (await query.execute()).map((row) => ({
-    number: row.number,
-    at: row.at,
-    actor: row.actor,
-    account: row.account,
-    action: row.action,
-    subject: row.subject,
-    detail: JSON.parse(row.detail) as object,
-  }));
+  const rows = await query.execute();
+  return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as object }));
 }

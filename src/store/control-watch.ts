@@ -57,7 +57,7 @@ export function watchControl(file: string, now: () => number): KeySource {
       throw sqliteFault(error, file);
     }
   };
-  const connection = connect(file);
+  const connection = naming(() => new DatabaseSync(file, { readOnly: true, timeout: 0 }));
   // Changes when another connection commits: https://www.sqlite.org/pragma.html#pragma_data_version
   const dataVersion = connection.prepare("pragma data_version");
   // Arrays are about a quarter faster than an object for each row.
@@ -97,14 +97,6 @@ export function watchControl(file: string, now: () => number): KeySource {
     find: (digest) => naming(() => found.get(digest) as unknown as KeyRow | undefined),
     close: () => connection.close(),
   };
-}
-
-function connect(file: string): DatabaseSync {
-  try {
-    return new DatabaseSync(file, { readOnly: true, timeout: 0 });
-  } catch (error) {
-    throw sqliteFault(error, file);
-  }
 }
 
 function fileNumberOf(file: string): number {

@@ -3,8 +3,6 @@
 export const datasetTables = `
   create table dataset (
     version text collate "C" primary key,
-    -- Format and fold, such as 3.1. A program must know both to read the file.
-    format text not null,
     hash text not null,
     sha256 text not null,
     bytes bigint not null,
@@ -16,8 +14,6 @@ export const datasetTables = `
     published_at timestamptz,
     published_after text collate "C",
     pinned_at timestamptz,
-    -- Process that added it, later the one that published it last.
-    publisher text not null,
     check ((status = 'published') = (published_at is not null))
   );
   create table dataset_part (
@@ -40,7 +36,7 @@ export const datasetTables = `
     id text primary key,
     host text not null,
     pid integer not null,
-    started_at timestamptz not null,
+    started_at timestamptz not null default now(),
     seen_at timestamptz not null,
     program text not null,
     formats text[] not null,
@@ -69,8 +65,8 @@ export const datasetTables = `
     -- Version that was current before, and the step from there.
     previous text collate "C",
     step text collate "C" references dataset_step,
-    -- Content of the step.
-    facts jsonb,
+    -- Content of the step. Its members keep their order.
+    facts json,
     -- Hash of the version's records.
     hash text
   );

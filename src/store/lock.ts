@@ -51,3 +51,9 @@ export function isRunning(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
+
+/** Reports whether a name, such as `current.4711.tmp`, is that of an unfinished file of a process that is gone. */
+export function isAbandoned(name: string): boolean {
+  const [, pid] = /\.(\d+)\.(?:\d+\.)?tmp$/.exec(name) ?? [];
+  return pid !== undefined && !isRunning(Number(pid));
+}

