@@ -17,6 +17,7 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { hashFile } from "#datasets/dataset-hash.ts";
+import { findFactsFault } from "#datasets/open-generation.ts";
 import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { syncPath } from "#store/whole-file.ts";
@@ -67,6 +68,8 @@ export function backupToFile(
     try {
       written = await writeTar(files, order.now, (bytes) => handle.writeFile(bytes));
       await handle.sync();
+    } catch (error) {
+      throw roomFault(error, file);
     } finally {
       await handle.close();
     }
@@ -74,17 +77,13 @@ export function backupToFile(
     renameSync(unfinished, place);
     syncPath(dirname(place));
     return { manifest, ...written };
-  }).catch((error: unknown) => {
-    throw roomFault(error, file);
   });
 }
 
 /** Writes a backup into a stream. @throws as `backupToFile`. */
 export function backupToStream(order: BackupOrder, sink: Sink): Promise<MadeBackup> {
   return withTemporaryFolder(join(tmpdir(), "gp-records-backup"), async (folder) => {
-    const { manifest, files } = await gatherContents(order, folder).catch((error: unknown) => {
-      throw roomFault(error, folder);
-    });
+    const { manifest, files } = await gatherContents(order, folder);
     return { manifest, ...(await writeTar(files, order.now, sink)) };
   });
 }
@@ -98,7 +97,8 @@ interface Contents {
 /**
  * Gathers the contents of a backup.
  * @param folder place for copies of the databases.
- * @throws BackupFault if there is nothing to back up, DatasetFault if `current` names no dataset.
+ * @throws BackupFault if there is nothing to back up, or the facts about a dataset are wrong. Throws DatasetFault if
+ *   `current` names no dataset.
  */
 async function gatherContents(order: BackupOrder, folder: string): Promise<Contents> {
   const { program, now, isControlOnly } = order;
@@ -145,8 +145,12 @@ async function readableFolder(
   }
   const { writeDataFolder } = await import("./postgres.ts");
   const folder = join(temporary, "database");
-  await writeDataFolder(databaseUrl, folder, { isControlOnly, hasRequests });
-  return folder;
+  try {
+    await writeDataFolder(databaseUrl, folder, { isControlOnly, hasRequests });
+    return folder;
+  } catch (error) {
+    throw roomFault(sqliteFault(error, folder), folder);
+  }
 }
 
 interface DatasetContents extends Pick<Manifest, "dataset"> {
@@ -172,7 +176,7 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
     .versions()
     .flatMap((version) => catalogue.findReadable(version) ?? [])
     .filter(({ version, pinned_at }) => pinned_at !== null && version !== current.version);
-  const { publications, files } = gatherSteps(folder, current.version, temporary);
+  const { publications, files } = stepsWithRoom(folder, current.version, temporary);
   const list = `${JSON.stringify(publications)}\n`;
   return {
     dataset: current.version,
@@ -181,20 +185,54 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
     files: [
       ...files.map(({ path, copy }) => fileContent({ path, ...hashFile(copy) }, copy)),
       ...(publications.length > 0 ? [textContent(publicationsPath, list)] : []),
-      ...[...pinned, current].flatMap((one) => generationContents(catalogue, one)),
+      ...pinned.flatMap((one) => pinnedContents(catalogue, one)),
+      ...generationContents(catalogue, current),
       // Last, as in an import: when unpacked by hand, the dataset is complete before the pointer names it.
       textContent("datasets/current", `${current.version}\n`),
     ],
   };
 }
 
+function stepsWithRoom(...[folder, current, temporary]: Parameters<typeof gatherSteps>) {
+  try {
+    return gatherSteps(folder, current, temporary);
+  } catch (error) {
+    throw roomFault(error, temporary);
+  }
+}
+
+/** Gathers a pinned dataset. Its fault has a remedy of its own, because the dataset is not served. */
+function pinnedContents(catalogue: Catalogue, generation: Generation): Content[] {
+  const { version } = generation;
+  try {
+    return generationContents(catalogue, generation);
+  } catch (cause) {
+    throw new BackupFault(
+      `No backup was made: the pinned dataset ${version} differs from what was published. 'gp-records datasets verify ${version}' says how; 'gp-records datasets unpin ${version}' leaves it out.`,
+      "unfit",
+      { cause },
+    );
+  }
+}
+
 function generationContents(catalogue: Catalogue, generation: Generation): Content[] {
+  refuseWrongFacts(catalogue, generation);
   const { version, bytes, sha256 } = generation;
   const facts = readFileSync(join(catalogue.folder, `${version}.json`), "utf8");
   return [
     fileContent({ path: `datasets/${version}.sqlite`, bytes, sha256 }, catalogue.pathOf(version)),
     textContent(`datasets/${version}.json`, facts),
   ];
+}
+
+/** Refuses wrong facts, which would be copied unnoticed. A changed byte of the dataset itself shows while it is copied. */
+function refuseWrongFacts({ folder, pathOf }: Catalogue, generation: Generation): void {
+  const { version } = generation;
+  const fault = findFactsFault(pathOf(version), generation);
+  if (fault !== undefined)
+    throw new BackupFault(
+      `No backup was made: ${join(folder, `${version}.json`)} is not true of its file: ${fault}. \`gp-records doctor\` says what to do.`,
+    );
 }
 
 const pieceBytes = 1024 * 1024;

@@ -82,6 +82,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
     );
   if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)[1]));
   const manifest: Manifest = value;
+  if (!isTime(manifest.made_at)) throw notOurs(`"made_at" is a time that does not exist`);
   for (const [store, taken] of storesOf(manifest)) {
     const unfit = unfitSchema(knownSteps(store), taken);
     if (unfit !== null) throw new BackupFault(`${store} in ${name} ${unfit.fault}. ${remedy}`);
@@ -93,7 +94,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
 }
 
 /** Lists the databases in a backup, with the steps of their schemas. */
-const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
+export const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
   storeNames.flatMap((store) => {
     const taken = schema[store];
     return taken === undefined ? [] : [[store, taken] as [StoreName, readonly string[]]];
@@ -113,9 +114,28 @@ async function compileSchemas() {
   return [Compile(Type.Object(headMembers)), Compile(manifestSchema)] as const;
 }
 
-function firstFault([finding]: readonly { instancePath: string; message: string }[]): string {
-  const { instancePath, message } = finding!;
-  return instancePath === "" ? `it ${message}` : `"${instancePath.slice(1)}" ${message}`;
+interface Finding {
+  keyword: string;
+  instancePath: string;
+  params: object;
+  message: string;
+}
+
+function firstFault([finding]: readonly Finding[]): string {
+  const { keyword, instancePath, params, message } = finding!;
+  const member = instancePath.slice(1).replaceAll("/", ".");
+  if (keyword === "required") {
+    const [missing] = (params as { requiredProperties: string[] }).requiredProperties;
+    return `"${member === "" ? missing : `${member}.${missing}`}" is missing`;
+  }
+  if (keyword === "boolean") return `"${member}" is not known`;
+  return member === "" ? `it ${message}` : `"${member}" ${message}`;
+}
+
+/** Reports whether a time exists. `Date` turns a day that its month lacks into one of the next month. */
+function isTime(text: string): boolean {
+  const time = new Date(text);
+  return !Number.isNaN(time.getTime()) && time.toISOString() === text;
 }
 
 /** Returns a fault unless it lists exactly the files of its databases and datasets: nothing else is ever written. */
@@ -126,6 +146,8 @@ function filesFault(manifest: Manifest): string | undefined {
   if (dataset !== null && publications > 0) expected.add(publicationsPath);
   for (const version of dataset === null ? pinned : [...pinned, dataset])
     for (const end of ["sqlite", "json"]) expected.add(`datasets/${version}.${end}`);
+  if (manifest.control_only && String([...expected]) !== "control.sqlite")
+    return "names more than control.sqlite, though it claims to hold nothing else";
   const found = new Set<string>();
   for (const { path } of files) {
     const isStep = expected.has(publicationsPath) && isStepPath(path);

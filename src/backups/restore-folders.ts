@@ -95,7 +95,6 @@ const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
  * Runs `work` with a private folder that is removed however the work ends, except by `kill -9`.
  * @param path prefix of the folder, followed by `.tmp-` and six characters; only its owner may enter it.
  * @param work must yield to the event loop now and then, or no signal is handled.
- * @throws BackupFault `full` if the disk has no room, else whatever \`work\` throws.
  */
 export async function withTemporaryFolder<R>(
   path: string,

@@ -1,16 +1,24 @@
-/** Unpacks a backup into a folder of its own, whose files are those of the manifest, byte for byte. */
+/** Unpacks a backup into a folder of its own and checks all of it, so that this version could have written that folder. */
 import { createHash } from "node:crypto";
-import { mkdirSync, statfsSync } from "node:fs";
+import { mkdirSync, readFileSync, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { openGeneration } from "#datasets/open-generation.ts";
+import { DatabaseSync } from "node:sqlite";
+import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
 import { StoreFault } from "#store/domain-error.ts";
-import { type StoreName, storeNames } from "#store/schema-steps.ts";
-import { controlShape, usageShape, openFile } from "#store/sqlite-file.ts";
+import { schemaSteps, type StoreName, storeNames, fileSteps } from "#store/schema-steps.ts";
+import { controlShape, usageShape, openFile, takeSteps } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
-import { type Manifest, manifestBytesMax, manifestName, readManifest } from "./manifest.ts";
-import { indexSteps } from "./steps.ts";
+import {
+  type Manifest,
+  manifestBytesMax,
+  manifestName,
+  readManifest,
+  storesOf,
+} from "./manifest.ts";
+import { publicationsPath, stepsFault } from "./steps.ts";
 import { readTar, type TarReader } from "./tar.ts";
 
 /** An archive, and its name in errors. */
@@ -39,12 +47,15 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
   }
   if ((await inNameOf(name, folder, reader.next())) !== null)
     throw new BackupFault(`${name} contains more than its manifest names. Nothing was changed.`);
+  for (const [store, steps] of storesOf(manifest))
+    checkStore(name, join(folder, store), store, steps);
   for (const store of storeNames) upgradeStore(name, folder, store);
-  const { dataset, publications, program } = manifest;
-  if (dataset === null) return manifest;
-  refuseOtherFormat(name, join(folder, "datasets", `${dataset}.sqlite`), program);
-  const paths = new Set(manifest.files.map(({ path }) => path));
-  if (publications > 0) await inNameOf(name, folder, indexSteps(folder, dataset, paths));
+  checkDatasets(name, join(folder, "datasets"), manifest);
+  const { dataset, publications } = manifest;
+  if (dataset !== null && publications > 0) {
+    const fault = await inNameOf(name, folder, stepsFault(folder, dataset, publications));
+    if (fault !== undefined) throw damaged(name, dirname(publicationsPath), fault);
+  }
   return manifest;
 }
 
@@ -97,9 +108,28 @@ async function writeFile(reader: TarReader, path: string): Promise<string> {
   return digest.digest("hex");
 }
 
+/** Checks a database against the manifest: otherwise nobody could tell which version it needs. */
+function checkStore(name: string, file: string, store: StoreName, steps: readonly string[]): void {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const result = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
+    if (result !== "ok") throw damaged(name, store, `is damaged: SQLite says ${result}`);
+    if (String(schemaSteps(database)) !== String(steps))
+      throw damaged(name, store, "has another schema than its manifest says");
+    const hasTables = database.prepare("select 1 from sqlite_schema limit 1").get() !== undefined;
+    if (store === "control.sqlite" && !hasTables)
+      throw damaged(name, store, "is empty, so that no key would work");
+  } catch (error) {
+    if (error instanceof BackupFault) throw error;
+    throw damaged(name, store, `cannot be read: ${(error as Error).message}`);
+  } finally {
+    database.close();
+  }
+}
+
 const shapes = { "usage.sqlite": usageShape, "control.sqlite": controlShape } as const;
 
-/** Brings a database to the present schema, or creates a missing one. */
+/** Brings a database to the present schema, and only then checks its tables: older schemas lack some. */
 function upgradeStore(name: string, folder: string, store: StoreName): void {
   try {
     openFile(shapes[store](folder)).close();
@@ -109,6 +139,38 @@ function upgradeStore(name: string, folder: string, store: StoreName): void {
     if (!isOfFile && (thrown as NodeJS.ErrnoException).code !== "ERR_SQLITE_ERROR") throw error;
     throw damaged(name, store, `cannot be read by this version: ${(thrown as Error).message}`);
   }
+  const database = new DatabaseSync(join(folder, store));
+  try {
+    // Values of usage are counts and texts that are only ever shown, and there may be millions.
+    const hasValues = store === "control.sqlite";
+    const fault = schemaFault(database, store) ?? (hasValues ? valueFault(database) : undefined);
+    if (fault !== undefined) throw damaged(name, store, fault);
+  } finally {
+    database.close();
+  }
+}
+
+function checkDatasets(name: string, folder: string, manifest: Manifest): void {
+  const { dataset, pinned, program } = manifest;
+  const catalogue = openCatalogue(folder);
+  // A pinned dataset may have an older format: it is kept, but not served.
+  for (const version of pinned) checkFacts(name, catalogue, version);
+  if (dataset === null) return;
+  if (readFileSync(join(folder, "current"), "utf8") !== `${dataset}\n`)
+    throw damaged(name, "datasets/current", `does not name ${dataset}, as its manifest does`);
+  refuseOtherFormat(name, catalogue.pathOf(dataset), program);
+  checkFacts(name, catalogue, dataset);
+}
+
+function checkFacts(name: string, { pathOf, findReadable }: Catalogue, version: string): void {
+  const facts = findReadable(version);
+  const fault = facts === null ? undefined : findFactsFault(pathOf(version), facts);
+  if (facts !== null && fault === undefined) return;
+  const how =
+    facts === null ? "does not describe that dataset" : `is not true of its file: ${fault}`;
+  throw new BackupFault(
+    `The dataset in ${name} would not be served: ${version}.json in it ${how}. Nothing was changed. Restore another backup.`,
+  );
 }
 
 /** Refuses another format or fold. No byte of the file has changed, so nothing else can keep it from opening. */
@@ -123,3 +185,78 @@ function refuseOtherFormat(name: string, path: string, program: string): void {
     );
   }
 }
+
+interface Column {
+  name: string;
+  type: string;
+}
+
+/**
+ * Returns the first table, index, trigger or view that is missing, different, or made by no step, as the end of a sentence
+ * that begins with the file. Returns undefined if there is none.
+ * @param database file that has taken every step.
+ */
+function schemaFault(database: DatabaseSync, store: StoreName): string | undefined {
+  const model = new DatabaseSync(":memory:");
+  try {
+    takeSteps(model, fileSteps[store]);
+    const expected = objectsIn(model);
+    const found = objectsIn(database);
+    for (const { type, name, sql } of expected) {
+      const same = found.find((one) => one.type === type && one.name === name);
+      if (same === undefined) return `has no ${type} "${name}"`;
+      if (same.sql !== sql) return `has another ${type} "${name}" than this version makes`;
+    }
+    const other = found.find(({ name }) => !expected.some((one) => one.name === name));
+    return other && `has a ${other.type} "${other.name}" that no gp-records made`;
+  } finally {
+    model.close();
+  }
+}
+
+/** Lists all objects, except SQLite's own, which may differ between its versions. */
+const objectsIn = (database: DatabaseSync) =>
+  database
+    .prepare(
+      `select type, name, sql from sqlite_schema where sql is not null and not (type = 'table'
+         and name glob 'sqlite_stat?')`,
+    )
+    .all() as unknown as { type: string; name: string; sql: string }[];
+
+const columnsOf = (database: DatabaseSync, table: string) =>
+  database
+    .prepare("select name, type from pragma_table_xinfo(?)")
+    .all(table) as unknown as Column[];
+
+/** Storage class for each column type of the steps; the types themselves enforce nothing. */
+const storageOf: Readonly<Record<string, string>> = {
+  text: "text",
+  integer: "integer",
+  smallint: "integer",
+  bigint: "integer",
+  real: "real",
+  bytea: "blob",
+};
+
+/**
+ * Returns a value of another type than its column, or a reference to a missing row, as the end of a sentence that begins
+ * with the file. Returns undefined if there is none. Reads every row, so it is for small databases.
+ * @param database file without a `schemaFault`.
+ */
+function valueFault(database: DatabaseSync): string | undefined {
+  for (const { name: table } of objectsIn(database).filter(({ type }) => type === "table"))
+    for (const { name, type } of columnsOf(database, table)) {
+      const storage = storageOf[type.toLowerCase()];
+      if (storage === undefined) continue;
+      const wrong = database
+        .prepare(
+          `select 1 from ${quoted(table)} where typeof(${quoted(name)}) not in (?, 'null') limit 1`,
+        )
+        .get(storage);
+      if (wrong !== undefined) return `has a value in "${table}"."${name}" that is no ${type}`;
+    }
+  const lost = database.prepare("pragma foreign_key_check").get();
+  return lost && `has a row in "${String(lost["table"])}" that refers to none`;
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

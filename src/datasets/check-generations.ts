@@ -5,7 +5,7 @@ import { currentOrNull, type DatasetList, findBefore } from "./catalogue.ts";
 import { unread } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { factsRemedy, type Generation } from "./generation.ts";
-import { remedy } from "./open-generation.ts";
+import { findFactsFault, remedy } from "./open-generation.ts";
 import { verifyGeneration } from "./verify.ts";
 
 export interface GenerationCheck {
@@ -61,8 +61,11 @@ function findFault(
     if (found !== null) return { fault: `${found.fault}.`, mend: found.mend };
   }
   try {
-    const fault = fileFault(file, catalogue.find(version));
+    const known = catalogue.find(version);
+    const fault = fileFault(file, known);
     if (fault !== undefined) return broken(`${file} ${fault}.`);
+    const untrue = findFactsFault(file, known);
+    if (untrue !== undefined) return broken(`${facts} is not true of its file: ${untrue}.`, facts);
     if (readsBack) verifyGeneration(file);
     return { fault: null, mend: null };
   } catch (error) {

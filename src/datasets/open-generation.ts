@@ -15,6 +15,9 @@ export const immutableUri = (path: string) =>
 export const remedy =
   "Publish another version, or remove the file `current` beside it and import every source again.";
 
+/** Remedy if a file is as published and only its facts are wrong. */
+const factsMend = "Put it back from a backup, or write the facts of the file into it.";
+
 /** Returns the error for a dataset. @param reason end of a sentence, without its full stop. */
 export const refusalOf = (path: string, reason: string) =>
   new DatasetFault(`The dataset ${path} ${reason}. ${remedy}`);
@@ -26,30 +29,42 @@ interface OpenGeneration {
 
 /** Opens a generation. @throws DatasetFault naming the file and its fault. */
 export function openGeneration(path: string): OpenGeneration {
+  const opened = openAnyFormat(path);
+  const other = otherRules(opened.meta);
+  if (other === undefined) return opened;
+  opened.db.close();
+  throw refusalOf(path, other);
+}
+
+function openAnyFormat(path: string): OpenGeneration {
   // Checked first, because opening a FIFO would wait for a writer.
   const found = unread(path);
   if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
   let db: DatabaseSync | undefined;
-  let meta: Meta;
   try {
     db = new DatabaseSync(immutableUri(path), { readOnly: true });
     const rows = db.prepare("select key, value from meta").all();
-    meta = Object.fromEntries(rows.map(({ key, value }) => [key, value])) as unknown as Meta;
+    const meta = Object.fromEntries(rows.map(({ key, value }) => [key, value])) as unknown as Meta;
+    return { db, meta };
   } catch (error) {
     db?.close();
     throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
   }
-  const other = otherRules(meta);
-  if (other === undefined) return { db, meta };
+}
+
+/** Returns format and fold of a file, like `ownFormat`. This program need not be able to read the file. */
+export function formatOf(path: string): string {
+  const { db, meta } = openAnyFormat(path);
   db.close();
-  throw refusalOf(path, other);
+  return `${meta.format_version}.${meta.fold_version}`;
 }
 
 /** Reports whether a file has the format and the fold of this program. Returns false if it cannot be read. */
 export function isOwnFormat(path: string): boolean {
   try {
-    openGeneration(path).db.close();
-    return true;
+    const { db, meta } = openAnyFormat(path);
+    db.close();
+    return otherRules(meta) === undefined;
   } catch (error) {
     if (error instanceof DatasetFault) return false;
     throw error;
@@ -68,13 +83,47 @@ function otherRules({ format_version, fold_version }: Meta): string | undefined 
 }
 
 /**
+ * Compares the facts of a generation with its file.
+ * @returns the difference in words; undefined if there is none.
+ */
+export function factsFault(meta: Meta, facts: Generation): string | undefined {
+  const differing = (["version", "hash", "built_at"] as const).filter(
+    (member) => facts[member] !== meta[member],
+  );
+  if (differing.length === 0) return undefined;
+  return differing
+    .map(
+      (member) =>
+        `"${member}" is ${JSON.stringify(facts[member])} instead of ${JSON.stringify(meta[member])}`,
+    )
+    .join(", ");
+}
+
+/**
+ * Compares the facts of a generation with a closed file.
+ * @returns the difference in words; undefined if there is none, or this program cannot read the format.
+ * @throws DatasetFault if the file cannot be read.
+ */
+export function findFactsFault(path: string, facts: Generation): string | undefined {
+  const { db, meta } = openAnyFormat(path);
+  db.close();
+  return otherRules(meta) === undefined ? factsFault(meta, facts) : undefined;
+}
+
+/**
  * Opens the published file of a generation.
  * @param expected facts of the file in the catalogue.
- * @throws DatasetFault if it is not the published file, or cannot be read.
+ * @throws DatasetFault if it is not the published file, its facts do not match, or it cannot be read.
  */
 export function openPublished(path: string, expected: Generation): OpenGeneration {
   if (existsSync(path)) refuseOther(path, expected);
-  return openGeneration(path);
+  const opened = openGeneration(path);
+  const fault = factsFault(opened.meta, expected);
+  if (fault === undefined) return opened;
+  opened.db.close();
+  throw new DatasetFault(
+    `${path.replace(/sqlite$/, "json")} is not true of its file: ${fault}. ${factsMend} ${remedy}`,
+  );
 }
 
 function refuseOther(path: string, expected: Generation): void {

@@ -4,9 +4,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { documentCount, type Documents, type EachKind, makeRoom } from "#search/documents.ts";
 import type { DatasetIndex, DatasetParts } from "#search/dataset-parts.ts";
-import { builtAtOf, type Meta } from "./format.ts";
+import type { Meta } from "./format.ts";
 import type { Generation } from "./generation.ts";
-import { openGeneration, refusalOf } from "./open-generation.ts";
+import { factsFault, openGeneration, refusalOf } from "./open-generation.ts";
 import { free, readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
 
 const kinds = ["gp", "principal", "signal", "project"] as const;
@@ -25,11 +25,10 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
     throw notPublished(path, `it has ${bytes} bytes instead of ${expected.bytes}`);
   const { db, meta } = openGeneration(path);
   try {
-    const { version, built_at } = meta;
-    if (version !== expected.version || built_at !== builtAtOf(version))
-      throw new Error(`it is ${version}, built at ${built_at}`);
+    const fault = factsFault(meta, expected);
+    if (fault !== undefined) throw new Error(`in ${expected.version}.json ${fault}`);
     const { index, documents } = readServed(db, meta);
-    return { ...index, documents, version, updatedAt: built_at };
+    return { ...index, documents, version: meta.version, updatedAt: meta.built_at };
   } catch (error) {
     throw notPublished(path, (error as Error).message);
   } finally {

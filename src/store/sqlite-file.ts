@@ -59,7 +59,7 @@ function makeReady(connection: DatabaseSync, shape: FileShape): void {
 }
 
 /** Takes the missing steps in one transaction: all of them, or none if one fails or the process dies. */
-function takeSteps(connection: DatabaseSync, steps: readonly FileStep[]): void {
+export function takeSteps(connection: DatabaseSync, steps: readonly FileStep[]): void {
   connection.exec("begin immediate");
   try {
     // Read once more, because another process may have taken them meanwhile.

@@ -1,11 +1,21 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
+import { schemaSteps } from "#store/schema-steps.ts";
+import { openUsage } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { noon } from "../support/control.ts";
@@ -17,9 +27,19 @@ import { backedUp, backup, type Contents, currentOf, restore, tamper } from "./b
 /** A sound backup, and what `restore` says of it once it was tampered with: refused in one line, the folder unchanged. */
 async function refusals(t: TestContext) {
   const { dataDir, file } = await backedUp(t);
-  const tampered = join(temporaryFolder(t), "tampered.tar");
+  const place = temporaryFolder(t);
+  const tampered = join(place, "tampered.tar");
   return {
     version: currentOf(dataDir)!,
+    /** The same database after `sql`. */
+    altered: (name: string, sql: string) => (files: Contents) => {
+      const copy = join(place, name);
+      writeFileSync(copy, files.get(name)!);
+      const database = new DatabaseSync(copy);
+      database.exec(sql);
+      database.close();
+      files.set(name, readFileSync(copy));
+    },
     async refused(
       words: RegExp,
       change: (files: Contents) => void,
@@ -61,17 +81,17 @@ test("a manifest of another shape is refused with the member that is wrong, and 
     [/"schema"/, { schema: null }],
     [/"schema"/, { schema: [] }],
     [/"schema"/, { schema: "control.sqlite" }],
-    [/"schema\/control\.sqlite"/, { schema: { "control.sqlite": 5 } }],
-    [/"schema\/control\.sqlite\/0"/, { schema: { "control.sqlite": [{}] } }],
+    [/"schema\.control\.sqlite"/, { schema: { "control.sqlite": 5 } }],
+    [/"schema\.control\.sqlite\.0"/, { schema: { "control.sqlite": [{}] } }],
     [/"files"/, { files: {} }],
-    [/"files\/0"/, { files: [null] }],
-    [/"files\/0\/bytes"/, { files: [{ path: "control.sqlite", bytes: -1, sha256: "" }] }],
-    [/"files\/0\/sha256"/, { files: [{ path: "control.sqlite", bytes: 1, sha256: "no" }] }],
+    [/"files\.0"/, { files: [null] }],
+    [/"files\.0\.bytes"/, { files: [{ path: "control.sqlite", bytes: -1, sha256: "" }] }],
+    [/"files\.0\.sha256"/, { files: [{ path: "control.sqlite", bytes: 1, sha256: "no" }] }],
   ];
   for (const [words, member] of cases)
     await refused(words, unchanged, (sound) => JSON.stringify({ ...sound, ...member }));
   for (const name of ["made_at", "program", "dataset", "schema", "files", "backup_format"])
-    await refused(new RegExp(`must have required properties ${name}\\.`), unchanged, (sound) =>
+    await refused(new RegExp(`"${name}"`), unchanged, (sound) =>
       JSON.stringify({ ...sound, [name]: undefined }),
     );
   for (const text of ["", "null", "[]", "5", '"manifest"', "{"])
@@ -115,10 +135,127 @@ test("a manifest of another format, or a newer schema, is refused with the versi
   });
 });
 
-test("a control store that is no database is refused before it is put in place", async (t) => {
+test("a backup of the control store alone that names more is refused", async (t) => {
   const { refused } = await refusals(t);
-  for (const bytes of [Buffer.from("no"), Buffer.alloc(8192)])
-    await refused(/control\.sqlite/, (files) => files.set("control.sqlite", bytes));
+  await refused(/names more than control\.sqlite/, unchanged, (sound) => {
+    sound.control_only = true;
+  });
+  await refused(
+    /names more than control\.sqlite/,
+    (files) => {
+      for (const path of files.keys()) if (path !== "usage.sqlite") files.delete(path);
+    },
+    (sound) => {
+      Object.assign(sound, { control_only: true, dataset: null, pinned: [] });
+      delete sound.schema["control.sqlite"];
+    },
+  );
+});
+
+test("what is said of the databases has to be what they are", async (t) => {
+  const { refused } = await refusals(t);
+  await refused(/control\.sqlite/, unchanged, (sound) => {
+    sound.schema["control.sqlite"].pop();
+  });
+  await refused(/control\.sqlite/, unchanged, (sound) => {
+    delete sound.schema["control.sqlite"];
+  });
+  await refused(/usage\.sqlite/, unchanged, (sound) => {
+    sound.schema["usage.sqlite"] = [];
+  });
+});
+
+test("a backup whose current dataset is not the one of its manifest is refused", async (t) => {
+  const { refused, version } = await refusals(t);
+  const absent = "20261102T030000Z-00000000";
+  for (const text of [`${absent}\n`, "garbage", "", `${version} ${version}`])
+    await refused(/datasets\/current/, (files) => files.set("datasets/current", Buffer.from(text)));
+  await refused(/holds files that no backup/, unchanged, (sound) => {
+    sound.dataset = null;
+  });
+  await refused(
+    /holds files that no backup/,
+    (files) => {
+      for (const path of files.keys()) if (path.startsWith("datasets/")) files.delete(path);
+      files.set("datasets/current", Buffer.from("garbage"));
+    },
+    (sound) => {
+      sound.dataset = null;
+    },
+  );
+});
+
+test("a database that no gp-records made is refused before it is put in place", async (t) => {
+  const { refused, altered } = await refusals(t);
+  const control = (words: RegExp, sql: string) =>
+    refused(words, altered("control.sqlite", sql), (sound) => {
+      if (/schema_step/.test(sql)) sound.schema["control.sqlite"] = [];
+    });
+  await control(/another table "account"/, "alter table account rename column name to label");
+  await control(/another table "api_key"/, "alter table api_key add column extra text");
+  await control(/"audit"/, "drop table audit");
+  await control(/"key_change_api_key_update"/, "drop trigger key_change_api_key_update");
+  await control(/"api_key_form"/, "drop index api_key_form");
+  await control(/"person"/, "drop table member; drop table person; create view person as select 1");
+  await control(
+    /"account"\."suspended_at"/,
+    "update account set suspended_at = x'1b', created_at = created_at",
+  );
+  await control(/"api_key"\."digest"/, "update api_key set digest = 5 where name = 'first'");
+  // The steps would be taken anew, onto tables that are there.
+  await control(/control\.sqlite/, "delete from schema_step");
+  await control(/control\.sqlite/, "drop table schema_step");
+  await control(/"api_key" that refers to none/, "pragma foreign_keys = off; delete from account");
+  await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(0)), empty);
+  await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.from("no")));
+  await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(8192)));
+});
+
+test("a control store with anything that no gp-records made is refused", async (t) => {
+  const { refused, altered } = await refusals(t);
+  const control = (words: RegExp, sql: string) => refused(words, altered("control.sqlite", sql));
+  await control(
+    /control\.sqlite.* trigger "keep_keys"/,
+    "create trigger keep_keys before update of revoked_at on api_key begin select raise(ignore); end",
+  );
+  await control(
+    /control\.sqlite.* trigger "more_keys"/,
+    "create trigger more_keys after insert on account begin delete from plan; end",
+  );
+  await control(/control\.sqlite.* view "keys"/, "create view keys as select digest from api_key");
+  await control(/control\.sqlite.* table "copy"/, "create table copy as select * from api_key");
+  await control(/control\.sqlite.* index "by_name"/, "create index by_name on api_key (name)");
+  await control(
+    /control\.sqlite.* trigger "key_change_api_key_update"/,
+    `drop trigger key_change_api_key_update;
+     create trigger key_change_api_key_update after update on account begin select 1; end`,
+  );
+  await control(
+    /control\.sqlite.* index "api_key_form"/,
+    "drop index api_key_form; create index api_key_form on api_key (account, form)",
+  );
+});
+
+const empty = (sound: any) => {
+  sound.schema["control.sqlite"] = [];
+};
+
+test("a usage database of other columns is refused", async (t) => {
+  const { refused } = await refusals(t);
+  const folder = temporaryFolder(t);
+  await (await openUsage(folder)).close();
+  const file = join(folder, "usage.sqlite");
+  const database = new DatabaseSync(file);
+  const steps = schemaSteps(database);
+  database.exec("pragma journal_mode = delete; alter table usage_hour rename column bytes to size");
+  database.close();
+  await refused(
+    /usage\.sqlite.*"usage_hour"/,
+    (files) => files.set("usage.sqlite", readFileSync(file)),
+    (sound) => {
+      sound.schema["usage.sqlite"] = steps;
+    },
+  );
 });
 
 const birch = { record: "gp", id: "birch", name: "Birch Partners" };
@@ -191,7 +328,7 @@ test("a backup without steps is restored as it was, and one of keys alone has no
   assert.equal(control.manifest.publications, 0);
 });
 
-test("a step that is gone is left out, and the backup is made all the same", async (t) => {
+test("a step that is gone, cut off or longer than it was is left out, and the backup is made all the same", async (t) => {
   const { folder, dataDir, file } = await published(t);
   const stepsOf = async (number: number) => {
     const another = `${file}.${number}`;
@@ -215,8 +352,12 @@ test("a step that is gone is left out, and the backup is made all the same", asy
     openPublications(folder).stepPath(noted[i]!.from!, noted[i]!.version);
   rmSync(pathOf(1));
   assert.deepEqual(await stepsOf(2), [false, false, true, true]);
+  const whole = readFileSync(pathOf(2));
+  rmSync(pathOf(2));
+  appendFileSync(pathOf(2), whole.subarray(0, -5));
+  assert.deepEqual(await stepsOf(3), [false, false, false, true]);
   rmSync(pathOf(3).replace(/ndjson$/, "index"));
-  assert.deepEqual(await stepsOf(3), [false, false, true, true]);
+  assert.deepEqual(await stepsOf(4), [false, false, false, false]);
 });
 
 test("a list of publications that is damaged is no reason to have no backup, and each publication says what mends it", async (t) => {
@@ -241,15 +382,11 @@ test("a list of publications that is damaged is no reason to have no backup, and
   assert.notEqual(last.step, null);
 });
 
-test("a backup whose list names steps that it lacks, or that are elsewhere, is refused, and nothing is changed", async (t) => {
+test("steps in a backup that are not what gp-records writes are refused, and nothing is changed", async (t) => {
   const { file, target } = await published(t);
   const tampered = `${file}.tampered`;
-  const refused = async (
-    expected: RegExp,
-    change: (files: Contents) => void,
-    manifest: (sound: any) => void = () => {},
-  ) => {
-    await tamper(file, tampered, change, manifest);
+  const refused = async (expected: RegExp, change: (files: Contents) => void) => {
+    await tamper(file, tampered, change);
     await assert.rejects(restore(target, tampered), expected);
     assert.deepEqual(
       readdirSync(target).filter((name) => !name.endsWith(".lock")),
@@ -261,31 +398,67 @@ test("a backup whose list names steps that it lacks, or that are elsewhere, is r
     change(list);
     files.set(listPath, Buffer.from(JSON.stringify(list)));
   };
-  for (const text of ["{}", "[{"])
-    await refused(/publications\.json is damaged/, (files) =>
-      files.set(listPath, Buffer.from(text)),
-    );
+  /** Changes the text of the first step. */
+  const ofStep = (change: (text: string) => string) => (files: Contents) => {
+    const path = [...files.keys()].find((name) => name.endsWith(".ndjson"))!;
+    files.set(path, Buffer.from(change(files.get(path)!.toString())));
+  };
+  const ofHead = (change: (head: any) => void) =>
+    ofStep((text) => {
+      const [head, ...rest] = text.split("\n");
+      const value = JSON.parse(head!);
+      change(value);
+      return [JSON.stringify(value), ...rest].join("\n");
+    });
+  const noList = /does not have the list of the publications/;
+  for (const text of ["[]", "[{"])
+    await refused(noList, (files) => files.set(listPath, Buffer.from(text)));
+  for (const change of [
+    (list: any) => list.pop(),
+    (list: any) => (list.at(-1).version = list[0].version),
+    (list: any) => (list[1].from = "../../../escaped"),
+    (list: any) => (list[1].published_at = "2026-13-45T00:00:00Z"),
+    (list: any) => (list[1].step.changes = -1),
+  ])
+    await refused(noList, ofList(change));
+  const other = /does not begin like one/;
   await refused(
-    /lacks the step \.\.\/\.\.\/\.\.\/escaped\.\./,
-    ofList((list) => (list[1].from = "../../../escaped")),
+    other,
+    ofList((list) => list[1].step.changes++),
   );
+  await refused(
+    /that its list does not name/,
+    ofList((list) => (list[1].step = null)),
+  );
+  for (const change of [
+    (head: any) => (head.to = "../../../escaped"),
+    (head: any) => (head.changes = -1),
+    (head: any) => head.changes++,
+    (head: any) => Object.assign(head, { changes: undefined, more: "x".repeat(5000) }),
+  ])
+    await refused(other, ofHead(change));
+  for (const [words, change] of [
+    [other, (text: string) => `{}\n${text}`],
+    [/is not whole/, (text: string) => text.slice(0, -1)],
+    [/is not whole/, (text: string) => text.slice(0, text.slice(0, -1).lastIndexOf("\n") + 1)],
+    [/is not whole/, (text: string) => `${text}{"more":1}`],
+  ] as const)
+    await refused(words, ofStep(change));
   await refused(/lacks the step /, (files) => {
     files.delete([...files.keys()].find((name) => name.endsWith(".ndjson"))!);
   });
-  await refused(/"publications"/, unchanged, (manifest) => void (manifest.publications = -1));
-  await refused(/required properties publications/, unchanged, (manifest) => {
-    delete manifest.publications;
-  });
-  await refused(
-    /holds files that no backup/,
-    unchanged,
-    (manifest) => void (manifest.publications = 0),
-  );
+
+  const said = async (expected: RegExp, change: (manifest: any) => void) => {
+    await tamper(file, tampered, () => {}, change);
+    await assert.rejects(restore(target, tampered), expected);
+  };
+  await said(noList, (manifest) => void (manifest.publications = 5));
+  await said(/"publications"/, (manifest) => void (manifest.publications = -1));
+  await said(/"publications"/, (manifest) => void delete manifest.publications);
+  await said(/holds files that no backup/, (manifest) => void (manifest.publications = 0));
   await refused(/holds files that no backup/, (files) =>
     files.set("datasets/changes/changes-../escaped.ndjson", Buffer.from("{}\n")),
   );
-  await refused(
-    /lacks datasets\/changes\/publications\.json/,
-    (files) => void files.delete(listPath),
-  );
+  await tamper(file, tampered, (files) => void files.delete(listPath));
+  await assert.rejects(restore(target, tampered), /lacks datasets\/changes\/publications\.json/);
 });

@@ -112,11 +112,20 @@ test("a pinned dataset that is damaged is not backed up, and one that a manifest
   await lying([]);
   await assert.rejects(restore(target, tampered), /holds files that no backup .*datasets\//);
   await lying(["../control"]);
-  await assert.rejects(restore(target, tampered), /"pinned\/0"/);
+  await assert.rejects(restore(target, tampered), /"pinned\.0"/);
+  const catalogueFacts = `datasets/${first}.json`;
+  await tamper(another, tampered, (files) => {
+    const facts = JSON.parse(files.get(catalogueFacts)!.toString());
+    files.set(catalogueFacts, Buffer.from(JSON.stringify({ ...facts, hash: "0" })));
+  });
+  await assert.rejects(restore(target, tampered), /"hash" is "0"/);
   assert.equal(existsSync(join(target, "datasets")), false);
   const path = catalogue.pathOf(first!);
   flipByte(path, statSync(path).size - 1);
   await assert.rejects(backup(dataDir, `${file}.4`), new RegExp(`${first}.sqlite is damaged`));
+  flipByte(path, 0);
+  const words = new RegExp(`pinned dataset ${first} differs from .* datasets unpin ${first}'`);
+  await assert.rejects(backup(dataDir, `${file}.5`), words);
 });
 
 test("what is restored belongs to the owner of the data folder, whoever restores it", async (t) => {
@@ -341,14 +350,59 @@ test("a dataset of another format is refused with the version that made it", asy
   );
 });
 
-test("a dataset whose facts are of another is not backed up, and nothing is left behind", async (t) => {
+/** What a disk or an editor may make of what is known of a dataset. */
+const untrueFacts: [change: object, words: RegExp][] = [
+  [{ hash: "0".repeat(64) }, /"hash" is "0{64}" instead of "\w{64}"/],
+  [{ built_at: "2036-11-02T03:00:00Z" }, /"built_at" is "2036\S+" instead of "2026/],
+];
+
+test("a dataset of which something untrue is known is not backed up, and nothing is left behind", async (t) => {
   const { dataDir } = await backedUp(t);
   const place = temporaryFolder(t);
-  changeFacts(join(dataDir, "datasets"), currentOf(dataDir)!, {
-    version: "20261102T030000Z-00000000",
-  });
+  const folder = join(dataDir, "datasets");
+  const version = currentOf(dataDir)!;
+  const sound = readFileSync(join(folder, `${version}.json`));
+  for (const [change, words] of untrueFacts) {
+    changeFacts(folder, version, change);
+    await assert.rejects(backup(dataDir, join(place, "backup.tar")), {
+      name: "BackupFault",
+      message: words,
+    });
+    writeFileSync(join(folder, `${version}.json`), sound);
+  }
+  changeFacts(folder, version, { version: "20261102T030000Z-00000000" });
   await assert.rejects(backup(dataDir, join(place, "backup.tar")), /describes another dataset/);
   assert.deepEqual(readdirSync(place), []);
+});
+
+/** A backup as one was made while nobody held what is known of a dataset against it. */
+const backupWith = (from: string, file: string, change: object) =>
+  tamper(from, file, (files) => {
+    for (const [path, bytes] of files)
+      if (path.endsWith(".json"))
+        files.set(
+          path,
+          Buffer.from(JSON.stringify({ ...JSON.parse(bytes.toString()), ...change })),
+        );
+  });
+
+test("a backup of a dataset of which something untrue is known is refused, and nothing is changed", async (t) => {
+  const { file: made } = await backedUp(t);
+  const place = temporaryFolder(t);
+  const others: typeof untrueFacts = [
+    ...untrueFacts,
+    [{ version: "20261102T030000Z-00000000" }, /does not describe that dataset/],
+  ];
+  for (const [i, [change, words]] of others.entries()) {
+    const file = join(place, `backup-${i}.tar`);
+    await backupWith(made, file, change);
+    const target = temporaryFolder(t);
+    await assert.rejects(restore(target, file), { name: "BackupFault", message: words });
+    assert.deepEqual(readdirSync(target).toSorted(), ["import.lock", "server.lock"]);
+  }
+  const sound = join(place, "sound.tar");
+  await backupWith(made, sound, {});
+  assert.equal((await restore(temporaryFolder(t), sound)).replaced, null);
 });
 
 /** A folder with a nightly backup, and a key that was made after it and is in a backup of the control store. */

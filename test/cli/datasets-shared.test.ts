@@ -281,22 +281,27 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
   assert.match(await refusal(exitCodes.conflict, "datasets verify x"), /no dataset 'x'/);
 });
 
-test("verify tells of facts that are of another, also where it is asked for that dataset alone, and what it says mends them", async (t) => {
+test("verify tells of facts that are not true, also where it is asked for that dataset alone, and what it says mends them", async (t) => {
   const dataDir = temporaryFolder(t);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const { published } = await importRecords(catalogue, [{ record: "gp", id: "a", name: "A" }]);
-  const { version } = published!;
+  const { version, hash } = published!;
   const { text, start, refusal } = allCommands(dataDir);
-  changeFacts(catalogue.folder, version, { version: `${version.slice(0, -1)}x` });
-  const { exitCode, out, err } = await start("datasets verify", version);
-  assert.equal(exitCode, exitCodes.unhealthy, err);
-  assert.match(out, new RegExp(`back from a backup, .*'gp-records datasets publish ${version}'`));
-  assert.match(await refusal(exitCodes.conflict, "datasets publish", version), /instead of/);
+  for (const change of [{ hash: `0${hash.slice(1)}x` }, { version: `${version.slice(0, -1)}x` }]) {
+    changeFacts(catalogue.folder, version, change);
+    const { exitCode, out, err } = await start("datasets verify", version);
+    assert.equal(exitCode, exitCodes.unhealthy, err);
+    assert.match(
+      out,
+      new RegExp(`write the facts of the file into it, .*'gp-records datasets publish ${version}'`),
+    );
+    assert.match(await refusal(exitCodes.conflict, "datasets publish", version), /instead of/);
 
-  const [, right] = /"version" is \S+ instead of "([^"]+)"/.exec(out)!;
-  changeFacts(catalogue.folder, version, { version: right });
-  await text("datasets publish", version);
-  assert.match(await text("datasets verify"), /sound, current/);
+    const [, member, right] = /"(\w+)" is \S+ instead of "([^"]+)"/.exec(out)!;
+    changeFacts(catalogue.folder, version, { [member!]: right });
+    await text("datasets publish", version);
+    assert.match(await text("datasets verify"), /sound, current/);
+  }
 });
 
 test("a FIFO in the place of the current dataset, or of one to be published, ends each command with its path", async (t) => {

@@ -188,7 +188,7 @@ test("a former id of another source is refused while that source has it, and lea
   const claims = [gp("a", { former_ids: [x] })];
   await assert.rejects(
     importRecords(catalogue, claims, { nowMilliseconds: day(3) }),
-    /'a' of source 'own' and 'x' of source 'other'/,
+    /'x' of source 'other' and 'a' of source 'own'/,
   );
   await other([gp("y")], 4);
   await importRecords(catalogue, claims, { nowMilliseconds: day(5) });
@@ -197,7 +197,7 @@ test("a former id of another source is refused while that source has it, and lea
   assert.deepEqual(found(catalogue, x), [a]);
   await assert.rejects(
     other([gp("x"), gp("y")], 7),
-    /'a' of source 'own' and 'x' of source 'other'/,
+    /'x' of source 'other' and 'a' of source 'own'/,
   );
 });
 
