@@ -1,6 +1,6 @@
 /** Signing up: a person asks for a link to their address, follows it, chooses a password and gets an account. */
 import type { Transaction } from "kysely";
-import { operator, service, writeAudit } from "#store/audit.ts";
+import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
@@ -15,7 +15,7 @@ import {
   useUpLinks,
 } from "./one-time-links.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
-import { readAddress, findPerson, insertPerson, refuseTaken } from "./people.ts";
+import { readAddress, findPerson, insertPerson } from "./people.ts";
 import { openSession, type OpenedSession } from "./sessions.ts";
 import { admit, networksOf } from "./throttle.ts";
 
@@ -38,25 +38,6 @@ export async function requestSignUp(
     const action = "person.sign_up_asked";
     await writeAudit(transaction, { actor: service, action, subject: made.id, now });
     return { ...made, isKnown: present !== undefined };
-  });
-}
-
-/** The link an operator hands out. @throws DomainError `invalid`, or `conflict` for an address that has an account. */
-export async function makeSignUpLink(
-  control: ControlStore,
-  { address: text, now }: { address: string; now: number },
-): Promise<MadeLink> {
-  const address = readAddress(text);
-  return control.write(async (transaction) => {
-    await refuseTaken(transaction, address.folded);
-    const made = await makeLink(transaction, { kind: "sign-up", address, now });
-    await writeAudit(transaction, {
-      actor: operator,
-      action: "person.sign_up_asked",
-      subject: made.id,
-      now,
-    });
-    return made;
   });
 }
 

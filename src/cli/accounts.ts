@@ -14,7 +14,6 @@ import { listMembers } from "#accounts/members.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
 import { makeResetLink } from "#accounts/change-password.ts";
-import { makeSignUpLink } from "#accounts/sign-up.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { operator } from "#store/audit.ts";
 import type { Role } from "#store/control-tables.ts";
@@ -191,7 +190,7 @@ const members = command({
     ),
 });
 
-/** What the three commands that make a link print. */
+/** Output of the commands that make a link. */
 const shownLink = {
   json: ({ email, link, expiresAt }: ShownLink) => ({
     address: email,
@@ -248,16 +247,6 @@ const resetLink = command({
   ...shownLink,
 });
 
-const signUpLink = command({
-  name: "sign-up-link",
-  description: "print a link with which somebody makes an account of their own",
-  args: { address },
-  example: "accounts sign-up-link ada@example.com",
-  run: ({ address }, context) =>
-    makeLink(context, (control) => makeSignUpLink(control, { address, now: context.now() })),
-  ...shownLink,
-});
-
 async function makeLink(
   context: CliContext,
   make: (control: ControlStore) => Promise<MadeLink>,
@@ -295,5 +284,4 @@ export const accountCommands = family("accounts", "make accounts and change what
   members,
   inviteCommand,
   resetLink,
-  signUpLink,
 ]);

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Command } from "commander";
+import { acceptInvitation } from "#accounts/invites.ts";
 import { openPasswords } from "#accounts/passwords.ts";
-import { completeSignUp } from "#accounts/sign-up.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { commandParts } from "#cli/command-parts.ts";
 import { prepareDemo } from "#cli/demo.ts";
@@ -114,13 +114,11 @@ const walks: Record<string, ReturnType<typeof does> | null> = {
     await text("accounts plan Acme none");
     await text("plans remove gold");
   }),
-  "accounts invite": does(["member.invited"], ({ text }) =>
-    text("accounts invite a@b.com --account Acme"),
-  ),
-  "accounts sign-up-link": does(["person.sign_up_asked"], async ({ json, dataDir }) => {
-    const { link } = await json("accounts sign-up-link ada@b.com");
+  "accounts invite": does(["member.invited", "member.invited"], async ({ json, text, dataDir }) => {
+    await text("accounts invite a@b.com --account Acme");
+    const { link } = await json("accounts invite ada@b.com");
     const control = await openControl(dataDir);
-    await completeSignUp(control, openPasswords(cheap), {
+    await acceptInvitation(control, openPasswords(cheap), {
       token: new URL(link).searchParams.get("token")!,
       password: goodPassword,
       accountName: null,
