@@ -110,7 +110,7 @@ interface Declaration<Args extends Parameters, Options extends Parameters, Resul
   isAside?(input: Values<Args> & Values<Options>): boolean;
 }
 
-export const jsonFlag = flag("--json", "print the result as JSON");
+const jsonFlag = flag("--json", "print the result as JSON");
 
 export const command =
   <
