@@ -68,13 +68,8 @@ async function serveDemo(
     throw listenFault(error, config);
   });
   const prepared = await demo.prepareDemo(config, context.now());
-  const endRenewal = demo.renewDemoKey(config, prepared, context);
-  try {
-    // Through the log, which is buffered: printed directly, the text would overtake log lines of the start.
-    await serve(service, config, (address) => log.print(demo.demoText(address, prepared)));
-  } finally {
-    endRenewal();
-  }
+  // Through the log, which is buffered: printed directly, the text would overtake log lines of the start.
+  await serve(service, config, (address) => log.print(demo.demoText(address, prepared)));
 }
 
 async function open(
