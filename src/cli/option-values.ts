@@ -2,11 +2,11 @@
 import { InvalidArgumentError } from "commander";
 import { quotaMax } from "#limits/policy.ts";
 import type { Quotas } from "#store/control-tables.ts";
+import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { option } from "./command.ts";
 
-const dayStart = /^\d{4}-\d{2}-\d{2}/;
-const momentShape = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
+const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 
 /**
  * Reads a moment. A day is its beginning, and all times are UTC.
@@ -14,20 +14,15 @@ const momentShape = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z
  * @throws InvalidArgumentError saying what a moment looks like; commander puts the option's name before it.
  */
 export function parseMoment(text: string): (now: number) => number {
-  const isTime = dayStart.test(text);
+  const isTime = momentShape.test(text);
   const milliseconds = isTime ? timeOf(text) : ago(text);
   if (Number.isNaN(milliseconds)) throw new InvalidArgumentError(explanation);
   return (now) => (isTime ? milliseconds : now - milliseconds);
 }
 
-/** NaN where there is no such time: Date.parse takes 31 November for the day after the 30th. */
-function timeOf(text: string): number {
-  const milliseconds = momentShape.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(milliseconds)) return milliseconds;
-  return new Date(milliseconds).toISOString().startsWith(text.slice(0, 10))
-    ? milliseconds
-    : Number.NaN;
-}
+/** Returns NaN if there is no such day or time. */
+const timeOf = (text: string): number =>
+  existsInCalendar(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
 
 function ago(text: string): number {
   try {

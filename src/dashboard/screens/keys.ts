@@ -17,6 +17,7 @@ import { liveKeysMax, createOwnKey, newForm } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
+import { existsInCalendar } from "#records/fields.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 
@@ -72,11 +73,8 @@ export function readExpiry(expiry: string, lastDay: string, now: number): number
 
 /** The end of a day, or NaN. */
 function endOf(day: string): number {
-  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return Number.NaN;
-  const start = Date.parse(`${day}T00:00:00Z`);
-  // Date.parse takes the 31st of a month of 30 days for the next day.
-  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
-  return isDay ? start + dayMilliseconds : Number.NaN;
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && existsInCalendar(day);
+  return isDay ? Date.parse(day) + dayMilliseconds : Number.NaN;
 }
 
 async function keysPage(request: MemberRequest, fault?: string): Promise<string> {
