@@ -66,7 +66,6 @@ const walks: Record<string, ReturnType<typeof does> | null> = {
   doctor: null,
   openapi: null,
   export: null,
-  vocabulary: null,
   "import ndjson": does(["dataset.published"], ({ text, records }) =>
     text("import ndjson --source own", records("a")),
   ),
