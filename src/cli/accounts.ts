@@ -13,7 +13,7 @@ import { invite, listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
-import { makeResetLink } from "#accounts/change-password.ts";
+import { makeResetLink } from "#accounts/credentials.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { operator } from "#store/audit.ts";
 import type { Role } from "#store/control-tables.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { completeReset } from "#accounts/change-password.ts";
+import { completeReset } from "#accounts/credentials.ts";
 import { acceptInvitation, invite } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import {

@@ -1,6 +1,6 @@
 /** Leave the account, close it, or delete oneself: each page says what will happen and asks for the password. */
 import { closeAccount } from "#accounts/accounts.ts";
-import { deletePerson } from "#accounts/delete-person.ts";
+import { deletePerson } from "#accounts/personal-data.ts";
 import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
 import { type KeyView, lastUseWords, readLiveKeys } from "#dashboard/components/keys.ts";

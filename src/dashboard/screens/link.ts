@@ -1,9 +1,8 @@
 /** The page a mailed link leads to: a GET changes nothing, the POST of its button does what the link is for. */
-import { completeAddressChange } from "#accounts/change-address.ts";
+import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import { acceptInvitation, isNewPerson } from "#accounts/invites.ts";
 import { type Link, LinkFault, lookAtLink } from "#accounts/one-time-links.ts";
-import { completeReset } from "#accounts/change-password.ts";
 import { switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
 import { accountPage, faultNote, field, hidden } from "#dashboard/components/page.ts";

@@ -1,8 +1,7 @@
 /** Settings: the person, their address and password, the account's name, the download of all data, and the ways to leave. */
 import { renameAccount } from "#accounts/accounts.ts";
-import { requestAddressChange } from "#accounts/change-address.ts";
-import { changePassword } from "#accounts/change-password.ts";
-import { exportPerson } from "#accounts/export-person.ts";
+import { requestAddressChange, changePassword } from "#accounts/credentials.ts";
+import { exportPerson } from "#accounts/personal-data.ts";
 import type { Membership } from "#accounts/members.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
 import {

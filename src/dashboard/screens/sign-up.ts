@@ -1,6 +1,6 @@
 /** Signing up, and forgotten passwords: both ask for an address and mail a link to it. */
 import { readAddress } from "#accounts/people.ts";
-import { requestReset } from "#accounts/change-password.ts";
+import { requestReset } from "#accounts/credentials.ts";
 import { requestSignUp } from "#accounts/sign-up.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
 import { accountPage, emailField, faultNote, wordReply } from "#dashboard/components/page.ts";
