@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
-import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
+import type { Side } from "#datasets/diff.ts";
 import { type Generation, isOutdated, isStaged } from "#datasets/generation.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { type AuditAction, operator } from "#store/audit.ts";
@@ -111,7 +111,7 @@ const diff = command({
   example: "datasets diff",
   run: ({ givenFrom, givenTo, ndjson }, context) =>
     lookAtDatasets(context, async (store) => {
-      const { diffGenerations } = await import("#datasets/diff.ts");
+      const { diffGenerations, openChangeCounts } = await import("#datasets/diff.ts");
       const { chosenBefore } = await import("#datasets/choose.ts");
       const kept = await store.read();
       const from = givenFrom ?? chosenBefore(kept).version;
@@ -121,56 +121,23 @@ const diff = command({
         path: await store.open(version),
       });
       const changes = diffGenerations(await sideOf(from), await sideOf(to));
-      if (!ndjson) return { from, to, ...(await summaryOf(changes)) };
-      for (const change of changes) context.print(JSON.stringify(change));
-      return null;
+      const counts = openChangeCounts();
+      for (const change of changes)
+        if (ndjson) context.print(JSON.stringify(change));
+        else counts.add(change);
+      return ndjson ? null : { from, to, counts: counts.rows() };
     }),
-  text: ({ counts, examples }) =>
-    counts.length === 0
-      ? "The two datasets have the same records."
-      : `${countTable(counts)}\n\n${examples.map(exampleText).join("\n")}\n\n--ndjson lists all of them, with the values that differ.`,
+  text: ({ counts }) => {
+    if (counts.length === 0) return "The two datasets have the same records.";
+    const changes = ["added", "changed", "removed", "merged"] as const;
+    const rows = counts.map((row) => [
+      row.record,
+      row.source,
+      ...changes.map((change) => row[change].toLocaleString("en-US")),
+    ]);
+    return `${table(["record", "source", ...changes], rows)}\n\n--ndjson lists all of them, with the values that differ.`;
+  },
 });
-
-type CountRow = { record: string; source: string } & ChangeCounts;
-
-/** Examples of each change of each kind of record. */
-const examplesMax = 3;
-
-async function summaryOf(changes: Iterable<Change>) {
-  const { changeKinds, openChangeCounts } = await import("#datasets/diff.ts");
-  const counts = openChangeCounts();
-  const shown = new Map<string, Change[]>();
-  for (const change of changes) {
-    counts.add(change);
-    const key = `${change.record} ${change.change}`;
-    const examples = shown.get(key) ?? [];
-    if (examples.length < examplesMax) shown.set(key, [...examples, change]);
-  }
-  const rows: readonly CountRow[] = counts.rows();
-  const records = new Set(rows.map(({ record }) => record));
-  const examples = [...records].flatMap((record) =>
-    changeKinds.flatMap((change) => shown.get(`${record} ${change}`) ?? []),
-  );
-  return { counts: rows, examples };
-}
-
-const countTable = (rows: readonly CountRow[]) =>
-  table(
-    ["record", "source", "added", "changed", "removed", "merged"],
-    rows.map(({ record, source, ...counts }) => [
-      record,
-      source,
-      ...[counts.added, counts.changed, counts.removed, counts.merged].map((one) =>
-        one.toLocaleString("en-US"),
-      ),
-    ]),
-  );
-
-function exampleText({ change, record, id, name, members, into }: Change): string {
-  const now = into === undefined ? "" : ` into ${into}`;
-  const which = members === undefined ? now : `: ${Object.keys(members).join(", ")}`;
-  return onOneLine(`${change} ${record} ${id} ${name}${which}`);
-}
 
 const verify = command({
   name: "verify",
