@@ -1,12 +1,5 @@
 /** Limits how many account pages one person may request: exact sliding windows in memory, across all their accounts. */
-import {
-  append,
-  countIn,
-  openLog,
-  shrink,
-  type SlidingLog,
-  waitIn,
-} from "#limits/memory-counters.ts";
+import { append, countIn, openLog, type SlidingLog, waitIn } from "#limits/memory-counters.ts";
 
 /**
  * Each kind is counted separately, so that suggestions use up no pages, and somebody who has looked at too many pages
@@ -41,10 +34,6 @@ export interface PersonLimiter {
    * @returns null if it is admitted.
    */
   take(person: string, kind: PersonRequest, now: number): TooMany | null;
-  /** Frees the memory of people who requested nothing for a day. */
-  forgetIdle(): void;
-  /** Logs in memory: one for each person and kind. */
-  logCount(): number;
 }
 
 /**
@@ -69,10 +58,6 @@ export function openPersonLimiter(): PersonLimiter {
       if (logs.size > logsMax) logs.delete(logs.keys().next().value!);
       return takeFrom(log, windows, latest);
     },
-    forgetIdle() {
-      for (const [name, log] of logs) if (!shrink(log, latest)) logs.delete(name);
-    },
-    logCount: () => logs.size,
   };
 }
 

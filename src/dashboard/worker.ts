@@ -73,14 +73,11 @@ const plans: Record<Job, JobPlan> = {
 };
 const wantedJobs = (Object.keys(plans) as Job[]).filter((job) => plans[job].isWanted);
 const locks = openLocks();
-const timers = [
-  setInterval(() => personLimiter.forgetIdle(), hourMilliseconds),
-  ...wantedJobs.map((job) =>
-    setInterval(() => {
-      void locks.then(({ isOurs }) => isOurs(job) && track(plans[job].run()));
-    }, plans[job].everyMilliseconds),
-  ),
-];
+const timers = wantedJobs.map((job) =>
+  setInterval(() => {
+    void locks.then(({ isOurs }) => isOurs(job) && track(plans[job].run()));
+  }, plans[job].everyMilliseconds),
+);
 
 /** Without a database this is the only instance. */
 async function openLocks(): Promise<JobLocks<Job>> {
