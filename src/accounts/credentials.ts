@@ -30,7 +30,7 @@ import { confirmInTurn } from "./sign-in.ts";
 import { admit, forgive, networksOf } from "./throttle.ts";
 
 /**
- * Ends all sessions of the person, this one too; the browser continues with new tokens.
+ * Changes the password and ends all sessions of the person, this one too. The browser continues with new tokens.
  * @throws DomainError `refused` for a wrong present password, `invalid` for the next one, `busy`, or TooOften.
  */
 export function changePassword(
@@ -88,13 +88,13 @@ async function setPassword(
   return openSession(transaction, { person: personOf(row), client, now });
 }
 
-/** Stored in place of an address that nobody has proven. */
+/** Stand-in that is stored for an address nobody has proven. */
 const nobody: Address = { email: "", folded: "" };
 
 /**
- * Does the same work for an unknown address, whose link is sent nowhere.
- * @returns null where there is nobody to mail it to; the page must not say so.
- * @throws DomainError `invalid` for what is no address, or TooOften.
+ * Makes a link for a new password. Does the same work for an unknown address, whose link is sent nowhere.
+ * @returns null if there is nobody to mail it to; the page must not say so.
+ * @throws DomainError `invalid` if the text is no address, or TooOften.
  */
 export async function requestReset(
   control: ControlStore,
@@ -118,7 +118,7 @@ export async function requestReset(
   });
 }
 
-/** The link an operator hands out. @throws DomainError `not_found`. */
+/** Makes the link that an operator hands out. @throws DomainError `not_found`. */
 export function makeResetLink(
   control: ControlStore,
   { address, now }: { address: string; now: number },
@@ -142,7 +142,7 @@ export function makeResetLink(
 }
 
 /**
- * Ends all sessions of the person and signs this browser in.
+ * Sets the password that the holder of a link chose, ends all sessions of the person and signs this browser in.
  * @throws LinkFault, or DomainError `invalid` for the password, `not_found` for a person who is gone, `busy`.
  */
 export async function completeReset(
@@ -175,8 +175,9 @@ interface AddressChange {
 }
 
 /**
- * Where somebody has the address already, only the caller learns it (`isKnown`), and there is no link: `token` is empty.
- * @throws DomainError `refused` for a wrong password, `invalid` for what is no address, `busy`, or TooOften.
+ * Makes a link that proves the new address. If somebody has that address already, only the caller learns it (`isKnown`), and
+ * there is no link: `token` is empty.
+ * @throws DomainError `refused` if the password is wrong, `invalid` if the text is no address, `busy`, or TooOften.
  */
 export async function requestAddressChange(
   control: ControlStore,
@@ -202,8 +203,9 @@ export async function requestAddressChange(
 }
 
 /**
- * @returns the person with the new address, and the former one, which is to be told.
- * @throws LinkFault, or DomainError `conflict` where somebody else took the address meanwhile.
+ * Changes the address of the person who follows the link.
+ * @returns the person with the new address, and the former address, which gets a mail.
+ * @throws LinkFault, or DomainError `conflict` if somebody else took the address meanwhile.
  */
 export function completeAddressChange(
   control: ControlStore,

@@ -13,7 +13,7 @@ import { openSession, type OpenedSession } from "./sessions.ts";
 import { type Completion, settle } from "./sign-up.ts";
 
 interface InvitationOrder {
-  /** Number; null for an account of their own, to which only the operator invites. */
+  /** Number of the account; null for an account of their own, to which only the operator invites. */
   account: number | null;
   address: string;
   role: Role;
@@ -22,8 +22,9 @@ interface InvitationOrder {
 }
 
 /**
- * @throws DomainError `invalid` for what is no address, `refused` for whoever is no owner, `conflict` for a member, or
- *   for somebody who has an account of their own already.
+ * Makes an invitation.
+ * @throws DomainError `invalid` if the text is no address, `refused` if the actor is no owner, `conflict` if the address is
+ *   that of a member, or of somebody who has an account of their own already.
  */
 export async function invite(
   control: ControlStore,
@@ -75,7 +76,7 @@ interface Invitation {
   expiresAt: string;
 }
 
-/** Those that still work and nobody has followed yet, oldest first. */
+/** Lists the invitations that still work and that nobody has followed yet, oldest first. */
 export async function listInvitations(
   database: Kysely<ControlTables>,
   account: number,
@@ -100,7 +101,7 @@ export async function listInvitations(
   }));
 }
 
-/** @throws DomainError `refused`, or `not_found` where it was followed or withdrawn already. */
+/** Withdraws an invitation. @throws DomainError `refused`, or `not_found` if it was followed or withdrawn already. */
 export async function withdrawInvitation(
   control: ControlStore,
   { account, id, actor, now }: { account: number; id: string; actor: Actor; now: number },
@@ -121,7 +122,7 @@ export async function withdrawInvitation(
   });
 }
 
-/** `signedIn` is null for somebody who has a password: they sign in with it, a link alone is not enough. */
+/** An invitation that was followed. `signedIn` is null if the person has a password: they sign in with it, a link is not enough. */
 interface Accepted {
   person: Person;
   /** Id of the account. */
@@ -129,13 +130,14 @@ interface Accepted {
   signedIn: OpenedSession | null;
 }
 
-/** Whether whoever follows the link is to choose a password. */
+/** Reports whether the holder of the link chooses a password. */
 export const isNewPerson = async (
   database: Kysely<ControlTables>,
   { folded }: Link,
 ): Promise<boolean> => (await findPerson(database, folded)) === undefined;
 
 /**
+ * Makes the holder of the link a member of its account, or gives them their own.
  * @param completion `password` is looked at only for somebody new, `accountName` only for an account of one's own.
  * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` for an account that was closed
  *   meanwhile, `busy`.
@@ -183,7 +185,7 @@ async function hashNew(passwords: Passwords, password: string, email: string): P
   return passwords.inTurn((hasher) => hasher.hash(password), "clean");
 }
 
-/** Whoever has become a member meanwhile stays what they are. */
+/** Makes the person a member. Somebody who has become one meanwhile keeps their role. */
 async function join(
   transaction: Transaction<ControlTables>,
   { account, role }: Link,

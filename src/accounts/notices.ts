@@ -6,11 +6,11 @@ export interface Notice {
   /** Number. */
   account: number;
   kind: string;
-  /** What it is about, such as the id of a key. */
+  /** Subject, such as the id of a key. */
   subject: string;
 }
 
-/** @returns true the first time, and again after `forgetNotices`. */
+/** Notes that a notice is sent. @returns true the first time, and again after `forgetNotices`. */
 export async function noticeOnce(
   transaction: Transaction<ControlTables>,
   { now, ...notice }: Notice & { now: number },
@@ -48,7 +48,7 @@ export interface OwnedAccount {
   owners: readonly string[];
 }
 
-/** Neither closed nor suspended, in the order of their numbers. */
+/** Lists the accounts that are neither closed nor suspended, in the order of their numbers. */
 export async function listOwnedAccounts(database: Kysely<ControlTables>): Promise<OwnedAccount[]> {
   const rows = await database
     .selectFrom("account")

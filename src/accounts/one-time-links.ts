@@ -10,7 +10,7 @@ import type { Address } from "./people.ts";
 export interface Link {
   id: string;
   kind: LinkKind;
-  /** Where it was sent. */
+  /** Address that it was sent to. */
   email: string;
   folded: string;
   person: string | null;
@@ -21,7 +21,7 @@ export interface Link {
   expiresAt: string;
 }
 
-/** The only object that ever holds the token: send it and forget it. */
+/** A new link, the only object that ever holds the token: send it and forget it. */
 export interface MadeLink {
   token: string;
   id: string;
@@ -36,7 +36,7 @@ export const linkLifetimeMilliseconds: Readonly<Record<LinkKind, number>> = {
   email: dayMilliseconds,
 };
 
-/** @param base `PUBLIC_URL`, or where the service listens, without a slash at the end. */
+/** Returns the URL of a link. @param base `PUBLIC_URL`, or where the service listens, without a slash at the end. */
 export const linkUrl = (base: string, token: string): string =>
   `${base}/account/link?token=${token}`;
 
@@ -145,7 +145,7 @@ export type LinkFaultReason = "unknown" | "expired" | "used";
 
 /** The refusal of a link that no longer works: whatever the reason, the person reads the same sentence. */
 export class LinkFault extends DomainError {
-  /** Never shown to the sender, whom it would help to guess. */
+  /** Cause; never shown to the sender, because it would help to guess. */
   readonly reason: LinkFaultReason;
 
   constructor(reason: LinkFaultReason) {

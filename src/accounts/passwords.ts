@@ -6,13 +6,13 @@ import { DomainError } from "#store/domain-error.ts";
 
 export interface Hasher {
   hash(password: string): Promise<string>;
-  /** @param stored null where there is no such person, which takes as long. */
+  /** Compares a password. @param stored null if there is no such person, which takes as long. */
   isPassword(password: string, stored: string | null): Promise<boolean>;
-  /** Whether a stored password should be hashed again with the present parameters. */
+  /** Reports whether a stored password should be hashed again with the present parameters. */
   isOutdated(stored: string): boolean;
 }
 
-/** How far a sender is trusted, with how many shares of the queue are open to them: the last is kept for known ones. */
+/** Levels of trust in a sender, each with its shares of the queue. The last share is kept for known senders. */
 const shares = { failed: 1, clean: 2, known: 3 } as const;
 export type Trust = keyof typeof shares;
 
@@ -26,7 +26,7 @@ export interface Passwords {
 }
 
 interface PasswordOptions extends Argon2Cost {
-  /** At a time. The thread pool has four threads, which file access and DNS need too. */
+  /** Hashes computed at a time. The thread pool has four threads, which file access and DNS need too. */
   runningMax: number;
   /** Places in each share of the queue. */
   waitingMax: number;
@@ -47,7 +47,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  /** A slot that becomes free passes straight to the next in the queue. */
+  /** Passes the slot straight to the next in the queue. */
   const leave = () => {
     const next = waiting.shift();
     if (next === undefined) running -= 1;
@@ -76,7 +76,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   };
 }
 
-/** Stored with each password, so that it may change later. */
+/** Cost of a hash. It is stored with each password, so that it may change later. */
 interface Argon2Cost {
   memoryKiB: number;
   passes: number;
@@ -143,7 +143,7 @@ function read(stored: string): Stored | null {
   };
 }
 
-/** Without padding, as the format requires. */
+/** Returns Base64 without padding, as the format requires. */
 const base64 = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
 
 const passwordLengthMin = 8;
@@ -175,7 +175,7 @@ function faultOf(password: string, email: string): string | undefined {
   return undefined;
 }
 
-/** Also one or two characters repeated. */
+/** Reports whether a password is common, or one or two characters repeated. */
 function isCommon(lower: string): boolean {
   common ??= new Set(
     readFileSync(new URL("./common-passwords.txt", import.meta.url), "utf8").split("\n"),

@@ -20,9 +20,9 @@ import { openSession, type OpenedSession } from "./sessions.ts";
 import { admit, networksOf } from "./throttle.ts";
 
 /**
- * An address that is known gets the same response and the same work: it is mailed a link to choose a new password
- * instead. Only the reader of that mail learns which.
- * @throws DomainError `invalid` for what is no address, or TooOften.
+ * Makes a link to sign up. A known address gets the same response and the same work: it is mailed a link to choose a new
+ * password instead. Only the reader of that mail learns which.
+ * @throws DomainError `invalid` if the text is no address, or TooOften.
  */
 export async function requestSignUp(
   control: ControlStore,
@@ -44,7 +44,7 @@ export async function requestSignUp(
 export interface Completion {
   token: string;
   password: string;
-  /** The name of the account; null for the part of the address before the @. */
+  /** Name of the account; null for the part of the address before the @. */
   accountName: string | null;
   client: Client;
   now: number;
@@ -69,7 +69,7 @@ export async function completeSignUp(
   });
 }
 
-/** Shared by signing up and by following an invitation to an account of one's own. */
+/** Makes a person and an account of theirs, for a link to sign up and for an invitation to an account of one's own. */
 export async function settle(
   transaction: Transaction<ControlTables>,
   {

@@ -256,7 +256,7 @@ async function makeLink(
   return { ...made, link: linkUrl(base, made.token) };
 }
 
-/** `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault where no account page would be served. */
+/** Returns `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault if no account page would be served. */
 function baseUrl({ environment }: CliContext): string {
   const { publicUrl, host, port } = readConfig(environment);
   if (publicUrl !== null) return publicUrl;

@@ -5,10 +5,10 @@ import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
 
-/** @throws ConfigFault if any setting is wrong. */
+/** Returns DATA_DIR. @throws ConfigFault if any setting is wrong. */
 export const dataDirOf = ({ environment }: CliContext): string => readConfig(environment).dataDir;
 
-/** Creates the store and migrates its schema if needed, unless it is a database. What opens a store is loaded here, for a server needs none of it. */
+/** Opens the control store for some work. Creates it and migrates its schema if needed, unless it is a database. */
 export async function withControl<R>(
   context: CliContext,
   work: (control: ControlStore) => Promise<R>,
@@ -46,7 +46,7 @@ function settledConfig({ environment }: CliContext): Config {
 
 /** A change of datasets, which are files outside the control store. */
 interface Change {
-  /** The operator if left out. */
+  /** Actor; the operator if left out. */
   actor?: Actor;
   action: AuditAction;
   subject: string;

@@ -45,7 +45,7 @@ interface DemoKey {
 }
 
 interface Demo extends DemoKey {
-  /** How many records were invented; 0 where there were some already. */
+  /** Number of records that were invented; 0 if there were some already. */
   inventedCount: number;
 }
 
@@ -121,7 +121,7 @@ async function noteInvented(control: ControlStore, dataDir: string, now: number)
   );
 }
 
-/** The store has only digests, so the key that later starts print again is kept in a file for its owner alone. */
+/** Returns the file of the key that later starts print again, for its owner alone: the store has only digests. */
 const keyFile = (dataDir: string) => join(dataDir, "demo.key");
 
 /** Returns the key made at an earlier start, or a new one if that has ended or its file is gone. */

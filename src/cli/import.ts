@@ -60,7 +60,7 @@ const options = {
 
 type Given = Values<typeof args> & Values<typeof options>;
 
-/** What every format prints and fails with. */
+/** Output and failures of every format. */
 const outcome = {
   json: importJson,
   text: importText,
@@ -108,7 +108,7 @@ export const importCommands = family(
 interface Imported {
   given: Given;
   result: ImportResult;
-  /** What was deleted after the publication. */
+  /** Datasets deleted after the publication. */
   cleared: Cleared;
 }
 
@@ -226,7 +226,7 @@ function importRefusal({
   }
 }
 
-/** Lines of a kind a person is shown; `--json` has up to a thousand. */
+/** Most lines of a kind that a person is shown; `--json` has up to a thousand. */
 const shownMax = 20;
 
 function importJson({ given: { source, isMerge }, result, cleared }: Imported): object {
@@ -289,7 +289,7 @@ function importText({ given: { source }, result, cleared }: Imported): string {
   return lines.join("\n");
 }
 
-/** Without it, people who add records to the demo read of thousands removed and not why. */
+/** Says why thousands of records are removed, for people who add records to the demo. */
 const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
   droppedCount === 0
     ? []
@@ -316,7 +316,7 @@ function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>)
   return ["Next:", ...steps.map((step) => `  ${step}`)];
 }
 
-/** Records of the new dataset that were in the one before just so; null where there is none. */
+/** Returns the number of records that are as they were in the dataset before; null if there is none. */
 function unchangedOf({ records, changes }: ImportResult): number | null {
   if (records === null) return null;
   const total = Object.values(records).reduce((a, b) => a + b);

@@ -35,7 +35,7 @@ function ago(text: string): number {
 const explanation =
   "Write a day or a time of UTC, such as 2026-11-21 or 2026-11-21T09:30Z, or how long ago, such as 24h.";
 
-/** @throws InvalidArgumentError where it is no whole number from 1 to 999999999. */
+/** Reads a count. @throws InvalidArgumentError if it is no whole number from 1 to 999999999. */
 export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new InvalidArgumentError("Write a whole number from 1 to 999999999.");
@@ -46,7 +46,7 @@ const unitMilliseconds = { m: minuteMilliseconds, h: hourMilliseconds, d: dayMil
 const durationShape = /^([1-9][0-9]{0,4})([mhd])$/;
 
 /**
- * Milliseconds of a duration such as `90d`, `24h` or `30m`.
+ * Reads a duration such as `90d`, `24h` or `30m`, in milliseconds.
  * @throws InvalidArgumentError saying what a duration looks like; commander puts the option's name before it.
  */
 function parseDuration(text: string): number {
@@ -58,7 +58,7 @@ function parseDuration(text: string): number {
   return Number(count) * unitMilliseconds[unit as keyof typeof unitMilliseconds];
 }
 
-/** Milliseconds, or `never`: commander would turn a parsed null into an empty text. */
+/** Reads a lifetime in milliseconds, or `never`: commander would turn a parsed null into an empty text. */
 export function parseLifetime(text: string): number | "never" {
   if (text === "never") return text;
   try {
@@ -68,7 +68,7 @@ export function parseLifetime(text: string): number | "never" {
   }
 }
 
-/** Milliseconds; `0` for none at all. */
+/** Reads an overlap in milliseconds; `0` is none at all. */
 export const parseOverlap = (text: string): number => (text === "0" ? 0 : parseDuration(text));
 
 // Not null for "default": commander turns a parsed null into an empty text.
@@ -95,7 +95,7 @@ function parseQuota(text: string): GivenQuota {
   return Number(text);
 }
 
-/** Only the windows that were given; null for those that go back to the default. */
+/** Returns the windows that were given; null for those that go back to the default. */
 export const quotasFrom = (given: {
   readonly [Window in keyof Quotas]: GivenQuota | undefined;
 }): Partial<Quotas> =>

@@ -5,7 +5,7 @@ import { withControl } from "./data-dir.ts";
 import { table, timeText } from "./output.ts";
 import { quotaOptions, quotasFrom, quotasText } from "./option-values.ts";
 
-/** What `--changes` takes. */
+/** Words that `--changes` takes. */
 const changesOf = { yes: true, no: false, default: null } as const;
 type Say = keyof typeof changesOf;
 const says = Object.keys(changesOf) as Say[];
