@@ -26,7 +26,7 @@ export const signUpMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   ),
 });
 
-/** To somebody who signs up a second time: the page itself says the same to everybody. */
+/** Writes to somebody who signs up a second time: the page itself says the same to everybody. */
 export const knownMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   to,
   subject: "You have signed up already",
@@ -79,7 +79,7 @@ export const addressChangeMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   ),
 });
 
-/** To an address that somebody wants to change to, though somebody signs in with it already. */
+/** Writes to an address that somebody wants to change to, though somebody signs in with it already. */
 export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "This address is signed up already",
@@ -89,7 +89,7 @@ export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** To the former address: somebody who took over the account reads only the new address's mail. */
+/** Writes to the former address: somebody who took over the account reads only the new address's mail. */
 export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "Your address was changed",
@@ -99,7 +99,7 @@ export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** @param url of the page on which one asks for a new password. */
+/** Writes that the password was changed. @param url page on which one asks for a new password. */
 export const passwordChangedMail = ({ to, url }: { to: string; url: string }): Mail => ({
   to,
   subject: "Your password was changed",
@@ -113,7 +113,7 @@ export const passwordChangedMail = ({ to, url }: { to: string; url: string }): M
 interface AccountMail {
   to: string;
   accountName: string;
-  /** Of the page that says more. */
+  /** URL of the page that says more. */
   url: string;
 }
 
@@ -137,7 +137,7 @@ export const keyExpiresMail = (message: KeyMail): Mail => ({
 interface QuotaMail extends AccountMail {
   /** Requests of the last 24 hours. */
   used: number;
-  /** How many the account may make in 24 hours. */
+  /** Requests that the account may make in 24 hours. */
   quota: number;
 }
 

@@ -2,8 +2,8 @@
 import { append, countIn, openLog, type SlidingLog, waitIn } from "#limits/memory-counters.ts";
 
 /**
- * Each kind is counted separately, so that suggestions use up no pages, and somebody who has looked at too many pages
- * can still send the form in front of them.
+ * Limits by kind of request. Each kind is counted separately, so that suggestions use up no pages, and somebody who has looked
+ * at too many pages can still send the form in front of them.
  */
 const personLimits = {
   /** Looking at a page. */
@@ -19,7 +19,7 @@ const personLimits = {
 
 export type PersonRequest = keyof typeof personLimits;
 
-/** The window with the longest wait. */
+/** Window with the longest wait. */
 export interface TooMany {
   name: "minute" | "day";
   quota: number;
@@ -37,7 +37,7 @@ export interface PersonLimiter {
 }
 
 /**
- * Beyond these the least recently used log is dropped. Together they usually take 1 or 2 MB, and 80 MB if each were
+ * Most logs; beyond them the least recently used one is dropped. Together they usually take 1 or 2 MB, and 80 MB if each were
  * full, as 2,000 views take 16 KiB.
  */
 const logsMax = 5000;

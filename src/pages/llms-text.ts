@@ -7,6 +7,7 @@ import { codeList, grouped, wordList } from "./prose.ts";
 import { exampleTarget } from "./snippets.ts";
 
 /**
+ * Returns the text.
  * @param publicUrl null for addresses relative to this one.
  * @param quotas as every account has them by default.
  */

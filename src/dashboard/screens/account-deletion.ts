@@ -119,7 +119,7 @@ async function deletePage(request: SignedInRequest, fault?: string): Promise<str
   });
 }
 
-/** What becomes of an account: `blocked` where the person is its only owner, and others are in it. */
+/** Returns the fate of an account: `blocked` if the person is its only owner, and others are in it. */
 async function doomedAccount(
   { services, signedIn, now }: SignedInRequest,
   { number, name }: Membership,

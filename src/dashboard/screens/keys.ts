@@ -50,7 +50,7 @@ const expiries = [
 const yearsMax = 10;
 
 /**
- * Reads when a key is to end from the fields of a form.
+ * Reads the end of a key from the fields of a form.
  * @param expiry days, `never` or `date`. @param lastDay for `date`: the last day on which the key works, in UTC.
  * @returns milliseconds since 1970; null for never.
  * @throws DomainError `invalid`.
@@ -71,7 +71,7 @@ export function readExpiry(expiry: string, lastDay: string, now: number): number
   return end;
 }
 
-/** The end of a day, or NaN. */
+/** Returns the end of a day, or NaN if there is no such day. */
 function endOf(day: string): number {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && existsInCalendar(day);
   return isDay ? Date.parse(day) + dayMilliseconds : Number.NaN;
@@ -136,7 +136,7 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
     ]),
   });
 
-/** @param typed fields of the form as they were sent. */
+/** Returns the form that makes a key. @param typed fields of the form as they were sent. */
 const newKeyForm = (typed: URLSearchParams): Html =>
   html`<form class="form" method="post" action="/account/keys">
     ${hidden("form", newForm())}
@@ -164,7 +164,7 @@ const newKeyForm = (typed: URLSearchParams): Html =>
 
 const endedShown = 20;
 
-/** A page of the keys that are expired or revoked, newest first. */
+/** Returns a page of the keys that are expired or revoked, newest first. */
 async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): Promise<Part> {
   const from = Number(/^\d{1,6}$/.exec(request.query.get("ended") ?? "")?.[0] ?? 0);
   const shown = await withUse(request, ended.slice(from, from + endedShown));

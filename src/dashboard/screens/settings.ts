@@ -98,7 +98,7 @@ const sentences = {
   closed: "The account is closed, and its keys are refused.",
 };
 
-/** @param fault what is wrong with the name that was sent for the account. */
+/** Returns the page of the settings. @param fault error in the name that was sent for the account. */
 function settingsPage(request: SignedInRequest, fault?: string): string {
   const { signedIn, query, now } = request;
   const { person, account } = signedIn;
@@ -163,7 +163,7 @@ const nameForm = (name: string, fault: string | undefined): Html =>
       <button class="quiet">Rename account</button>
     </form>`;
 
-/** Only the mail to the new address tells whether somebody has it already. */
+/** Mails a link to the new address. Only the mail reveals whether somebody has it already. */
 async function askAddress(request: SignedInRequest): Promise<string> {
   const { services, signedIn, form, now } = request;
   const { id: person } = signedIn.person;
