@@ -20,7 +20,7 @@ export interface Passwords {
   /**
    * Runs `work` once fewer than `runningMax` are running.
    * @param trust `failed` unless it is given.
-   * @throws DomainError `busy` at once, without running it, where too many wait already for a sender of this trust.
+   * @throws DomainError `busy` at once, without running it, if too many wait already for a sender of this trust.
    */
   inTurn<R>(work: (hasher: Hasher) => Promise<R>, trust?: Trust): Promise<R>;
 }
@@ -39,11 +39,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
     waitingMax: 8,
     ...options,
   };
-  const hasher: Hasher = {
-    hash: (password) => hashPassword(password, cost),
-    isPassword: (password, stored) => isPassword(password, stored, cost),
-    isOutdated: (stored) => isOutdated(stored, cost),
-  };
+  const hasher = openHasher(cost);
   const waiting: (() => void)[] = [];
   let running = 0;
 
@@ -85,43 +81,33 @@ interface Argon2Cost {
 /** One of OWASP's equal choices: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
 const usualCost: Readonly<Argon2Cost> = { memoryKiB: 19_456, passes: 2 };
 
-interface Stored {
-  cost: Argon2Cost;
-  nonce: Buffer;
-  tag: Buffer;
-}
-
 const nonceBytes = 16;
 const tagBytes = 32;
 const shape = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/;
 
 const compute = promisify(argon2);
 
-/** Runs on the thread pool, for some 30 ms. */
-async function hashPassword(password: string, cost: Argon2Cost): Promise<string> {
-  const nonce = randomBytes(nonceBytes);
-  const tag = await tagOf(password, nonce, cost);
-  return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${base64(nonce)}$${base64(tag)}`;
-}
-
-/** Takes as long where nothing is stored (null), so that the time does not reveal who has an account. */
-async function isPassword(
-  password: string,
-  stored: string | null,
-  usual: Argon2Cost,
-): Promise<boolean> {
-  const { cost, nonce, tag } = (stored === null ? null : read(stored)) ?? {
-    cost: usual,
-    nonce: randomBytes(nonceBytes),
-    tag: randomBytes(tagBytes),
-  };
-  return timingSafeEqual(await tagOf(password, nonce, cost), tag);
-}
-
-function isOutdated(stored: string, { memoryKiB, passes }: Argon2Cost): boolean {
-  const cost = read(stored)?.cost;
-  return cost?.memoryKiB !== memoryKiB || cost.passes !== passes;
-}
+/** Makes hashes of this cost. Each runs on the thread pool, for some 30 ms. */
+const openHasher = (cost: Argon2Cost): Hasher => ({
+  async hash(password) {
+    const nonce = randomBytes(nonceBytes);
+    const tag = await tagOf(password, nonce, cost);
+    return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${base64(nonce)}$${base64(tag)}`;
+  },
+  // Takes as long where nothing is stored, so that the time does not reveal who has an account.
+  async isPassword(password, stored) {
+    const known = (stored === null ? null : read(stored)) ?? {
+      cost,
+      nonce: randomBytes(nonceBytes),
+      tag: randomBytes(tagBytes),
+    };
+    return timingSafeEqual(await tagOf(password, known.nonce, known.cost), known.tag);
+  },
+  isOutdated(stored) {
+    const known = read(stored)?.cost;
+    return known?.memoryKiB !== cost.memoryKiB || known.passes !== cost.passes;
+  },
+});
 
 const tagOf = (message: string, nonce: Buffer, { memoryKiB, passes }: Argon2Cost) =>
   compute("argon2id", {
@@ -133,7 +119,7 @@ const tagOf = (message: string, nonce: Buffer, { memoryKiB, passes }: Argon2Cost
     passes,
   });
 
-function read(stored: string): Stored | null {
+function read(stored: string): { cost: Argon2Cost; nonce: Buffer; tag: Buffer } | null {
   const [, memory, passes, nonce, tag] = shape.exec(stored) ?? [];
   if (nonce === undefined || tag === undefined) return null;
   return {

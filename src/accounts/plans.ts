@@ -145,26 +145,26 @@ export async function mayReadChanges(
   database: Kysely<ControlTables>,
   account: number,
 ): Promise<boolean> {
-  const row = await database
-    .selectFrom("account")
-    .leftJoin("plan", "plan.name", "account.plan")
-    .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan))
+  const row = await accountsWithPlans(database)
     .select((select) => select.fn.coalesce("plan.changes", "usual.changes").as("changes"))
     .where("account.number", "=", account)
     .executeTakeFirstOrThrow();
   return row.changes !== 0;
 }
 
-const quotasQuery = (database: Kysely<ControlTables>) =>
+/** Joins each account with its plan and the plan `default`. */
+const accountsWithPlans = (database: Kysely<ControlTables>) =>
   database
     .selectFrom("account")
     .leftJoin("plan", "plan.name", "account.plan")
-    .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan))
-    .select((select) =>
-      (["per_minute", "per_hour", "per_day"] as const).map((column) =>
-        select.fn.coalesce(`account.${column}`, `plan.${column}`, `usual.${column}`).as(column),
-      ),
-    );
+    .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan));
+
+const quotasQuery = (database: Kysely<ControlTables>) =>
+  accountsWithPlans(database).select((select) =>
+    (["per_minute", "per_hour", "per_day"] as const).map((column) =>
+      select.fn.coalesce(`account.${column}`, `plan.${column}`, `usual.${column}`).as(column),
+    ),
+  );
 
 const fullQuotasOf = (
   row: Record<"per_minute" | "per_hour" | "per_day", number | null>,
