@@ -13,7 +13,7 @@ import {
   useLink,
   useUpLinks,
 } from "./one-time-links.ts";
-import { checkPassword, type Passwords } from "./passwords.ts";
+import { checkPassword, hashNew, type Passwords } from "./passwords.ts";
 import {
   type Address,
   findPerson,
@@ -27,6 +27,7 @@ import {
 } from "./people.ts";
 import { deleteSessions, forgetBrowsers, openSession, type OpenedSession } from "./sessions.ts";
 import { confirmInTurn } from "./sign-in.ts";
+import type { Completion } from "./sign-up.ts";
 import { admit, forgive, networksOf } from "./throttle.ts";
 
 /**
@@ -148,16 +149,10 @@ export function makeResetLink(
 export async function completeReset(
   control: ControlStore,
   passwords: Passwords,
-  {
-    token,
-    password,
-    client,
-    now,
-  }: { token: string; password: string; client: Client; now: number },
+  { token, password, client, now }: Omit<Completion, "accountName">,
 ): Promise<OpenedSession> {
   const { email } = await lookAtLink(control, token, now);
-  checkPassword(password, email);
-  const hashed = await passwords.inTurn((hasher) => hasher.hash(password), "clean");
+  const hashed = await hashNew(passwords, password, email);
   return control.write(async (transaction) => {
     const { person } = await useLink(transaction, { token, kind: "reset", now });
     const row = await requirePersonRow(transaction, person ?? "");

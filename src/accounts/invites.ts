@@ -7,7 +7,7 @@ import type { ControlStore } from "#store/stores.ts";
 import { requireOpenNumber } from "./accounts.ts";
 import { insertMember, requireOwner, roleOf } from "./members.ts";
 import { type Link, lookAtLink, type MadeLink, makeLink, useLink } from "./one-time-links.ts";
-import { checkPassword, type Passwords } from "./passwords.ts";
+import { hashNew, type Passwords } from "./passwords.ts";
 import { readAddress, findPerson, insertPerson, type Person, refuseTaken } from "./people.ts";
 import { openSession, type OpenedSession } from "./sessions.ts";
 import { type Completion, settle } from "./sign-up.ts";
@@ -145,19 +145,11 @@ export const isNewPerson = async (
 export async function acceptInvitation(
   control: ControlStore,
   passwords: Passwords,
-  {
-    token,
-    password,
-    accountName,
-    client,
-    now,
-  }: Omit<Completion, "password"> & {
-    password: string | null;
-  },
+  { token, password, accountName, client, now }: Completion,
 ): Promise<Accepted> {
   const { email, folded } = await lookAtLink(control, token, now);
   const known = await findPerson(control.database, folded);
-  const hashed = known === undefined ? await hashNew(passwords, password ?? "", email) : null;
+  const hashed = known === undefined ? await hashNew(passwords, password, email) : null;
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "invite", now });
     if (link.account === null) {
@@ -178,11 +170,6 @@ export async function acceptInvitation(
     const signedIn = await openSession(transaction, { person, client, account: number, now });
     return { person, accountId, signedIn };
   });
-}
-
-async function hashNew(passwords: Passwords, password: string, email: string): Promise<string> {
-  checkPassword(password, email);
-  return passwords.inTurn((hasher) => hasher.hash(password), "clean");
 }
 
 /** Makes the person a member. Somebody who has become one meanwhile keeps their role. */

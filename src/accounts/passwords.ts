@@ -135,6 +135,16 @@ const base64 = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
 const passwordLengthMin = 8;
 const passwordLengthMax = 128;
 
+/** Hashes a password that somebody with a link chose. @throws DomainError `invalid`, as `checkPassword` does, or `busy`. */
+export async function hashNew(
+  passwords: Passwords,
+  password: string,
+  email: string,
+): Promise<string> {
+  checkPassword(password, email);
+  return passwords.inTurn((hasher) => hasher.hash(password), "clean");
+}
+
 let common: ReadonlySet<string> | undefined;
 
 /**

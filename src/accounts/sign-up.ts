@@ -14,7 +14,7 @@ import {
   useLink,
   useUpLinks,
 } from "./one-time-links.ts";
-import { checkPassword, type Passwords } from "./passwords.ts";
+import { hashNew, type Passwords } from "./passwords.ts";
 import { readAddress, findPerson, insertPerson } from "./people.ts";
 import { openSession, type OpenedSession } from "./sessions.ts";
 import { admit, networksOf } from "./throttle.ts";
@@ -61,8 +61,7 @@ export async function completeSignUp(
   { token, password, accountName, client, now }: Completion,
 ): Promise<OpenedSession & { accountId: string }> {
   const { email } = await lookAtLink(control, token, now);
-  checkPassword(password, email);
-  const hashed = await passwords.inTurn((hasher) => hasher.hash(password), "clean");
+  const hashed = await hashNew(passwords, password, email);
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "sign-up", now });
     return settle(transaction, { link, hashed, accountName, client, now });

@@ -39,7 +39,7 @@ async function openAccount(t: Parameters<typeof openPeople>[0]) {
   const { number: account } = ada.account;
   const asked = (address: string, role: Role = "member", actor = owner) =>
     invite(control, { account, address, role, actor, now: noon });
-  const accept = (token: string, password: string | null = null, now = noon) =>
+  const accept = (token: string, password = "", now = noon) =>
     acceptInvitation(control, passwords, {
       token,
       password,
