@@ -1,4 +1,5 @@
 /** The texts of all mail: plain text, one link at most, and what to do if it was not you. */
+import type { ListedKey } from "#keys/keys.ts";
 
 export interface Mail {
   to: string;
@@ -118,19 +119,17 @@ interface AccountMail {
 }
 
 interface KeyMail extends AccountMail {
-  keyName: string;
-  /** The first characters of the key. */
-  hint: string;
-  expiresAt: string;
+  /** A key that expires. */
+  key: Pick<ListedKey, "name" | "hint" | "expiresAt">;
 }
 
-export const keyExpiresMail = (message: KeyMail): Mail => ({
-  to: message.to,
-  subject: `A key of ${message.accountName} expires soon`,
+export const keyExpiresMail = ({ to, accountName, key, url }: KeyMail): Mail => ({
+  to,
+  subject: `A key of ${accountName} expires soon`,
   text: paragraphs(
-    `The key "${message.keyName}" (${message.hint}…) of the account "${message.accountName}" expires on ${exact(message.expiresAt)}. Requests with it are refused from then on.`,
+    `The key "${key.name}" (${key.hint}…) of the account "${accountName}" expires on ${exact(key.expiresAt!)}. Requests with it are refused from then on.`,
     "Rotate it on this page; the old one goes on working until it expires:",
-    message.url,
+    url,
   ),
 });
 

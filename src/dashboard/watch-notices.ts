@@ -50,20 +50,12 @@ async function mailExpiries(services: Watched, account: OwnedAccount, now: numbe
     const due = dueNotice(key, now);
     if (due === null) continue;
     const notice = { account: account.number, kind: due.kind, subject: key.id };
+    const url = `${services.base}/account/keys/${key.id}`;
     if (await isFirst(services, notice, now))
-      for (const to of account.owners) services.mailer.send(expiryMail(services, account, key, to));
+      for (const to of account.owners)
+        services.mailer.send(keyExpiresMail({ to, accountName: account.name, key, url }));
   }
 }
-
-const expiryMail = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to: string) =>
-  keyExpiresMail({
-    to,
-    accountName: account.name,
-    keyName: key.name,
-    hint: key.hint,
-    expiresAt: key.expiresAt!,
-    url: `${base}/account/keys/${key.id}`,
-  });
 
 /** Mails that the quota is nearly used: once, and again only after usage has fallen below half of it. */
 async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
