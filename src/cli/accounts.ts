@@ -37,9 +37,9 @@ const address = argument("<address>", "e-mail address of the person");
 
 const create = command({
   name: "create",
-  description: "make an account, which owns keys and which the quota is counted by",
+  description: "make an account, which owns keys and has a quota",
   options: {
-    name: neededOption("--name <name>", "what it is called; unique, whatever the letter case"),
+    name: neededOption("--name <name>", "its name; unique in any letter case"),
     ...quotaOptions,
   },
   example: "accounts create --name Acme --per-day 20000",
@@ -216,7 +216,7 @@ const inviteCommand = command({
     account: option("--account <account>", "name or id; an account of their own if left out"),
     role: choice(
       "--role <role>",
-      "what they become in the account (default: owner where it has none, else member)",
+      "their role in the account (default: owner if it has none, else member)",
       ["owner", "member"],
     ),
   },

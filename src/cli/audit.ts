@@ -10,7 +10,7 @@ const limitDefault = 100;
 
 const list = command({
   name: "list",
-  description: "entries of the audit log, the newest first",
+  description: "show entries of the audit log, newest first",
   options: {
     account: option("--account <account>", "only those of this account, by name or id"),
     action: choice("--action <action>", "only this one", auditActions),

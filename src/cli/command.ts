@@ -54,24 +54,20 @@ export const flag = (name: string, description: string, ...others: string[]) => 
 });
 
 /** Declares an option. @param parse throws InvalidArgumentError; without it the value is the text. */
-export function option(name: string, description: string): Parameter<string | undefined>;
-export function option<Value>(
+export function option<Value = string>(
   name: string,
   description: string,
-  parse: (text: string) => Value,
-): Parameter<Value | undefined>;
-export function option(name: string, description: string, parse?: (text: string) => unknown) {
+  parse?: (text: string) => Value,
+): Parameter<NoInfer<Value> | undefined> {
   return parameter(optionOf(name, description, parse));
 }
 
 /** Declares an option that cannot be left out. */
-export function neededOption(name: string, description: string): Parameter<string>;
-export function neededOption<Value>(
+export function neededOption<Value = string>(
   name: string,
   description: string,
-  parse: (text: string) => Value,
-): Parameter<Value>;
-export function neededOption(name: string, description: string, parse?: (text: string) => unknown) {
+  parse?: (text: string) => Value,
+): Parameter<NoInfer<Value>> {
   return parameter(optionOf(name, description, parse).makeOptionMandatory());
 }
 

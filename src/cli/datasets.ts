@@ -23,7 +23,7 @@ const versionArgument = argument("<version>", "as `datasets list` shows it");
 
 const list = command({
   name: "list",
-  description: "all datasets, oldest first",
+  description: "list all datasets, oldest first",
   example: "datasets list",
   run: (_, context) =>
     lookAtDatasets(context, async (store) => {
@@ -58,7 +58,7 @@ const recordTotal = ({ records }: Generation) => Object.values(records).reduce((
 
 const show = command({
   name: "show",
-  description: "all that is known of one dataset",
+  description: "show everything known of one dataset",
   args: { version: argument("[version]", "the current one if left out") },
   example: "datasets show",
   run: ({ version: named }, context) =>
@@ -93,7 +93,7 @@ const show = command({
 
 const diff = command({
   name: "diff",
-  description: "what was added, changed, removed and merged from one dataset to another",
+  description: "compare two datasets: records added, changed, removed and merged",
   args: {
     givenFrom: argument(
       "[from]",
@@ -142,7 +142,7 @@ const diff = command({
 const verify = command({
   name: "verify",
   description:
-    "check every dataset: its file against its SHA-256, what is known of it, and all records and links in it",
+    "check every dataset: its file against its SHA-256, its metadata, and all its records and links",
   args: { versions: argument("[versions...]", "only these") },
   example: "datasets verify",
   run: ({ versions }, context) =>
@@ -182,7 +182,7 @@ const verify = command({
 
 const publish = command({
   name: "publish",
-  description: "serve this dataset; a running server takes it over within two seconds",
+  description: "serve a dataset; a running server takes it over within two seconds",
   args: { version: versionArgument },
   options: {
     discardsNewer: flag(
@@ -206,7 +206,7 @@ const publish = command({
 
 const rollback = command({
   name: "rollback",
-  description: "serve the dataset again that was served before the current one was published",
+  description: "return to the dataset that was served before the current one was published",
   example: "datasets rollback",
   run: (_, context) =>
     choose(context, "dataset.rolled_back", async (store) => {
@@ -247,14 +247,14 @@ function parseKeep(text: string): number {
 const prune = command({
   name: "prune",
   description:
-    "delete old datasets; never the current one, one that is pinned, nor what a server may be opening",
+    "delete old datasets, but never the current one, a pinned one, or one that a server may be opening",
   options: {
     keep: option(
       "--keep <n>",
       "how many of those published are kept, the newest (default: DATASETS_KEEP)",
       parseKeep,
     ),
-    isDryRun: flag("--dry-run", "tell what would be deleted and delete nothing"),
+    isDryRun: flag("--dry-run", "show what would be deleted, and delete nothing"),
   },
   example: "datasets prune --keep 3 --dry-run",
   run: async ({ keep: given, isDryRun }, context) => {
@@ -300,7 +300,7 @@ const pin = command({
 
 const unpin = command({
   name: "unpin",
-  description: "let a dataset go that was pinned, once it is old enough",
+  description: "let a pinned dataset go once it is old enough",
   args: { version: versionArgument },
   example: "datasets unpin 20261120T030000Z-9f3c2a7e",
   run: ({ version }, context) => changePin(context, version, false),

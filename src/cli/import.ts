@@ -34,7 +34,7 @@ const options = {
     "how the files are encoded; utf-8 unless the mapping says",
     encodings,
   ),
-  isDryRun: flag("--dry-run", "tell what would change and change nothing"),
+  isDryRun: flag("--dry-run", "show what would change, and change nothing"),
   isStaged: flag("--stage", "build and check, but leave it to be published later", "dryRun"),
   rejectedMax: parameter<RejectedMax>(
     new Option(
@@ -69,7 +69,7 @@ const outcome = {
 
 const ndjson = command({
   name: "ndjson",
-  description: "canonical records, one JSON object a line (docs/importing.md)",
+  description: "import canonical records, one JSON object a line (docs/importing.md)",
   args,
   options,
   example: "import ndjson records.ndjson --source own",
@@ -83,7 +83,7 @@ const ndjson = command({
 
 const csv = command({
   name: "csv",
-  description: "rows of a table, through a mapping file (docs/importing.md)",
+  description: "import rows of a table, through a mapping file (docs/importing.md)",
   args,
   options: {
     ...options,

@@ -31,7 +31,7 @@ const exportCommand = command({
   description: "add up the requests of a month of UTC",
   options: {
     month: neededOption("--month <month>", "such as 2026-11", parseMonth),
-    by: neededOption("--by <parts>", `what to tell apart: ${exportParts.join(",")}`, parseParts),
+    by: neededOption("--by <parts>", `columns to add up by: ${exportParts.join(",")}`, parseParts),
     csv: flag("--csv", "print CSV, its column names first", "json"),
   },
   example: "usage export --month 2026-11 --by account,operation --csv",
