@@ -210,17 +210,7 @@ export function checkQuotas(quotas: Partial<Quotas>): void {
   }
 }
 
-export interface Account {
-  number: number;
-  id: string;
-  name: string;
-  /** Its own quotas; null stands for what its plan says. */
-  quotas: Quotas;
-  plan: string | null;
-  suspendedAt: string | null;
-  closedAt: string | null;
-  createdAt: string;
-}
+export type Account = ReturnType<typeof accountOf>;
 
 /** Returns an account as commands and a person's export of their data show it. */
 export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
@@ -297,10 +287,11 @@ function refuseClosed({ id, closedAt }: Account): void {
 /** Returns the form in which two names may not be the same. */
 const foldName = (name: string) => name.normalize("NFC").trim().toLowerCase();
 
-const accountOf = (row: Selectable<AccountTable>): Account => ({
+const accountOf = (row: Selectable<AccountTable>) => ({
   number: row.number,
   id: row.id,
   name: row.name,
+  /** Its own quotas; null stands for that of its plan. */
   quotas: quotasOf(row),
   plan: row.plan,
   suspendedAt: row.suspended_at,

@@ -8,8 +8,8 @@ import { requireOpenNumber } from "./accounts.ts";
 import { insertMember, requireOwner, roleOf } from "./members.ts";
 import { type Link, lookAtLink, type MadeLink, makeLink, useLink } from "./one-time-links.ts";
 import { hashNew, type Passwords } from "./passwords.ts";
-import { readAddress, findPerson, insertPerson, type Person, refuseTaken } from "./people.ts";
-import { openSession, type OpenedSession } from "./sessions.ts";
+import { readAddress, findPerson, insertPerson, refuseTaken } from "./people.ts";
+import { openSession } from "./sessions.ts";
 import { type Completion, settle } from "./sign-up.ts";
 
 interface InvitationOrder {
@@ -68,23 +68,15 @@ async function mayInvite(
   return name;
 }
 
-interface Invitation {
-  id: string;
-  email: string;
-  role: Role;
-  createdAt: string;
-  expiresAt: string;
-}
-
 /** Lists the invitations that still work and that nobody has followed yet, oldest first. */
 export async function listInvitations(
   database: Kysely<ControlTables>,
   account: number,
   now: number,
-): Promise<Invitation[]> {
+) {
   const rows = await database
     .selectFrom("link")
-    .select(["id", "email", "role", "created_at", "expires_at"])
+    .select(["id", "email", "role", "created_at as createdAt", "expires_at as expiresAt"])
     .where("kind", "=", "invite")
     .where("account", "=", account)
     .where("used_at", "is", null)
@@ -92,13 +84,7 @@ export async function listInvitations(
     .orderBy("created_at")
     .orderBy("id")
     .execute();
-  return rows.map(({ id, email, role, created_at, expires_at }) => ({
-    id,
-    email,
-    role: role ?? "member",
-    createdAt: created_at,
-    expiresAt: expires_at,
-  }));
+  return rows.map(({ role, ...rest }) => ({ ...rest, role: role ?? "member" }));
 }
 
 /** Withdraws an invitation. @throws DomainError `refused`, or `not_found` if it was followed or withdrawn already. */
@@ -122,14 +108,6 @@ export async function withdrawInvitation(
   });
 }
 
-/** An invitation that was followed. `signedIn` is null if the person has a password: they sign in with it, a link is not enough. */
-interface Accepted {
-  person: Person;
-  /** Id of the account. */
-  accountId: string;
-  signedIn: OpenedSession | null;
-}
-
 /** Reports whether the holder of the link chooses a password. */
 export const isNewPerson = async (
   database: Kysely<ControlTables>,
@@ -137,7 +115,8 @@ export const isNewPerson = async (
 ): Promise<boolean> => (await findPerson(database, folded)) === undefined;
 
 /**
- * Makes the holder of the link a member of its account, or gives them their own.
+ * Makes the holder of the link a member of its account, or gives them their own. Returns `signedIn` as null if the person has a
+ * password: they sign in with it, a link is not enough.
  * @param completion `password` is looked at only for somebody new, `accountName` only for an account of one's own.
  * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` for an account that was closed
  *   meanwhile, `busy`.
@@ -146,7 +125,7 @@ export async function acceptInvitation(
   control: ControlStore,
   passwords: Passwords,
   { token, password, accountName, client, now }: Completion,
-): Promise<Accepted> {
+) {
   const { email, folded } = await lookAtLink(control, token, now);
   const known = await findPerson(control.database, folded);
   const hashed = known === undefined ? await hashNew(passwords, password, email) : null;

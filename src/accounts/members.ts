@@ -5,29 +5,18 @@ import type { ControlTables, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 
-export interface Member {
-  /** Id of the person. */
-  person: string;
-  email: string;
-  role: Role;
-  joinedAt: string;
-}
+export type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
-/** Lists the members of an account in the order of joining. */
-export async function listMembers(
-  database: Kysely<ControlTables>,
-  account: number,
-): Promise<Member[]> {
-  const rows = await database
+/** Lists the members of an account in the order of joining; `person` is an id. */
+export const listMembers = (database: Kysely<ControlTables>, account: number) =>
+  database
     .selectFrom("member")
     .innerJoin("person", "person.id", "member.person")
-    .select(["member.person", "person.email", "member.role", "member.joined_at"])
+    .select(["member.person", "person.email", "member.role", "member.joined_at as joinedAt"])
     .where("member.account", "=", account)
     .orderBy("member.joined_at")
     .orderBy("person.email_folded")
     .execute();
-  return rows.map(({ joined_at: joinedAt, ...rest }) => ({ ...rest, joinedAt }));
-}
 
 interface MemberChange {
   /** Number. */
@@ -128,36 +117,20 @@ async function requireRole(
 }
 
 /** An account of a person, and their role in it. */
-export interface Membership {
-  number: number;
-  id: string;
-  name: string;
-  role: Role;
-  joinedAt: string;
-  suspendedAt: string | null;
-}
+export type Membership = Awaited<ReturnType<typeof listMemberships>>[number];
 
 /** Lists the accounts a person belongs to, without closed ones, in the order of joining. */
-export async function listMemberships(
-  database: Kysely<ControlTables>,
-  person: string,
-): Promise<Membership[]> {
-  const rows = await database
+export const listMemberships = (database: Kysely<ControlTables>, person: string) =>
+  database
     .selectFrom("member")
     .innerJoin("account", "account.number", "member.account")
-    .select(["account.number", "account.id", "account.name", "account.suspended_at"])
-    .select(["member.role", "member.joined_at"])
+    .select(["account.number", "account.id", "account.name"])
+    .select(["account.suspended_at as suspendedAt", "member.role", "member.joined_at as joinedAt"])
     .where("member.person", "=", person)
     .where("account.closed_at", "is", null)
     .orderBy("member.joined_at")
     .orderBy("account.number")
     .execute();
-  return rows.map(({ joined_at: joinedAt, suspended_at: suspendedAt, ...rest }) => ({
-    ...rest,
-    joinedAt,
-    suspendedAt,
-  }));
-}
 
 /** Returns the role of a person in an account, or undefined if they are no member. */
 export async function roleOf(

@@ -5,11 +5,7 @@ import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { makeId } from "#store/random-text.ts";
 
-export interface Person {
-  id: string;
-  email: string;
-  createdAt: string;
-}
+export type Person = ReturnType<typeof personOf>;
 
 /** Finds a person by address, ignoring letter case. */
 export async function findPerson(
@@ -93,7 +89,7 @@ export const personRow = (
 ): Promise<Selectable<PersonTable> | undefined> =>
   database.selectFrom("person").selectAll().where(column, "=", value).executeTakeFirst();
 
-export const personOf = (row: Selectable<PersonTable>): Person => ({
+export const personOf = (row: Selectable<PersonTable>) => ({
   id: row.id,
   email: row.email,
   createdAt: row.created_at,

@@ -7,16 +7,7 @@ import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { type Account, checkQuotas, requireOpenAccount, update } from "./accounts.ts";
 
-export interface Plan {
-  name: string;
-  /** Quotas; null stands for that of the plan `default`, or of the service. */
-  quotas: Quotas;
-  /** May its accounts read changes? Null is as in the plan `default`, or yes. */
-  changes: boolean | null;
-  /** Number of accounts that are on it by name. */
-  accounts: number;
-  createdAt: string;
-}
+export type Plan = Awaited<ReturnType<typeof listPlans>>[number];
 
 const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/;
 /** Word of a command that puts an account on no plan. */
@@ -78,11 +69,13 @@ export async function setPlan(
 }
 
 /** Lists the plans by name. */
-export async function listPlans(database: Kysely<ControlTables>): Promise<Plan[]> {
+export async function listPlans(database: Kysely<ControlTables>) {
   const rows = await plansQuery(database).orderBy("name").execute();
   return rows.map(({ created_at: createdAt, name, accounts, changes, ...quotas }) => ({
     name,
+    /** Quotas; null stands for that of the plan `default`, or of the service. */
     quotas: quotasOf(quotas),
+    /** May its accounts read changes? Null is as in the plan `default`, or yes. */
     changes: changes === null ? null : changes === 1,
     accounts: Number(accounts),
     createdAt,

@@ -47,38 +47,17 @@ export async function findSession(
   return { session: row.id, person, accounts, account };
 }
 
-interface ListedSession {
-  id: string;
-  createdAt: string;
-  /** To the minute. */
-  seenAt: string;
-  network: string;
-  browser: string;
-}
-
-/** Lists the sessions of a person that have not ended, the last seen first. */
-export async function listSessions(
-  database: Kysely<ControlTables>,
-  person: string,
-  now: number,
-): Promise<ListedSession[]> {
-  const rows = await database
+/** Lists the sessions of a person that have not ended, the last seen first. `seenAt` is exact to a minute. */
+export const listSessions = (database: Kysely<ControlTables>, person: string, now: number) =>
+  database
     .selectFrom("session")
-    .selectAll()
+    .select(["id", "created_at as createdAt", "seen_at as seenAt", "network", "browser"])
     .where("person", "=", person)
+    .where("ends_at", ">", new Date(now).toISOString())
+    .where("seen_at", ">", new Date(now - idleMilliseconds).toISOString())
     .orderBy("seen_at", "desc")
     .orderBy("id")
     .execute();
-  return rows
-    .filter((row) => !hasEnded(row, now))
-    .map(({ id, created_at, seen_at, network, browser }) => ({
-      id,
-      createdAt: created_at,
-      seenAt: seen_at,
-      network,
-      browser,
-    }));
-}
 
 /**
  * Signs a browser of the person out.

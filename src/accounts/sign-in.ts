@@ -108,17 +108,12 @@ const nearestRow = (
     })
     .executeTakeFirst();
 
-interface Sender {
-  subjects: Subject[];
-  trust: Trust;
-}
-
 /** Returns how an attempt is counted: by a browser this person has signed in with, else by address and by network. */
 async function senderOf(
   database: Kysely<ControlTables>,
   row: PersonRow | undefined,
   { address, client, now }: Omit<Attempt, "password">,
-): Promise<Sender> {
+): Promise<{ subjects: Subject[]; trust: Trust }> {
   const token = client.browserToken;
   if (await isKnownBrowser(database, { token, person: row?.id ?? "", now }))
     return { subjects: [{ kind: "browser", of: `${row!.id} ${token}` }], trust: "known" };
