@@ -13,7 +13,7 @@ import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { requireOwner } from "./members.ts";
 
-/** @throws DomainError `invalid` for a name or quota that cannot be used, `conflict` for a name that is taken. */
+/** Creates an account. @throws DomainError `invalid` if its name or a quota cannot be used, `conflict` if the name is taken. */
 export async function createAccount(control: ControlStore, order: AccountOrder): Promise<Account> {
   const name = cleanAccountName(order.name);
   checkQuotas(order.quotas);
@@ -23,7 +23,7 @@ export async function createAccount(control: ControlStore, order: AccountOrder):
   });
 }
 
-/** All accounts by name; closed ones only if asked for. */
+/** Lists the accounts by name; closed ones only if asked for. */
 export async function listAccounts(
   control: ControlStore,
   { withClosed = false }: { withClosed?: boolean } = {},
@@ -81,7 +81,7 @@ const noteChange = (
   change: { action: AuditAction; detail?: object; now: number },
 ): Promise<void> => writeAudit(transaction, { actor: operator, account, subject, ...change });
 
-/** @throws DomainError `refused` for whoever is no owner, `invalid`, or `conflict` for a name that is taken. */
+/** Renames an account. @throws DomainError `refused` if the actor is no owner, `invalid`, or `conflict` if the name is taken. */
 export async function renameAccount(
   control: ControlStore,
   { account, name, actor, now }: { account: number; name: string; actor: Actor; now: number },
@@ -96,7 +96,7 @@ export async function renameAccount(
   });
 }
 
-/** Part of a transaction. */
+/** Updates columns of an account, inside a transaction. */
 export async function update(
   transaction: Transaction<ControlTables>,
   number: number,
@@ -108,7 +108,7 @@ export async function update(
 
 const idShape = /^ac_[0-9a-z]{16}$/i;
 
-/** @throws DomainError `invalid`. */
+/** Returns a name as it is stored. @throws DomainError `invalid`. */
 function cleanAccountName(name: string): string {
   const cleaned = cleanName("account", name);
   if (idShape.test(cleaned))
@@ -119,7 +119,7 @@ function cleanAccountName(name: string): string {
   return cleaned;
 }
 
-/** @param own number of the account that may have the name already. @throws DomainError `conflict`. */
+/** Refuses the name of another account. @param own number of the account itself. @throws DomainError `conflict`. */
 async function refuseTakenName(
   database: Kysely<ControlTables>,
   name: string,
@@ -134,7 +134,7 @@ async function refuseTakenName(
 }
 
 /**
- * The name, or the first of `name 2`, `name 3` and so on that is free: signing up must not reveal which names are taken.
+ * Returns the name, or the first of `name 2`, `name 3` and so on that is free. Signing up must not reveal which names are taken.
  * @throws DomainError `invalid`.
  */
 export async function freeName(database: Kysely<ControlTables>, wanted: string): Promise<string> {
@@ -147,7 +147,7 @@ export async function freeName(database: Kysely<ControlTables>, wanted: string):
   }
 }
 
-/** The name of an account for which nobody chose one: the part of the address before the @. */
+/** Returns the name of an account for which nobody chose one: the part of the address before the @. */
 export function nameFromAddress(email: string): string {
   const local = email.slice(0, email.lastIndexOf("@"));
   return idShape.test(local) ? `${local} account` : local;
@@ -160,7 +160,7 @@ interface AccountOrder {
   now: number;
 }
 
-/** Part of a transaction. @param order with a name that is clean and free. */
+/** Inserts an account, inside a transaction. @param order its name is clean and free. */
 export async function insertAccount(
   transaction: Transaction<ControlTables>,
   { name, quotas, actor = operator, now }: AccountOrder,
@@ -188,7 +188,7 @@ export async function insertAccount(
   return accountOf(row);
 }
 
-/** The transaction holds the write lock, so no other account can take the same number. */
+/** Returns an unused number. The transaction holds the write lock, so no other account can take it. */
 async function nextNumber(transaction: Transaction<ControlTables>): Promise<number> {
   const query = transaction
     .selectFrom("account")
@@ -202,7 +202,7 @@ const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) 
   per_day: day,
 });
 
-/** @throws DomainError `invalid` naming the first window whose number cannot be a quota; null is the default. */
+/** Checks quotas; null is the default. @throws DomainError `invalid`, naming the first window whose number cannot be a quota. */
 export function checkQuotas(quotas: Partial<Quotas>): void {
   for (const [window, requests] of Object.entries(quotas)) {
     const fault = requests === null ? undefined : quotaFault(requests);
@@ -210,19 +210,9 @@ export function checkQuotas(quotas: Partial<Quotas>): void {
   }
 }
 
-export interface Account {
-  number: number;
-  id: string;
-  name: string;
-  /** Its own quotas; null stands for what its plan says. */
-  quotas: Quotas;
-  plan: string | null;
-  suspendedAt: string | null;
-  closedAt: string | null;
-  createdAt: string;
-}
+export type Account = ReturnType<typeof accountOf>;
 
-/** As commands and a person's export of their data show it. */
+/** Returns an account as commands and a person's export of their data show it. */
 export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
   id,
   name,
@@ -232,7 +222,7 @@ export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: 
   created_at: createdAt,
 });
 
-/** The account with this id, or with this name in any letter case. */
+/** Finds the account with this id, or with this name in any letter case. */
 export async function findAccount(
   database: Kysely<ControlTables>,
   idOrName: string,
@@ -247,7 +237,7 @@ export async function findAccount(
   return row && accountOf(row);
 }
 
-/** @throws DomainError `not_found`, naming what was asked for. */
+/** Returns the account with this id or name. @throws DomainError `not_found`, naming the text. */
 export async function requireAccount(
   database: Kysely<ControlTables>,
   idOrName: string,
@@ -260,7 +250,7 @@ export async function requireAccount(
   );
 }
 
-/** @throws DomainError `not_found`, or `conflict` for a closed account, which cannot be changed. */
+/** Returns an account that can be changed. @throws DomainError `not_found`, or `conflict` if it is closed. */
 export async function requireOpenAccount(
   database: Kysely<ControlTables>,
   idOrName: string,
@@ -270,7 +260,7 @@ export async function requireOpenAccount(
   return account;
 }
 
-/** The same by the account's number. */
+/** Returns the account with this number. @throws DomainError `conflict` if it is closed. */
 export async function requireOpenNumber(
   database: Kysely<ControlTables>,
   number: number,
@@ -294,13 +284,14 @@ function refuseClosed({ id, closedAt }: Account): void {
     );
 }
 
-/** The form in which two names may not be the same. */
+/** Returns the form in which two names may not be the same. */
 const foldName = (name: string) => name.normalize("NFC").trim().toLowerCase();
 
-const accountOf = (row: Selectable<AccountTable>): Account => ({
+const accountOf = (row: Selectable<AccountTable>) => ({
   number: row.number,
   id: row.id,
   name: row.name,
+  /** Its own quotas; null stands for that of its plan. */
   quotas: quotasOf(row),
   plan: row.plan,
   suspendedAt: row.suspended_at,
@@ -315,7 +306,7 @@ interface Closing {
   now: number;
 }
 
-/** @throws DomainError `refused` for whoever is no owner, `conflict` where it is closed already. */
+/** Closes an account. @throws DomainError `refused` if the actor is no owner, `conflict` if it is closed already. */
 export function closeAccount(control: ControlStore, closing: Closing): Promise<void> {
   return control.write(async (transaction) => {
     await requireOwner(transaction, closing.account, closing.actor);
@@ -323,7 +314,7 @@ export function closeAccount(control: ControlStore, closing: Closing): Promise<v
   });
 }
 
-/** Part of a transaction. */
+/** Closes an account inside a transaction, and revokes its keys. */
 export async function close(
   transaction: Transaction<ControlTables>,
   { account, actor, now }: Closing,
@@ -334,7 +325,7 @@ export async function close(
   await writeAudit(transaction, { actor, action: "account.closed", account, subject: id, now });
 }
 
-/** Everything but the keys. */
+/** Closes an account, all but its keys. */
 export async function closeRows(
   transaction: Transaction<ControlTables>,
   { account, id, at }: { account: number; id: string; at: string },
@@ -364,7 +355,7 @@ async function revokeAll(
     await writeAudit(transaction, { actor, action: "key.revoked", account, subject, now });
 }
 
-/** Most characters of the name of an account or a key. */
+/** Longest name of an account or a key, in characters. */
 const nameLengthMax = 100;
 
 // Control characters, lone surrogates and line separators would garble a terminal, a log line or a page.

@@ -1,15 +1,15 @@
-/** What a connection tells about the sender of a request to the account pages. */
+/** The sender of a request to the account pages, as far as a connection tells. */
 import { clientNetwork } from "#limits/client-network.ts";
 
 export interface Client {
   /** IP address, as the HTTP server gives it. */
   address: string;
   userAgent: string;
-  /** From the cookie of a browser that signed in before. */
+  /** Value of the cookie of a browser that signed in before. */
   browserToken: string | null;
 }
 
-/** Of IPv6 only the first 64 bits, because anyone can get that many addresses. */
+/** Returns the network of the client: of IPv6 only the first 64 bits, because anyone can get that many addresses. */
 export const networkOf = ({ address }: Client): string => clientNetwork(address);
 
 // The order matters: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari.
@@ -34,7 +34,7 @@ const systems = [
   ["Linux", "Linux"],
 ] as const;
 
-/** Such as `Firefox on Linux`, by which people recognise their browsers. No more of the header is stored. */
+/** Returns a name by which people recognise a browser, such as `Firefox on Linux`. No more of the header is stored. */
 export function browserOf({ userAgent }: Client): string {
   const named = (words: readonly (readonly [string, string])[]) =>
     words.find(([mark]) => userAgent.includes(mark))?.[1];

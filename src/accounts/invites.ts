@@ -7,13 +7,13 @@ import type { ControlStore } from "#store/stores.ts";
 import { requireOpenNumber } from "./accounts.ts";
 import { insertMember, requireOwner, roleOf } from "./members.ts";
 import { type Link, lookAtLink, type MadeLink, makeLink, useLink } from "./one-time-links.ts";
-import { checkPassword, type Passwords } from "./passwords.ts";
-import { readAddress, findPerson, insertPerson, type Person, refuseTaken } from "./people.ts";
-import { openSession, type OpenedSession } from "./sessions.ts";
+import { hashNew, type Passwords } from "./passwords.ts";
+import { readAddress, findPerson, insertPerson, refuseTaken } from "./people.ts";
+import { openSession } from "./sessions.ts";
 import { type Completion, settle } from "./sign-up.ts";
 
 interface InvitationOrder {
-  /** Number; null for an account of their own, to which only the operator invites. */
+  /** Number of the account; null for an account of their own, to which only the operator invites. */
   account: number | null;
   address: string;
   role: Role;
@@ -22,8 +22,9 @@ interface InvitationOrder {
 }
 
 /**
- * @throws DomainError `invalid` for what is no address, `refused` for whoever is no owner, `conflict` for a member, or
- *   for somebody who has an account of their own already.
+ * Makes an invitation.
+ * @throws DomainError `invalid` if the text is no address, `refused` if the actor is no owner, `conflict` if the address is
+ *   that of a member, or of somebody who has an account of their own already.
  */
 export async function invite(
   control: ControlStore,
@@ -67,23 +68,15 @@ async function mayInvite(
   return name;
 }
 
-interface Invitation {
-  id: string;
-  email: string;
-  role: Role;
-  createdAt: string;
-  expiresAt: string;
-}
-
-/** Those that still work and nobody has followed yet, oldest first. */
+/** Lists the invitations that still work and that nobody has followed yet, oldest first. */
 export async function listInvitations(
   database: Kysely<ControlTables>,
   account: number,
   now: number,
-): Promise<Invitation[]> {
+) {
   const rows = await database
     .selectFrom("link")
-    .select(["id", "email", "role", "created_at", "expires_at"])
+    .select(["id", "email", "role", "created_at as createdAt", "expires_at as expiresAt"])
     .where("kind", "=", "invite")
     .where("account", "=", account)
     .where("used_at", "is", null)
@@ -91,16 +84,10 @@ export async function listInvitations(
     .orderBy("created_at")
     .orderBy("id")
     .execute();
-  return rows.map(({ id, email, role, created_at, expires_at }) => ({
-    id,
-    email,
-    role: role ?? "member",
-    createdAt: created_at,
-    expiresAt: expires_at,
-  }));
+  return rows.map(({ role, ...rest }) => ({ ...rest, role: role ?? "member" }));
 }
 
-/** @throws DomainError `refused`, or `not_found` where it was followed or withdrawn already. */
+/** Withdraws an invitation. @throws DomainError `refused`, or `not_found` if it was followed or withdrawn already. */
 export async function withdrawInvitation(
   control: ControlStore,
   { account, id, actor, now }: { account: number; id: string; actor: Actor; now: number },
@@ -121,21 +108,15 @@ export async function withdrawInvitation(
   });
 }
 
-/** `signedIn` is null for somebody who has a password: they sign in with it, a link alone is not enough. */
-interface Accepted {
-  person: Person;
-  /** Id of the account. */
-  accountId: string;
-  signedIn: OpenedSession | null;
-}
-
-/** Whether whoever follows the link is to choose a password. */
+/** Reports whether the holder of the link chooses a password. */
 export const isNewPerson = async (
   database: Kysely<ControlTables>,
   { folded }: Link,
 ): Promise<boolean> => (await findPerson(database, folded)) === undefined;
 
 /**
+ * Makes the holder of the link a member of its account, or gives them their own. Returns `signedIn` as null if the person has a
+ * password: they sign in with it, a link is not enough.
  * @param completion `password` is looked at only for somebody new, `accountName` only for an account of one's own.
  * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` for an account that was closed
  *   meanwhile, `busy`.
@@ -143,19 +124,11 @@ export const isNewPerson = async (
 export async function acceptInvitation(
   control: ControlStore,
   passwords: Passwords,
-  {
-    token,
-    password,
-    accountName,
-    client,
-    now,
-  }: Omit<Completion, "password"> & {
-    password: string | null;
-  },
-): Promise<Accepted> {
+  { token, password, accountName, client, now }: Completion,
+) {
   const { email, folded } = await lookAtLink(control, token, now);
   const known = await findPerson(control.database, folded);
-  const hashed = known === undefined ? await hashNew(passwords, password ?? "", email) : null;
+  const hashed = known === undefined ? await hashNew(passwords, password, email) : null;
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "invite", now });
     if (link.account === null) {
@@ -178,12 +151,7 @@ export async function acceptInvitation(
   });
 }
 
-async function hashNew(passwords: Passwords, password: string, email: string): Promise<string> {
-  checkPassword(password, email);
-  return passwords.inTurn((hasher) => hasher.hash(password), "clean");
-}
-
-/** Whoever has become a member meanwhile stays what they are. */
+/** Makes the person a member. Somebody who has become one meanwhile keeps their role. */
 async function join(
   transaction: Transaction<ControlTables>,
   { account, role }: Link,

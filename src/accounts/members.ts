@@ -5,29 +5,18 @@ import type { ControlTables, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 
-export interface Member {
-  /** Id. */
-  person: string;
-  email: string;
-  role: Role;
-  joinedAt: string;
-}
+export type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
-/** In the order of joining. */
-export async function listMembers(
-  database: Kysely<ControlTables>,
-  account: number,
-): Promise<Member[]> {
-  const rows = await database
+/** Lists the members of an account in the order of joining; `person` is an id. */
+export const listMembers = (database: Kysely<ControlTables>, account: number) =>
+  database
     .selectFrom("member")
     .innerJoin("person", "person.id", "member.person")
-    .select(["member.person", "person.email", "member.role", "member.joined_at"])
+    .select(["member.person", "person.email", "member.role", "member.joined_at as joinedAt"])
     .where("member.account", "=", account)
     .orderBy("member.joined_at")
     .orderBy("person.email_folded")
     .execute();
-  return rows.map(({ joined_at: joinedAt, ...rest }) => ({ ...rest, joinedAt }));
-}
 
 interface MemberChange {
   /** Number. */
@@ -37,7 +26,7 @@ interface MemberChange {
   now: number;
 }
 
-/** @throws DomainError `refused` for whoever is no owner, `not_found`, or `conflict` for the last owner. */
+/** Changes the role of a member. @throws DomainError `refused` if the actor is no owner, `not_found`, or `conflict` for the last owner. */
 export async function changeRole(
   control: ControlStore,
   { role, ...change }: MemberChange & { role: Role },
@@ -63,7 +52,7 @@ export async function passOwnership(
   });
 }
 
-/** @throws as `changeRole` does. */
+/** Removes a member. @throws as `changeRole` does. */
 export async function removeMember(control: ControlStore, change: MemberChange): Promise<void> {
   await control.write(async (transaction) => {
     await requireOwner(transaction, change.account, change.actor);
@@ -71,7 +60,7 @@ export async function removeMember(control: ControlStore, change: MemberChange):
   });
 }
 
-/** @throws DomainError `not_found`, or `conflict` for the last owner. */
+/** Ends the person's own membership. @throws DomainError `not_found`, or `conflict` for the last owner. */
 export async function leaveAccount(
   control: ControlStore,
   change: Omit<MemberChange, "actor">,
@@ -81,7 +70,7 @@ export async function leaveAccount(
   );
 }
 
-/** Part of a transaction. */
+/** Deletes a membership, inside a transaction. */
 export async function deleteMember(
   transaction: Transaction<ControlTables>,
   {
@@ -127,41 +116,23 @@ async function requireRole(
   throw new DomainError("not_found", "The account has no such member.");
 }
 
-export interface Membership {
-  /** Of the account. */
-  number: number;
-  /** Of the account. */
-  id: string;
-  /** Of the account. */
-  name: string;
-  role: Role;
-  joinedAt: string;
-  suspendedAt: string | null;
-}
+/** An account of a person, and their role in it. */
+export type Membership = Awaited<ReturnType<typeof listMemberships>>[number];
 
-/** The accounts a person belongs to, closed ones left out, in the order of joining. */
-export async function listMemberships(
-  database: Kysely<ControlTables>,
-  person: string,
-): Promise<Membership[]> {
-  const rows = await database
+/** Lists the accounts a person belongs to, without closed ones, in the order of joining. */
+export const listMemberships = (database: Kysely<ControlTables>, person: string) =>
+  database
     .selectFrom("member")
     .innerJoin("account", "account.number", "member.account")
-    .select(["account.number", "account.id", "account.name", "account.suspended_at"])
-    .select(["member.role", "member.joined_at"])
+    .select(["account.number", "account.id", "account.name"])
+    .select(["account.suspended_at as suspendedAt", "member.role", "member.joined_at as joinedAt"])
     .where("member.person", "=", person)
     .where("account.closed_at", "is", null)
     .orderBy("member.joined_at")
     .orderBy("account.number")
     .execute();
-  return rows.map(({ joined_at: joinedAt, suspended_at: suspendedAt, ...rest }) => ({
-    ...rest,
-    joinedAt,
-    suspendedAt,
-  }));
-}
 
-/** The role of a person in an account; undefined for no member. */
+/** Returns the role of a person in an account, or undefined if they are no member. */
 export async function roleOf(
   database: Kysely<ControlTables>,
   account: number,
@@ -176,7 +147,7 @@ export async function roleOf(
   return row?.role;
 }
 
-/** @throws DomainError `refused` for whoever is no member any more. */
+/** Checks that the actor is a member. @throws DomainError `refused` if they are none any more. */
 export async function requireMember(
   database: Kysely<ControlTables>,
   account: number,
@@ -186,7 +157,7 @@ export async function requireMember(
   throw new DomainError("refused", "You are not a member of this account any more.");
 }
 
-/** @throws DomainError `refused`. */
+/** Checks that the actor is an owner. @throws DomainError `refused`. */
 export async function requireOwner(
   database: Kysely<ControlTables>,
   account: number,
@@ -197,7 +168,7 @@ export async function requireOwner(
   throw new DomainError("refused", "Only an owner of the account may do this. Ask one of them.");
 }
 
-/** @throws DomainError `conflict` where the account would be left without an owner. */
+/** Checks that the account keeps an owner without this person. @throws DomainError `conflict` if it would have none. */
 async function refuseLastOwner(
   database: Kysely<ControlTables>,
   account: number,

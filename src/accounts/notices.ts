@@ -6,11 +6,11 @@ export interface Notice {
   /** Number. */
   account: number;
   kind: string;
-  /** What it is about, such as the id of a key. */
+  /** Subject, such as the id of a key. */
   subject: string;
 }
 
-/** @returns true the first time, and again after `forgetNotices`. */
+/** Notes that a notice is sent. @returns true the first time, and again after `forgetNotices`. */
 export async function noticeOnce(
   transaction: Transaction<ControlTables>,
   { now, ...notice }: Notice & { now: number },
@@ -41,15 +41,10 @@ export async function forgetNotices(
 }
 
 /** An account whose owners can be notified. */
-export interface OwnedAccount {
-  number: number;
-  name: string;
-  /** Addresses of its owners. */
-  owners: readonly string[];
-}
+export type OwnedAccount = Awaited<ReturnType<typeof listOwnedAccounts>>[number];
 
-/** Neither closed nor suspended, in the order of their numbers. */
-export async function listOwnedAccounts(database: Kysely<ControlTables>): Promise<OwnedAccount[]> {
+/** Lists the accounts that are neither closed nor suspended, by number, with the addresses of their owners. */
+export async function listOwnedAccounts(database: Kysely<ControlTables>) {
   const rows = await database
     .selectFrom("account")
     .innerJoin("member", "member.account", "account.number")

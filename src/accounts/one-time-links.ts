@@ -1,27 +1,16 @@
 /** Links that work once and prove access to the mail of an address. Only digests of their tokens are stored. */
-import type { Kysely, Selectable, Transaction } from "kysely";
-import type { ControlTables, LinkKind, LinkTable, Role } from "#store/control-tables.ts";
+import type { Kysely, Transaction } from "kysely";
+import type { ControlTables, LinkKind, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Address } from "./people.ts";
 
-export interface Link {
-  id: string;
-  kind: LinkKind;
-  /** Where it was sent. */
-  email: string;
-  folded: string;
-  person: string | null;
-  /** Number. */
-  account: number | null;
-  role: Role | null;
-  createdAt: string;
-  expiresAt: string;
-}
+/** A link that still works. */
+export type Link = Awaited<ReturnType<typeof lookAtLink>>;
 
-/** The only object that ever holds the token: send it and forget it. */
+/** A new link, the only object that ever holds the token: send it and forget it. */
 export interface MadeLink {
   token: string;
   id: string;
@@ -36,7 +25,7 @@ export const linkLifetimeMilliseconds: Readonly<Record<LinkKind, number>> = {
   email: dayMilliseconds,
 };
 
-/** @param base `PUBLIC_URL`, or where the service listens, without a slash at the end. */
+/** Returns the URL of a link. @param base `PUBLIC_URL`, or where the service listens, without a slash at the end. */
 export const linkUrl = (base: string, token: string): string =>
   `${base}/account/link?token=${token}`;
 
@@ -72,13 +61,11 @@ export async function makeLink(
 }
 
 /** Reads a link without using it up: mail programs and scanners follow links too. @throws LinkFault. */
-export async function lookAtLink(
+export const lookAtLink = (
   { database }: Pick<ControlStore, "database">,
   token: string,
   now: number,
-): Promise<Link> {
-  return linkOf(await requireLive(database, token, now));
-}
+) => requireLive(database, token, now);
 
 /**
  * Uses the link up in the transaction of what it is for: if that fails, the link still works.
@@ -88,14 +75,14 @@ export async function useLink(
   transaction: Transaction<ControlTables>,
   { token, kind, now }: { token: string; kind: LinkKind; now: number },
 ): Promise<Link> {
-  const row = await requireLive(transaction, token, now);
-  if (row.kind !== kind) throw new LinkFault("unknown");
+  const link = await requireLive(transaction, token, now);
+  if (link.kind !== kind) throw new LinkFault("unknown");
   await transaction
     .updateTable("link")
     .set({ used_at: new Date(now).toISOString() })
-    .where("id", "=", row.id)
+    .where("id", "=", link.id)
     .execute();
-  return linkOf(row);
+  return link;
 }
 
 /** Ends the other links of the same kind to an address or for a person. */
@@ -113,39 +100,24 @@ export async function useUpLinks(
   await query.execute();
 }
 
-async function requireLive(
-  database: Kysely<ControlTables>,
-  token: string,
-  now: number,
-): Promise<Selectable<LinkTable>> {
-  const row = await database
+async function requireLive(database: Kysely<ControlTables>, token: string, now: number) {
+  const link = await database
     .selectFrom("link")
-    .selectAll()
+    .select(["id", "kind", "email", "email_folded as folded", "person", "account", "role"])
+    .select(["expires_at", "used_at"])
     .where("digest", "=", digestToken(token))
     .executeTakeFirst();
-  if (row === undefined) throw new LinkFault("unknown");
-  if (row.used_at !== null) throw new LinkFault("used");
-  if (Date.parse(row.expires_at) <= now) throw new LinkFault("expired");
-  return row;
+  if (link === undefined) throw new LinkFault("unknown");
+  if (link.used_at !== null) throw new LinkFault("used");
+  if (Date.parse(link.expires_at) <= now) throw new LinkFault("expired");
+  return link;
 }
-
-const linkOf = (row: Selectable<LinkTable>): Link => ({
-  id: row.id,
-  kind: row.kind,
-  email: row.email,
-  folded: row.email_folded,
-  person: row.person,
-  account: row.account,
-  role: row.role,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-});
 
 export type LinkFaultReason = "unknown" | "expired" | "used";
 
 /** The refusal of a link that no longer works: whatever the reason, the person reads the same sentence. */
 export class LinkFault extends DomainError {
-  /** Never shown to the sender, whom it would help to guess. */
+  /** Cause; never shown to the sender, because it would help to guess. */
   readonly reason: LinkFaultReason;
 
   constructor(reason: LinkFaultReason) {

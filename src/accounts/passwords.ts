@@ -6,13 +6,13 @@ import { DomainError } from "#store/domain-error.ts";
 
 export interface Hasher {
   hash(password: string): Promise<string>;
-  /** @param stored null where there is no such person, which takes as long. */
+  /** Compares a password. @param stored null if there is no such person, which takes as long. */
   isPassword(password: string, stored: string | null): Promise<boolean>;
-  /** Whether a stored password should be hashed again with the present parameters. */
+  /** Reports whether a stored password should be hashed again with the present parameters. */
   isOutdated(stored: string): boolean;
 }
 
-/** How far a sender is trusted, with how many shares of the queue are open to them: the last is kept for known ones. */
+/** Levels of trust in a sender, each with its shares of the queue. The last share is kept for known senders. */
 const shares = { failed: 1, clean: 2, known: 3 } as const;
 export type Trust = keyof typeof shares;
 
@@ -20,13 +20,13 @@ export interface Passwords {
   /**
    * Runs `work` once fewer than `runningMax` are running.
    * @param trust `failed` unless it is given.
-   * @throws DomainError `busy` at once, without running it, where too many wait already for a sender of this trust.
+   * @throws DomainError `busy` at once, without running it, if too many wait already for a sender of this trust.
    */
   inTurn<R>(work: (hasher: Hasher) => Promise<R>, trust?: Trust): Promise<R>;
 }
 
 interface PasswordOptions extends Argon2Cost {
-  /** At a time. The thread pool has four threads, which file access and DNS need too. */
+  /** Hashes computed at a time. The thread pool has four threads, which file access and DNS need too. */
   runningMax: number;
   /** Places in each share of the queue. */
   waitingMax: number;
@@ -39,15 +39,11 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
     waitingMax: 8,
     ...options,
   };
-  const hasher: Hasher = {
-    hash: (password) => hashPassword(password, cost),
-    isPassword: (password, stored) => isPassword(password, stored, cost),
-    isOutdated: (stored) => isOutdated(stored, cost),
-  };
+  const hasher = openHasher(cost);
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  /** A slot that becomes free passes straight to the next in the queue. */
+  /** Passes the slot straight to the next in the queue. */
   const leave = () => {
     const next = waiting.shift();
     if (next === undefined) running -= 1;
@@ -76,7 +72,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   };
 }
 
-/** Stored with each password, so that it may change later. */
+/** Cost of a hash. It is stored with each password, so that it may change later. */
 interface Argon2Cost {
   memoryKiB: number;
   passes: number;
@@ -85,43 +81,33 @@ interface Argon2Cost {
 /** One of OWASP's equal choices: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
 const usualCost: Readonly<Argon2Cost> = { memoryKiB: 19_456, passes: 2 };
 
-interface Stored {
-  cost: Argon2Cost;
-  nonce: Buffer;
-  tag: Buffer;
-}
-
 const nonceBytes = 16;
 const tagBytes = 32;
 const shape = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/;
 
 const compute = promisify(argon2);
 
-/** Runs on the thread pool, for some 30 ms. */
-async function hashPassword(password: string, cost: Argon2Cost): Promise<string> {
-  const nonce = randomBytes(nonceBytes);
-  const tag = await tagOf(password, nonce, cost);
-  return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${base64(nonce)}$${base64(tag)}`;
-}
-
-/** Takes as long where nothing is stored (null), so that the time does not reveal who has an account. */
-async function isPassword(
-  password: string,
-  stored: string | null,
-  usual: Argon2Cost,
-): Promise<boolean> {
-  const { cost, nonce, tag } = (stored === null ? null : read(stored)) ?? {
-    cost: usual,
-    nonce: randomBytes(nonceBytes),
-    tag: randomBytes(tagBytes),
-  };
-  return timingSafeEqual(await tagOf(password, nonce, cost), tag);
-}
-
-function isOutdated(stored: string, { memoryKiB, passes }: Argon2Cost): boolean {
-  const cost = read(stored)?.cost;
-  return cost?.memoryKiB !== memoryKiB || cost.passes !== passes;
-}
+/** Makes hashes of this cost. Each runs on the thread pool, for some 30 ms. */
+const openHasher = (cost: Argon2Cost): Hasher => ({
+  async hash(password) {
+    const nonce = randomBytes(nonceBytes);
+    const tag = await tagOf(password, nonce, cost);
+    return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${base64(nonce)}$${base64(tag)}`;
+  },
+  // Takes as long where nothing is stored, so that the time does not reveal who has an account.
+  async isPassword(password, stored) {
+    const known = (stored === null ? null : read(stored)) ?? {
+      cost,
+      nonce: randomBytes(nonceBytes),
+      tag: randomBytes(tagBytes),
+    };
+    return timingSafeEqual(await tagOf(password, known.nonce, known.cost), known.tag);
+  },
+  isOutdated(stored) {
+    const known = read(stored)?.cost;
+    return known?.memoryKiB !== cost.memoryKiB || known.passes !== cost.passes;
+  },
+});
 
 const tagOf = (message: string, nonce: Buffer, { memoryKiB, passes }: Argon2Cost) =>
   compute("argon2id", {
@@ -133,7 +119,7 @@ const tagOf = (message: string, nonce: Buffer, { memoryKiB, passes }: Argon2Cost
     passes,
   });
 
-function read(stored: string): Stored | null {
+function read(stored: string): { cost: Argon2Cost; nonce: Buffer; tag: Buffer } | null {
   const [, memory, passes, nonce, tag] = shape.exec(stored) ?? [];
   if (nonce === undefined || tag === undefined) return null;
   return {
@@ -143,11 +129,21 @@ function read(stored: string): Stored | null {
   };
 }
 
-/** Without padding, as the format requires. */
+/** Returns Base64 without padding, as the format requires. */
 const base64 = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
 
 const passwordLengthMin = 8;
 const passwordLengthMax = 128;
+
+/** Hashes a password that somebody with a link chose. @throws DomainError `invalid`, as `checkPassword` does, or `busy`. */
+export async function hashNew(
+  passwords: Passwords,
+  password: string,
+  email: string,
+): Promise<string> {
+  checkPassword(password, email);
+  return passwords.inTurn((hasher) => hasher.hash(password), "clean");
+}
 
 let common: ReadonlySet<string> | undefined;
 
@@ -175,7 +171,7 @@ function faultOf(password: string, email: string): string | undefined {
   return undefined;
 }
 
-/** Also one or two characters repeated. */
+/** Reports whether a password is common, or one or two characters repeated. */
 function isCommon(lower: string): boolean {
   common ??= new Set(
     readFileSync(new URL("./common-passwords.txt", import.meta.url), "utf8").split("\n"),

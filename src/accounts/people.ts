@@ -5,13 +5,9 @@ import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { makeId } from "#store/random-text.ts";
 
-export interface Person {
-  id: string;
-  email: string;
-  createdAt: string;
-}
+export type Person = ReturnType<typeof personOf>;
 
-/** By address, ignoring letter case. */
+/** Finds a person by address, ignoring letter case. */
 export async function findPerson(
   database: Kysely<ControlTables>,
   address: string,
@@ -28,7 +24,7 @@ export async function findPersonById(
   return row && personOf(row);
 }
 
-/** @throws DomainError `not_found`. */
+/** Returns the person with this address. @throws DomainError `not_found`. */
 export async function requirePerson(
   database: Kysely<ControlTables>,
   address: string,
@@ -41,7 +37,7 @@ export async function requirePerson(
   );
 }
 
-/** @throws DomainError `not_found` for a person who is gone. */
+/** Returns the row of a person. @throws DomainError `not_found` if the person is gone. */
 export async function requirePersonRow(
   database: Kysely<ControlTables>,
   id: string,
@@ -52,8 +48,9 @@ export async function requirePersonRow(
 }
 
 /**
- * @param password hashed; null where the person who had the address has just been deleted.
- * @throws DomainError `conflict` where somebody has the address, or for a null password.
+ * Inserts a person.
+ * @param password hashed; null if the person who had the address has just been deleted.
+ * @throws DomainError `conflict` if somebody has the address, or the password is null.
  */
 export async function insertPerson(
   transaction: Transaction<ControlTables>,
@@ -73,7 +70,7 @@ export async function insertPerson(
   return personOf(row);
 }
 
-/** @throws DomainError `conflict`. */
+/** Refuses an address that somebody has. @throws DomainError `conflict`. */
 export async function refuseTaken(
   transaction: Transaction<ControlTables>,
   folded: string,
@@ -92,20 +89,20 @@ export const personRow = (
 ): Promise<Selectable<PersonTable> | undefined> =>
   database.selectFrom("person").selectAll().where(column, "=", value).executeTakeFirst();
 
-export const personOf = (row: Selectable<PersonTable>): Person => ({
+export const personOf = (row: Selectable<PersonTable>) => ({
   id: row.id,
   email: row.email,
   createdAt: row.created_at,
 });
 
 export interface Address {
-  /** As it was written, without spaces around. */
+  /** Text as it was written, without surrounding spaces. */
   email: string;
-  /** The form in which two addresses may not be the same. */
+  /** Form in which two addresses may not be the same. */
   folded: string;
 }
 
-/** RFC 5321, 4.5.3.1, as errata 1690 has it. */
+/** Longest address in bytes: RFC 5321, 4.5.3.1, as corrected by errata 1690. */
 const lengthMax = 254;
 const localLengthMax = 64;
 
@@ -115,7 +112,7 @@ const localShape = /^[^\s@"(),:;<>[\]\\\p{C}]+$/u;
 const domainShape = /^[\p{L}\p{M}\p{N}.-]+$/u;
 const labelShape = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
-/** @throws DomainError `invalid` saying what an address looks like. */
+/** Reads an address. @throws DomainError `invalid`, with an example of an address. */
 export function readAddress(text: string): Address {
   const email = text.normalize("NFC").trim();
   if (Buffer.byteLength(email) > lengthMax)
@@ -129,7 +126,7 @@ export function readAddress(text: string): Address {
   return { email, folded: foldAddress(email) };
 }
 
-/** Of any text: NFC, lower case, and the domain as the DNS has it. */
+/** Folds any text as an address: NFC, lower case, and the domain as in the DNS. */
 export function foldAddress(text: string): string {
   const folded = text.normalize("NFC").trim().toLowerCase().normalize("NFC");
   const at = folded.lastIndexOf("@");
@@ -142,7 +139,7 @@ const isLocal = (local: string) =>
   Buffer.byteLength(local) <= localLengthMax &&
   !/^\.|\.\.|\.$/.test(local);
 
-/** Empty for what is no domain. */
+/** Returns a domain as in the DNS, or an empty text if it is none. */
 const asciiDomain = (domain: string) => (domainShape.test(domain) ? domainToASCII(domain) : "");
 
 function isDomain(domain: string): boolean {

@@ -7,19 +7,10 @@ import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { type Account, checkQuotas, requireOpenAccount, update } from "./accounts.ts";
 
-export interface Plan {
-  name: string;
-  /** What is null comes from the plan `default`, or from the service. */
-  quotas: Quotas;
-  /** Whether its accounts may read what changed; null as the plan `default` says, which else lets them. */
-  changes: boolean | null;
-  /** How many accounts are on it by name. */
-  accounts: number;
-  createdAt: string;
-}
+export type Plan = Awaited<ReturnType<typeof listPlans>>[number];
 
 const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/;
-/** What a command says to put an account on no plan. */
+/** Word of a command that puts an account on no plan. */
 export const noPlan = "none";
 
 /**
@@ -77,19 +68,21 @@ export async function setPlan(
   });
 }
 
-/** By name. */
-export async function listPlans(database: Kysely<ControlTables>): Promise<Plan[]> {
+/** Lists the plans by name. */
+export async function listPlans(database: Kysely<ControlTables>) {
   const rows = await plansQuery(database).orderBy("name").execute();
   return rows.map(({ created_at: createdAt, name, accounts, changes, ...quotas }) => ({
     name,
+    /** Quotas; null stands for that of the plan `default`, or of the service. */
     quotas: quotasOf(quotas),
+    /** May its accounts read changes? Null is as in the plan `default`, or yes. */
     changes: changes === null ? null : changes === 1,
     accounts: Number(accounts),
     createdAt,
   }));
 }
 
-/** @throws DomainError `not_found`, or `conflict` for a plan that accounts are on. */
+/** Deletes a plan. @throws DomainError `not_found`, or `conflict` if accounts are on it. */
 export async function removePlan(
   control: ControlStore,
   { name, now }: { name: string; now: number },
@@ -106,7 +99,7 @@ export async function removePlan(
   });
 }
 
-/** @param plan null for none. @throws DomainError `not_found`, or `conflict` for a closed account. */
+/** Puts an account on a plan. @param plan null for none. @throws DomainError `not_found`, or `conflict` if the account is closed. */
 export function putOnPlan(
   control: ControlStore,
   { idOrName, plan, now }: { idOrName: string; plan: string | null; now: number },
@@ -123,7 +116,7 @@ export function putOnPlan(
   });
 }
 
-/** The quotas that apply: the account's own number, else its plan's, that of the plan `default`, or the service's. */
+/** Returns the quotas that apply: the account's own, else those of its plan, of the plan `default`, or of the service. */
 export async function quotasInForce(
   database: Kysely<ControlTables>,
   account: number,
@@ -132,7 +125,7 @@ export async function quotasInForce(
   return fullQuotasOf(await rows.executeTakeFirstOrThrow());
 }
 
-/** The same for all accounts, by number. */
+/** Returns the quotas that apply to each account, by its number. */
 export async function listQuotasInForce(
   database: Kysely<ControlTables>,
 ): Promise<Map<number, FullQuotas>> {
@@ -140,31 +133,31 @@ export async function listQuotasInForce(
   return new Map(rows.map((row) => [row.number, fullQuotasOf(row)]));
 }
 
-/** Whether the plan of an account lets it read what changed. @param account its number. */
+/** Reports whether the plan of an account lets it read changes. @param account its number. */
 export async function mayReadChanges(
   database: Kysely<ControlTables>,
   account: number,
 ): Promise<boolean> {
-  const row = await database
-    .selectFrom("account")
-    .leftJoin("plan", "plan.name", "account.plan")
-    .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan))
+  const row = await accountsWithPlans(database)
     .select((select) => select.fn.coalesce("plan.changes", "usual.changes").as("changes"))
     .where("account.number", "=", account)
     .executeTakeFirstOrThrow();
   return row.changes !== 0;
 }
 
-const quotasQuery = (database: Kysely<ControlTables>) =>
+/** Joins each account with its plan and the plan `default`. */
+const accountsWithPlans = (database: Kysely<ControlTables>) =>
   database
     .selectFrom("account")
     .leftJoin("plan", "plan.name", "account.plan")
-    .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan))
-    .select((select) =>
-      (["per_minute", "per_hour", "per_day"] as const).map((column) =>
-        select.fn.coalesce(`account.${column}`, `plan.${column}`, `usual.${column}`).as(column),
-      ),
-    );
+    .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan));
+
+const quotasQuery = (database: Kysely<ControlTables>) =>
+  accountsWithPlans(database).select((select) =>
+    (["per_minute", "per_hour", "per_day"] as const).map((column) =>
+      select.fn.coalesce(`account.${column}`, `plan.${column}`, `usual.${column}`).as(column),
+    ),
+  );
 
 const fullQuotasOf = (
   row: Record<"per_minute" | "per_hour" | "per_day", number | null>,

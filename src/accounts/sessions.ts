@@ -17,16 +17,16 @@ const seenMilliseconds = minuteMilliseconds;
 
 /** The sender of a request, and what they may look at. */
 export interface SignedIn {
-  /** Id. */
+  /** Id of the session. */
   session: string;
   person: Person;
-  /** Oldest membership first. */
+  /** Memberships, oldest first. */
   accounts: Membership[];
-  /** The account that is looked at; null for a person without one. */
+  /** Account that is shown; null for a person without one. */
   account: Membership | null;
 }
 
-/** Undefined where nobody is signed in with this token. Writes at most once a minute, when the session was last seen. */
+/** Finds the session with this token, unless it has ended. Writes at most once a minute when it was last seen. */
 export async function findSession(
   control: ControlStore,
   token: string,
@@ -47,38 +47,17 @@ export async function findSession(
   return { session: row.id, person, accounts, account };
 }
 
-interface ListedSession {
-  id: string;
-  createdAt: string;
-  /** To the minute. */
-  seenAt: string;
-  network: string;
-  browser: string;
-}
-
-/** Those of a person that have not ended, the last seen first. */
-export async function listSessions(
-  database: Kysely<ControlTables>,
-  person: string,
-  now: number,
-): Promise<ListedSession[]> {
-  const rows = await database
+/** Lists the sessions of a person that have not ended, the last seen first. `seenAt` is exact to a minute. */
+export const listSessions = (database: Kysely<ControlTables>, person: string, now: number) =>
+  database
     .selectFrom("session")
-    .selectAll()
+    .select(["id", "created_at as createdAt", "seen_at as seenAt", "network", "browser"])
     .where("person", "=", person)
+    .where("ends_at", ">", new Date(now).toISOString())
+    .where("seen_at", ">", new Date(now - idleMilliseconds).toISOString())
     .orderBy("seen_at", "desc")
     .orderBy("id")
     .execute();
-  return rows
-    .filter((row) => !hasEnded(row, now))
-    .map(({ id, created_at, seen_at, network, browser }) => ({
-      id,
-      createdAt: created_at,
-      seenAt: seen_at,
-      network,
-      browser,
-    }));
-}
 
 /**
  * Signs a browser of the person out.
@@ -99,7 +78,7 @@ export async function endSession(
   });
 }
 
-/** @returns how many there were. */
+/** Signs a person out everywhere. @returns the number of sessions that there were. */
 export function endAllSessions(
   control: ControlStore,
   { person, now }: { person: string; now: number },
@@ -117,7 +96,7 @@ export function endAllSessions(
   });
 }
 
-/** Part of a transaction. @returns their ids. */
+/** Deletes the sessions of a person, inside a transaction. @returns their ids. */
 export async function deleteSessions(
   transaction: Transaction<ControlTables>,
   person: string,
@@ -127,7 +106,7 @@ export async function deleteSessions(
   return rows.map(({ id }) => id);
 }
 
-/** @throws DomainError `not_found` for an account the person is no member of. */
+/** Switches a session to another account. @throws DomainError `not_found` if the person is no member of it. */
 export async function switchAccount(
   control: ControlStore,
   { person, session, accountId }: { person: string; session: string; accountId: string },
@@ -142,7 +121,7 @@ export async function switchAccount(
   });
 }
 
-/** A request continues where this cannot be written; the next one tries again. */
+/** Writes when a session was seen. A request continues if that fails; the next one tries again. */
 async function markSeen(control: ControlStore, id: string, now: number): Promise<void> {
   const seen_at = new Date(now).toISOString();
   try {
@@ -154,14 +133,14 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
   }
 }
 
-/** By its age, or after a long time without a request. */
+/** Reports whether a session has ended, by its age or by a long time without a request. */
 const hasEnded = ({ ends_at, seen_at }: Selectable<SessionTable>, now: number) =>
   now >= Date.parse(ends_at) || now >= Date.parse(seen_at) + idleMilliseconds;
 
-/** The only object that ever holds the two tokens: each belongs in a cookie and nowhere else. */
+/** A new session, the only object that ever holds its two tokens: each belongs in a cookie and nowhere else. */
 export interface OpenedSession {
   sessionToken: string;
-  /** For a cookie that lasts 180 days. */
+  /** Value of a cookie that lasts 180 days. */
   browserToken: string;
   person: Person;
   /** Id of the session. */
@@ -169,7 +148,7 @@ export interface OpenedSession {
   endsAt: string;
 }
 
-/** @param account number of the one to look at first; the oldest membership if left out. */
+/** Opens a session. @param account number of the account to show first; the oldest membership if left out. */
 export async function openSession(
   transaction: Transaction<ControlTables>,
   {
@@ -217,8 +196,8 @@ export async function isKnownBrowser(
 }
 
 /**
- * The value for the browser's cookie: the present one if this person has signed in with it before, else a new one. A value
- * planted by somebody else is never reused.
+ * Returns the value for the browser's cookie: the present one if this person has signed in with it before, else a new one.
+ * A value planted by somebody else is never reused.
  */
 async function rememberBrowser(
   transaction: Transaction<ControlTables>,
@@ -244,14 +223,14 @@ export async function forgetBrowsers(
   await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
 }
 
-/** How long a link is kept after its end, so that an operator can see why it was refused. */
+/** Time that a link is kept after its end, so that an operator can see why it was refused. */
 const endedLinkMilliseconds = 7 * dayMilliseconds;
 
-/** To be called from time to time; every sign-in does it too. */
+/** Deletes what has ended. Every sign-in does this, too. */
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write((transaction) => forgetOldRows(transaction, now));
 
-/** Part of a transaction. */
+/** Deletes what has ended, inside a transaction. */
 async function forgetOldRows(transaction: Transaction<ControlTables>, now: number): Promise<void> {
   const before = (milliseconds: number) => new Date(now - milliseconds).toISOString();
   await transaction

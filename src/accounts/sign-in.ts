@@ -20,7 +20,7 @@ interface Attempt {
 }
 
 /**
- * The throttle counts before the password is checked, so that simultaneous attempts are all counted.
+ * Signs a person in. The throttle counts before the password is checked, so that simultaneous attempts are all counted.
  * @throws DomainError `refused` with the same words for a wrong address and a wrong password, `busy`, or TooOften.
  */
 export async function signIn(
@@ -70,7 +70,7 @@ export function confirmPassword(
   }, "known");
 }
 
-/** The same inside `inTurn`. @returns the row whose password it was. */
+/** Checks the password inside `inTurn`. @returns the row of the person. */
 export async function confirmInTurn(
   control: ControlStore,
   hasher: Hasher,
@@ -90,7 +90,7 @@ export async function confirmInTurn(
 }
 
 /**
- * Returns whoever has the address, else the next one in the alphabet or the first: an unknown address has the same
+ * Returns the person with the address, else the next in the alphabet or the first: an unknown address has the same
  * neighbour each time, and whether it is known is one query either way.
  */
 const nearestRow = (
@@ -108,17 +108,12 @@ const nearestRow = (
     })
     .executeTakeFirst();
 
-interface Sender {
-  subjects: Subject[];
-  trust: Trust;
-}
-
-/** Attempts from a browser this person has signed in with are counted separately; all others by address and by network. */
+/** Returns how an attempt is counted: by a browser this person has signed in with, else by address and by network. */
 async function senderOf(
   database: Kysely<ControlTables>,
   row: PersonRow | undefined,
   { address, client, now }: Omit<Attempt, "password">,
-): Promise<Sender> {
+): Promise<{ subjects: Subject[]; trust: Trust }> {
   const token = client.browserToken;
   if (await isKnownBrowser(database, { token, person: row?.id ?? "", now }))
     return { subjects: [{ kind: "browser", of: `${row!.id} ${token}` }], trust: "known" };
@@ -129,7 +124,7 @@ async function senderOf(
   };
 }
 
-/** Also for an unknown address, so that both cases take one transaction of the same size. */
+/** Notes a failure, also of an unknown address, so that both cases take one transaction of the same size. */
 async function noteFailure(
   transaction: Transaction<ControlTables>,
   row: PersonRow | undefined,

@@ -1,6 +1,6 @@
 /** Signing up: a person asks for a link to their address, follows it, chooses a password and gets an account. */
 import type { Transaction } from "kysely";
-import { operator, service, writeAudit } from "#store/audit.ts";
+import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
@@ -14,15 +14,15 @@ import {
   useLink,
   useUpLinks,
 } from "./one-time-links.ts";
-import { checkPassword, type Passwords } from "./passwords.ts";
-import { readAddress, findPerson, insertPerson, refuseTaken } from "./people.ts";
+import { hashNew, type Passwords } from "./passwords.ts";
+import { readAddress, findPerson, insertPerson } from "./people.ts";
 import { openSession, type OpenedSession } from "./sessions.ts";
 import { admit, networksOf } from "./throttle.ts";
 
 /**
- * An address that is known gets the same response and the same work: it is mailed a link to choose a new password
- * instead. Only the reader of that mail learns which.
- * @throws DomainError `invalid` for what is no address, or TooOften.
+ * Makes a link to sign up. A known address gets the same response and the same work: it is mailed a link to choose a new
+ * password instead. Only the reader of that mail learns which.
+ * @throws DomainError `invalid` if the text is no address, or TooOften.
  */
 export async function requestSignUp(
   control: ControlStore,
@@ -41,29 +41,10 @@ export async function requestSignUp(
   });
 }
 
-/** The link an operator hands out. @throws DomainError `invalid`, or `conflict` for an address that has an account. */
-export async function makeSignUpLink(
-  control: ControlStore,
-  { address: text, now }: { address: string; now: number },
-): Promise<MadeLink> {
-  const address = readAddress(text);
-  return control.write(async (transaction) => {
-    await refuseTaken(transaction, address.folded);
-    const made = await makeLink(transaction, { kind: "sign-up", address, now });
-    await writeAudit(transaction, {
-      actor: operator,
-      action: "person.sign_up_asked",
-      subject: made.id,
-      now,
-    });
-    return made;
-  });
-}
-
 export interface Completion {
   token: string;
   password: string;
-  /** The name of the account; null for the part of the address before the @. */
+  /** Name of the account; null for the part of the address before the @. */
   accountName: string | null;
   client: Client;
   now: number;
@@ -80,15 +61,14 @@ export async function completeSignUp(
   { token, password, accountName, client, now }: Completion,
 ): Promise<OpenedSession & { accountId: string }> {
   const { email } = await lookAtLink(control, token, now);
-  checkPassword(password, email);
-  const hashed = await passwords.inTurn((hasher) => hasher.hash(password), "clean");
+  const hashed = await hashNew(passwords, password, email);
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "sign-up", now });
     return settle(transaction, { link, hashed, accountName, client, now });
   });
 }
 
-/** Shared by signing up and by following an invitation to an account of one's own. */
+/** Makes a person and an account of theirs, for a link to sign up and for an invitation to an account of one's own. */
 export async function settle(
   transaction: Transaction<ControlTables>,
   {

@@ -7,24 +7,24 @@ import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import type { Client } from "./client.ts";
 
-/** What attempts are counted by. Each counts as a failure until it is forgiven, so simultaneous attempts all count. */
+/** Subject that attempts are counted by. Each counts as a failure until it is forgiven, so simultaneous attempts all count. */
 export interface Subject {
   kind: "address" | "browser" | "person" | "network" | "site" | "mail";
-  /** Such as the folded address; only a hash of it is stored. */
+  /** Value, such as the folded address; only a hash of it is stored. */
   of: string;
 }
 
 const longestWaitMilliseconds = 15 * minuteMilliseconds;
 const firstWaitMilliseconds = 1000;
-/** After these come waits of 1 s, 2 s, 4 s and so on, up to 15 minutes. */
+/** Failures without a wait. After these come waits of 1 s, 2 s, 4 s and so on, up to 15 minutes. */
 const freeFailures = 5;
-/** These have a number of attempts in a window instead, which begins with the first. */
+/** Subjects with a number of attempts in a window instead, which begins with the first. */
 const windowed: Partial<Record<Subject["kind"], { tries: number; milliseconds: number }>> = {
   network: { tries: 20, milliseconds: 15 * minuteMilliseconds },
   site: { tries: 100, milliseconds: 15 * minuteMilliseconds },
   mail: { tries: 3, milliseconds: hourMilliseconds },
 };
-/** After a day without an attempt, the count starts again. */
+/** Time without an attempt after which the count starts again. */
 const forgottenMilliseconds = dayMilliseconds;
 
 interface Count {
@@ -145,7 +145,7 @@ async function keep(
 
 const nameOf = ({ kind, of }: Subject) => `${kind}:${hash("sha256", of, "base64url")}`;
 
-/** The refusal of an attempt that comes too soon after others, with the time to wait. */
+/** Refusal of an attempt that comes too soon after others, with the time to wait. */
 export class TooOften extends DomainError {
   /** At least 1. */
   readonly retryAfterSeconds: number;

@@ -1,7 +1,7 @@
 /** Keys, accounts, people and rights that ended after a backup was made. A restore would otherwise bring them back. */
 import type { Transaction } from "kysely";
 import { closeRows } from "#accounts/accounts.ts";
-import { deleteRows } from "#accounts/delete-person.ts";
+import { deleteRows } from "#accounts/personal-data.ts";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type {

@@ -13,8 +13,7 @@ import { invite, listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
-import { makeResetLink } from "#accounts/change-password.ts";
-import { makeSignUpLink } from "#accounts/sign-up.ts";
+import { makeResetLink } from "#accounts/credentials.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { operator } from "#store/audit.ts";
 import type { Role } from "#store/control-tables.ts";
@@ -38,9 +37,9 @@ const address = argument("<address>", "e-mail address of the person");
 
 const create = command({
   name: "create",
-  description: "make an account, which owns keys and which the quota is counted by",
+  description: "make an account, which owns keys and has a quota",
   options: {
-    name: neededOption("--name <name>", "what it is called; unique, whatever the letter case"),
+    name: neededOption("--name <name>", "its name; unique in any letter case"),
     ...quotaOptions,
   },
   example: "accounts create --name Acme --per-day 20000",
@@ -191,7 +190,7 @@ const members = command({
     ),
 });
 
-/** What the three commands that make a link print. */
+/** Output of the commands that make a link. */
 const shownLink = {
   json: ({ email, link, expiresAt }: ShownLink) => ({
     address: email,
@@ -217,7 +216,7 @@ const inviteCommand = command({
     account: option("--account <account>", "name or id; an account of their own if left out"),
     role: choice(
       "--role <role>",
-      "what they become in the account (default: owner where it has none, else member)",
+      "their role in the account (default: owner if it has none, else member)",
       ["owner", "member"],
     ),
   },
@@ -248,16 +247,6 @@ const resetLink = command({
   ...shownLink,
 });
 
-const signUpLink = command({
-  name: "sign-up-link",
-  description: "print a link with which somebody makes an account of their own",
-  args: { address },
-  example: "accounts sign-up-link ada@example.com",
-  run: ({ address }, context) =>
-    makeLink(context, (control) => makeSignUpLink(control, { address, now: context.now() })),
-  ...shownLink,
-});
-
 async function makeLink(
   context: CliContext,
   make: (control: ControlStore) => Promise<MadeLink>,
@@ -267,7 +256,7 @@ async function makeLink(
   return { ...made, link: linkUrl(base, made.token) };
 }
 
-/** `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault where no account page would be served. */
+/** Returns `PUBLIC_URL`, or where this machine reaches the service. @throws CommandFault if no account page would be served. */
 function baseUrl({ environment }: CliContext): string {
   const { publicUrl, host, port } = readConfig(environment);
   if (publicUrl !== null) return publicUrl;
@@ -295,5 +284,4 @@ export const accountCommands = family("accounts", "make accounts and change what
   members,
   inviteCommand,
   resetLink,
-  signUpLink,
 ]);

@@ -19,7 +19,7 @@ export const backupCommand = command({
       "--control",
       "accounts, keys, people and the audit log alone, for every few minutes",
     ),
-    requests: flag("--requests", "the request log, too, which may be large"),
+    requests: flag("--requests", "also the request log, which may be large"),
     force: flag("--force", "replace a file of this name"),
   },
   example: "backup /var/backups/gp-records.tar",

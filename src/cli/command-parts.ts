@@ -16,13 +16,11 @@ import { requestCommands } from "./requests.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 import { usageCommands } from "./usage.ts";
-import { vocabularyCommand } from "./vocabulary.ts";
 
 export const commandParts: readonly AddCommands[] = [
   serveCommand,
   importCommands,
   datasetCommands,
-  vocabularyCommand,
   exportCommand,
   instancesCommand,
   accountCommands,

@@ -1,17 +1,17 @@
-/** What a command is: what it takes, does and prints, in one declaration. */
+/** Makes a command from one declaration of its parameters, its work and its output. */
 import { Argument, type Command, Option } from "commander";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 
-/** What a command takes from its process, passed in so that tests can pass their own. */
+/** Process of a command, passed in so that tests can pass their own. */
 export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The file that some of the environment was read from, if there is one. */
+  /** File that part of the environment was read from, if there is one. */
   readonly environmentFile?: EnvironmentFile | null;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** One or more whole lines to standard output, without the last line break. */
+  /** Prints one or more whole lines to standard output. @param text without the last line break. */
   readonly print: (text: string) => void;
-  /** The same to standard error. */
+  /** Prints the same to standard error. */
   readonly reportError: (text: string) => void;
 }
 
@@ -21,13 +21,13 @@ export type AddCommands = (program: Command, context: CliContext) => void;
 /** An argument or an option, and how its value is read. */
 interface Parameter<Value> {
   of: Argument | Option;
-  /** @param given what commander found; undefined for a parameter that was left out. */
+  /** Reads the value. @param given as commander found it; undefined if the parameter was left out. */
   read(given: unknown): Value;
 }
 
 type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** The values of parameters, by their names. */
+/** Values of parameters, by their names. */
 export type Values<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer Value> ? Value : never;
 };
@@ -43,35 +43,31 @@ type ArgumentValue<Name extends string> = Name extends `${string}...${string}`
     ? string | undefined
     : string;
 
-/** @param name `<name>`, `[name]` for one that may be left out, `<names...>` for several. */
+/** Declares an argument. @param name `<name>`, `[name]` if it may be left out, `<names...>` for several. */
 export const argument = <Name extends string>(name: Name, description: string) =>
   parameter<ArgumentValue<Name>>(new Argument(name, description));
 
-/** An option without a value. @param others names of options that cannot stand beside it. */
+/** Declares an option without a value. @param others names of options that cannot stand beside it. */
 export const flag = (name: string, description: string, ...others: string[]) => ({
   of: new Option(name, description).conflicts(others),
   read: (given: unknown) => given === true,
 });
 
-/** @param parse throws InvalidArgumentError; without it the value is the text. */
-export function option(name: string, description: string): Parameter<string | undefined>;
-export function option<Value>(
+/** Declares an option. @param parse throws InvalidArgumentError; without it the value is the text. */
+export function option<Value = string>(
   name: string,
   description: string,
-  parse: (text: string) => Value,
-): Parameter<Value | undefined>;
-export function option(name: string, description: string, parse?: (text: string) => unknown) {
+  parse?: (text: string) => Value,
+): Parameter<NoInfer<Value> | undefined> {
   return parameter(optionOf(name, description, parse));
 }
 
-/** The same for an option that cannot be left out. */
-export function neededOption(name: string, description: string): Parameter<string>;
-export function neededOption<Value>(
+/** Declares an option that cannot be left out. */
+export function neededOption<Value = string>(
   name: string,
   description: string,
-  parse: (text: string) => Value,
-): Parameter<Value>;
-export function neededOption(name: string, description: string, parse?: (text: string) => unknown) {
+  parse?: (text: string) => Value,
+): Parameter<NoInfer<Value>> {
   return parameter(optionOf(name, description, parse).makeOptionMandatory());
 }
 
@@ -80,7 +76,7 @@ function optionOf(name: string, description: string, parse?: (text: string) => u
   return parse === undefined ? made : made.argParser(parse);
 }
 
-/** An option that takes one of some words. */
+/** Declares an option that takes one of some words. */
 export const choice = <const Word extends string>(
   name: string,
   description: string,
@@ -90,27 +86,27 @@ export const choice = <const Word extends string>(
 interface Declaration<Args extends Parameters, Options extends Parameters, Result> {
   name: string;
   description: string;
-  /** In their order. */
+  /** Arguments, in their order. */
   args?: Args;
   options?: Options;
-  /** A call to paste, without the name of the program. */
+  /** Call to paste, without the name of the program. */
   example: string;
-  /** Null where it has printed all there is by itself. */
+  /** Does the work. Returns null if it has printed everything itself. */
   run(
     input: Values<Args> & Values<Options>,
     context: CliContext,
   ): Result | null | Promise<Result | null>;
-  /** What `--json` prints, if it is not the result itself. */
+  /** Returns the output of `--json`, if it is not the result itself. */
   json?(result: Result, input: Values<Args> & Values<Options>): unknown;
-  /** What people read; a command without it prints by itself, and has no `--json`. */
+  /** Returns the text for people. A command without it prints by itself, and has no `--json`. */
   text?(result: Result, input: Values<Args> & Values<Options>, context: CliContext): string;
-  /** What the command fails with once its result is printed. */
+  /** Returns the error that the command fails with once its result is printed, or null. */
   fault?(result: Result, context: CliContext): unknown;
-  /** Whether standard output holds something else, so that the result goes to standard error. */
+  /** Does standard output carry something else, so that the result goes to standard error? */
   isAside?(input: Values<Args> & Values<Options>): boolean;
 }
 
-export const jsonFlag = flag("--json", "print the result as JSON");
+const jsonFlag = flag("--json", "print the result as JSON");
 
 export const command =
   <
@@ -152,7 +148,7 @@ export const command =
     });
   };
 
-/** Commands that share their first word. */
+/** Makes a family of commands, which share their first word. */
 export const family =
   (name: string, description: string, members: readonly AddCommands[]): AddCommands =>
   (program, context) => {

@@ -5,48 +5,41 @@ import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
 
-/** @throws ConfigFault if any setting is wrong. */
+/** Returns DATA_DIR. @throws ConfigFault if any setting is wrong. */
 export const dataDirOf = ({ environment }: CliContext): string => readConfig(environment).dataDir;
 
-/** Creates the store and migrates its schema if needed, unless it is a database. What opens a store is loaded here, for a server needs none of it. */
-export async function withControl<R>(
+/** Opens the control store for some work. Creates it and migrates its schema if needed, unless it is a database. */
+export const withControl = <R>(
   context: CliContext,
   work: (control: ControlStore) => Promise<R>,
-): Promise<R> {
-  const { openControl } = await import("#store/stores.ts");
-  const config = settledConfig(context);
-  const control = await openControl(config.dataDir, config);
-  try {
-    return await work(control);
-  } finally {
-    await control.close();
-  }
-}
+): Promise<R> => withStore(context, ({ openControl }) => openControl, work);
 
-export async function withUsage<R>(
+export const withUsage = <R>(
   context: CliContext,
   work: (usage: UsageStore) => Promise<R>,
-): Promise<R> {
-  const { openUsage } = await import("#store/stores.ts");
-  const config = settledConfig(context);
-  const usage = await openUsage(config.dataDir, config);
-  try {
-    return await work(usage);
-  } finally {
-    await usage.close();
-  }
-}
+): Promise<R> => withStore(context, ({ openUsage }) => openUsage, work);
 
-/** Finishes a restore that was killed half-way, before anybody reads or writes a store. */
-function settledConfig({ environment }: CliContext): Config {
+type Stores = typeof import("#store/stores.ts");
+
+/** Finishes a restore that was killed half-way before it opens a store, whose code a server needs none of. */
+async function withStore<S extends ControlStore | UsageStore, R>(
+  { environment }: CliContext,
+  openOf: (stores: Stores) => (dataDir: string, config: Config) => Promise<S>,
+  work: (store: S) => Promise<R>,
+): Promise<R> {
   const config = readConfig(environment);
   finishRestore(config.dataDir);
-  return config;
+  const store = await openOf(await import("#store/stores.ts"))(config.dataDir, config);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
 }
 
 /** A change of datasets, which are files outside the control store. */
 interface Change {
-  /** The operator if left out. */
+  /** Actor; the operator if left out. */
   actor?: Actor;
   action: AuditAction;
   subject: string;

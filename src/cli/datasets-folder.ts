@@ -11,7 +11,7 @@ import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 
-/** @throws CommandFault `usage` where the folder cannot be made or used. */
+/** Opens the datasets of a folder. @throws CommandFault `usage` if the folder cannot be made or used. */
 export function openDatasets(dataDir: string): Catalogue {
   const folder = join(dataDir, "datasets");
   try {
@@ -25,7 +25,7 @@ export function openDatasets(dataDir: string): Catalogue {
 
 export const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
 
-/** The version that was named, else the current one. @throws CommandFault where there is none. */
+/** Returns the version that was named, else the current one. @throws CommandFault if there is none. */
 export function chosenVersion(list: DatasetList, named: string | undefined): string {
   const version = named ?? list.currentVersion();
   if (version === null) throw new CommandFault(exitCodes.conflict, noDataset);
@@ -60,8 +60,8 @@ async function withStore<R>(context: CliContext, work: Work<R>, isChange: boolea
 }
 
 /**
- * The error to throw for one that reading or writing below the folder threw: a one-line fault, or the same error.
- * @param setting that names the folder.
+ * Returns the error to throw if reading or writing below the folder failed: a one-line fault, or the same error.
+ * @param setting name of the setting that names the folder.
  */
 export function dataFolderFault(error: unknown, dataDir: string, setting = "DATA_DIR"): unknown {
   const { code, path = dataDir, syscall } = error as NodeJS.ErrnoException;

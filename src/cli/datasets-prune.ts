@@ -1,4 +1,4 @@
-/** Deletes old datasets after each publication, and says what of them is kept. */
+/** Deletes old datasets after each publication, and says which ones are kept. */
 import { readConfig } from "#config.ts";
 import type { Pruned } from "#datasets/prune.ts";
 import type { DatasetStore } from "#datasets/store.ts";
@@ -12,10 +12,10 @@ export const freedBytes = ({ removed }: Pruned) =>
 export const countText = ({ removed: { length } }: Pruned) =>
   `${length} dataset${length === 1 ? "" : "s"}`;
 
-/** What was deleted after a publication, as its command reports it. */
+/** Datasets deleted after a publication, as its command reports them. */
 export interface Cleared {
   versions: string[];
-  /** A sentence; empty where nothing was deleted. */
+  /** Sentence; empty if nothing was deleted. */
   text: string;
 }
 

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
-import type { Change, ChangeCounts, Side } from "#datasets/diff.ts";
+import type { Side } from "#datasets/diff.ts";
 import { type Generation, isOutdated, isStaged } from "#datasets/generation.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { type AuditAction, operator } from "#store/audit.ts";
@@ -23,7 +23,7 @@ const versionArgument = argument("<version>", "as `datasets list` shows it");
 
 const list = command({
   name: "list",
-  description: "all datasets, oldest first",
+  description: "list all datasets, oldest first",
   example: "datasets list",
   run: (_, context) =>
     lookAtDatasets(context, async (store) => {
@@ -58,7 +58,7 @@ const recordTotal = ({ records }: Generation) => Object.values(records).reduce((
 
 const show = command({
   name: "show",
-  description: "all that is known of one dataset",
+  description: "show everything known of one dataset",
   args: { version: argument("[version]", "the current one if left out") },
   example: "datasets show",
   run: ({ version: named }, context) =>
@@ -93,7 +93,7 @@ const show = command({
 
 const diff = command({
   name: "diff",
-  description: "what was added, changed, removed and merged from one dataset to another",
+  description: "compare two datasets: records added, changed, removed and merged",
   args: {
     givenFrom: argument(
       "[from]",
@@ -111,7 +111,7 @@ const diff = command({
   example: "datasets diff",
   run: ({ givenFrom, givenTo, ndjson }, context) =>
     lookAtDatasets(context, async (store) => {
-      const { diffGenerations } = await import("#datasets/diff.ts");
+      const { diffGenerations, openChangeCounts } = await import("#datasets/diff.ts");
       const { chosenBefore } = await import("#datasets/choose.ts");
       const kept = await store.read();
       const from = givenFrom ?? chosenBefore(kept).version;
@@ -121,61 +121,28 @@ const diff = command({
         path: await store.open(version),
       });
       const changes = diffGenerations(await sideOf(from), await sideOf(to));
-      if (!ndjson) return { from, to, ...(await summaryOf(changes)) };
-      for (const change of changes) context.print(JSON.stringify(change));
-      return null;
+      const counts = openChangeCounts();
+      for (const change of changes)
+        if (ndjson) context.print(JSON.stringify(change));
+        else counts.add(change);
+      return ndjson ? null : { from, to, counts: counts.rows() };
     }),
-  text: ({ counts, examples }) =>
-    counts.length === 0
-      ? "The two datasets have the same records."
-      : `${countTable(counts)}\n\n${examples.map(exampleText).join("\n")}\n\n--ndjson lists all of them, with the values that differ.`,
+  text: ({ counts }) => {
+    if (counts.length === 0) return "The two datasets have the same records.";
+    const changes = ["added", "changed", "removed", "merged"] as const;
+    const rows = counts.map((row) => [
+      row.record,
+      row.source,
+      ...changes.map((change) => row[change].toLocaleString("en-US")),
+    ]);
+    return `${table(["record", "source", ...changes], rows)}\n\n--ndjson lists all of them, with the values that differ.`;
+  },
 });
-
-type CountRow = { record: string; source: string } & ChangeCounts;
-
-/** Examples of each change of each kind of record. */
-const examplesMax = 3;
-
-async function summaryOf(changes: Iterable<Change>) {
-  const { changeKinds, openChangeCounts } = await import("#datasets/diff.ts");
-  const counts = openChangeCounts();
-  const shown = new Map<string, Change[]>();
-  for (const change of changes) {
-    counts.add(change);
-    const key = `${change.record} ${change.change}`;
-    const examples = shown.get(key) ?? [];
-    if (examples.length < examplesMax) shown.set(key, [...examples, change]);
-  }
-  const rows: readonly CountRow[] = counts.rows();
-  const records = new Set(rows.map(({ record }) => record));
-  const examples = [...records].flatMap((record) =>
-    changeKinds.flatMap((change) => shown.get(`${record} ${change}`) ?? []),
-  );
-  return { counts: rows, examples };
-}
-
-const countTable = (rows: readonly CountRow[]) =>
-  table(
-    ["record", "source", "added", "changed", "removed", "merged"],
-    rows.map(({ record, source, ...counts }) => [
-      record,
-      source,
-      ...[counts.added, counts.changed, counts.removed, counts.merged].map((one) =>
-        one.toLocaleString("en-US"),
-      ),
-    ]),
-  );
-
-function exampleText({ change, record, id, name, members, into }: Change): string {
-  const now = into === undefined ? "" : ` into ${into}`;
-  const which = members === undefined ? now : `: ${Object.keys(members).join(", ")}`;
-  return onOneLine(`${change} ${record} ${id} ${name}${which}`);
-}
 
 const verify = command({
   name: "verify",
   description:
-    "check every dataset: its file against its SHA-256, what is known of it, and all records and links in it",
+    "check every dataset: its file against its SHA-256, its metadata, and all its records and links",
   args: { versions: argument("[versions...]", "only these") },
   example: "datasets verify",
   run: ({ versions }, context) =>
@@ -214,7 +181,7 @@ const verify = command({
 
 const publish = command({
   name: "publish",
-  description: "serve this dataset; a running server takes it over within two seconds",
+  description: "serve a dataset; a running server takes it over within two seconds",
   args: { version: versionArgument },
   options: {
     discardsNewer: flag(
@@ -238,7 +205,7 @@ const publish = command({
 
 const rollback = command({
   name: "rollback",
-  description: "serve the dataset again that was served before the current one was published",
+  description: "return to the dataset that was served before the current one was published",
   example: "datasets rollback",
   run: (_, context) =>
     choose(context, "dataset.rolled_back", async (store) => {
@@ -279,14 +246,14 @@ function parseKeep(text: string): number {
 const prune = command({
   name: "prune",
   description:
-    "delete old datasets; never the current one, one that is pinned, nor what a server may be opening",
+    "delete old datasets, but never the current one, a pinned one, or one that a server may be opening",
   options: {
     keep: option(
       "--keep <n>",
       "how many of those published are kept, the newest (default: DATASETS_KEEP)",
       parseKeep,
     ),
-    isDryRun: flag("--dry-run", "tell what would be deleted and delete nothing"),
+    isDryRun: flag("--dry-run", "show what would be deleted, and delete nothing"),
   },
   example: "datasets prune --keep 3 --dry-run",
   run: async ({ keep: given, isDryRun }, context) => {
@@ -332,7 +299,7 @@ const pin = command({
 
 const unpin = command({
   name: "unpin",
-  description: "let a dataset go that was pinned, once it is old enough",
+  description: "let a pinned dataset go once it is old enough",
   args: { version: versionArgument },
   example: "datasets unpin 20261120T030000Z-9f3c2a7e",
   run: ({ version }, context) => changePin(context, version, false),

@@ -1,5 +1,5 @@
-/** What `serve --demo` adds to `serve`: its settings, invented records, and a key for the person at this machine. */
-import { readFileSync, rmSync } from "node:fs";
+/** The extras of `serve --demo`: its settings, invented records, and a key for the person at this machine. */
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount, findAccount } from "#accounts/accounts.ts";
 import { type Config, ConfigFault, isLoopback } from "#config.ts";
@@ -10,7 +10,7 @@ import type { DemoSize } from "#demo/invent.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { service, writeAudit } from "#store/audit.ts";
-import { dayMilliseconds, minuteMilliseconds } from "#store/durations.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
@@ -20,7 +20,7 @@ const demoAccount = "demo";
 const keyLifetimeMilliseconds = dayMilliseconds;
 
 /**
- * The settings of a demo: everyone may sign up without reading mail, and only errors are logged unless LOG_LEVEL is set.
+ * Returns the settings of a demo: everyone may sign up without reading mail, and only errors are logged unless LOG_LEVEL is set.
  * @throws ConfigFault where others than this machine could reach the demo.
  */
 export function demoConfig(config: Config, environment: CliContext["environment"]): Config {
@@ -38,19 +38,19 @@ export function demoConfig(config: Config, environment: CliContext["environment"
   return Object.freeze({ ...config, isDemo: true, signUp: "open", logLevel });
 }
 
-export interface DemoKey {
+interface DemoKey {
   key: string;
   /** RFC 3339. */
   expiresAt: string;
 }
 
-export interface Demo extends DemoKey {
-  /** How many records were invented; 0 where there were some already. */
+interface Demo extends DemoKey {
+  /** Number of records that were invented; 0 if there were some already. */
   inventedCount: number;
 }
 
 /**
- * Real records are left alone: only an empty data folder is filled.
+ * Fills an empty data folder with invented records, and finds or makes the key of the demo.
  * @param size what `inventRecords` makes; the whole demo if left out.
  */
 export async function prepareDemo(
@@ -59,46 +59,10 @@ export async function prepareDemo(
   size?: Readonly<DemoSize>,
 ): Promise<Demo> {
   const inventedCount = await inventIfEmpty(dataDir, now, size);
-  return withDemoStore(dataDir, async (control) => {
-    if (inventedCount > 0) await noteInvented(control, dataDir, now);
-    return { ...(await demoKey(control, dataDir, now)), inventedCount };
-  });
-}
-
-/**
- * Makes and prints another key whenever the present one has expired, for as long as a demo runs.
- * @returns a function that ends it.
- */
-export function renewDemoKey(
-  { dataDir }: Config,
-  present: DemoKey,
-  { now, print, reportError }: CliContext,
-): () => void {
-  let { key, expiresAt } = present;
-  const renew = async () => {
-    if (now() < Date.parse(expiresAt)) return;
-    const made = await withDemoStore(dataDir, (control) => demoKey(control, dataDir, now()));
-    if (made.key !== key)
-      print(`The key has expired. A new one, until ${timeText(made)}: ${made.key}`);
-    ({ key, expiresAt } = made);
-  };
-  // Not one timer for the end: a sleeping machine stops its timers, and the key expires by the clock.
-  const timer = setInterval(() => {
-    renew().catch(({ message }: Error) =>
-      reportError(`error: no new key could be made: ${message}`),
-    );
-  }, minuteMilliseconds);
-  timer.unref();
-  return () => clearInterval(timer);
-}
-
-async function withDemoStore<R>(
-  dataDir: string,
-  work: (control: ControlStore) => Promise<R>,
-): Promise<R> {
   const control = await openControl(dataDir);
   try {
-    return await work(control);
+    if (inventedCount > 0) await noteInvented(control, dataDir, now);
+    return { ...(await demoKey(control, dataDir, now)), inventedCount };
   } catch (error) {
     throw dataFolderFault(error, dataDir);
   } finally {
@@ -157,17 +121,17 @@ async function noteInvented(control: ControlStore, dataDir: string, now: number)
   );
 }
 
-/** The store has only digests, so the key that later starts print again is kept in a file for its owner alone. */
+/** Returns the file of the key that later starts print again, for its owner alone: the store has only digests. */
 const keyFile = (dataDir: string) => join(dataDir, "demo.key");
 
-/** The key made at an earlier start, or a new one where that has ended or its file is gone. */
+/** Returns the key made at an earlier start, or a new one if that has ended or its file is gone. */
 async function demoKey(control: ControlStore, dataDir: string, now: number): Promise<DemoKey> {
   const kept = await findKeptKey(control, dataDir, now);
   if (kept !== null) return kept;
   const account =
     (await findAccount(control.database, demoAccount)) ??
     (await createAccount(control, { name: demoAccount, quotas: {}, actor: service, now }));
-  // Whoever removes the file wants another key in place of the one in it.
+  // Removing the file asks for another key in place of the one in it.
   for (const lost of await listKeys(control, { accountNumber: account.number, now }))
     if (lost.isDemo && isLive(lost)) await revokeKey(control, lost.id, now, service);
   const expiresAt = now + keyLifetimeMilliseconds;
@@ -179,28 +143,20 @@ async function demoKey(control: ControlStore, dataDir: string, now: number): Pro
   return { key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-/** Null where the store does not have it, as after a restore, or it no longer works. */
+/** Returns null if the store does not have the key, as after a restore, or it no longer works. */
 async function findKeptKey(
   control: ControlStore,
   dataDir: string,
   now: number,
 ): Promise<DemoKey | null> {
-  const key = readKeyFile(keyFile(dataDir));
+  const file = keyFile(dataDir);
+  const key = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
   const reading = readKey(key);
   if ("fault" in reading) return null;
   const [found] = await listKeys(control, { digest: digestBytes(reading.digest), now });
   if (found === undefined || !found.isDemo || !isLive(found) || found.expiresAt === null)
     return null;
   return { key, expiresAt: found.expiresAt };
-}
-
-function readKeyFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw error;
-  }
 }
 
 export function demoText(address: string, demo: Demo): string {

@@ -1,4 +1,4 @@
-/** Reads NDJSON and drafts its records, the many of a large delivery with the help of other threads. */
+/** Reads NDJSON and drafts its records; those of a large delivery with the help of other threads. */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { DraftedBlock, DraftedEntry } from "#datasets/draft-entry.ts";
@@ -7,13 +7,13 @@ import { knownBytes, type ReadOptions } from "#importers/source-file.ts";
 import { draftBlock } from "./draft-block.ts";
 import type { DraftOrder, DraftReply } from "./draft-worker.ts";
 
-/** A third would wait for the thread that takes what they give. */
+/** Number of workers. A third would wait for the thread that takes their replies. */
 const workerCount = 2;
 
-/** A thread has to load and compile all it runs, which for less than this takes longer than it saves. */
+/** Smallest delivery for workers. To load and compile a thread's code takes longer than it saves for less. */
 const bytesForWorkers = 192 * 1024 * 1024;
 
-/** @throws ImportFault as `readNdjson` does. */
+/** Drafts records, in order. @throws ImportFault as `readNdjson` does. */
 export async function* draftNdjson(
   files: readonly string[],
   options: ReadOptions,
@@ -24,7 +24,7 @@ export async function* draftNdjson(
   else yield* draftInWorkers(files, options, source);
 }
 
-/** The workers start when the first block is asked for, and are ended with the iteration. */
+/** Drafts records in workers, which start with the first block and end with the iteration. */
 export async function* draftInWorkers(
   files: readonly string[],
   options: ReadOptions,
@@ -41,7 +41,7 @@ export async function* draftInWorkers(
 }
 
 interface DraftWorker {
-  /** @returns what it makes of the block, which it takes over. */
+  /** Drafts a block, whose bytes it takes over. */
   draft(block: LineBlock): Promise<DraftedBlock>;
   close(): Promise<unknown>;
 }
@@ -55,7 +55,7 @@ interface Waiting {
 
 function startWorker(workerData: DraftOrder): DraftWorker {
   const worker = new Worker(new URL("./draft-worker.ts", import.meta.url), { workerData });
-  /** A worker answers in the order it is asked. */
+  /** Blocks under way. A worker answers in the order in which it is asked. */
   const waiting: Waiting[] = [];
   let fault: Error | null = null;
   const fail = (error: Error) => {

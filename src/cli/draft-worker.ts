@@ -8,7 +8,7 @@ export interface DraftOrder {
   source: string;
 }
 
-/** What became of a block; its entries as JSON, which is cheaper to hand over than objects. */
+/** A drafted block; its entries as JSON, which is cheaper to hand over than objects. */
 export interface DraftReply {
   entries: string;
   packed: PackedRecords;

@@ -34,7 +34,7 @@ const options = {
     "how the files are encoded; utf-8 unless the mapping says",
     encodings,
   ),
-  isDryRun: flag("--dry-run", "tell what would change and change nothing"),
+  isDryRun: flag("--dry-run", "show what would change, and change nothing"),
   isStaged: flag("--stage", "build and check, but leave it to be published later", "dryRun"),
   rejectedMax: parameter<RejectedMax>(
     new Option(
@@ -60,7 +60,7 @@ const options = {
 
 type Given = Values<typeof args> & Values<typeof options>;
 
-/** What every format prints and fails with. */
+/** Output and failures of every format. */
 const outcome = {
   json: importJson,
   text: importText,
@@ -69,7 +69,7 @@ const outcome = {
 
 const ndjson = command({
   name: "ndjson",
-  description: "canonical records, one JSON object a line (docs/importing.md)",
+  description: "import canonical records, one JSON object a line (docs/importing.md)",
   args,
   options,
   example: "import ndjson records.ndjson --source own",
@@ -83,7 +83,7 @@ const ndjson = command({
 
 const csv = command({
   name: "csv",
-  description: "rows of a table, through a mapping file (docs/importing.md)",
+  description: "import rows of a table, through a mapping file (docs/importing.md)",
   args,
   options: {
     ...options,
@@ -108,7 +108,7 @@ export const importCommands = family(
 interface Imported {
   given: Given;
   result: ImportResult;
-  /** What was deleted after the publication. */
+  /** Datasets deleted after the publication. */
   cleared: Cleared;
 }
 
@@ -225,7 +225,7 @@ function importRefusal({
   }
 }
 
-/** Lines of a kind a person is shown; `--json` has up to a thousand. */
+/** Most lines of a kind that a person is shown; `--json` has up to a thousand. */
 const shownMax = 20;
 
 function importJson({ given: { source, isMerge }, result, cleared }: Imported): object {
@@ -288,7 +288,7 @@ function importText({ given: { source }, result, cleared }: Imported): string {
   return lines.join("\n");
 }
 
-/** Without it, people who add records to the demo read of thousands removed and not why. */
+/** Says why thousands of records are removed, for people who add records to the demo. */
 const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
   droppedCount === 0
     ? []
@@ -315,7 +315,7 @@ function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>)
   return ["Next:", ...steps.map((step) => `  ${step}`)];
 }
 
-/** Records of the new dataset that were in the one before just so; null where there is none. */
+/** Returns the number of records that are as they were in the dataset before; null if there is none. */
 function unchangedOf({ records, changes }: ImportResult): number | null {
   if (records === null) return null;
   const total = Object.values(records).reduce((a, b) => a + b);

@@ -7,7 +7,8 @@ import { table, timeText } from "./output.ts";
 
 export const instancesCommand = command({
   name: "instances",
-  description: "the servers on the database that DATABASE_URL names, and what each one serves",
+  description:
+    "list the servers on the database of DATABASE_URL, and the dataset that each one serves",
   example: "instances --json",
   run: async (_, context) => {
     if (readConfig(context.environment).databaseUrl === null)

@@ -19,7 +19,7 @@ const create = command({
   description: "make a key; it is shown this once and stored nowhere",
   options: {
     account: neededOption("--account <account>", "name or id of the account that owns it"),
-    name: neededOption("--name <name>", "what it is for"),
+    name: neededOption("--name <name>", "its purpose"),
     expires: option(
       "--expires <duration>",
       "how long it is valid, such as 90d, or never (default: never)",

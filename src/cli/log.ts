@@ -12,10 +12,10 @@ export interface ServerLog {
   close(): Promise<void>;
 }
 
-/** The most that is buffered for a slow reader; further lines are dropped. */
+/** Most bytes buffered for a slow reader; further lines are dropped. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const closeMilliseconds = 500;
-/** A write takes another thread and a turn of the event loop, so one for each turn cost a tenth of a request. */
+/** Time that lines are gathered. A write takes another thread and a turn of the event loop: a tenth of a request. */
 const gatherMilliseconds = 20;
 
 export function openLog(level: string): ServerLog {
@@ -42,8 +42,8 @@ export function openLog(level: string): ServerLog {
 }
 
 /**
- * Keeps the order of all lines: what is written comes after what was gathered.
- * @param write is given one or more whole lines at a time.
+ * Gathers lines, and keeps their order: a line that is written comes after those gathered.
+ * @param write takes one or more whole lines at a time.
  */
 export function gatherLines(
   write: (lines: string) => void,

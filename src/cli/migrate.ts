@@ -6,7 +6,7 @@ import { withControl } from "./data-dir.ts";
 export const migrateCommand = command({
   name: "migrate",
   description:
-    "bring the schema of DATABASE_URL up to date, which nothing else does; a file in DATA_DIR is brought so at each start, too",
+    "bring the schema of DATABASE_URL up to date, which nothing else does; a file in DATA_DIR is updated at each start",
   example: "migrate",
   run: async (_, context) => {
     const { databaseUrl, dataDir } = readConfig(context.environment);

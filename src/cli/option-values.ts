@@ -2,11 +2,11 @@
 import { InvalidArgumentError } from "commander";
 import { quotaMax } from "#limits/policy.ts";
 import type { Quotas } from "#store/control-tables.ts";
+import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { option } from "./command.ts";
 
-const dayStart = /^\d{4}-\d{2}-\d{2}/;
-const momentShape = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
+const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 
 /**
  * Reads a moment. A day is its beginning, and all times are UTC.
@@ -14,20 +14,15 @@ const momentShape = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z
  * @throws InvalidArgumentError saying what a moment looks like; commander puts the option's name before it.
  */
 export function parseMoment(text: string): (now: number) => number {
-  const isTime = dayStart.test(text);
+  const isTime = momentShape.test(text);
   const milliseconds = isTime ? timeOf(text) : ago(text);
   if (Number.isNaN(milliseconds)) throw new InvalidArgumentError(explanation);
   return (now) => (isTime ? milliseconds : now - milliseconds);
 }
 
-/** NaN where there is no such time: Date.parse takes 31 November for the day after the 30th. */
-function timeOf(text: string): number {
-  const milliseconds = momentShape.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(milliseconds)) return milliseconds;
-  return new Date(milliseconds).toISOString().startsWith(text.slice(0, 10))
-    ? milliseconds
-    : Number.NaN;
-}
+/** Returns NaN if there is no such day or time. */
+const timeOf = (text: string): number =>
+  existsInCalendar(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
 
 function ago(text: string): number {
   try {
@@ -40,7 +35,7 @@ function ago(text: string): number {
 const explanation =
   "Write a day or a time of UTC, such as 2026-11-21 or 2026-11-21T09:30Z, or how long ago, such as 24h.";
 
-/** @throws InvalidArgumentError where it is no whole number from 1 to 999999999. */
+/** Reads a count. @throws InvalidArgumentError if it is no whole number from 1 to 999999999. */
 export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new InvalidArgumentError("Write a whole number from 1 to 999999999.");
@@ -51,7 +46,7 @@ const unitMilliseconds = { m: minuteMilliseconds, h: hourMilliseconds, d: dayMil
 const durationShape = /^([1-9][0-9]{0,4})([mhd])$/;
 
 /**
- * Milliseconds of a duration such as `90d`, `24h` or `30m`.
+ * Reads a duration such as `90d`, `24h` or `30m`, in milliseconds.
  * @throws InvalidArgumentError saying what a duration looks like; commander puts the option's name before it.
  */
 function parseDuration(text: string): number {
@@ -63,7 +58,7 @@ function parseDuration(text: string): number {
   return Number(count) * unitMilliseconds[unit as keyof typeof unitMilliseconds];
 }
 
-/** Milliseconds, or `never`: commander would turn a parsed null into an empty text. */
+/** Reads a lifetime in milliseconds, or `never`: commander would turn a parsed null into an empty text. */
 export function parseLifetime(text: string): number | "never" {
   if (text === "never") return text;
   try {
@@ -73,7 +68,7 @@ export function parseLifetime(text: string): number | "never" {
   }
 }
 
-/** Milliseconds; `0` for none at all. */
+/** Reads an overlap in milliseconds; `0` is none at all. */
 export const parseOverlap = (text: string): number => (text === "0" ? 0 : parseDuration(text));
 
 // Not null for "default": commander turns a parsed null into an empty text.
@@ -100,7 +95,7 @@ function parseQuota(text: string): GivenQuota {
   return Number(text);
 }
 
-/** Only the windows that were given; null for those that go back to the default. */
+/** Returns the windows that were given; null for those that go back to the default. */
 export const quotasFrom = (given: {
   readonly [Window in keyof Quotas]: GivenQuota | undefined;
 }): Partial<Quotas> =>

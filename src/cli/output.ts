@@ -1,19 +1,19 @@
-/** What commands print: lines and tables for people, without control characters, and the progress of a long command. */
+/** Output of commands: lines and tables for people, without control characters, and the progress of a long command. */
 
-/** Control characters except the line break, DEL and C1 among them; separators of lines; and what changes the direction of text. */
+/** Control characters except the line break, with DEL and C1; separators of lines; characters that change the direction of text. */
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * The text with `\u001b` for an escape, and so on for everything that a terminal would act upon instead of showing it.
+ * Returns the text with `\u001b` for an escape, and so on for everything that a terminal would obey instead of showing it.
  * JSON stays JSON with the same meaning, because such characters occur only inside its strings.
  */
 export const harmless = (text: string): string =>
   text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** The same, with `\n` for line breaks too: for text that must not begin a line of its own. */
+/** Returns the same with `\n` for line breaks, too: for text that must not begin a line of its own. */
 export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
 
-/** Columns two spaces apart under upper-case headings. @param none what stands in place of a table without rows. */
+/** Returns columns two spaces apart under upper-case headings. @param none text in place of a table without rows. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -35,19 +35,19 @@ export function table(
     .join("\n");
 }
 
-/** `2026-11-21T09:30:00Z` of ISO text with a fraction of a second; a dash where there is no time. */
+/** Returns ISO text without fractions of a second, such as `2026-11-21T09:30:00Z`; a dash if there is no time. */
 export const timeText = (iso: string | null | undefined): string =>
   iso === null || iso === undefined ? "-" : iso.replace(/\.\d+Z$/, "Z");
 
-/** On a terminal one line that is rewritten; elsewhere lines, only on request. */
+/** Progress: on a terminal one line that is rewritten, elsewhere lines, only on request. */
 interface Progress {
-  /** @param what is counted: "lines read". */
+  /** Shows a count. @param what things counted, such as "lines read". */
   show(count: number, what: string): void;
   clear(): void;
 }
 
 interface Options {
-  /** Whether to write a line a second where there is no terminal. */
+  /** Is a line a second written if there is no terminal? */
   isPipedToo?: boolean;
   stream?: Pick<NodeJS.WriteStream, "isTTY" | "write">;
   /** Milliseconds on a monotonic clock. */

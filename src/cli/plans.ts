@@ -5,7 +5,7 @@ import { withControl } from "./data-dir.ts";
 import { table, timeText } from "./output.ts";
 import { quotaOptions, quotasFrom, quotasText } from "./option-values.ts";
 
-/** What `--changes` takes. */
+/** Words that `--changes` takes. */
 const changesOf = { yes: true, no: false, default: null } as const;
 type Say = keyof typeof changesOf;
 const says = Object.keys(changesOf) as Say[];
@@ -21,7 +21,7 @@ const planJson = ({ name, quotas, changes, accounts, createdAt }: Plan) => ({
 
 const set = command({
   name: "set",
-  description: "make a plan, or change what is given of it, from the next request on",
+  description: "make a plan, or change the given parts of it, from the next request on",
   args: { name: argument("<name>", "up to 40 of a-z, 0-9 and -") },
   options: {
     ...quotaOptions,
@@ -78,6 +78,6 @@ const remove = command({
 
 export const planCommands = family(
   "plans",
-  "make plans, which give accounts their quotas; `default` is for all on no other",
+  "manage plans: named quotas for accounts; accounts without a plan use `default`",
   [set, list, remove],
 );

@@ -13,7 +13,7 @@ import type { AddCommands, CliContext } from "./command.ts";
 import { harmless, onOneLine } from "./output.ts";
 
 /**
- * Nothing that a command prints reaches a terminal as a control character, whichever file or argument it comes from.
+ * Runs a command. Nothing that it prints reaches a terminal as a control character, whichever file or argument it comes from.
  * @param args without the program's own name.
  */
 export async function run(
@@ -56,7 +56,7 @@ function emptyProgram({ print, reportError }: CliContext): Command {
     });
 }
 
-/** A command that was called wrongly says where its arguments are listed. */
+/** Makes commands that are called wrongly say where their arguments are listed. */
 function pointToHelp(command: Command, path: string): void {
   const where = `See \`${path} --help\`.`;
   command.configureOutput({
@@ -69,7 +69,7 @@ function pointToHelp(command: Command, path: string): void {
   for (const below of command.commands) pointToHelp(below, `${path} ${below.name()}`);
 }
 
-/** One line for an expected error, a stack trace for a fault of the program. */
+/** Reports an error: an expected one in a line, a fault of the program with a stack trace. */
 function report(error: unknown, { reportError }: CliContext): ExitCode {
   const exitCode = exitCodeOf(error);
   // Commander has reported it already.
@@ -78,7 +78,7 @@ function report(error: unknown, { reportError }: CliContext): ExitCode {
   return exitCode;
 }
 
-/** More than one line only where several things are wrong: a line break in a file or an argument is escaped. */
+/** Returns the lines of an error; several only if several things are wrong. A line break in a file or an argument is escaped. */
 function linesOf(error: unknown, exitCode: ExitCode): readonly string[] {
   const { message = String(error), stack = message } = (error ?? {}) as Partial<Error>;
   if (exitCode === exitCodes.unexpected) return [`unexpected fault: ${stack}`];

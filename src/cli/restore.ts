@@ -13,7 +13,8 @@ import { onOneLine, timeText } from "./output.ts";
 
 export const restoreCommand = command({
   name: "restore",
-  description: "put a backup in place, or elsewhere to move there; no server may run there",
+  description:
+    "restore a backup in place, or into another place to move there; no server may run there",
   args: { file: argument("<file>", "what `backup` made, or - for standard input") },
   options: {
     to: option(
@@ -23,9 +24,9 @@ export const restoreCommand = command({
     replace: flag("--replace", "replace what is in the data folder, and keep it aside"),
     undoesEndings: flag(
       "--undo-revocations",
-      "let keys and accounts work again that were ended after the backup was made",
+      "let keys and accounts that were ended after the backup work again",
     ),
-    isTrial: flag("--dry-run", "check the backup, tell what would change, and change nothing"),
+    isTrial: flag("--dry-run", "check the backup, show what would change, and change nothing"),
   },
   example: "restore /var/backups/gp-records.tar --dry-run",
   run: async ({ file, to, replace, undoesEndings, isTrial }, context) => {

@@ -68,13 +68,8 @@ async function serveDemo(
     throw listenFault(error, config);
   });
   const prepared = await demo.prepareDemo(config, context.now());
-  const endRenewal = demo.renewDemoKey(config, prepared, context);
-  try {
-    // Through the log, which is buffered: printed directly, the text would overtake log lines of the start.
-    await serve(service, config, (address) => log.print(demo.demoText(address, prepared)));
-  } finally {
-    endRenewal();
-  }
+  // Through the log, which is buffered: printed directly, the text would overtake log lines of the start.
+  await serve(service, config, (address) => log.print(demo.demoText(address, prepared)));
 }
 
 async function open(
@@ -113,7 +108,7 @@ async function serve(
 }
 
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-/** A process group and the launcher in it pass on the same signal, within some milliseconds of each other. */
+/** Time in which a signal counts once: a process group and the launcher in it pass on the same one within milliseconds. */
 const repeatMilliseconds = 1000;
 
 /**
@@ -138,12 +133,12 @@ function listenForSignals() {
 }
 
 const firstPassed = 3;
-/** The name of the socket that serves in place of ADMIN_ADDRESS: FileDescriptorName= of its unit. */
+/** Name of the socket in place of ADMIN_ADDRESS: FileDescriptorName= of its unit. */
 const adminName = "admin";
 
 /**
- * The sockets that the process which started this one has opened for it, as sd_listen_fds(3) lays down.
- * @throws CommandFault where they are more than are served.
+ * Returns the sockets that the parent process has opened for this one, as sd_listen_fds(3) defines.
+ * @throws CommandFault if there are more than are served.
  */
 export function passedSockets(
   environment: Readonly<Record<string, string | undefined>>,

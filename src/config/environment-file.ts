@@ -34,10 +34,7 @@ export function withEnvironmentFile(
   const read = readSafely(name, user);
   if (read === null) return { environment, file: null };
   const path = resolve(name);
-  if ("found" in read) {
-    const ignored = { found: read.found, mend: read.mend(path) };
-    return { environment, file: { path, used: [], unknown: [], ignored } };
-  }
+  if ("found" in read) return { environment, file: { path, used: [], unknown: [], ignored: read } };
   const { values } = read;
   const isFree = (one: string) => environment[one] === undefined;
   const used = settingNames.filter(
@@ -55,15 +52,10 @@ export function withEnvironmentFile(
 const counterpartOf = (name: string) =>
   name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`;
 
-interface Refused {
-  found: string;
-  mend(path: string): string;
-}
-
 function readSafely(
   name: string,
   user: number | undefined,
-): { values: NodeJS.Dict<string> } | Refused | null {
+): { values: NodeJS.Dict<string> } | NonNullable<EnvironmentFile["ignored"]> | null {
   try {
     const link = lstatSync(name, { throwIfNoEntry: false });
     if (link === undefined) return null;
@@ -76,19 +68,18 @@ function readSafely(
       if (!stats.isFile() || stats.size > bytesMax)
         return {
           found: `is no regular file of at most ${bytesMax / 1024} KiB`,
-          mend: (path) => `Write the settings into a plain text file, or remove ${path}.`,
+          mend: `Write the settings into a plain text file, or remove ${resolve(name)}.`,
         };
       const stranger = [link.uid, stats.uid].find((uid) => uid !== user && uid !== 0);
       if (user !== undefined && stranger !== undefined)
         return {
           found: `belongs to user ${stranger}, not to the user who runs this command or to root`,
-          mend: (path) =>
-            `If its settings are yours: chown ${link.uid === stranger ? "-h " : ""}${user} ${path}`,
+          mend: `If its settings are yours: chown ${link.uid === stranger ? "-h " : ""}${user} ${resolve(name)}`,
         };
       if (user !== undefined && (stats.mode & writeForOthers) !== 0)
         return {
           found: `can be written by others (mode ${(stats.mode & 0o777).toString(8).padStart(4, "0")})`,
-          mend: (path) => `If its settings are yours: chmod go-w ${path}`,
+          mend: `If its settings are yours: chmod go-w ${resolve(name)}`,
         };
       return { values: parseEnv(readFileSync(file, "utf8")) };
     } finally {
@@ -99,7 +90,7 @@ function readSafely(
     if (code === undefined) throw error;
     return {
       found: `cannot be read (${code})`,
-      mend: (path) => `Let this user read it, or remove ${path}.`,
+      mend: `Let this user read it, or remove ${resolve(name)}.`,
     };
   }
 }

@@ -16,9 +16,9 @@ interface AccountWorker {
   open(): void;
   /** Rejects only if the thread ends; the next request starts another one. */
   answer(request: PageRequest): Promise<PageAnswer>;
-  /** The records to show from now on. */
+  /** Switches to other records. */
   show(dataset: LoadOrder): void;
-  /** Of what one of several instances does; empty while the thread does not run. */
+  /** Returns the jobs for all instances that this one does; empty while the thread does not run. */
   jobs(): JobsDone;
   /** Lets the thread finish the requests and mail under way. */
   close(): Promise<void>;
@@ -45,7 +45,7 @@ interface RunningThread {
   ended: Promise<unknown>;
 }
 
-/** What strangers send would otherwise fill the 48 MB that V8 lets new objects take. */
+/** Memory for new objects. Requests of strangers would otherwise fill the 48 MB that V8 allows. */
 const youngGenerationMegabytes = 8;
 
 export function openAccountWorker(options: AccountWorkerOptions): AccountWorker {

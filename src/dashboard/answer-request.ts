@@ -110,7 +110,7 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
 const allowed = ({ GET, POST }: Route): string =>
   [...(GET === undefined ? [] : ["GET", "HEAD"]), ...(POST ? ["POST"] : [])].join(", ");
 
-/** Why this person may not use the route, as a page; null if they may. */
+/** Returns a page that says why this person may not use the route, or null if they may. */
 function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   if (access === "anyone") return null;
   const { signedIn } = request;
@@ -131,7 +131,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   return null;
 }
 
-/** Public pages are not counted here: what matters on them is limited by the e-mail address it concerns. */
+/** Counts a request of a person. Public pages are not counted: their forms are limited by the e-mail address concerned. */
 function countRequest({ access, isBackground }: Route, request: AccountRequest, sent: PageRequest) {
   const { services, method, signedIn } = request;
   if (signedIn === null || access === "anyone") return null;
@@ -165,7 +165,7 @@ function tooManyPage(
   return withHeader(reply, "retry-after", String(retryAfterSeconds));
 }
 
-/** What a screen does not handle itself is answered with a page that says why. */
+/** Runs a function of a screen, and answers an error that it does not handle with a page that says why. */
 async function run(act: Serve, request: MemberRequest): Promise<Reply> {
   try {
     const given = await act(request);

@@ -8,12 +8,13 @@ type CookieName = "session" | "browser";
 const browserSeconds = 180 * 86_400;
 
 /**
- * `__Host-` binds a cookie to this host, and browsers take it only over https; plain http is for this machine alone.
+ * Returns the name of a cookie. `__Host-` binds it to this host, and browsers take it only over https; plain http is for this
+ * machine alone.
  * @param isSecure is the page reached over https?
  */
 const nameOf = (name: CookieName, isSecure: boolean) => `${isSecure ? "__Host-" : ""}gp_${name}`;
 
-/** The value of a cookie, or null where it is absent or sent twice: then somebody else may have set one. */
+/** Returns the value of a cookie, or null if it is absent or sent twice: then somebody else may have set one. */
 export function readCookie(
   header: string | undefined,
   name: CookieName,
@@ -27,7 +28,7 @@ export function readCookie(
   return found.length === 1 ? found[0]!.slice(prefix.length) : null;
 }
 
-/** The session cookie lasts until the browser is closed, the other one half a year. */
+/** Returns the header that sets a cookie. That of the session lasts until the browser is closed, the other half a year. */
 export const setCookie = (name: CookieName, value: string, isSecure: boolean): string =>
   cookie(name, value, isSecure, name === "browser" ? browserSeconds : null);
 
@@ -50,7 +51,7 @@ export async function begin(
   return withHeader(withHeader(seeOther(path), "set-cookie", session), "set-cookie", browser);
 }
 
-/** The browser stays known, so that signing in again does not count as a stranger's guess. */
+/** Ends the session cookie. The browser stays known, so that signing in again does not count as a stranger's guess. */
 export const signedOut = ({ own }: AccountRequest, path: string): Reply =>
   withHeader(seeOther(path), "set-cookie", endCookie("session", own.isSecure));
 

@@ -1,4 +1,5 @@
 /** The texts of all mail: plain text, one link at most, and what to do if it was not you. */
+import type { ListedKey } from "#keys/keys.ts";
 
 export interface Mail {
   to: string;
@@ -26,7 +27,7 @@ export const signUpMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   ),
 });
 
-/** To somebody who signs up a second time: the page itself says the same to everybody. */
+/** Writes to somebody who signs up a second time: the page itself says the same to everybody. */
 export const knownMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   to,
   subject: "You have signed up already",
@@ -79,7 +80,7 @@ export const addressChangeMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
   ),
 });
 
-/** To an address that somebody wants to change to, though somebody signs in with it already. */
+/** Writes to an address that somebody wants to change to, though somebody signs in with it already. */
 export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "This address is signed up already",
@@ -89,7 +90,7 @@ export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** To the former address: somebody who took over the account reads only the new address's mail. */
+/** Writes to the former address: somebody who took over the account reads only the new address's mail. */
 export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "Your address was changed",
@@ -99,7 +100,7 @@ export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** @param url of the page on which one asks for a new password. */
+/** Writes that the password was changed. @param url page on which one asks for a new password. */
 export const passwordChangedMail = ({ to, url }: { to: string; url: string }): Mail => ({
   to,
   subject: "Your password was changed",
@@ -113,31 +114,29 @@ export const passwordChangedMail = ({ to, url }: { to: string; url: string }): M
 interface AccountMail {
   to: string;
   accountName: string;
-  /** Of the page that says more. */
+  /** URL of the page that says more. */
   url: string;
 }
 
 interface KeyMail extends AccountMail {
-  keyName: string;
-  /** The first characters of the key. */
-  hint: string;
-  expiresAt: string;
+  /** A key that expires. */
+  key: Pick<ListedKey, "name" | "hint" | "expiresAt">;
 }
 
-export const keyExpiresMail = (message: KeyMail): Mail => ({
-  to: message.to,
-  subject: `A key of ${message.accountName} expires soon`,
+export const keyExpiresMail = ({ to, accountName, key, url }: KeyMail): Mail => ({
+  to,
+  subject: `A key of ${accountName} expires soon`,
   text: paragraphs(
-    `The key "${message.keyName}" (${message.hint}…) of the account "${message.accountName}" expires on ${exact(message.expiresAt)}. Requests with it are refused from then on.`,
+    `The key "${key.name}" (${key.hint}…) of the account "${accountName}" expires on ${exact(key.expiresAt!)}. Requests with it are refused from then on.`,
     "Rotate it on this page; the old one goes on working until it expires:",
-    message.url,
+    url,
   ),
 });
 
 interface QuotaMail extends AccountMail {
   /** Requests of the last 24 hours. */
   used: number;
-  /** How many the account may make in 24 hours. */
+  /** Requests that the account may make in 24 hours. */
   quota: number;
 }
 

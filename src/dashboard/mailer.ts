@@ -8,16 +8,16 @@ import type { AccountWorkerSettings } from "./messages.ts";
 export interface Mailer {
   /** Returns at once. What cannot be sent is reported to the operator. */
   send(message: Mail): void;
-  /** No mail server is configured: `send` does nothing. */
+  /** Is no mail server configured? Then `send` does nothing. */
   isOff: boolean;
   /** Waits for messages under way, a second or two at most. */
   close(): Promise<void>;
 }
 
 interface Retries {
-  /** Before the second try and before the third. */
+  /** Pauses before the second try and before the third. */
   pausesMilliseconds: readonly number[];
-  /** How long `close` waits. */
+  /** Longest wait of `close`. */
   closeMilliseconds: number;
 }
 
@@ -27,7 +27,7 @@ const queuedMax = 1000;
 
 const mailerOff: Mailer = { send() {}, isOff: true, async close() {} };
 
-/** @param reportError takes what the operator should know, never an address, a link or a password. */
+/** Opens a mailer. @param reportError takes messages for the operator, never an address, a link or a password. */
 export async function openMailer(
   { smtpUrl, mailFrom }: Pick<AccountWorkerSettings, "smtpUrl" | "mailFrom">,
   reportError: (error: string) => void,
@@ -77,7 +77,7 @@ export async function openMailer(
   };
 }
 
-/** One connection at a time, however many messages wait for a mail server that is down. */
+/** Makes a sender with one connection at a time, however many messages wait for a mail server that is down. */
 function oneByOne(send: (message: Mail) => Promise<void>) {
   let last: Promise<unknown> = Promise.resolve();
   return (message: Mail): Promise<void> => {
@@ -87,11 +87,11 @@ function oneByOne(send: (message: Mail) => Promise<void>) {
   };
 }
 
-/** Why the mail server did not accept a message, fit for a log. */
+/** Reason why the mail server did not accept a message, fit for a log. */
 interface SendingFault {
-  /** Such as `EENVELOPE 550`; never the server's own text, which quotes addresses. */
+  /** Code such as `EENVELOPE 550`; never the server's own text, which quotes addresses. */
   word: string;
-  /** The same message would be refused again. */
+  /** Would the same message be refused again? */
   isFinal: boolean;
 }
 
@@ -104,15 +104,15 @@ function sendingFault(error: NodemailerError): SendingFault {
 interface SmtpTransport {
   /** Name and port of the mail server, for error messages. */
   host: string;
-  /** @throws NodemailerError. */
+  /** Sends a message. @throws NodemailerError. */
   send(message: Mail, signal: AbortSignal): Promise<void>;
 }
 
 const waits = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000 };
-/** For one whole message: a server that trickles its replies would hold up all the others. */
+/** Longest time for one message: a server that trickles its replies would hold up all the others. */
 const messageMilliseconds = 30_000;
 
-/** @param smtpUrl `smtp://` or `smtps://`, with name and password where the server asks for them. */
+/** Opens a transport. @param smtpUrl `smtp://` or `smtps://`, with name and password if the server asks for them. */
 async function openSmtpTransport(smtpUrl: string, mailFrom: string): Promise<SmtpTransport> {
   // Loaded here, because most services send no mail.
   const { createTransport } = await import("nodemailer");

@@ -11,15 +11,15 @@ export const formType = "application/x-www-form-urlencoded";
 /** A request to `/account` or below it. */
 export interface PageRequest {
   method: "GET" | "HEAD" | "POST";
-  /** Without the query. */
+  /** Path without the query. */
   path: string;
-  /** Without the `?`. */
+  /** Query without the `?`. */
   query: string;
-  /** What was sent in a form; empty without one. */
+  /** Body of a form; empty without one. */
   form: string;
   /** By lower-case name. */
   headers: Readonly<Partial<Record<PageHeader, string>>>;
-  /** Of the client. */
+  /** Address of the client. */
   address: string;
   /** Milliseconds since 1970. */
   now: number;
@@ -45,10 +45,10 @@ export interface PageAnswer {
   body: string;
 }
 
-/** What one of several instances does for all of them, with the numbers of its locks, which are never changed. */
+/** Jobs that one of several instances does for all, with the numbers of their locks, which are never changed. */
 export const jobs = { notices: 1, audit: 2, sessions: 3 } as const;
 export type Job = keyof typeof jobs;
-/** The jobs that an instance can do, each with whether it does. */
+/** Jobs that an instance can do: does it do each? */
 export type JobsDone = Readonly<Partial<Record<Job, boolean>>>;
 
 /** Returns the quota status of an account as the HTTP thread knows it, and counts nothing. */
@@ -65,7 +65,7 @@ export type ToAccountWorker =
 export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
   | { number: number; look: { account: number; quotas: Quotas } }
-  /** What this instance does for all of them. */
+  /** Jobs that this instance does for all. */
   | { jobs: JobsDone }
   /** For the operator's log. */
   | { error: string };
@@ -89,7 +89,7 @@ export interface AccountWorkerSettings extends Pick<Config, (typeof copied)[numb
   linkBase: string;
 }
 
-/** @param port the service listens on. @param database as in the settings, where there is one. */
+/** Returns the settings of the thread. @param port port of the service. @param database as in the settings, if there is one. */
 export const accountWorkerSettings = (
   config: Config,
   port: number,
@@ -113,8 +113,8 @@ export interface OwnOrigin {
 }
 
 /**
- * From `PUBLIC_URL`; without it from the `Host` header, if that names this machine: any other name may be made up by
- * the client. Null where it cannot be told, and then no page is served.
+ * Returns the origin from `PUBLIC_URL`, else from the `Host` header if that names this machine: any other name may be made up
+ * by the client. Returns null if it is unknown; then no page is served.
  */
 export function ownOrigin(
   { publicUrl }: Pick<AccountWorkerSettings, "publicUrl">,

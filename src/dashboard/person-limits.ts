@@ -1,16 +1,9 @@
 /** Limits how many account pages one person may request: exact sliding windows in memory, across all their accounts. */
-import {
-  append,
-  countIn,
-  openLog,
-  shrink,
-  type SlidingLog,
-  waitIn,
-} from "#limits/memory-counters.ts";
+import { append, countIn, openLog, type SlidingLog, waitIn } from "#limits/memory-counters.ts";
 
 /**
- * Each kind is counted separately, so that suggestions use up no pages, and somebody who has looked at too many pages
- * can still send the form in front of them.
+ * Limits by kind of request. Each kind is counted separately, so that suggestions use up no pages, and somebody who has looked
+ * at too many pages can still send the form in front of them.
  */
 const personLimits = {
   /** Looking at a page. */
@@ -26,7 +19,7 @@ const personLimits = {
 
 export type PersonRequest = keyof typeof personLimits;
 
-/** The window with the longest wait. */
+/** Window with the longest wait. */
 export interface TooMany {
   name: "minute" | "day";
   quota: number;
@@ -41,14 +34,10 @@ export interface PersonLimiter {
    * @returns null if it is admitted.
    */
   take(person: string, kind: PersonRequest, now: number): TooMany | null;
-  /** Frees the memory of people who requested nothing for a day. */
-  forgetIdle(): void;
-  /** Logs in memory: one for each person and kind. */
-  logCount(): number;
 }
 
 /**
- * Beyond these the least recently used log is dropped. Together they usually take 1 or 2 MB, and 80 MB if each were
+ * Most logs; beyond them the least recently used one is dropped. Together they usually take 1 or 2 MB, and 80 MB if each were
  * full, as 2,000 views take 16 KiB.
  */
 const logsMax = 5000;
@@ -69,10 +58,6 @@ export function openPersonLimiter(): PersonLimiter {
       if (logs.size > logsMax) logs.delete(logs.keys().next().value!);
       return takeFrom(log, windows, latest);
     },
-    forgetIdle() {
-      for (const [name, log] of logs) if (!shrink(log, latest)) logs.delete(name);
-    },
-    logCount: () => logs.size,
   };
 }
 

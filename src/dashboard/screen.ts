@@ -11,7 +11,7 @@ import type { Mailer } from "./mailer.ts";
 import type { AccountWorkerSettings, LookAtQuota, OwnOrigin, PageAnswer } from "./messages.ts";
 import type { PersonLimiter } from "./person-limits.ts";
 
-/** Who may use a route, and the request its functions then get. */
+/** Levels of access to a route, and the request that its functions then get. */
 interface RequestByAccess {
   anyone: AccountRequest;
   /** Signed in, whether or not a member of any account. */
@@ -22,7 +22,7 @@ interface RequestByAccess {
 }
 type Access = keyof RequestByAccess;
 
-/** What a function of a route gives: a reply, or the markup of a page. */
+/** Result of a function of a route: a reply, or the markup of a page. */
 export type Given = Reply | string;
 
 export type Serve<R extends AccountRequest = AccountRequest> = (
@@ -35,12 +35,12 @@ interface Served<R extends AccountRequest = AccountRequest> {
   POST?: Serve<R>;
   /** Link to the page in the navigation. */
   link?: { group: "Records" | "API" | "Account"; label: string };
-  /** Requested by the script of a page, not looked at by a person. */
+  /** Is it requested by the script of a page, and not looked at by a person? */
   isBackground?: boolean;
 }
 
 export interface Route extends Served {
-  /** A segment `{name}` matches any text without a slash. */
+  /** Path. A segment `{name}` matches any text without a slash. */
   path: `/account${string}`;
   access: Access;
 }
@@ -53,14 +53,14 @@ export const route = <A extends Access>(
 ): Route => ({ path, access, ...(served as Served) });
 
 interface Form<R extends AccountRequest> {
-  /** Why nobody can use it, as a page; null if they can. */
+  /** Returns a page that says why nobody can use the form, or null if they can. */
   obstacle?(request: R): Reply | null | Promise<Reply | null>;
-  /** The page with the form. @param fault what was wrong with what was sent. */
+  /** Returns the page with the form. @param fault error in the form that was sent. */
   page(request: R, fault?: string): string | Promise<string>;
   act(request: R): Promise<Given>;
 }
 
-/** A page with one form: a GET shows it, and a POST does what it asks for, or shows it again with the error. */
+/** Declares a page with one form: a GET shows it, and a POST does what it asks for, or shows it again with the error. */
 export const formRoute = <A extends Access>(
   path: Route["path"],
   access: A,
@@ -72,7 +72,7 @@ export const formRoute = <A extends Access>(
     ...(link && { link }),
   });
 
-/** A form on the page of another route: a POST does what it asks for, or shows that page with the error. */
+/** Declares a form on the page of another route: a POST does what it asks for, or shows that page with the error. */
 export const actionRoute = <A extends Access>(
   path: Route["path"],
   access: A,
@@ -88,7 +88,7 @@ const posting =
       (fault) => form.page(request, fault),
     );
 
-/** The first route that matches the path, and the text of its `{name}` segments. */
+/** Finds the first route that matches the path, and the text of its `{name}` segments. */
 export function findRoute(
   routes: readonly Route[],
   path: string,
@@ -108,7 +108,7 @@ export function findRoute(
   return undefined;
 }
 
-/** What all requests share. */
+/** Services that all requests share. */
 export interface AccountServices {
   settings: AccountWorkerSettings;
   control: ControlStore;
@@ -117,7 +117,7 @@ export interface AccountServices {
   mailer: Mailer;
   lookAtQuota: LookAtQuota;
   personLimiter: PersonLimiter;
-  /** The records; null while none are published. */
+  /** Returns the records; null while none are published. */
   model(): ReadModel | null;
   reportError(error: string): void;
 }
@@ -129,11 +129,11 @@ export interface AccountRequest {
   /** The text of the `{name}` segments of the route's path. */
   names: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** Empty for a GET. */
+  /** Fields of the form; empty for a GET. */
   form: URLSearchParams;
   client: Client;
   own: OwnOrigin;
-  /** All of them, for the navigation. */
+  /** All routes, for the navigation. */
   routes: readonly Route[];
   /** Null for somebody who is not signed in. */
   signedIn: SignedIn | null;
@@ -153,32 +153,32 @@ export interface MemberRequest extends SignedInRequest {
 
 export type Reply = PageAnswer;
 
-/** @param markup a whole page. */
+/** Returns a page as a reply. @param markup a whole page. */
 export const page = (markup: string, status = 200): Reply => ({
   status,
   headers: [["content-type", "text/html; charset=utf-8"]],
   body: markup,
 });
 
-/** @param markup a page with the form that signs in: a 401 has to name a way to prove who one is (RFC 9110 §11.6.1). */
+/** Returns a 401, which has to name a way to prove who one is (RFC 9110 §11.6.1). @param markup page with the form that signs in. */
 export const unauthorized = (markup: string): Reply =>
   withHeader(page(markup, 401), "www-authenticate", "Form realm=account");
 
-/** For the script of a page. */
+/** Returns JSON for the script of a page. */
 export const json = (value: unknown): Reply => ({
   status: 200,
   headers: [["content-type", "application/json; charset=utf-8"]],
   body: JSON.stringify(value),
 });
 
-/** After a POST: the browser asks for the other page, so that a reload sends nothing again (RFC 9110 §15.4.4). */
+/** Redirects after a POST: the browser asks for the other page, so that a reload sends nothing again (RFC 9110 §15.4.4). */
 export const seeOther = (path: string): Reply => ({
   status: 303,
   headers: [["location", path]],
   body: "",
 });
 
-/** @param name of the file the browser saves it under: letters, digits, points and hyphens. */
+/** Returns a file to save. @param name name of the file: letters, digits, points and hyphens. */
 export const download = (name: string, contentType: string, body: string): Reply => ({
   status: 200,
   headers: [
@@ -204,14 +204,14 @@ const statusOf: Readonly<Record<DomainError["kind"], number>> = {
   full: 503,
 };
 
-/** @param markup a whole page that says why. */
+/** Returns a refusal. @param markup a whole page that says why. */
 export function refusal(fault: DomainError, markup: string): Reply {
   const reply = page(markup, statusOf[fault.kind]);
   const wait = waitOf(fault);
   return wait === null ? reply : withHeader(reply, "retry-after", String(wait));
 }
 
-/** For the person who asked: where a store is, and what is wrong with it, is for the operator. */
+/** Returns words for the person who asked: where a store is, and what is wrong with it, is for the operator. */
 export const wordsFor = (fault: DomainError): string =>
   fault instanceof StoreFault
     ? "The service cannot read or write its accounts at the moment. Try again in a moment."
@@ -233,7 +233,7 @@ export async function orAgain(
   }
 }
 
-/** Seconds, where waiting helps. */
+/** Returns the seconds to wait, or null if waiting does not help. */
 function waitOf(fault: DomainError): number | null {
   if (fault instanceof TooOften) return fault.retryAfterSeconds;
   return statusOf[fault.kind] === 503 ? 1 : null;

@@ -13,7 +13,7 @@ import { readUseOfDay } from "./components/gauges.ts";
 import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
 import type { AccountServices } from "./screen.ts";
 
-/** The earliest first. */
+/** Notices of expiry, the earliest first. */
 const expiryKinds = [
   { kind: "key-expires-14", days: 14 },
   { kind: "key-expires-3", days: 3 },
@@ -50,22 +50,14 @@ async function mailExpiries(services: Watched, account: OwnedAccount, now: numbe
     const due = dueNotice(key, now);
     if (due === null) continue;
     const notice = { account: account.number, kind: due.kind, subject: key.id };
+    const url = `${services.base}/account/keys/${key.id}`;
     if (await isFirst(services, notice, now))
-      for (const to of account.owners) services.mailer.send(expiryMail(services, account, key, to));
+      for (const to of account.owners)
+        services.mailer.send(keyExpiresMail({ to, accountName: account.name, key, url }));
   }
 }
 
-const expiryMail = ({ base }: Watched, account: OwnedAccount, key: ListedKey, to: string) =>
-  keyExpiresMail({
-    to,
-    accountName: account.name,
-    keyName: key.name,
-    hint: key.hint,
-    expiresAt: key.expiresAt!,
-    url: `${base}/account/keys/${key.id}`,
-  });
-
-/** Mailed once, and again only after usage has fallen below half of the quota. */
+/** Mails that the quota is nearly used: once, and again only after usage has fallen below half of it. */
 async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   const { control, mailer, base } = services;
   const { used, quota } = await readUseOfDay(services, account.number);
@@ -86,7 +78,7 @@ async function isFirst({ control }: Watched, notice: Notice, now: number): Promi
 }
 
 /**
- * The latest notice that is due, or null. A key made for only a few days needs no notice, and neither does one that
+ * Returns the latest notice that is due, or null. A key made for only a few days needs no notice, and neither does one that
  * was rotated.
  */
 export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
@@ -102,6 +94,6 @@ export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
   );
 }
 
-/** From 80 % on. */
+/** Reports whether 80 % or more of a quota is used. */
 export const isQuotaNear = ({ used, quota }: { used: number; quota: number }): boolean =>
   used >= nearShare * quota;

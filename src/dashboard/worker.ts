@@ -46,7 +46,7 @@ const isOver = new AbortController();
 interface JobPlan {
   isWanted: boolean;
   everyMilliseconds: number;
-  /** By whoever begins with it, and not only after a while. */
+  /** Does an instance do it at once when it takes over, and not only after a while? */
   isDoneAtOnce: boolean;
   run(): Promise<void>;
 }
@@ -73,16 +73,13 @@ const plans: Record<Job, JobPlan> = {
 };
 const wantedJobs = (Object.keys(plans) as Job[]).filter((job) => plans[job].isWanted);
 const locks = openLocks();
-const timers = [
-  setInterval(() => personLimiter.forgetIdle(), hourMilliseconds),
-  ...wantedJobs.map((job) =>
-    setInterval(() => {
-      void locks.then(({ isOurs }) => isOurs(job) && track(plans[job].run()));
-    }, plans[job].everyMilliseconds),
-  ),
-];
+const timers = wantedJobs.map((job) =>
+  setInterval(() => {
+    void locks.then(({ isOurs }) => isOurs(job) && track(plans[job].run()));
+  }, plans[job].everyMilliseconds),
+);
 
-/** Without a database this is the only instance. */
+/** Takes the locks of the jobs. Without a database this is the only instance. */
 async function openLocks(): Promise<JobLocks<Job>> {
   const onTaken = (job: Job) =>
     plans[job].isDoneAtOnce && !isOver.signal.aborted && track(plans[job].run());
@@ -117,7 +114,7 @@ async function openServices(): Promise<AccountServices> {
   };
 }
 
-/** The server has looked at the schema of a database; it need not be there at the moment. */
+/** Opens the stores. The server has checked the schema of a database, which need not be there at the moment. */
 async function openStores(): Promise<{ control: ControlStore; usage: UsageStore }> {
   const { dataDir, database } = settings;
   if (database === null)
@@ -204,14 +201,14 @@ function openQuotaLooks(
 }
 
 interface OwnModel {
-  /** Null while there is no dataset, or it cannot be read. */
+  /** Returns null while there is no dataset, or it cannot be read. */
   model(): ReadModel | null;
   /** Switches to another dataset. */
   show(dataset: LoadOrder | null): void;
 }
 
 /**
- * The records, read from the dataset's file by this thread when a page first needs them. The read model of the HTTP
+ * Opens the records, which this thread reads from the dataset's file when a page first needs them. The read model of the HTTP
  * thread cannot be shared without a copy, during which it would block; and most people come for their keys.
  */
 function openOwnModel(reportError: (error: string) => void): OwnModel {

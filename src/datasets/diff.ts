@@ -5,9 +5,7 @@ import { compareGenerations, type Difference, type StoredRecord } from "./compar
 import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
 
-export { changeKinds } from "#records/publication.ts";
-
-export interface Change {
+interface Change {
   change: ChangeKind;
   record: RecordKind;
   id: string;
@@ -69,7 +67,7 @@ function differing(from: Members, to: Members): NonNullable<Change["members"]> {
   return Object.fromEntries(told.map((name) => [name, { from: from[name], to: to[name] }]));
 }
 
-export type ChangeCounts = Record<ChangeKind, number>;
+type ChangeCounts = Record<ChangeKind, number>;
 
 /** Counts changes by kind of record and source. */
 export function openChangeCounts() {

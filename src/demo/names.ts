@@ -97,11 +97,7 @@ export const fill = (sentence: string, say: (gap: string) => string): string =>
   sentence.replace(/\{(\w+)\}/g, (_, gap: string) => say(gap));
 
 /** Rounds to three digits: 48,137,522 becomes 48,100,000. */
-export function roundAmount(value: number): number {
-  let step = 1;
-  while (value / step >= 1000) step *= 10;
-  return Math.round(value / step) * step;
-}
+export const roundAmount = (value: number): number => Number(value.toPrecision(3));
 
 const million = 1_000_000;
 const billion = 1000 * million;

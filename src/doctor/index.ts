@@ -1,10 +1,7 @@
-import { counters } from "./counters.ts";
-import { database } from "./database.ts";
 import { datasets } from "./datasets.ts";
 import { dataFolder, disk, fileSystem, modes } from "./folder.ts";
-import { port } from "./port.ts";
 import { settings } from "./settings.ts";
-import { controlStore, restoreLeftovers, usageStore } from "./stores.ts";
+import { controlStore, counters, database, restoreLeftovers, usageStore } from "./stores.ts";
 
 /** All checks, ordered so that a fault explains later ones. */
 export const checks = [
@@ -19,5 +16,4 @@ export const checks = [
   database,
   counters,
   datasets,
-  port,
 ] as const;

@@ -24,17 +24,9 @@ export function publicRoutes(http: HttpDependencies): Route[] {
   const documents = new Map<string, Document>();
   const texts = once(() => loadTexts(http));
 
-  /** Adds a page for people, and its Markdown for programs that read text: at an address of its own, or by `Accept`. */
   const addPage = (path: string, make: (texts: PublicTexts) => string) => {
-    const page = once(async () => make(await texts()));
-    const forPeople = { accept: "text/html", contentType: html, content: page };
-    const forPrograms = {
-      accept: "text/markdown",
-      contentType: markdown,
-      content: once(async () => (await texts()).markdownOf(await page())),
-    };
-    documents.set(path, { forms: [forPeople, forPrograms] });
-    documents.set(`${path}.md`, { forms: [forPrograms] });
+    const content = once(async () => make(await texts()));
+    documents.set(path, { forms: [{ accept: "text/html", contentType: html, content }] });
   };
   documents.set("/", {
     forms: [
@@ -83,7 +75,6 @@ export function publicRoutes(http: HttpDependencies): Route[] {
   return documentRoutes(http, documents);
 }
 
-const markdown = "text/markdown; charset=utf-8";
 const plainText = "text/plain; charset=utf-8";
 
 /** Loads the pages with the first request for one. They are a third of all our code, and most servers serve only records. */

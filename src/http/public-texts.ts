@@ -12,7 +12,6 @@ import { docsPage, type KeyFacts } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
 import { llmsText } from "#pages/llms-text.ts";
-import { markdownOf } from "#pages/markdown.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
 
@@ -49,7 +48,6 @@ export function openPublicTexts(http: HttpDependencies) {
     llms: () => llmsText(publicUrl, quotas),
     /** Returns JSON: the OpenAPI description. */
     description: () => JSON.stringify(describeApi(operations, pageSizeMax)),
-    markdownOf,
   };
 }
 

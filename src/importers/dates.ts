@@ -1,4 +1,5 @@
 /** Reads dates in the formats a mapping names, as precisely as they are given. */
+import { existsInCalendar } from "#records/fields.ts";
 import { Unreadable } from "./import-fault.ts";
 
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
@@ -57,10 +58,5 @@ function dateOf(parts: Record<string, string | undefined>): string | Unreadable 
     .filter((part) => part !== undefined)
     .map((part) => part.padStart(2, "0"))
     .join("-");
-  return exists(written) ? written : new Unreadable("must be a date that exists");
-}
-
-function exists(date: string): boolean {
-  const time = new Date(date.length === 4 ? `${date}-01-01` : date);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);
+  return existsInCalendar(written) ? written : new Unreadable("must be a date that exists");
 }

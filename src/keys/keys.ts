@@ -74,21 +74,7 @@ async function insertKey(
   return { id: row.id, key, account: account.id, name: row.name, expiresAt: row.expires_at };
 }
 
-export interface ListedKey {
-  id: string;
-  account: string;
-  accountName: string;
-  name: string;
-  hint: string;
-  isDemo: boolean;
-  state: KeyState;
-  createdAt: string;
-  expiresAt: string | null;
-  revokedAt: string | null;
-  replacedBy: string | null;
-  /** Id of the person who made it; null if a command did. */
-  madeBy: string | null;
-}
+export type ListedKey = Awaited<ReturnType<typeof listKeys>>[number];
 
 /** Lists the keys of one account, the key with this digest, or all keys: by account, oldest first. */
 export async function listKeys(
@@ -98,7 +84,7 @@ export async function listKeys(
     digest,
     now,
   }: { accountNumber?: number | undefined; digest?: Uint8Array; now: number },
-): Promise<ListedKey[]> {
+) {
   let query = control.database
     .selectFrom("api_key")
     .innerJoin("account", "account.number", "api_key.account")
@@ -122,6 +108,7 @@ export async function listKeys(
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     replacedBy: row.replaced_by,
+    /** Id of the person who made it; null if a command did. */
     madeBy: row.made_by,
   }));
 }

@@ -1,6 +1,7 @@
 /** Reads the arguments of a tool call by the tool's schema, and suggests the right one for each wrong one. */
 import { nearest } from "#operations/edit-distance.ts";
 import { echo, listedMax, type ParameterFault } from "#problems.ts";
+import { existsInCalendar } from "#records/fields.ts";
 
 /** Kinds of argument that tools take, as JSON Schema. */
 type TextSchema = {
@@ -202,12 +203,6 @@ function unlisted(parameter: string, value: string, allowed: readonly string[]):
     ...(suggestion !== undefined && { suggestion }),
     allowed,
   };
-}
-
-/** Reports whether a date in digits exists. `Date` reads 30 February as a day of March, which makes another text. */
-function existsInCalendar(date: string): boolean {
-  const time = new Date(date);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);
 }
 
 const noDate = (parameter: string): ArgumentFault => ({

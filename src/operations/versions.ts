@@ -28,7 +28,7 @@ export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
       "Quotas for a minute, an hour and a day, told on every answer by `RateLimit` and `RateLimit-Policy`.",
       "Records as NDJSON and as CSV, too, by `Accept`: `application/x-ndjson`, `text/csv`.",
       "`ETag` and `If-None-Match`; answers compressed with `br` or `gzip`.",
-      "A description of the API at `/openapi.json`; for programs that read text `/llms.txt`, and each page of the docs as Markdown at its address with `.md`.",
+      "A description of the API at `/openapi.json`, and for programs that read text `/llms.txt`.",
     ],
   },
 ];

@@ -30,7 +30,7 @@ let known: readonly Asset[] | undefined;
 export const readAssets = (): readonly Asset[] =>
   (known ??= (Object.keys(contentTypes) as AssetName[]).map(readAsset));
 
-/** The path under which it is served. */
+/** Returns the path under which an asset is served. */
 export const assetPath = (name: AssetName): string =>
   readAssets().find((asset) => asset.name === name)!.path;
 

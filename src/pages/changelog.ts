@@ -4,7 +4,7 @@ import { html, type Html } from "./html.ts";
 import { docsLayout } from "./layout.ts";
 import { dayElement, prose } from "./prose.ts";
 
-/** @param entries newest first. */
+/** Returns the page of the versions. @param entries newest first. */
 export const changelogPage = (entries: readonly ApiVersion[]): string =>
   docsLayout({
     title: "Changelog",

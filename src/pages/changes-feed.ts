@@ -5,9 +5,9 @@ import type { Publication } from "#records/publication.ts";
 interface FeedOrder {
   /** Newest first. */
   publications: readonly Publication[];
-  /** Where the feed is, an absolute address if it is known. */
+  /** Address of the feed, absolute if it is known. */
   address: string;
-  /** When the dataset that is served was built: of a feed without an entry. */
+  /** Build time of the dataset that is served, for a feed without an entry. */
   updatedAt: string;
 }
 
@@ -34,7 +34,7 @@ const entry = (publication: Publication): string => `<entry>
 </entry>
 `;
 
-/** Such as `gp: 12 added, 31 changed, 1 merged; signal: 105 added`. */
+/** Returns counts such as `gp: 12 added, 31 changed, 1 merged; signal: 105 added`. */
 function contentOf({ step }: Publication): string {
   if (step === null) return "What changed is not known.";
   const kinds = Object.entries(step.counts).map(([kind, counts]) => {
@@ -46,7 +46,7 @@ function contentOf({ step }: Publication): string {
   return kinds.filter((text) => text !== "").join("; ");
 }
 
-/** The same for the same publication on every server (RFC 9562, version 8). */
+/** Returns an id that is the same for the same publication on every server (RFC 9562, version 8). */
 function idOf(name: string): string {
   const digits = hash("sha256", `gp-records publication ${name}`);
   const groups = [

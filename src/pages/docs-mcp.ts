@@ -7,7 +7,7 @@ import { codes } from "./prose.ts";
 import { agentSettings } from "./snippets.ts";
 import { table } from "./table.ts";
 
-/** @param publicUrl of the service; if null, a script inserts the origin of the page. */
+/** Returns the page. @param publicUrl URL of the service; if null, a script inserts the origin of the page. */
 export const mcpPage = (publicUrl: string | null): string =>
   docsLayout({
     title: "Agents",

@@ -101,7 +101,7 @@ function wordsOf(
   };
 }
 
-/** The members of a record: name, type, whether it may be null, meaning. */
+/** Returns a table of the members of a record: name, type with null, meaning. */
 const memberTable = (label: string, record: Operation["record"]): Html =>
   table({
     label,
@@ -113,14 +113,14 @@ const memberTable = (label: string, record: Operation["record"]): Html =>
     ]),
   });
 
-/** Fragment of the address of a closed list in the vocabulary. @param values all of the list. */
+/** Returns the fragment of a closed list on the page of the vocabulary. @param values all values of the list. */
 export const anchorOf = (values: readonly string[]): string => {
   const isWhole = (list: ValueList) =>
     list.values.map(({ value }) => value).join() === values.join();
   return `values-${valueLists.find(isWhole)!.members[0]}`;
 };
 
-/** Closed lists are long and shared, so the cell links to them. */
+/** Returns the type of a member. Closed lists are long and shared, so the cell links to them. */
 function typeCell(schema: MemberSchema): Part {
   const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
   if (values === undefined) return typeWords(schema);
@@ -128,7 +128,7 @@ function typeCell(schema: MemberSchema): Part {
   return html`${schema.items === undefined ? "one" : "list"} of ${link}`;
 }
 
-/** Objects with more members are records, described in a table of their own. */
+/** Most members of an inner object. Objects with more are records, described in a table of their own. */
 const innerMembersMax = 10;
 
 function innerMembers({ properties, items }: MemberSchema): Part {
@@ -146,7 +146,7 @@ interface TryForm {
   fields: Part;
 }
 
-/** Disabled until its script runs, because without it a browser cannot send the header. */
+/** Returns a form that is disabled until its script runs: without it a browser cannot send the header. */
 export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
   html`<form class="card try" data-path="${path}" data-base="${publicUrl}" autocomplete="off">
     <h4>Try ${path}</h4>
@@ -171,7 +171,7 @@ export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
     </div>
   </form>`;
 
-/** Without a name, so that a browser never puts the key into a URL. */
+/** Returns the field of the key. It has no name, so that a browser never puts the key into a URL. */
 const keyField = (): Html =>
   html`<label
     ><code>x-api-key</code> <span class="muted">kept in this tab only</span>
@@ -192,10 +192,10 @@ function field(operation: Operation, name: ParameterName, facts: OperationFacts)
   /></label>`;
 }
 
-/** Whether it may be `null`. */
+/** Reports whether a member may be `null`. */
 export const isNullable = ({ type }: MemberSchema): boolean => typesOf(type).includes("null");
 
-/** A type in words: `text`, `date`, `list of ids`. */
+/** Returns a type in words: `text`, `date`, `list of ids`. */
 export function typeWords(schema: MemberSchema): string {
   const [type] = typesOf(schema.type);
   switch (type) {

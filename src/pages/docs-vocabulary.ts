@@ -9,7 +9,7 @@ import { docsLayout } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 
-/** The open values stand in records, which need a key, so a page that anybody may read has none of them. */
+/** Returns the page, which anybody may read. It has no open values: those stand in records, which need a key. */
 export const vocabularyPage = (publicUrl: string | null): string =>
   docsLayout({
     title: "Vocabulary",

@@ -172,7 +172,7 @@ const hints = (): Html =>
       rows: hintCodes.map((code) => [html`<code>${code}</code>`, prose(hintMeanings[code])]),
     })}`;
 
-/** @param formats media types the operations answer in, the default first. */
+/** Describes formats and caching. @param formats media types the operations answer in, the default first. */
 const formatsAndCaching = (formats: readonly string[]): Html =>
   html`<p>
     The operations answer in ${codes(formats)}; choose with <code>Accept</code>. CSV joins lists
@@ -206,7 +206,7 @@ export interface QuotaWindow {
   seconds: number;
 }
 
-/** @param windows what an account has by default, shortest first. */
+/** Describes the quota. @param windows windows that an account has by default, shortest first. */
 const quota = (windows: readonly QuotaWindow[]): Html =>
   html`<p>
       An account has three quotas at once, shared by all its keys. The operator may give an account
@@ -228,7 +228,7 @@ const quota = (windows: readonly QuotaWindow[]): Html =>
     </p>
     ${windows.slice(0, 1).map(headerTable)}`;
 
-/** @param window an example: each header lists every window in the same form. */
+/** Describes the headers of the quota. @param window an example: each header lists every window in the same form. */
 const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
   table({
     label: "Headers that tell the quota",
@@ -269,7 +269,7 @@ const hintMeanings: Readonly<Record<Hint["code"], string>> = {
 export interface KeyFacts {
   /** Null if the account pages are not served. */
   account: { url: string; isOpen: boolean } | null;
-  /** Whether this is `serve --demo`, which prints a key. */
+  /** Is this `serve --demo`, which prints a key? */
   isDemo: boolean;
 }
 

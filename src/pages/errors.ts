@@ -35,7 +35,7 @@ export const errorsPage = (): string =>
       <p>A search that finds nothing is not an error: it is a 200 with an empty list.</p>`,
   });
 
-/** All codes with status and title, linked to their pages. */
+/** Lists all codes with status and title, linked to their pages. */
 export const errorTable = (): Html =>
   table({
     label: "Error codes",
@@ -74,7 +74,7 @@ export function errorPage(code: ProblemCode): string {
   });
 }
 
-/** A problem as a page for people. */
+/** Returns a problem as a page for people. */
 export function problemPage({ code, message, members }: Problem, requestId: string): string {
   const { status, title } = problemKinds[code];
   const { suggestion } = members;
@@ -95,11 +95,11 @@ export function problemPage({ code, message, members }: Problem, requestId: stri
 
 export const exampleRequestId = "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y";
 
-/** An example body, its members in the order in which they are sent. */
+/** Returns an example body, its members in the order in which they are sent. */
 export const exampleProblemBody = (code: ProblemCode): Readonly<Record<string, unknown>> =>
   problemBody(problemExplanations[code].example, exampleRequestId);
 
-/** A link to what needs a key leads to its reference. */
+/** Links to a path. If it needs a key, the link leads to its reference. */
 function pathLink(path: string): Html {
   const bare = path.replace(/^\/v1(?=\/)/, "");
   const operation = operations.find((one) => bare === one.path);

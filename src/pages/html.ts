@@ -19,11 +19,11 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Safe between tags and in quoted attributes, not in unquoted ones. */
+/** Escapes text between tags and in quoted attributes, not in unquoted ones. */
 const escapeText = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character]!);
 
-/** What can change the direction of the text around it: letters written from right to left, and controls. */
+/** Characters that can change the direction of the text around them: letters written from right to left, and controls. */
 const bidirectional =
   /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** The end of markup where no element may begin: inside an attribute, or an element that holds text alone. */
@@ -36,7 +36,7 @@ const isolated = (text: string): string =>
 /** Templates without their indentation, which would be a tenth of a page. */
 const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** For text between tags that has many quotes, which need no escaping there. Never for an attribute. */
+/** Escapes text between tags that has many quotes, which need no escaping there. Never use it in an attribute. */
 export const bodyText = (text: string): Html =>
   new Html(text.replace(/[&<>]/g, (character) => entities[character]!));
 
@@ -54,7 +54,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(markup);
 }
 
-/** @param before the markup of the template so far. */
+/** Returns the markup of a part. @param before markup of the template so far. */
 function markupOf(part: Part, before: string): string {
   if (part instanceof Html) return part.markup;
   if (part === null || part === undefined || part === false) return "";

@@ -109,7 +109,7 @@ const operationTable = (): Html =>
     ]),
   });
 
-/** The same as JSON. Links are absolute if the public URL is known, else relative. */
+/** Returns the landing page as JSON. Links are absolute if the public URL is known, else relative. */
 export function landingIndex({
   counts,
   datasetVersion,

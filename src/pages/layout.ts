@@ -22,9 +22,9 @@ interface PageContent {
 }
 
 export interface Side {
-  /** Of the part, such as `Docs`. */
+  /** Name of the part, such as `Docs`. */
   name: string;
-  /** Of the page, for the line that unfolds where there is no room beside it. */
+  /** Label of the page, for the line that unfolds if there is no room beside it. */
   label: string;
   /** Lists of links. */
   links: Part;
@@ -66,7 +66,7 @@ export function layout(content: PageContent): string {
     </html> `.markup;
 }
 
-/** The theme is chosen before the first paint, so its script alone is not deferred. */
+/** Returns the head. The theme is chosen before the first paint, so its script alone is not deferred. */
 const head = ({ title, description, scripts = [], styles = [] }: PageContent): Html =>
   html`<head>
     <meta charset="utf-8" />
@@ -79,7 +79,7 @@ const head = ({ title, description, scripts = [], styles = [] }: PageContent): H
     ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
 
-/** Open wherever it has room, by the style sheet; elsewhere somebody opens it. */
+/** Returns the side, which the style sheet opens wherever it has room; elsewhere somebody opens it. */
 const sideOf = ({ name, label, links }: Side): Html =>
   html`<details class="side">
     <summary>${name}: ${label}</summary>

@@ -7,6 +7,7 @@ import { codeList, grouped, wordList } from "./prose.ts";
 import { exampleTarget } from "./snippets.ts";
 
 /**
+ * Returns the text.
  * @param publicUrl null for addresses relative to this one.
  * @param quotas as every account has them by default.
  */
@@ -31,18 +32,18 @@ Every account has ${wordList(
 ${operations
   .map(
     (operation) =>
-      `- [GET ${operation.path}](${at("/docs.md")}): ${operation.summary} Parameters: ${codeList(parametersOf(operation), "and")}.`,
+      `- [GET ${operation.path}](${at("/docs")}): ${operation.summary} Parameters: ${codeList(parametersOf(operation), "and")}.`,
   )
   .join("\n")}
 
 ## Docs
 
-- [Reference](${at("/docs.md")}): authentication, operations, every member of a record, matching, paging, quota, formats
-- [Samples](${at("/docs/samples.md")}): each operation with curl, in TypeScript and in Python, and how to keep a copy of everything
-- [Vocabulary](${at("/docs/vocabulary.md")}): the values of closed lists, and how to list tags, themes and markets
-- [MCP](${at("/docs/mcp.md")}): the same as tools, for programs that speak the Model Context Protocol
-- [Errors](${at("/errors.md")}): every error code, each with a page of its own
-- [Changelog](${at("/changelog.md")}): what each version added
+- [Reference](${at("/docs")}): authentication, operations, every member of a record, matching, paging, quota, formats
+- [Samples](${at("/docs/samples")}): each operation with curl, in TypeScript and in Python, and how to keep a copy of everything
+- [Vocabulary](${at("/docs/vocabulary")}): the values of closed lists, and how to list tags, themes and markets
+- [MCP](${at("/docs/mcp")}): the same as tools, for programs that speak the Model Context Protocol
+- [Errors](${at("/errors")}): every error code, each with a page of its own
+- [Changelog](${at("/changelog")}): what each version added
 - [OpenAPI description](${at("/openapi.json")}): the same for programs
 `;
 }

@@ -1,4 +1,4 @@
-/** What the pages of errors say about each: its meaning, what to do, an example. Backticks mark code. */
+/** Texts of the pages of errors: the meaning of each, what to do, an example. Backticks mark code. */
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
@@ -16,9 +16,9 @@ import { codeList } from "./prose.ts";
 interface Explanation {
   /** Its causes, and what to do about each. */
   meaning: string;
-  /** Whether sending the same request again can help; left out if it has to be changed first. */
+  /** Can sending the same request again help? Left out if it has to be changed first. */
   again?: string;
-  /** Whether the request counted against the quota; left out if it did not. */
+  /** Did the request count against the quota? Left out if it did not. */
   counted?: string;
   /** As the service throws it. */
   example: Problem;
@@ -202,7 +202,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
 };
 
-/** Produced by the real parameter parser, so that the texts are right. */
+/** Returns an example from the real parameter parser, so that its texts are right. */
 function faultyQuery(): Problem {
   try {
     readQuery(fetchGp, "gp_nme=northwind&limit=101", 100, operations);

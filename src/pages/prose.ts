@@ -1,7 +1,7 @@
 /** Texts of the pages: sentences with code between backticks, lists of words, numbers, times. */
 import { html, type Html } from "./html.ts";
 
-/** Text as HTML, with what is between backticks as code. @param text escaped, so it may come from anybody. */
+/** Returns text as HTML, with code between backticks. @param text is escaped, so it may come from anybody. */
 export function prose(text: string): Html {
   const pieces = text.split("`");
   // An odd number of backticks marks no code.
@@ -9,35 +9,35 @@ export function prose(text: string): Html {
   return html`${pieces.map((piece, i) => (i % 2 === 1 ? html`<code>${piece}</code>` : piece))}`;
 }
 
-/** Names as code, separated by commas. */
+/** Returns names as code, separated by commas. */
 export const codes = (names: readonly string[]): Html =>
   html`${names.map((name, i) => [i > 0 && ", ", html`<code>${name}</code>`])}`;
 
-/** A whole number with separators, such as `12,345`. */
+/** Returns a whole number with separators, such as `12,345`. */
 export const grouped = (number: number): string => number.toLocaleString("en-US");
 
-/** Such as `1 key` or `12,345 keys`. */
+/** Returns a count such as `1 key` or `12,345 keys`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`;
 
-/** Such as `tag, theme and market`. */
+/** Joins words, such as `tag, theme and market`. */
 export const wordList = (words: readonly string[], last: "and" | "or"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 
-/** The same with each word between backticks. */
+/** Joins words, each between backticks. */
 export const codeList = (names: readonly string[], last: "and" | "or"): string =>
   wordList(
     names.map((name) => `\`${name}\``),
     last,
   );
 
-/** A time to the minute, which the script of a page makes relative. @param time RFC 3339 in UTC. */
+/** Returns a time to the minute, which the script of a page makes relative. @param time RFC 3339 in UTC. */
 export function timeElement(time: string): Html {
   const exact = `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
   return html`<time datetime="${time}" title="${exact}" data-relative>${exact}</time>`;
 }
 
-/** @param day `YYYY-MM-DD`. */
+/** Returns a day. @param day `YYYY-MM-DD`. */
 export const dayElement = (day: string): Html => html`<time datetime="${day}">${day}</time>`;
 
 const units = [
@@ -50,7 +50,7 @@ const units = [
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
 /**
- * "4 minutes ago" or "in 5 days", with the exact time on hover, for pages that are never cached. Rounded down, so that
+ * Returns "4 minutes ago" or "in 5 days", with the exact time on hover, for pages that are never cached. Rounded down, so that
  * "in 5 days" is never less.
  * @param time RFC 3339 in UTC. @param now milliseconds since 1970.
  */
@@ -62,5 +62,5 @@ export function relativeTime(time: string, now: number): Html {
   return html`<time datetime="${time}" title="${exactTime(time)}">${text}</time>`;
 }
 
-/** To the second. */
+/** Returns a time to the second. */
 export const exactTime = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;

@@ -22,7 +22,7 @@ interface CallLines {
 
 const placeholder = "YOUR_KEY";
 
-/** Plain text, to be escaped in a page. The values are quoted, so that none of them can act as code. */
+/** Returns plain text, to be escaped in a page. The values are quoted, so that none can act as code. */
 export function callLines({ base, target, key = placeholder }: Call): CallLines {
   const url = base + target;
   return {
@@ -43,13 +43,13 @@ print(json.load(urlopen(Request(url, headers=key))))`,
   };
 }
 
-/** Between single quotes a shell takes everything literally except the closing quote (POSIX 2024, 2.2.2). */
+/** Quotes a word for a shell, which takes everything between single quotes literally except these (POSIX 2024, 2.2.2). */
 const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A JSON string literal is also one in TypeScript and in Python. */
+/** Returns a JSON string literal, which is also one in TypeScript and in Python. */
 const literal = (text: string): string => JSON.stringify(text);
 
-/** Path and query. */
+/** Returns path and query of the example. */
 export const exampleTarget = ({ path, example }: Operation): string =>
   `${path}?${new URLSearchParams(example).toString()}`;
 
@@ -67,7 +67,7 @@ interface Service {
   key: string;
 }
 
-/** Values are JSON literals, so that none of them can act as a setting. */
+/** Returns the settings of each program. Values are JSON literals, so that none can act as a setting. */
 export function agentSettings({ base, key }: Service): readonly AgentSettings[] {
   const url = `${base}/mcp`;
   const headers = { "x-api-key": key };

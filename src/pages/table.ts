@@ -37,7 +37,7 @@ const numberClass = ({ isNumber }: Column): Part => isNumber === true && html`cl
 const attributesOf = (head: Column): Html | null =>
   head.isPlain === true ? null : html`data-label="${head.label}" ${numberClass(head)}`;
 
-/** Cells make up most of a long page, so their markup is kept short: without the line breaks that a template would have. */
+/** Returns a row. Cells make up most of a long page, so their markup is short, without the line breaks of a template. */
 function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html | null)[]): Html {
   const cells = [
     html`<th scope="row">${first}</th>`,
@@ -50,7 +50,7 @@ function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html |
 const cellOf = (cell: Part, attributes: Html | null): Html =>
   attributes === null ? html`<td>${cell}</td>` : html`<td ${attributes}>${cell}</td>`;
 
-/** Terms with what they are; what is not known is left out. @param style a class besides `facts`. */
+/** Lists terms with their facts, without unknown ones. @param style a class besides `facts`. */
 export const factList = (
   facts: readonly (readonly [term: string, what: Part])[],
   style: "known" | "key-facts" | null = null,

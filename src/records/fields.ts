@@ -3,6 +3,13 @@ import { Type, type Static, type TSchema } from "./schema.ts";
 
 /** Pattern of a year, month or day, as precise as the source knows: `2026`, `2026-03`, `2026-03-31`. */
 export const datePattern = "^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$";
+
+/** Reports whether a text of this pattern is in the calendar. `Date` reads 30 February as a day of March, another text. */
+export function existsInCalendar(date: string): boolean {
+  const time = new Date(date);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);
+}
+
 const timePattern =
   "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$";
 const idPattern = (prefix: string) => `^${prefix}_[0-9a-z]{16}$`;

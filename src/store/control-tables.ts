@@ -102,7 +102,7 @@ interface KnownBrowserTable {
 
 export type LinkKind = "sign-up" | "invite" | "reset" | "email";
 
-export interface LinkTable {
+interface LinkTable {
   /** SHA-256 of the token in the link. */
   digest: Uint8Array;
   id: string;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { completeReset } from "#accounts/change-password.ts";
+import { completeReset } from "#accounts/credentials.ts";
+import { acceptInvitation, invite } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import {
   LinkFault,
@@ -11,7 +12,7 @@ import {
   useLink,
 } from "#accounts/one-time-links.ts";
 import { findSession } from "#accounts/sessions.ts";
-import { completeSignUp, makeSignUpLink } from "#accounts/sign-up.ts";
+import { completeSignUp } from "#accounts/sign-up.ts";
 import type { LinkKind } from "#store/control-tables.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
@@ -120,16 +121,30 @@ test("an account is called what the person chooses or what stands before the @, 
 });
 
 test("an operator's link makes an account too, and none for an address that has one", async (t) => {
-  const { control, complete } = await openPeople(t);
-  const make = () => makeSignUpLink(control, { address: "ada@example.com", now: noon });
+  const { control, client, passwords } = await openPeople(t);
+  const order = {
+    address: "ada@example.com",
+    role: "owner",
+    actor: "operator",
+    now: noon,
+  } as const;
+  const make = () => invite(control, { ...order, account: null });
+  const follow = (token: string) =>
+    acceptInvitation(control, passwords, {
+      token,
+      password: goodPassword,
+      accountName: null,
+      client: client(),
+      now: noon,
+    });
   const first = await make();
   const second = await make();
-  const { person, accountId } = await complete(first.token);
+  const { person, accountId } = await follow(first.token);
   const [owner] = await listMembers(control.database, 1);
   assert.equal(owner?.person, person.id);
   assert.match(accountId, /^ac_/);
-  await assert.rejects(complete(second.token), faultOf("not_found"));
-  await assert.rejects(make(), faultOf("conflict", /signed up with this address already/));
+  for (const again of [follow(second.token), make()])
+    await assert.rejects(again, faultOf("conflict", /signed up with this address already/));
 });
 
 test("an address that nobody has proven is gone from the store a week after its link", async (t) => {

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { acceptInvitation } from "#accounts/invites.ts";
 import { openPasswords } from "#accounts/passwords.ts";
-import { completeReset } from "#accounts/change-password.ts";
-import { completeSignUp } from "#accounts/sign-up.ts";
+import { completeReset } from "#accounts/credentials.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { commandsOnStore } from "../support/all-commands.ts";
@@ -31,15 +30,15 @@ const at = (time: number) => new Date(time).toISOString();
 
 test("an operator without mail lets somebody sign up, choose a new password and join, by links that they print", async (t) => {
   const { json, withControl } = await openCommands(t);
-  const signUp = await json("accounts sign-up-link ada@example.com");
+  const signUp = await json("accounts invite ada@example.com");
   assert.deepEqual(signUp, {
     address: "ada@example.com",
     link: signUp.link,
-    expires_at: at(noon + day),
+    expires_at: at(noon + 7 * day),
   });
   assert.match(signUp.link, /^http:\/\/127\.0\.0\.1:8080\/account\/link\?token=[\w-]{43}$/);
   await withControl((control) =>
-    completeSignUp(control, passwords, completion(tokenOf(signUp.link))),
+    acceptInvitation(control, passwords, completion(tokenOf(signUp.link))),
   );
 
   const reset = await json("accounts reset-link ADA@example.com");
@@ -123,14 +122,13 @@ test("a printed link says for whom it is and how long it is good for", async (t)
 
 test("what cannot be done is refused with what to do", async (t) => {
   const { json, refusal, withControl } = await openCommands(t);
-  const { link } = await json("accounts sign-up-link ada@example.com");
-  await withControl((control) => completeSignUp(control, passwords, completion(tokenOf(link))));
+  const { link } = await json("accounts invite ada@example.com");
+  await withControl((control) => acceptInvitation(control, passwords, completion(tokenOf(link))));
   for (const [code, words, ...args] of [
     [exitCodes.usage, /not an e-mail address/, "invite", "ada"],
     [exitCodes.usage, /Allowed choices are owner, member/, "invite", "a@b.com", "--role", "king"],
     [exitCodes.conflict, /no account 'x'/, "invite", "a@b.com", "--account", "x"],
-    [exitCodes.conflict, /signed up with this address/, "invite", "ada@example.com"],
-    [exitCodes.conflict, /signed up with this address/, "sign-up-link", "ADA@example.com"],
+    [exitCodes.conflict, /signed up with this address/, "invite", "ADA@example.com"],
     [exitCodes.conflict, /Nobody has the address/, "reset-link", "eve@example.com"],
     [
       exitCodes.conflict,

@@ -70,9 +70,12 @@ test("datasets imported on one machine are listed, compared, published and gone 
   ];
   assert.deepEqual(await states(one), expected);
   assert.deepEqual(await states(other), expected);
-  const diff = await other.json("datasets diff", first.version, staged.version);
+  const changes = await other.text("datasets diff", first.version, staged.version, "--ndjson");
   assert.deepEqual(
-    diff.examples.map(({ name }: { name: string }) => name),
+    changes
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).name),
     ["beta", "gamma"],
   );
   assert.equal((await other.json("datasets publish", staged.version)).version, staged.version);

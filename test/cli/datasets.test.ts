@@ -381,21 +381,11 @@ async function fromTwoToSix(t: TestContext) {
   return { dataDir, args, from: from!.version, to: to!.version, ...allCommands(dataDir) };
 }
 
-test("a difference is told in counts by kind and source, with the first examples", async (t) => {
+test("a difference is told in counts by kind and source", async (t) => {
   const { args, text } = await fromTwoToSix(t);
-  const lines = (await text(...args))
-    .split("\n")
-    .map((line) => line.replaceAll(/gp_\w+/g, "ID").replace(/GP [a-e]$/, "GP x"));
-  assert.deepEqual(lines.slice(0, 2), [
+  assert.deepEqual((await text(...args)).split("\n").slice(0, 2), [
     "RECORD  SOURCE  ADDED  CHANGED  REMOVED  MERGED",
     "gp      own     5      1        1        0",
-  ]);
-  assert.deepEqual(lines.slice(3, 8), [
-    "added gp ID GP x",
-    "added gp ID GP x",
-    "added gp ID GP x",
-    "changed gp ID GP moved: hq_city, hq_state",
-    "removed gp ID GP gone",
   ]);
 });
 
@@ -411,18 +401,23 @@ test("without versions the current dataset is compared with the one before, and 
   assert.deepEqual(merge.counts, [
     { record: "gp", source: "own", added: 0, changed: 1, removed: 0, merged: 1 },
   ]);
-  assert.match(await text("datasets diff"), /\nmerged gp gp_\w+ GP a into gp_\w+\n/);
+  const merged = (await text("datasets diff --ndjson"))
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .find(({ change }) => change === "merged");
+  assert.equal(merged.name, "GP a");
+  assert.match(merged.into, /^gp_\w+$/);
   assert.equal((await json("datasets diff", from)).to, published!.version);
 });
 
-test("--json gives the counts and the examples, --ndjson every change on a line", async (t) => {
+test("--json gives the counts, --ndjson every change on a line", async (t) => {
   const { args, from, to, text, json, start } = await fromTwoToSix(t);
   const summary = await json(...args);
   assert.deepEqual([summary.from, summary.to], [from, to]);
   assert.deepEqual(summary.counts, [
     { record: "gp", source: "own", added: 5, changed: 1, removed: 1, merged: 0 },
   ]);
-  assert.equal(summary.examples.length, 5);
   const all = (await text(...args, "--ndjson"))
     .trimEnd()
     .split("\n")

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { exitCodes } from "#cli/command-fault.ts";
-import { prepareDemo, renewDemoKey } from "#cli/demo.ts";
+import { prepareDemo } from "#cli/demo.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { keyPattern } from "#keys/api-key.ts";
@@ -262,33 +262,4 @@ test("no real key is taken for the demo's, though it stands in the demo's file",
   const key = await newKey(dataDir, "Acme");
   writeFileSync(join(dataDir, "demo.key"), key);
   assert.notEqual((await prepareSmallDemo(dataDir)).key, key);
-});
-
-test("a demo that runs on when its key expires prints another, once a day", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const first = await prepareSmallDemo(dataDir, noon);
-  t.mock.timers.enable({ apis: ["setInterval"] });
-  let now = noon;
-  const printed: string[] = [];
-  let isPrinted = Promise.withResolvers<void>();
-  const context = {
-    environment: {},
-    now: () => now,
-    print: (text: string) => (printed.push(text), isPrinted.resolve()),
-    reportError: (text: string) => isPrinted.reject(new Error(text)),
-  };
-  t.after(renewDemoKey(readConfig({ DATA_DIR: dataDir }), first, context));
-  for (const day of ["2026-11-22", "2026-11-23"]) {
-    now = Date.parse(`${day}T11:59:59.999Z`);
-    t.mock.timers.tick(60_000);
-    now += 1;
-    t.mock.timers.tick(60_000);
-    await isPrinted.promise;
-    isPrinted = Promise.withResolvers();
-    t.mock.timers.tick(60_000);
-  }
-  const { key } = await prepareSmallDemo(dataDir, now);
-  assert.equal(printed.length, 2);
-  assert.equal(printed[1], `The key has expired. A new one, until 2026-11-24 12:00 UTC: ${key}`);
-  assert.ok(!printed[0]!.includes(key) && !printed[0]!.includes(first.key));
 });

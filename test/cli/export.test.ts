@@ -6,9 +6,9 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
-import { builtAt, importRecords } from "../support/dataset.ts";
+import { importRecords } from "../support/dataset.ts";
 import { forEachStore, storePlace } from "../support/for-each-store.ts";
-import { fixedClock, startService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 import { importShared } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -107,32 +107,6 @@ forEachStore("export reads a dataset from where it is kept, and fetches it first
   const { json } = allCommands(dataDir, { DATABASE_URL: databaseUrl ?? "" });
   const { files } = await json("export --format parquet --kind gp -o", folder);
   assert.equal(files[0].records, 10);
-});
-
-test("the command prints what the path answers", async (t) => {
-  const service = await startService(t, { clock: fixedClock(builtAt) });
-  const dataDir = temporaryFolder(t);
-  await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
-  const { json } = allCommands(dataDir);
-  assert.deepEqual(await json("vocabulary"), (await service.get("/vocabulary")).body);
-});
-
-test("people get a table of the open values and one of the closed lists, of any dataset", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const { text, refusal } = allCommands(dataDir);
-  assert.match(await refusal(exitCodes.conflict, "vocabulary"), /There is no dataset yet/);
-  const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const { published } = await importRecords(catalogue, cast);
-  await importRecords(catalogue, [{ record: "gp", id: "a", name: "A", tags: ["only"] }]);
-  const [current, former] = [
-    await text("vocabulary"),
-    await text("vocabulary", published!.version),
-  ];
-  assert.match(current, /^LIST +VALUE +GPS\ntags +only +1\n\n/);
-  assert.match(former, /^markets +Dallas-Fort Worth-Arlington, TX +2$/m);
-  assert.match(former, /^CLOSED LIST +VALUE +MEANING$/m);
-  assert.match(former, /^provenance\.basis +stated +The source states it\.$/m);
-  await refusal(exitCodes.conflict, "vocabulary 20200101T000000Z-00000000");
 });
 
 test("openapi prints what /openapi.json serves under the same settings", async (t) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
-import { makeResetLink } from "#accounts/change-password.ts";
+import { makeResetLink } from "#accounts/credentials.ts";
 import { routes } from "#dashboard/screens/index.ts";
 import { openControl } from "#store/stores.ts";
 import { browser } from "../support/browser.ts";

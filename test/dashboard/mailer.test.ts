@@ -130,7 +130,12 @@ const words = [
   messages.addressTakenMail({ to }),
   messages.addressChangedMail({ to }),
   messages.passwordChangedMail({ to, url }),
-  messages.keyExpiresMail({ to, url, expiresAt, accountName, keyName: "n", hint: "gpr_R7mQ" }),
+  messages.keyExpiresMail({
+    to,
+    url,
+    accountName,
+    key: { name: "n", hint: "gpr_R7mQ", expiresAt },
+  }),
   messages.quotaMail({ to, url, accountName, used: 8001, quota: 10_000 }),
 ];
 

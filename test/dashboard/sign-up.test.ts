@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { invite } from "#accounts/invites.ts";
-import { makeSignUpLink } from "#accounts/sign-up.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { openInsideWorker } from "../support/inside-worker.ts";
@@ -72,7 +71,8 @@ test("if sign-up is closed or by invitation, nobody can sign up by themselves an
     assert.deepEqual(worker.messages, []);
     assert.doesNotMatch((await worker.get("/account/sign-in")).body, /href="\/account\/sign-up"/);
     const { control } = worker;
-    const made = await makeSignUpLink(control, { address: email, now: noon });
+    const order = { role: "owner", actor: "operator", now: noon } as const;
+    const made = await invite(control, { ...order, account: null, address: email });
     const fields = { token: made.token, password: goodPassword };
     assert.equal((await worker.post("/account/link", fields)).status, 303);
   }

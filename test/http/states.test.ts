@@ -42,7 +42,7 @@ test("the log names a request by the path it was answered on, also where its met
   const { get, log } = await openHttpServer(t);
   const asked = [
     ["GET", "/docs?a=gpr_secret"],
-    ["GET", "/errors/not-acceptable.md"],
+    ["GET", "/errors/not-acceptable"],
     ["POST", "/docs"],
     ["PUT", "/v1/fetch-gp"],
     ["PUT", "/changes/a..b"],
@@ -54,7 +54,7 @@ test("the log names a request by the path it was answered on, also where its met
     log.map((line) => JSON.parse(line)).map(({ path, status }) => [path, status]),
     [
       ["/docs", 200],
-      ["/errors/not-acceptable.md", 200],
+      ["/errors/not-acceptable", 200],
       ["/docs", 405],
       ["/v1/fetch-gp", 405],
       ["/changes/*", 405],

@@ -5,7 +5,7 @@ import { chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { createAccount, findAccount, listAccounts } from "#accounts/accounts.ts";
-import { exportPerson } from "#accounts/export-person.ts";
+import { exportPerson } from "#accounts/personal-data.ts";
 import { findPerson } from "#accounts/people.ts";
 import { digestText } from "#keys/api-key.ts";
 import { issueKey } from "#keys/keys.ts";

@@ -1,7 +1,7 @@
 /** A person with a browser, without the browser: keeps cookies, reads forms out of pages and sends them. */
 import assert from "node:assert/strict";
 import { openPasswords } from "#accounts/passwords.ts";
-import { completeSignUp, makeSignUpLink } from "#accounts/sign-up.ts";
+import { acceptInvitation, invite } from "#accounts/invites.ts";
 import { openControl } from "#store/stores.ts";
 import type { TestService } from "./service.ts";
 
@@ -106,11 +106,12 @@ async function makePerson(
   const control = await openControl(place.dataDir, place);
   try {
     const now = clock.now();
-    const { token } = await makeSignUpLink(control, { address: email, now });
+    const own = { account: null, role: "owner", actor: "operator" } as const;
+    const { token } = await invite(control, { ...own, address: email, now });
     const client = { address: "127.0.0.1", userAgent: "", browserToken: null };
     const passwords = openPasswords({ memoryKiB: 8, passes: 1 });
     const order = { token, password: testPassword, accountName, client, now };
-    await completeSignUp(control, passwords, order);
+    await acceptInvitation(control, passwords, order);
   } finally {
     await control.close();
   }

@@ -51,7 +51,7 @@ export function gpFacets(model: ReadModel, chosen: Chosen): FacetView[] {
   ];
 }
 
-/** Type and market of signals. */
+/** Returns the facets of signals: type and market. */
 export const signalFacets = (model: ReadModel, chosen: Chosen): FacetView[] => [
   { name: "type", label: "Type", values: counted(model, "signal", "type", chosen) },
   { name: "market", label: "Market", values: counted(model, "signal", "market", chosen) },
@@ -92,7 +92,7 @@ const withChosen = (values: readonly string[], chosen: readonly string[]): strin
 const worthwhile = (values: Values, chosen: readonly string[]): Values =>
   mostFirst(values.filter(({ value, count }) => count > 0 || chosen.includes(value)));
 
-/** Equal counts are in the order of their names. */
+/** Sorts values by count, most first; equal counts by name. */
 export const mostFirst = (values: Values): Values =>
   values.toSorted((a, b) => b.count - a.count || (fold(a.value) < fold(b.value) ? -1 : 1));
 
@@ -101,7 +101,7 @@ const atOnce = 6;
 /** Bytes of markup of all links, each of which repeats the whole choice, and of the options of a field. */
 const bytesMax = { links: 18_000, options: 1500 } as const;
 
-/** @param path of the page. */
+/** Returns the facets with their links. @param path path of the page. */
 export function facetList(path: string, chosen: Chosen, facets: readonly FacetView[]): Part {
   const lists = facets
     .filter(({ values }) => values.length > 0)
@@ -162,7 +162,7 @@ const facetSection = (label: string, links: readonly Html[], count: number, othe
     }
   </section>`;
 
-/** A field for the values that did not fit the page. */
+/** Returns a field for the values that did not fit the page. */
 const otherValue = (
   path: string,
   chosen: Chosen,

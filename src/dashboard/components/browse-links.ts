@@ -1,4 +1,4 @@
-/** What is chosen on the browse pages: read from the URL, shown in words, and the links that change it. */
+/** The choice on the browse pages: read from the URL, shown in words, and the links that change it. */
 import { fetchPrincipals } from "#operations/fetch-principals.ts";
 import { operations } from "#operations/index.ts";
 import { type Operation, parameterBounds } from "#operations/operation.ts";
@@ -18,14 +18,14 @@ export type ChoiceName = FacetName | "type";
 export interface Chosen extends Readonly<Record<ChoiceName, readonly string[]>> {
   /** Part of a name of the GP, as `gp_name` is. */
   name?: string | undefined;
-  /** Of GPs; `match` has the names that fit best first. */
+  /** Order of GPs; `match` has the names that fit best first. */
   order: Order;
   offset: number;
 }
 
 export type Order = "match" | "latest" | "name";
 
-/** Where the URL has none. */
+/** Returns the order if the URL has none. */
 const usualOrder = ({ name }: Pick<Chosen, "name">): Order =>
   name === undefined ? "latest" : "match";
 
@@ -43,13 +43,13 @@ export const browsePaths = { gps: "/account/browse", signals: "/account/browse/s
 /** Parameters of the browse pages that no operation has. */
 const ownNames = ["type", "order"];
 
-/** The query of a browse page is read like that of an operation, with the same errors. */
+/** Operation that a browse page stands for: its query is read in the same way, with the same errors. */
 const likeOperation: Operation = {
   ...fetchPrincipals,
   path: "/account/browse" as Operation["path"],
 };
 
-/** @throws Problem invalid-parameters. */
+/** Reads the choice from a query. @throws Problem invalid-parameters. */
 export function readChosen(query: URLSearchParams): Chosen {
   // The field of the name is sent empty, too.
   const isShared = ([name, value]: [string, string]) =>
@@ -68,7 +68,7 @@ export function readChosen(query: URLSearchParams): Chosen {
   };
 }
 
-/** The market of a signal is its own; name, tags and themes are those of its GPs. */
+/** Returns the filter of a choice. The market of a signal is its own; name, tags and themes are those of its GPs. */
 export function filterOf(kind: "gp" | "signal", chosen: Chosen): Filter {
   const { name: gp_name, market, type } = chosen;
   const ofGp = Object.fromEntries(gpChoices.map((choice) => [choice, chosen[choice]]));
@@ -77,10 +77,10 @@ export function filterOf(kind: "gp" | "signal", chosen: Chosen): Filter {
     : { gp_name, market, type, gp: { ...ofGp, market: [] } };
 }
 
-/** Those that can be asked for without a name. */
+/** Orders that need no name. */
 const orders = ["latest", "name"] as const;
 
-/** Defaults are left out. */
+/** Returns the URL of a choice, without defaults. */
 export function browseHref(path: string, chosen: Chosen): string {
   const pairs = new URLSearchParams(pairsOf(chosen));
   if (chosen.offset > 0) pairs.append("offset", String(chosen.offset));
@@ -88,7 +88,7 @@ export function browseHref(path: string, chosen: Chosen): string {
   return query === "" ? path : `${path}?${query}`;
 }
 
-/** Without the page of the list; defaults are left out. */
+/** Returns the parameters of a choice, without its page and without defaults. */
 function pairsOf(chosen: Chosen): [name: string, value: string][] {
   const { name, order } = chosen;
   const values = choiceNames.flatMap((choice) =>
@@ -99,11 +99,11 @@ function pairsOf(chosen: Chosen): [name: string, value: string][] {
   return values;
 }
 
-/** All that is chosen but the parameter of the form itself, as fields that nobody sees. */
+/** Returns the choice as hidden fields, without the parameter of the form itself. */
 export const keptFields = (chosen: Chosen, own?: string): Part =>
   pairsOf(chosen).map(([name, value]) => name !== own && hidden(name, value));
 
-/** The query of an operation for the chosen GPs. */
+/** Returns the query of an operation for the chosen GPs. */
 export function callQuery(chosen: Chosen): string {
   const pairs = new URLSearchParams();
   if (chosen.name !== undefined) pairs.append("gp_name", chosen.name);
@@ -127,18 +127,18 @@ export const withoutValue = (chosen: Chosen, name: ChoiceName, value: string): C
 
 const namedMax = 4;
 
-/** Joined by "or"; only the first of many. */
+/** Joins values by "or"; only the first of many. */
 const eitherOf = (values: readonly string[]): string => {
   const more = values.length - namedMax;
   return [...values.slice(0, namedMax), ...(more > 0 ? [`${more} more`] : [])].join(" or ");
 };
 
-/** As the end of a heading. */
+/** Returns name and market as the end of a heading. */
 export const namedIn = ({ name, market }: Chosen): string =>
   (name === undefined ? "" : ` named “${name}”`) +
   (market.length === 0 ? "" : ` in ${eitherOf(market)}`);
 
-/** All that is chosen except name and market, and a link back to everything. */
+/** Returns the choice except name and market, and a link back to everything. */
 export function choiceLine(path: string, chosen: Chosen): Part {
   if (chosen.name === undefined && choiceNames.every((name) => chosen[name].length === 0))
     return null;

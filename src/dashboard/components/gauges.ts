@@ -23,7 +23,7 @@ function gauge(window: WindowStatus): Html {
   </div>`;
 }
 
-/** The texts of a gauge, which the script of the page only inserts. */
+/** Returns the texts of a gauge, which the script of the page only inserts. */
 export function gaugeWords(window: WindowStatus): { used: string; free: string; share: string } {
   const { quota, remaining } = window;
   const used = quota - remaining;
@@ -40,7 +40,7 @@ function freeWords({ quota, remaining, resetSeconds, waitSeconds }: WindowStatus
   return `${grouped(remaining)} left. The oldest comes back in ${durationText(resetSeconds)}.`;
 }
 
-/** Such as `34 s`, `12 min` or `5 h 20 min`: rounded up, so that waiting that long is enough. */
+/** Returns a time such as `34 s`, `12 min` or `5 h 20 min`, rounded up, so that waiting that long is enough. */
 function durationText(seconds: number): string {
   if (seconds < 120) return `${Math.ceil(seconds)} s`;
   const minutes = Math.ceil(seconds / 60);
@@ -50,7 +50,7 @@ function durationText(seconds: number): string {
 
 type Asked = Pick<AccountServices, "control" | "lookAtQuota">;
 
-/** Minute, hour, day. @param account its number. */
+/** Reads the windows of an account: minute, hour, day. @param account its number. */
 export async function readWindows(
   { control, lookAtQuota }: Asked,
   account: number,
@@ -58,7 +58,7 @@ export async function readWindows(
   return (await lookAtQuota(account, await quotasInForce(control.database, account))).windows;
 }
 
-/** The use of the last 24 hours. @param account its number. */
+/** Reads the use of the last 24 hours. @param account its number. */
 export async function readUseOfDay(asked: Asked, account: number) {
   const windows = await readWindows(asked, account);
   const { quota, remaining } = windows.find(({ name }) => name === "day")!;

@@ -27,31 +27,31 @@ export function stateWords({ state, expiresAt, revokedAt }: KeyView, now: number
   return html`${state}`;
 }
 
-/** "4 minutes ago from 203.0.113.0/24". */
+/** Returns the last use in words, such as "4 minutes ago from 203.0.113.0/24". */
 export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number): Part {
   if (lastUse === null) return "never";
   const { at, network } = lastUse;
   return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
 }
 
-/** Whose keys they are, and who acts. */
+/** Returns the account whose keys they are, and the person who acts. */
 export const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
   account,
   person: signedIn.person.id,
   now,
 });
 
-/** Newest first. */
+/** Lists the keys of the account, newest first. */
 export async function listOwn({ services, account, now }: MemberRequest): Promise<ListedKey[]> {
   const listed = await listKeys(services.control, { accountNumber: account.number, now });
   return listed.toReversed();
 }
 
-/** Live keys, newest first. */
+/** Reads the live keys, newest first. */
 export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
   withUse(request, (await listOwn(request)).filter(isLive));
 
-/** @throws DomainError `not_found`; a request for a key of another account goes into the audit log. */
+/** Reads a key. @throws DomainError `not_found`; a request for a key of another account goes into the audit log. */
 export async function readKeyView(request: MemberRequest, id: string): Promise<KeyView> {
   const key = await findOwnKey(request.services.control, { ...ownKeys(request), id });
   const [view] = await withUse(request, [key]);
@@ -77,14 +77,14 @@ export async function withUse(
 
 const formShape = /^[\w-]{16,64}$/;
 
-/** The form's one-time value. @throws DomainError `invalid` if the form was not one of ours. */
+/** Returns the form's one-time value. @throws DomainError `invalid` if the form was not one of ours. */
 export function oneTimeValue({ form }: MemberRequest): string {
   const value = form.get("form") ?? "";
   if (formShape.test(value)) return value;
   throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
 }
 
-/** The response to a form that is sent again, by a reload or after going back. */
+/** Responds to a form that is sent again, by a reload or after going back. */
 export const shownBefore = (request: MemberRequest, id: string): Reply =>
   wordReply(
     request,
@@ -95,8 +95,8 @@ export const shownBefore = (request: MemberRequest, id: string): Reply =>
   );
 
 /**
- * The response to the POST itself: after a redirect the key would have to be stored.
- * @param oldExpiresAt when the key that it replaces ends.
+ * Responds to the POST itself with the key: after a redirect it would have to be stored.
+ * @param oldExpiresAt end of the key that it replaces.
  */
 export function shownOnce(
   request: MemberRequest,

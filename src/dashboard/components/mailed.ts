@@ -5,7 +5,7 @@ import type { AccountRequest } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { accountPage } from "./page.ts";
 
-/** @param demoLink only in a demo, which sends no mail. */
+/** Returns the page after a mail. @param demoLink only in a demo, which sends no mail. */
 export const mailedPage = (
   request: AccountRequest | null,
   email: string,
@@ -33,7 +33,7 @@ export const mailedPage = (
           <p><a class="button" href="${demoLink}">Open the link</a></p>`,
       });
 
-/** @param link null outside a demo. */
+/** Returns the note with a link that a demo does not mail. @param link null outside a demo. */
 export const demoNote = (link: string | null): Part =>
   link !== null &&
   html`<div class="card">
@@ -43,7 +43,7 @@ export const demoNote = (link: string | null): Part =>
     </p>
   </div>`;
 
-/** Instead of a form whose link could not be mailed. @param title of the page with the form. */
+/** Returns a page instead of a form whose link could not be mailed. @param title title of the page with the form. */
 export const noMailPage = (title: string, request: AccountRequest | null = null): string =>
   accountPage(request, {
     title,
@@ -55,11 +55,11 @@ export const noMailNote: Html = html`<p>
   No mail leaves this service. Ask its operator for a link: a command makes it.
 </p>`;
 
-/** Whether a link can reach its recipient. */
+/** Reports whether a link can reach its recipient. */
 export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
   settings.isDemo || !mailer.isOff;
 
-/** The recipient, URL and expiry of a link, as the mail templates take them. */
+/** Returns the recipient, URL and expiry of a link, as the mail templates take them. */
 export const linkOf = ({ services }: AccountRequest, { email, token, expiresAt }: MadeLink) => ({
   to: email,
   url: linkUrl(services.settings.linkBase, token),

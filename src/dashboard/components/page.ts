@@ -12,7 +12,7 @@ interface AccountPage {
   main: Part;
 }
 
-/** @param request null for a page that shows nothing of whoever is signed in. */
+/** Returns a whole page. @param request null for a page that shows nothing of the person who is signed in. */
 export function accountPage(
   request: AccountRequest | null,
   { title, scripts = [], main }: AccountPage,
@@ -31,7 +31,7 @@ export function accountPage(
   });
 }
 
-/** @param title of the page, for one that the navigation does not list. */
+/** Returns the navigation. @param title title of the page, for one that the navigation does not list. */
 function sideOf({ routes, path }: AccountRequest, signedIn: SignedIn, title: string): Side {
   const { person, account } = signedIn;
   const listed = routes.flatMap((one) => (one.link ? [{ path: one.path, ...one.link }] : []));
@@ -62,7 +62,7 @@ const group = (
       )}
     </ul>`;
 
-/** For a person with several accounts. */
+/** Returns the form that switches between several accounts. */
 const switcher = ({ accounts, account }: SignedIn): Part =>
   accounts.length > 1 &&
   html`<form method="post" action="/account/switch">
@@ -76,7 +76,7 @@ const switcher = ({ accounts, account }: SignedIn): Part =>
     <button class="quiet">Switch</button>
   </form>`;
 
-/** A page with a single message: what was done, or why it was not. @param next the link below the message. */
+/** Returns a page with a single message: what was done, or why it was not. @param next link below the message. */
 export const wordPage = (
   request: AccountRequest | null,
   title: string,
@@ -90,7 +90,7 @@ export const wordPage = (
       <p><a class="button" href="${next.href}">${next.label}</a></p>`,
   });
 
-/** A page with a single message as a reply with this status. */
+/** Returns a page with a single message as a reply with this status. */
 export const wordReply = (
   request: AccountRequest | null,
   status: number,
@@ -102,7 +102,7 @@ interface Field {
   label: string;
   type?: "text" | "email" | "password" | "search" | "date" | "datetime-local";
   value?: string | undefined;
-  /** What browsers fill it with (HTML, autofill). */
+  /** Kind of value that browsers fill in (HTML, autofill). */
   autocomplete?: string;
   hint?: Part;
   isOptional?: boolean;
@@ -123,7 +123,7 @@ export const field = (given: Field): Html => {
   /></label>`;
 };
 
-/** The address somebody signs in with. */
+/** Returns the field for the address that somebody signs in with. */
 export const emailField = (value: string | undefined): Html =>
   field({
     name: "email",
@@ -133,7 +133,7 @@ export const emailField = (value: string | undefined): Html =>
     value,
   });
 
-/** The password somebody has now. */
+/** Returns the field for the password that somebody has now. */
 export const passwordField = (label: string, name = "password"): Html =>
   field({ name, label, type: "password", autocomplete: "current-password" });
 
@@ -163,11 +163,11 @@ export const choice = (
     </select></label
   >`;
 
-/** The error, above the form that was sent. */
+/** Returns the error, above the form that was sent. */
 export const faultNote = (fault: string | undefined): Part =>
   fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`;
 
-/** @param done the word after `?done=`; one that is not in `sentences` shows nothing. */
+/** Says what was done. @param done the word after `?done=`; one that is not in `sentences` shows nothing. */
 export const doneNote = (sentences: Readonly<Record<string, string>>, done: string | null): Part =>
   done !== null &&
   Object.hasOwn(sentences, done) &&

@@ -78,7 +78,7 @@ const titleOf = ({ name, byClass }: PlotBar): string =>
     .map((one) => `${byClass[one]} × ${one}`)
     .join(", ")}`;
 
-/** The highest bar carries its number. */
+/** Labels the highest bar with its number. */
 function peakLabel(bars: readonly PlotBar[], scale: number): Part {
   const highest = Math.max(...bars.map(({ requests }) => requests));
   if (highest === 0) return null;
@@ -92,7 +92,7 @@ function peakLabel(bars: readonly PlotBar[], scale: number): Part {
   </text>`;
 }
 
-/** On the right, level with the segments of the last bar that has requests. */
+/** Names the classes on the right, level with the segments of the last bar that has requests. */
 function classLabels(bars: readonly PlotBar[], scale: number): readonly Part[] {
   const last = bars.findLast(({ requests }) => requests > 0);
   if (last === undefined) return [];
@@ -113,7 +113,7 @@ function classLabels(bars: readonly PlotBar[], scale: number): readonly Part[] {
   });
 }
 
-/** The fill patterns of the classes, needed once on a page. */
+/** Fill patterns of the classes, needed once on a page. */
 export const plotPatterns: Html = html`<svg class="unseen" width="0" height="0" aria-hidden="true">
   ${pattern("2xx", html`<rect class="accent" width="6" height="6" />`)}
   ${pattern(
@@ -138,14 +138,14 @@ function pattern(name: StatusClass, content: Html): Html {
 /** An axis ends at one of these times a power of ten; all but the first can be halved. */
 const steps = [1, 2, 4, 6, 8, 10];
 
-/** The lowest round number that is not below the highest bar. @param highest a whole number. */
+/** Returns the lowest round number that is not below the highest bar. @param highest a whole number. */
 export function axisEnd(highest: number): number {
   let unit = 1;
   while (highest > 10 * unit) unit *= 10;
   return unit * steps.find((step) => step * unit >= highest)!;
 }
 
-/** The numbers with a grid line. */
+/** Returns the numbers with a grid line. */
 export const axisLines = (end: number): readonly number[] =>
   end % 2 === 0 ? [0, end / 2, end] : [0, end];
 
@@ -169,5 +169,5 @@ const compact = new Intl.NumberFormat("en-US", {
   maximumFractionDigits: 1,
 });
 
-/** Such as `980` or `12.4K`. */
+/** Returns a short number, such as `980` or `12.4K`. */
 export const shortNumber = (number: number): string => compact.format(number);

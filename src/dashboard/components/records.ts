@@ -14,16 +14,16 @@ const short = new Intl.NumberFormat("en-US", {
   maximumFractionDigits: 1,
 });
 
-/** Such as `$1.8B`; empty if unknown. */
+/** Returns an amount such as `$1.8B`; empty if unknown. */
 export const money = (usd: number | null): string => (usd === null ? "" : short.format(usd));
 
-/** City, state and country as far as known; the country only outside the US. */
+/** Returns city, state and country as far as known; the country only outside the US. */
 export const place = (city: string | null, state: string | null, country: string | null): string =>
   [city, state, country === "US" && (city ?? state) !== null ? null : country]
     .filter((part) => part !== null)
     .join(", ");
 
-/** What a record is based on, as part of a sentence. */
+/** Words for the basis of a record, as part of a sentence. */
 const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   stated: "as the source states it",
   adv_file_number: "by a file number the GP reports in its Form ADV",
@@ -37,15 +37,15 @@ const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   named_sponsor: "by the name of a sponsor in a public register",
 };
 
-/** Such as "demo, as the source states it, confidence 100 %". */
+/** Returns words such as "demo, as the source states it, confidence 100 %". */
 export const provenanceWords = ({ source, basis, confidence }: Provenance): string =>
   `${source}, ${basisWords[basis] ?? basis}, confidence ${Math.round(confidence * 100)} %`;
 
-/** Longer ones are rare, and would fill the page. */
+/** Longest address of a link, in characters. Longer ones are rare, and would fill the page. */
 const addressLengthMax = 500;
 
 /**
- * A link to another site, which learns nothing about this page.
+ * Returns a link to another site, which learns nothing about this page.
  * @returns the label without a link unless the address is http or https.
  */
 export const outside = (address: string | null, label: Part): Html =>
@@ -58,7 +58,7 @@ function isWebAddress(address: string): boolean {
   return protocol === "https:" || protocol === "http:";
 }
 
-/** The host name, as a short label of a link. */
+/** Returns the host name, as a short label of a link. */
 export const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
 
@@ -79,22 +79,22 @@ const labels: ReadonlyMap<string, string> = new Map([
 
 const slug = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;
 
-/** Text that is no slug stays as its source wrote it. */
+/** Returns the label of a value. Text that is no slug stays as its source wrote it. */
 export function valueLabel(value: string): string {
   if (!slug.test(value)) return value;
   const words = value.replaceAll("_", " ");
   return labels.get(value) ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Separated by commas. */
+/** Returns labels, separated by commas. */
 export const valueLabels = (values: readonly string[]): string => values.map(valueLabel).join(", ");
 
 export const bytesOf = (piece: Part): number => Buffer.byteLength(html`${piece}`.markup);
 
-/** Markup of a table row without its cells. */
+/** Bytes of markup of a table row without its cells. */
 const rowBytes = 70;
 
-/** The first pieces whose markup fits, and at least one. */
+/** Returns the first pieces whose markup fits, and at least one. */
 export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number): P[] {
   let bytes = 0;
   return pieces.filter((piece, i) => {
@@ -113,7 +113,7 @@ export function cutText(text: string, lengthMax: number): string {
 
 const listLengthMax = 1500;
 
-/** Joined; a very long list is cut and ends with how many more there are. */
+/** Joins texts. A very long list is cut and ends with the number of further ones. */
 export function listText(texts: readonly string[], separator = "; "): string {
   const shown = fitting(
     texts.map((text) => cutText(text, listLengthMax)),
@@ -145,7 +145,7 @@ export const timeline = (label: string, items: readonly Html[]): Html =>
 const titleLengthMax = 250;
 const gpsMax = 5;
 
-/** @param more facts after its type, amount and market. */
+/** Returns a signal as an item of a timeline. @param more facts after its type, amount and market. */
 export function signalItem(signal: SignalView, more: readonly Part[]): Html {
   const { date, title, url, type, amount_usd, marketName } = signal;
   return html`<li>
@@ -167,7 +167,7 @@ const gpLinks = (gps: Signal["gps"]): Part[] => [
 const gpLink = ({ id, name }: { id: string; name: string }): Html =>
   html`<a href="${gpHref(id)}">${cutText(name, 100)}</a>`;
 
-/** The facts that are not empty, separated by points. */
+/** Returns the facts that are not empty, separated by points. */
 export const byPoints = (facts: readonly Part[]): Part =>
   facts
     .filter((fact) => fact !== null && fact !== false && fact !== "")

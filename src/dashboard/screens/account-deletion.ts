@@ -1,6 +1,6 @@
 /** Leave the account, close it, or delete oneself: each page says what will happen and asks for the password. */
 import { closeAccount } from "#accounts/accounts.ts";
-import { deletePerson } from "#accounts/delete-person.ts";
+import { deletePerson } from "#accounts/personal-data.ts";
 import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
 import { type KeyView, lastUseWords, readLiveKeys } from "#dashboard/components/keys.ts";
@@ -119,7 +119,7 @@ async function deletePage(request: SignedInRequest, fault?: string): Promise<str
   });
 }
 
-/** What becomes of an account: `blocked` where the person is its only owner, and others are in it. */
+/** Returns the fate of an account: `blocked` if the person is its only owner, and others are in it. */
 async function doomedAccount(
   { services, signedIn, now }: SignedInRequest,
   { number, name }: Membership,

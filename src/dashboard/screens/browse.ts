@@ -53,7 +53,7 @@ export const browseRoutes: readonly Route[] = [
 ];
 
 const limit = parameterBounds.limitDefault;
-/** How many signals are shown beside the list of GPs. */
+/** Number of signals shown beside the list of GPs. */
 const signalsBeside = 5;
 
 type Show = (request: MemberRequest, model: ReadModel, chosen: Chosen) => string;
@@ -182,11 +182,11 @@ interface BrowseView {
   path: string;
   chosen: Chosen;
   facets: readonly FacetView[];
-  /** What no record has. */
+  /** Notes on values that no record has. */
   unknown: readonly Html[];
   note?: Html;
   records: Html;
-  /** In place of records that there are none of. */
+  /** Text if there are no records. */
   none: string | false;
 }
 
@@ -259,7 +259,7 @@ const orderWords: Readonly<Record<Order, string>> = {
 };
 const orders = Object.keys(orderWords) as Order[];
 
-/** @param signals the newest few of `total`. */
+/** Returns the section of the latest signals. @param signals the newest few of `total`. */
 const signalSection = (
   chosen: Chosen,
   signals: Parameters<typeof signalList>[1],
@@ -279,7 +279,7 @@ const signalSection = (
     }
   </section>`;
 
-/** The links between the pages of a list; nothing if it has only one page. @param shown how many are on this page. */
+/** Returns the links between the pages of a list; null if it has only one. @param shown number of records on this page. */
 function pageSteps(path: string, chosen: Chosen, shown: number, total: number): Part {
   if (total <= limit) return null;
   const { offset } = chosen;

@@ -69,7 +69,7 @@ interface Body<R> {
   pagination: { total: number };
 }
 
-/** An id in place of the name selects that GP only. */
+/** Asks an operation for a GP. An id in place of the name selects that GP only. */
 const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: number): Body<R> =>
   JSON.parse(
     answer(operation, model, { filter: { gp_name: id }, limit, offset: 0 }).body.toString(),
@@ -113,7 +113,7 @@ const inShort = ({ gp, projectsTotal }: ShownGp): Part[] => [
   html`<a href="#projects">${counted(projectsTotal, "project")}</a>`,
 ];
 
-/** What is known of the GP itself; unknown facts are left out. */
+/** Returns the known facts of the GP itself. */
 function gpFacts({ gp, marketNames }: ShownGp): Html {
   const markets = gp.markets.map((title) => marketNames[title] ?? title);
   const facts: readonly (readonly [term: string, what: Part])[] = [
@@ -138,7 +138,7 @@ function gpFacts({ gp, marketNames }: ShownGp): Html {
 
 const linkBytesMax = 2000;
 
-/** Each value links to all GPs that have it. */
+/** Links each value to all GPs that have it. */
 function links(name: ChoiceName, values: readonly string[]): Part {
   const all = values.map(
     (value) =>
@@ -291,7 +291,7 @@ const timelineSection = ({ gp, marketNames }: ShownGp, bytesMax: number): Html =
 interface Section<R extends Sourced, P extends Part> {
   heading: string;
   anchor: string;
-  /** In place of records that there are none of. */
+  /** Text if there are no records. */
   none: string;
   operation: "fetch-principals" | "fetch-signals" | "fetch-projects";
   /** Id of the GP. */
@@ -308,7 +308,7 @@ interface Section<R extends Sourced, P extends Part> {
 /** A page size that every operation accepts. */
 const limit = "100";
 
-/** As many records as fit, what most of them come from, and the request for the others. */
+/** Returns as many records as fit, the provenance of most, and the request for the others. */
 function section<R extends Sourced, P extends Part>(shown: Section<R, P>): Html {
   const { records, total, operation } = shown;
   const common = commonProvenance(records);
@@ -348,7 +348,7 @@ interface Sourced {
   provenance: Provenance;
 }
 
-/** The provenance most of them share, which is then stated once; undefined without records. */
+/** Returns the provenance that most records share, which is then stated once; undefined without records. */
 function commonProvenance(records: readonly Sourced[]): string | undefined {
   const counts = new Map<string, number>();
   for (const { provenance } of records) {
@@ -358,7 +358,7 @@ function commonProvenance(records: readonly Sourced[]): string | undefined {
   return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-/** How the provenance of one record differs, and a link to its source. */
+/** Returns the provenance of one record if it differs, and a link to its source. */
 function provenanceNote({ provenance }: Sourced, common: string | undefined): Part {
   const words = provenanceWords(provenance);
   const said = words === common ? null : `from ${words}`;

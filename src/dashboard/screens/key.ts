@@ -123,7 +123,7 @@ const renameForm = (key: KeyView): Html =>
         <button class="quiet">Rename key</button>`,
     )}`;
 
-/** A rotated key cannot be rotated again; its successor can. */
+/** Returns the form that rotates a key. A rotated key cannot be rotated again; its successor can. */
 function rotateForm(key: KeyView): Part {
   if (key.replacedBy !== null) return null;
   return html`<h2>Rotate</h2>

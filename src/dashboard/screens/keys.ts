@@ -17,6 +17,7 @@ import { liveKeysMax, createOwnKey, newForm } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
+import { existsInCalendar } from "#records/fields.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 
@@ -49,7 +50,7 @@ const expiries = [
 const yearsMax = 10;
 
 /**
- * Reads when a key is to end from the fields of a form.
+ * Reads the end of a key from the fields of a form.
  * @param expiry days, `never` or `date`. @param lastDay for `date`: the last day on which the key works, in UTC.
  * @returns milliseconds since 1970; null for never.
  * @throws DomainError `invalid`.
@@ -70,13 +71,10 @@ export function readExpiry(expiry: string, lastDay: string, now: number): number
   return end;
 }
 
-/** The end of a day, or NaN. */
+/** Returns the end of a day, or NaN if there is no such day. */
 function endOf(day: string): number {
-  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return Number.NaN;
-  const start = Date.parse(`${day}T00:00:00Z`);
-  // Date.parse takes the 31st of a month of 30 days for the next day.
-  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
-  return isDay ? start + dayMilliseconds : Number.NaN;
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && existsInCalendar(day);
+  return isDay ? Date.parse(day) + dayMilliseconds : Number.NaN;
 }
 
 async function keysPage(request: MemberRequest, fault?: string): Promise<string> {
@@ -138,7 +136,7 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
     ]),
   });
 
-/** @param typed fields of the form as they were sent. */
+/** Returns the form that makes a key. @param typed fields of the form as they were sent. */
 const newKeyForm = (typed: URLSearchParams): Html =>
   html`<form class="form" method="post" action="/account/keys">
     ${hidden("form", newForm())}
@@ -166,7 +164,7 @@ const newKeyForm = (typed: URLSearchParams): Html =>
 
 const endedShown = 20;
 
-/** A page of the keys that are expired or revoked, newest first. */
+/** Returns a page of the keys that are expired or revoked, newest first. */
 async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): Promise<Part> {
   const from = Number(/^\d{1,6}$/.exec(request.query.get("ended") ?? "")?.[0] ?? 0);
   const shown = await withUse(request, ended.slice(from, from + endedShown));

@@ -1,9 +1,8 @@
 /** The page a mailed link leads to: a GET changes nothing, the POST of its button does what the link is for. */
-import { completeAddressChange } from "#accounts/change-address.ts";
+import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import { acceptInvitation, isNewPerson } from "#accounts/invites.ts";
 import { type Link, LinkFault, lookAtLink } from "#accounts/one-time-links.ts";
-import { completeReset } from "#accounts/change-password.ts";
 import { switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
 import { accountPage, faultNote, field, hidden } from "#dashboard/components/page.ts";
@@ -54,7 +53,7 @@ async function unlessDead(request: AccountRequest, act: () => Promise<Given>): P
   }
 }
 
-/** The fields of the form, for kinds of links that ask for a password. */
+/** Returns the fields of the form, for kinds of links that ask for a password. */
 const completion = ({ form, client, now }: AccountRequest, token: string) => ({
   token,
   password: form.get("password") ?? "",
@@ -121,7 +120,7 @@ async function linkPage(
   });
 }
 
-/** @param accountName of an invitation to an account that is there. */
+/** Returns the words of the page. @param accountName name of the account that an invitation is for; null for a new one. */
 function wordsOf(
   { kind, email }: Link,
   accountName: string | null,
@@ -152,7 +151,7 @@ function wordsOf(
   };
 }
 
-/** The hidden address lets password managers save it with the password. */
+/** Returns the field for a new password. The hidden address lets password managers save both. */
 export const passwordFields = (email: string, name = "password"): Html =>
   html`<input type="email" value="${email}" autocomplete="username" readonly hidden />
     ${field({ name, label: "New password", type: "password", autocomplete: "new-password", hint: "8 to 128 characters; four random words make a good one" })}`;
@@ -167,7 +166,7 @@ const nameField = (typed: string | null): Html =>
     lengthMax: 100,
   });
 
-/** For a link that was used, has expired or never existed: the page does not tell which. */
+/** Returns the page of a link that was used, has expired or never existed: it does not say which. */
 const deadLinkPage = (fault: string, maySignUp: boolean): string =>
   accountPage(null, {
     title: "This link does nothing any more",

@@ -68,10 +68,10 @@ export const memberRoutes: readonly Route[] = [
   }),
 ];
 
-/** For each account: mail to strangers that contains a name of the account's choosing invites abuse. */
+/** Most invitations of an account in a day: mail to strangers with a name of the account's choosing invites abuse. */
 const invitationsADayMax = 50;
 
-/** Why owners cannot invite here, if they cannot. */
+/** Returns the reason why owners cannot invite here, or null if they can. */
 function obstacleOf(request: MemberRequest): Html | null {
   if (request.services.settings.signUp === "closed")
     return html`<p>Invitations are closed here. Ask ${whomToAsk("closed")} for one.</p>`;
@@ -109,7 +109,7 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
     );
 }
 
-/** Anything but `owner` is taken as the lesser role. */
+/** Reads the role. Anything but `owner` is the lesser one. */
 const roleOf = ({ form }: MemberRequest): Member["role"] =>
   form.get("role") === "owner" ? "owner" : "member";
 
@@ -136,7 +136,7 @@ const roles = [
   { value: "owner", label: "owner: members and account, too" },
 ] as const;
 
-/** @param demoLink of an invitation that was just sent, in a demo. */
+/** Returns the page of the members. @param demoLink link of an invitation that was just sent, in a demo. */
 async function membersPage(
   request: MemberRequest,
   fault?: string,
@@ -179,7 +179,7 @@ const memberTable = ({ account, signedIn, now }: MemberRequest, members: readonl
     ]),
   });
 
-/** Oldest first. */
+/** Returns the open invitations, oldest first. */
 async function invitationPart({ services, account, now }: MemberRequest): Promise<Part> {
   const { database } = services.control;
   const invitations = await listInvitations(database, account.number, now);
@@ -207,7 +207,7 @@ const inviteForm = (request: MemberRequest): Html =>
     <button>Invite</button>
   </form>`;
 
-/** Who is to be changed, in which account, by whom. */
+/** Returns the member to change, the account, and the actor. */
 const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
   account: account.number,
   person: form.get("person") ?? "",
@@ -215,7 +215,7 @@ const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
   now,
 });
 
-/** The form that makes a change; its errors are shown on the page of the member. */
+/** Makes the form of a change; its errors are shown on the page of the member. */
 function changing(done: string, change: (request: MemberRequest) => Promise<void>) {
   return {
     page: (request: MemberRequest, fault?: string) =>
@@ -235,7 +235,7 @@ async function pass(request: MemberRequest): Promise<void> {
   await passOwnership(control, { account, from, to, now });
 }
 
-/** @throws DomainError `not_found`. */
+/** Returns the page of a member. @throws DomainError `not_found`. */
 async function memberPage(request: MemberRequest, person: string, fault?: string): Promise<string> {
   const { services, account, signedIn, now } = request;
   const members = await listMembers(services.control.database, account.number);
@@ -273,7 +273,7 @@ const roleForm = (member: Member): Html =>
 const leaveNote: Html = html`<h2>Leave</h2>
   <p><a href="/account/settings/leave">Leave the account</a></p>`;
 
-/** @param keys how many of those that they made still work. */
+/** Returns the form that removes a member. @param keys number of keys made by them that still work. */
 const removeForm = (member: Member, keys: number): Html =>
   html`<h2>Remove</h2>
     <details>

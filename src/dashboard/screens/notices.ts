@@ -57,7 +57,7 @@ function suspension({ account: { suspendedAt }, now }: MemberRequest): Html | nu
   refused. Ask the operator.`;
 }
 
-/** A rotated key needs nothing. */
+/** Says that a key expires or has expired. A rotated key needs nothing. */
 function keyNeed(key: ListedKey, now: number): Html | null {
   const { expiresAt: at, state, replacedBy } = key;
   if (at === null || replacedBy !== null) return null;
@@ -111,7 +111,7 @@ const activityTable = (rows: readonly Part[][]): Html =>
     rows,
   });
 
-/** Rows from the audit log, newest first; sign-ins are the person's own only. */
+/** Reads rows from the audit log, newest first; of sign-ins only the person's own. */
 async function readActivity(request: MemberRequest, keys: readonly ListedKey[]): Promise<Part[][]> {
   const { services, account, signedIn, now } = request;
   const { database } = services.control;

@@ -1,5 +1,5 @@
 /** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
-import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
+import { byteOrderMark, csvTable } from "#csv.ts";
 import { listOwn } from "#dashboard/components/keys.ts";
 import { accountPage, choice, type Choice, faultNote, field } from "#dashboard/components/page.ts";
 import {
@@ -35,9 +35,9 @@ export const requestsRoutes: readonly Route[] = [
 ];
 
 const rowsOfPage = 40;
-/** Some 2 MB. */
+/** Most rows of a CSV file: some 2 MB. */
 const csvRowsMax = 10_000;
-/** How many keys the filter offers; any other can be named in the URL. */
+/** Number of keys that the filter offers; any other can be named in the URL. */
 const keysOffered = 60;
 
 async function showRequests(request: MemberRequest): Promise<Reply> {
@@ -87,17 +87,16 @@ function hrefOf(path: string, typed: FilterReading["typed"], after?: string): st
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-/** A filter with an error gets the page instead: a file of the wrong requests would look right. */
+/** Returns a CSV file. A filter with an error gets the page instead: a file of the wrong requests would look right. */
 async function downloadRequests(request: MemberRequest): Promise<Reply> {
   const { filter, fault } = readFilter(request.query);
   const { usage, settings } = request.services;
   if (fault !== undefined || settings.usageLogDays === 0) return showRequests(request);
-  const lines = [byteOrderMark + csvHeading(requestColumns)];
   const order = { account: request.account.number, filter, countMax: csvRowsMax };
-  for await (const requests of requestsInPages(usage, order))
-    for (const request of requests) lines.push(csvRow(requestColumns, request));
+  const pages = await Array.fromAsync(requestsInPages(usage, order));
   const name = `requests-${new Date(request.now).toISOString().slice(0, 10)}.csv`;
-  return download(name, "text/csv; charset=utf-8; header=present", lines.join(lineEnd) + lineEnd);
+  const csv = byteOrderMark + csvTable(requestColumns, pages.flat());
+  return download(name, "text/csv; charset=utf-8; header=present", csv);
 }
 
 const switchedOff = html`<h1>No log of requests</h1>
@@ -113,7 +112,7 @@ const noneYet = html`<p>
 
 const nothing = html`<p>No request is like that. <a href="/account/requests">Show all</a></p>`;
 
-/** @param keys those that are offered. */
+/** Returns the form of the filter. @param keys keys that are offered. */
 function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): Html {
   const any = { value: "", label: "all" };
   const pick = (name: keyof typeof typed, label: string, choices: readonly Choice[]) =>
@@ -137,7 +136,7 @@ function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): 
   </form>`;
 }
 
-/** @param next where the next page begins; null on the last one. */
+/** Returns the requests and the links below them. @param next start of the next page; null on the last one. */
 const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string | null): Html =>
   html`${rows}
     <p>
@@ -148,7 +147,7 @@ const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string |
       <span class="muted">what the filter shows, the newest ${grouped(csvRowsMax)} at most</span>
     </p>`;
 
-/** Two lines in each cell, so that a row fits a narrow screen. */
+/** Returns a table with two lines in each cell, so that a row fits a narrow screen. */
 const requestTable = (requests: readonly LoggedRequest[], nameOf: (key: string) => string): Html =>
   table({
     label: "Requests, newest first",
@@ -171,17 +170,17 @@ const requestTable = (requests: readonly LoggedRequest[], nameOf: (key: string) 
     ]),
   });
 
-/** What explains the status: the problem, or the dataset of the response. */
+/** Explains the status: by the problem, or by the dataset of the response. */
 const becauseOf = ({ problem, dataset }: LoggedRequest): Part =>
   problem === null ? html`<span class="mono muted">${dataset}</span>` : problemLink(problem);
 
-/** A code from an older version may have no page any more. */
+/** Links a problem to its page. A code from an older version may have none any more. */
 const problemLink = (code: string): Part =>
   (problemCodes as string[]).includes(code) ? html`<a href="/errors/${code}">${code}</a>` : code;
 
 const shownLength = 24;
 
-/** The page of the key shows the name in full. */
+/** Shortens the name of a key. Its page shows it in full. */
 const shortName = (name: string): string => {
   const characters = Array.from(name);
   return characters.length > shownLength
@@ -237,12 +236,12 @@ function faultOf(
 const dayShape = /^\d{4}-\d\d-\d\d$/;
 const momentShape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/;
 
-/** Milliseconds since 1970, or NaN. */
+/** Returns a time in ms since 1970, or NaN. */
 function momentOf(text: string): number {
   if (!momentShape.test(text)) return Number.NaN;
   return Date.parse(dayShape.test(text) ? `${text}T00:00:00Z` : `${text}Z`);
 }
 
-/** A day without a time means the end of that day. */
+/** Returns the end of a range. A day without a time means the end of that day. */
 const endOf = (text: string): number =>
   momentOf(text) + (dayShape.test(text) ? dayMilliseconds : 0);

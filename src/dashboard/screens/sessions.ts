@@ -31,7 +31,7 @@ async function end(request: SignedInRequest): Promise<Reply> {
     : seeOther("/account/sessions?done=ended");
 }
 
-/** Also for somebody who is signed out already, such as in a second tab. */
+/** Signs out, also somebody who is signed out already, such as in a second tab. */
 async function signOut(request: AccountRequest): Promise<Reply> {
   const { services, signedIn, now } = request;
   if (signedIn !== null)

@@ -1,8 +1,7 @@
 /** Settings: the person, their address and password, the account's name, the download of all data, and the ways to leave. */
 import { renameAccount } from "#accounts/accounts.ts";
-import { requestAddressChange } from "#accounts/change-address.ts";
-import { changePassword } from "#accounts/change-password.ts";
-import { exportPerson } from "#accounts/export-person.ts";
+import { requestAddressChange, changePassword } from "#accounts/credentials.ts";
+import { exportPerson } from "#accounts/personal-data.ts";
 import type { Membership } from "#accounts/members.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
 import {
@@ -99,7 +98,7 @@ const sentences = {
   closed: "The account is closed, and its keys are refused.",
 };
 
-/** @param fault what is wrong with the name that was sent for the account. */
+/** Returns the page of the settings. @param fault error in the name that was sent for the account. */
 function settingsPage(request: SignedInRequest, fault?: string): string {
   const { signedIn, query, now } = request;
   const { person, account } = signedIn;
@@ -164,7 +163,7 @@ const nameForm = (name: string, fault: string | undefined): Html =>
       <button class="quiet">Rename account</button>
     </form>`;
 
-/** Only the mail to the new address tells whether somebody has it already. */
+/** Mails a link to the new address. Only the mail reveals whether somebody has it already. */
 async function askAddress(request: SignedInRequest): Promise<string> {
   const { services, signedIn, form, now } = request;
   const { id: person } = signedIn.person;

@@ -28,10 +28,10 @@ export const signInRoutes: readonly Route[] = [
   route("/account/sign-in", "anyone", { GET: show, POST: take }),
 ];
 
-/** No e-mail address is longer (RFC 5321 §4.5.3.1), so no more of it is shown again. */
+/** Longest e-mail address (RFC 5321 §4.5.3.1); no more of a text is shown again. */
 const addressLengthMax = 254;
 
-/** Undefined before anything was sent. */
+/** Returns the address as it was typed; undefined before anything was sent. */
 export const typedAddress = ({ form }: AccountRequest): string | undefined =>
   form.get("email")?.slice(0, addressLengthMax);
 
@@ -96,7 +96,7 @@ const signUpNote = (signUp: SignIn["signUp"]): Html =>
     ? html`<p>No account yet? <a href="/account/sign-up">Sign up</a></p>`
     : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`;
 
-/** Who can invite people where they cannot sign up by themselves. */
+/** Names those who can invite people if they cannot sign up by themselves. */
 export const whomToAsk = (signUp: Exclude<SignIn["signUp"], "open">): string =>
   signUp === "closed"
     ? "the operator of this service"
@@ -105,6 +105,6 @@ export const whomToAsk = (signUp: Exclude<SignIn["signUp"], "open">): string =>
 // No `//`, no `..`, no backslash: however a browser reads it, it stays below /account on this origin.
 const ownShape = /^\/account(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:]*)?$/;
 
-/** Where to go after signing in. @param text from a form or a URL. @returns `/account` unless it is an account page. */
+/** Returns the page to show after signing in. @param text from a form or a URL. @returns `/account` unless it is an account page. */
 export const ownPath = (text: string | null): string =>
   text !== null && ownShape.test(text) ? text : "/account";

@@ -1,6 +1,6 @@
 /** Signing up, and forgotten passwords: both ask for an address and mail a link to it. */
 import { readAddress } from "#accounts/people.ts";
-import { requestReset } from "#accounts/change-password.ts";
+import { requestReset } from "#accounts/credentials.ts";
 import { requestSignUp } from "#accounts/sign-up.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
 import { accountPage, emailField, faultNote, wordReply } from "#dashboard/components/page.ts";
@@ -23,7 +23,7 @@ export const signUpRoutes: readonly Route[] = [
   }),
 ];
 
-/** Why nobody can sign up by themselves here, as a page. */
+/** Returns a page that says why nobody can sign up by themselves here, or null if they can. */
 function noSignUp(request: AccountRequest): Reply | null {
   const { signUp } = request.services.settings;
   if (signUp !== "open") {
@@ -34,7 +34,7 @@ function noSignUp(request: AccountRequest): Reply | null {
   return canMail(request) ? null : page(noMailPage("Sign up"), 403);
 }
 
-/** The page is the same for everybody: only the mail tells whether the address is known. */
+/** Mails a link to sign up. The page is the same for everybody: only the mail reveals whether the address is known. */
 async function signUp(request: AccountRequest): Promise<string> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
@@ -44,7 +44,7 @@ async function signUp(request: AccountRequest): Promise<string> {
   return mailedPage(null, made.email, mail(request, message, link.url));
 }
 
-/** The page shows the address as typed, not as stored: that would reveal that it is stored. */
+/** Mails a link for a new password. The page shows the address as typed: the stored one would reveal that it is stored. */
 async function sendReset(request: AccountRequest): Promise<string> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";

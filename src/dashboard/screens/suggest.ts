@@ -20,10 +20,10 @@ function suggestions({ services, account, query }: MemberRequest): Reply {
 }
 
 const suggestionsMax = 8;
-/** There are many names: a single letter would narrow down nothing. */
+/** Shortest text that names are suggested for: of so many, a single letter would narrow down nothing. */
 const nameLengthMin = 2;
 
-/** At most eight, the likeliest first; none for an unknown parameter. @param name of the parameter. */
+/** Suggests at most eight values, the likeliest first; none for an unknown parameter. @param name name of the parameter. */
 function suggest(model: ReadModel, name: string, text: string): string[] {
   const folded = fold(text);
   if (name === "gp_name") return names(model, text, folded);

@@ -89,7 +89,7 @@ async function operationRows({ services }: MemberRequest, span: Span): Promise<U
   }));
 }
 
-/** For the script that refreshes the gauges of the page. */
+/** Returns the gauges for the script that refreshes them. */
 async function showGauges({ services, account }: MemberRequest): Promise<Reply> {
   const windows = await readWindows(services, account.number);
   return json(windows.map((window) => ({ name: window.name, ...gaugeWords(window) })));
@@ -109,7 +109,7 @@ const whatCounts = html`<p class="muted">
 
 const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
 
-/** Tells of the window with the least quota left. */
+/** Names the window with the least quota left. */
 function headline(windows: readonly WindowStatus[]): string {
   const full = windows.filter(({ waitSeconds }) => waitSeconds > 0);
   if (full.length > 0) return `Your quota is used up for ${spans[full.at(-1)!.name]}`;
@@ -171,7 +171,7 @@ interface Measured {
   bars: readonly (Bar & PlotBar)[];
 }
 
-/** The finding, its plot and its numbers; the last bar is still growing. */
+/** Returns the finding, its plot and its numbers; the last bar is still growing. */
 function measured({ span, unit, bars }: Measured): Html {
   const finding = findingOf(bars, span);
   if (!isUsed(bars))
@@ -191,7 +191,7 @@ function measured({ span, unit, bars }: Measured): Html {
 
 const isUsed = (bars: readonly Totals[]): boolean => bars.some(({ requests }) => requests > 0);
 
-/** The most important thing about the bars, the worst first. */
+/** Returns the most important fact about the bars, the worst first. */
 function findingOf(bars: readonly (Bar & PlotBar)[], span: string): string {
   const sum = (of: (totals: Totals) => number) => bars.reduce((all, bar) => all + of(bar), 0);
   const requests = sum((bar) => bar.requests);
@@ -206,7 +206,7 @@ function findingOf(bars: readonly (Bar & PlotBar)[], span: string): string {
   return `${words}, all answered`;
 }
 
-/** Newest first. */
+/** Returns the numbers of the bars, newest first. */
 const figures = (unit: "hour" | "day", bars: readonly PlotBar[]): Html =>
   table({
     label: `Requests by ${unit} and status class`,

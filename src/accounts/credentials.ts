@@ -1,26 +1,37 @@
-/** Sets a new password for a person who knows the present one, or who follows a link to their address. */
+/** Changes the password or the address that a person signs in with, by the present password or by a link to their mail. */
 import type { Selectable, Transaction } from "kysely";
 import { operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Client } from "./client.ts";
-import { lookAtLink, type MadeLink, makeLink, useLink, useUpLinks } from "./one-time-links.ts";
-import { checkPassword, type Passwords } from "./passwords.ts";
+import {
+  LinkFault,
+  lookAtLink,
+  type MadeLink,
+  makeLink,
+  useLink,
+  useUpLinks,
+} from "./one-time-links.ts";
+import { checkPassword, hashNew, type Passwords } from "./passwords.ts";
 import {
   type Address,
-  readAddress,
   findPerson,
+  findPersonById,
+  type Person,
   personOf,
+  readAddress,
+  refuseTaken,
   requirePerson,
   requirePersonRow,
 } from "./people.ts";
 import { deleteSessions, forgetBrowsers, openSession, type OpenedSession } from "./sessions.ts";
 import { confirmInTurn } from "./sign-in.ts";
+import type { Completion } from "./sign-up.ts";
 import { admit, forgive, networksOf } from "./throttle.ts";
 
 /**
- * Ends all sessions of the person, this one too; the browser continues with new tokens.
+ * Changes the password and ends all sessions of the person, this one too. The browser continues with new tokens.
  * @throws DomainError `refused` for a wrong present password, `invalid` for the next one, `busy`, or TooOften.
  */
 export function changePassword(
@@ -78,13 +89,13 @@ async function setPassword(
   return openSession(transaction, { person: personOf(row), client, now });
 }
 
-/** Stored in place of an address that nobody has proven. */
+/** Stand-in that is stored for an address nobody has proven. */
 const nobody: Address = { email: "", folded: "" };
 
 /**
- * Does the same work for an unknown address, whose link is sent nowhere.
- * @returns null where there is nobody to mail it to; the page must not say so.
- * @throws DomainError `invalid` for what is no address, or TooOften.
+ * Makes a link for a new password. Does the same work for an unknown address, whose link is sent nowhere.
+ * @returns null if there is nobody to mail it to; the page must not say so.
+ * @throws DomainError `invalid` if the text is no address, or TooOften.
  */
 export async function requestReset(
   control: ControlStore,
@@ -108,7 +119,7 @@ export async function requestReset(
   });
 }
 
-/** The link an operator hands out. @throws DomainError `not_found`. */
+/** Makes the link that an operator hands out. @throws DomainError `not_found`. */
 export function makeResetLink(
   control: ControlStore,
   { address, now }: { address: string; now: number },
@@ -132,27 +143,86 @@ export function makeResetLink(
 }
 
 /**
- * Ends all sessions of the person and signs this browser in.
+ * Sets the password that the holder of a link chose, ends all sessions of the person and signs this browser in.
  * @throws LinkFault, or DomainError `invalid` for the password, `not_found` for a person who is gone, `busy`.
  */
 export async function completeReset(
   control: ControlStore,
   passwords: Passwords,
-  {
-    token,
-    password,
-    client,
-    now,
-  }: { token: string; password: string; client: Client; now: number },
+  { token, password, client, now }: Omit<Completion, "accountName">,
 ): Promise<OpenedSession> {
   const { email } = await lookAtLink(control, token, now);
-  checkPassword(password, email);
-  const hashed = await passwords.inTurn((hasher) => hasher.hash(password), "clean");
+  const hashed = await hashNew(passwords, password, email);
   return control.write(async (transaction) => {
     const { person } = await useLink(transaction, { token, kind: "reset", now });
     const row = await requirePersonRow(transaction, person ?? "");
     const entry = { actor: row.id, subject: row.id, now };
     await writeAudit(transaction, { ...entry, action: "person.password_reset" });
     return setPassword(transaction, { row, hashed, client, now });
+  });
+}
+
+interface AddressChange {
+  person: string;
+  password: string;
+  address: string;
+  now: number;
+}
+
+/**
+ * Makes a link that proves the new address. If somebody has that address already, only the caller learns it (`isKnown`), and
+ * there is no link: `token` is empty.
+ * @throws DomainError `refused` if the password is wrong, `invalid` if the text is no address, `busy`, or TooOften.
+ */
+export async function requestAddressChange(
+  control: ControlStore,
+  passwords: Passwords,
+  { person, password, address: text, now }: AddressChange,
+): Promise<MadeLink & { isKnown: boolean }> {
+  const address = readAddress(text);
+  await passwords.inTurn(
+    (hasher) => confirmInTurn(control, hasher, { person, password, now }),
+    "known",
+  );
+  return control.write(async (transaction) => {
+    await admit(transaction, [{ kind: "mail", of: address.folded }], now);
+    const holder = await findPerson(transaction, address.folded);
+    // One's own address in different letter case is the same address.
+    const isKnown = holder !== undefined && holder.id !== person;
+    const made = await makeLink(transaction, { kind: "email", address, person, now });
+    if (isKnown) await transaction.deleteFrom("link").where("id", "=", made.id).execute();
+    const entry = { actor: person, subject: person, now };
+    await writeAudit(transaction, { ...entry, action: "person.address_change_asked" });
+    return { ...made, token: isKnown ? "" : made.token, isKnown };
+  });
+}
+
+/**
+ * Changes the address of the person who follows the link.
+ * @returns the person with the new address, and the former address, which gets a mail.
+ * @throws LinkFault, or DomainError `conflict` if somebody else took the address meanwhile.
+ */
+export function completeAddressChange(
+  control: ControlStore,
+  { token, now }: { token: string; now: number },
+): Promise<{ person: Person; formerEmail: string }> {
+  return control.write(async (transaction) => {
+    const link = await useLink(transaction, { token, kind: "email", now });
+    const former = await findPersonById(transaction, link.person ?? "");
+    if (former === undefined) throw new LinkFault("unknown");
+    const { id: person } = former;
+    const holder = await findPerson(transaction, link.folded);
+    if (holder?.id !== person) await refuseTaken(transaction, link.folded);
+    await transaction
+      .updateTable("person")
+      .set({ email: link.email, email_folded: link.folded })
+      .where("id", "=", person)
+      .execute();
+    // Links sent to the former address must no longer open the account.
+    for (const kind of ["reset", "email"] as const)
+      await useUpLinks(transaction, { kind, person, now });
+    const entry = { actor: person, subject: person, now };
+    await writeAudit(transaction, { ...entry, action: "person.address_changed" });
+    return { person: { ...former, email: link.email }, formerEmail: former.email };
   });
 }

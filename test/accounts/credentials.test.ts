@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { closeAccount, createAccount, findAccount, setQuotas } from "#accounts/accounts.ts";
-import { completeAddressChange, requestAddressChange } from "#accounts/change-address.ts";
 import {
+  completeAddressChange,
+  requestAddressChange,
   changePassword,
   completeReset,
   makeResetLink,
   requestReset,
-} from "#accounts/change-password.ts";
-import { deletePerson } from "#accounts/delete-person.ts";
-import { exportPerson } from "#accounts/export-person.ts";
+} from "#accounts/credentials.ts";
+import { deletePerson, exportPerson } from "#accounts/personal-data.ts";
 import { listAudit } from "#store/audit.ts";
 import { insertMember, listMembers } from "#accounts/members.ts";
 import { noticeOnce } from "#accounts/notices.ts";

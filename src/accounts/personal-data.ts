@@ -1,0 +1,149 @@
+/** Gives a person everything stored about them, and deletes it. */
+import type { Kysely, Transaction } from "kysely";
+import { type Actor, writeAudit } from "#store/audit.ts";
+import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { accountJson, close, requireOpenNumber } from "./accounts.ts";
+import { deleteMember, listMembers, listMemberships, type Membership } from "./members.ts";
+import { personOf, requirePersonRow } from "./people.ts";
+import { forgive } from "./throttle.ts";
+
+/**
+ * Returns everything stored about a person and their accounts, without secrets or digests of them. Has only the ids of other
+ * members, and the audit entries that the person may read: all of the accounts they own, and their own elsewhere.
+ * @throws DomainError `not_found`.
+ */
+export async function exportPerson(
+  control: ControlStore,
+  person: string,
+  now: number,
+): Promise<object> {
+  return control.write(async (transaction) => {
+    const row = await requirePersonRow(transaction, person);
+    const entry = { actor: person, subject: person, now };
+    await writeAudit(transaction, { ...entry, action: "person.exported" });
+    const memberships = await listMemberships(transaction, person);
+    const accounts: object[] = [];
+    for (const one of memberships) accounts.push(await membershipJson(transaction, one));
+    const { id, email, createdAt: created_at } = personOf(row);
+    return {
+      exported_at: new Date(now).toISOString(),
+      person: { id, email, created_at },
+      sessions: await transaction
+        .selectFrom("session")
+        .select(["id", "created_at", "seen_at", "ends_at", "network", "browser"])
+        .where("person", "=", person)
+        .execute(),
+      known_browsers: await transaction
+        .selectFrom("known_browser")
+        .select("seen_at")
+        .where("person", "=", person)
+        .execute(),
+      links: await transaction
+        .selectFrom("link")
+        .select(["id", "kind", "email", "created_at", "expires_at", "used_at"])
+        .where(({ or, eb }) =>
+          or([eb("person", "=", person), eb("email_folded", "=", row.email_folded)]),
+        )
+        .execute(),
+      accounts,
+      audit: await auditOf(transaction, person, memberships),
+    };
+  });
+}
+
+async function membershipJson(
+  database: Kysely<ControlTables>,
+  { number, role, joinedAt }: Membership,
+): Promise<object> {
+  return {
+    ...accountJson(await requireOpenNumber(database, number)),
+    your_role: role,
+    you_joined_at: joinedAt,
+    members: await database
+      .selectFrom("member")
+      .select(["person", "role", "joined_at"])
+      .where("account", "=", number)
+      .orderBy("joined_at")
+      .execute(),
+    keys: await database
+      .selectFrom("api_key")
+      .select(["id", "name", "hint", "created_at", "expires_at", "revoked_at"])
+      .select(["replaced_by", "made_by"])
+      .where("account", "=", number)
+      .orderBy("created_at")
+      .execute(),
+    notices: await database
+      .selectFrom("notice")
+      .select(["kind", "subject", "at"])
+      .where("account", "=", number)
+      .execute(),
+  };
+}
+
+async function auditOf(
+  database: Kysely<ControlTables>,
+  person: string,
+  memberships: readonly Membership[],
+): Promise<object[]> {
+  const owned = memberships.filter(({ role }) => role === "owner").map(({ number }) => number);
+  const rows = await database
+    .selectFrom("audit")
+    .select(["number", "at", "actor", "action", "subject", "detail"])
+    .where((where) =>
+      where.or([
+        where("actor", "=", person),
+        where("subject", "=", person),
+        // An empty list is an error to PostgreSQL.
+        ...(owned.length === 0 ? [] : [where("account", "in", owned)]),
+      ]),
+    )
+    .orderBy("number")
+    .execute();
+  return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as object }));
+}
+
+/**
+ * Deletes a person and everything stored about them. Closes accounts without another member. The audit log keeps ids that
+ * then identify nobody.
+ * @throws DomainError `conflict` for the last owner of an account that has other members, `not_found`.
+ */
+export function deletePerson(
+  control: ControlStore,
+  { person, actor, now }: { person: string; actor: Actor; now: number },
+): Promise<void> {
+  return control.write(async (transaction) => {
+    const { email_folded: folded } = await requirePersonRow(transaction, person);
+    for (const membership of await listMemberships(transaction, person))
+      await quit(transaction, membership, { person, actor, now });
+    await deleteRows(transaction, person, folded);
+    await writeAudit(transaction, { actor, action: "person.deleted", subject: person, now });
+  });
+}
+
+async function quit(
+  transaction: Transaction<ControlTables>,
+  { number: account }: Membership,
+  change: { person: string; actor: Actor; now: number },
+): Promise<void> {
+  const others = (await listMembers(transaction, account)).length - 1;
+  await (others === 0
+    ? close(transaction, { ...change, account })
+    : deleteMember(transaction, { ...change, account, action: "member.left" }));
+}
+
+/** Deletes every row with the person or the address in it. */
+export async function deleteRows(
+  transaction: Transaction<ControlTables>,
+  person: string,
+  folded: string,
+): Promise<void> {
+  for (const table of ["session", "known_browser", "member", "link"] as const)
+    await transaction.deleteFrom(table).where("person", "=", person).execute();
+  await transaction.deleteFrom("link").where("email_folded", "=", folded).execute();
+  await forgive(transaction, [
+    { kind: "address", of: folded },
+    { kind: "person", of: person },
+  ]);
+  await transaction.deleteFrom("person").where("id", "=", person).execute();
+}
