@@ -106,7 +106,7 @@ interface Declaration<Args extends Parameters, Options extends Parameters, Resul
   isAside?(input: Values<Args> & Values<Options>): boolean;
 }
 
-const jsonFlag = flag("--json", "print the result as JSON");
+export const jsonFlag = flag("--json", "print the result as JSON");
 
 export const command =
   <

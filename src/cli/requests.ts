@@ -1,6 +1,5 @@
 /** `gp-records requests`: looks into the request log. */
 import { requireAccount } from "#accounts/accounts.ts";
-import { jsonRow } from "#csv.ts";
 import { DomainError } from "#store/domain-error.ts";
 import {
   requestColumns,
@@ -8,11 +7,11 @@ import {
   type LoggedRequest,
   requestsInPages,
 } from "#usage/request-log.ts";
-import { readAccountColumns } from "./account-names.ts";
 import { argument, type CliContext, command, family, neededOption, option } from "./command.ts";
 import { withControl, withUsage } from "./data-dir.ts";
 import { parseCount, parseMoment } from "./option-values.ts";
 import { table, timeText } from "./output.ts";
+import { accountColumns, printRows, readAccountNames, rowOptions } from "./row-output.ts";
 
 const limitDefault = 100;
 
@@ -20,27 +19,7 @@ const options = {
   since: option("--since <time>", "not before this day or time, or how long ago", parseMoment),
   until: option("--until <time>", "before this day or time, or how long ago", parseMoment),
   limit: option("--limit <n>", `at most so many (default: ${limitDefault})`, parseCount),
-};
-
-/** Output of both commands. */
-const shown = {
-  json: ({ requests, columns }: Awaited<ReturnType<typeof withAccounts>>) =>
-    requests.map((request) => jsonRow(columns, request)),
-  text: ({ requests }: { requests: readonly LoggedRequest[] }) =>
-    table(
-      ["at", "request", "key", "operation", "status", "ms", "bytes", "problem"],
-      requests.map((request) => [
-        timeText(request.at),
-        request.requestId,
-        request.key,
-        request.operation,
-        String(request.status),
-        request.milliseconds.toFixed(2),
-        String(request.bytes),
-        request.problem ?? "",
-      ]),
-      "No request of this account is in the log for this time.",
-    ),
+  ...rowOptions,
 };
 
 const find = command({
@@ -52,8 +31,9 @@ const find = command({
     ...options,
   },
   example: "requests find req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
-  run: async ({ id, account, since, until, limit = limitDefault }, context) => {
+  run: async ({ id, account, since, until, limit = limitDefault, ...format }, context) => {
     const owner = account === undefined ? undefined : await numberOf(context, account);
+    const output = await outputOf(context);
     const [from, to] = [since, until].map((moment) => moment?.(context.now()));
     const filter = { requestId: id, since: from, until: to };
     const requests = await withUsage(context, (usage) =>
@@ -64,9 +44,8 @@ const find = command({
         "not_found",
         `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, a second after their answer, for USAGE_LOG_DAYS.`,
       );
-    return withAccounts(context, requests);
+    await printRows(context, format, output, [requests]);
   },
-  ...shown,
 });
 
 const list = command({
@@ -74,26 +53,44 @@ const list = command({
   description: "show the requests of an account, newest first",
   options: { account: neededOption("--account <account>", "name or id"), ...options },
   example: "requests list --account Acme --since 24h",
-  run: async ({ account: idOrName, since, until, limit = limitDefault }, context) => {
+  run: async ({ account: idOrName, since, until, limit, ...format }, context) => {
     const account = await numberOf(context, idOrName);
+    const output = await outputOf(context);
     const [from, to] = [since, until].map((moment) => moment?.(context.now()));
-    const order = { account, filter: { since: from, until: to }, countMax: limit };
-    const pages = await withUsage(context, (usage) =>
-      Array.fromAsync(requestsInPages(usage, order)),
+    const order = { account, filter: { since: from, until: to }, countMax: limit ?? limitDefault };
+    await withUsage(context, (usage) =>
+      printRows(context, format, output, requestsInPages(usage, order)),
     );
-    return withAccounts(context, pages.flat());
   },
-  ...shown,
 });
 
 const numberOf = async (context: CliContext, account: string): Promise<number> =>
   withControl(context, async ({ database }) => (await requireAccount(database, account)).number);
 
-/** Adds the columns of a request, those of its account first. */
-async function withAccounts(context: CliContext, requests: readonly LoggedRequest[]) {
-  const accounts = await readAccountColumns(context, ({ account }: LoggedRequest) => account);
-  return { requests, columns: [...accounts, ...requestColumns] };
+async function outputOf(context: CliContext) {
+  const namesOf = await readAccountNames(context);
+  const columns = [
+    ...accountColumns((request: LoggedRequest) => namesOf(request.account)),
+    ...requestColumns,
+  ];
+  return { columns, text: requestTable };
 }
+
+const requestTable = (requests: readonly LoggedRequest[]): string =>
+  table(
+    ["at", "request", "key", "operation", "status", "ms", "bytes", "problem"],
+    requests.map((request) => [
+      timeText(request.at),
+      request.requestId,
+      request.key,
+      request.operation,
+      String(request.status),
+      request.milliseconds.toFixed(2),
+      String(request.bytes),
+      request.problem ?? "",
+    ]),
+    "No request of this account is in the log for this time.",
+  );
 
 export const requestCommands = family(
   "requests",

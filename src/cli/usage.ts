@@ -1,6 +1,6 @@
 /** `gp-records usage`: what was asked in a month, for bills and reports. */
 import { InvalidArgumentError } from "commander";
-import { type Column, csvHeading, csvRow, jsonRow } from "#csv.ts";
+import type { Column } from "#csv.ts";
 import { isMonth } from "#store/durations.ts";
 import {
   totalsColumns,
@@ -9,10 +9,10 @@ import {
   type ExportPart,
   exportParts,
 } from "#usage/totals.ts";
-import { readAccountColumns } from "./account-names.ts";
-import { command, family, flag, neededOption } from "./command.ts";
+import { command, family, neededOption } from "./command.ts";
 import { withUsage } from "./data-dir.ts";
 import { table } from "./output.ts";
+import { accountColumns, printRows, readAccountNames, rowOptions } from "./row-output.ts";
 
 function parseMonth(text: string): string {
   if (isMonth(text)) return text;
@@ -32,14 +32,16 @@ const exportCommand = command({
   options: {
     month: neededOption("--month <month>", "such as 2026-11", parseMonth),
     by: neededOption("--by <parts>", `columns to add up by: ${exportParts.join(",")}`, parseParts),
-    csv: flag("--csv", "print CSV, its column names first", "json"),
+    ...rowOptions,
   },
   example: "usage export --month 2026-11 --by account,operation --csv",
-  run: async ({ month, by, csv }, context) => {
-    const accounts = await readAccountColumns(context, ({ account }: ExportedUsage) => account!);
+  run: async ({ month, by, ...format }, context) => {
+    const namesOf = await readAccountNames(context);
     const columns: readonly Column<ExportedUsage>[] = [
       ...by.flatMap((part) =>
-        part === "account" ? accounts : [{ name: part, of: (row: ExportedUsage) => row[part] }],
+        part === "account"
+          ? accountColumns(({ account }: ExportedUsage) => namesOf(account!))
+          : [{ name: part, of: (row: ExportedUsage) => row[part] }],
       ),
       ...totalsColumns.map(({ name, of }) => ({
         name,
@@ -47,17 +49,14 @@ const exportCommand = command({
       })),
     ];
     const rows = await withUsage(context, (usage) => exportMonth(usage, { month, by }));
-    if (!csv) return { columns, rows };
-    context.print([csvHeading(columns), ...rows.map((row) => csvRow(columns, row))].join("\n"));
-    return null;
+    const text = () =>
+      table(
+        columns.map(({ name }) => name.replaceAll("_", " ")),
+        rows.map((row) => columns.map((column) => String(column.of(row) ?? ""))),
+        `Nothing was asked in ${month}.`,
+      );
+    await printRows(context, format, { columns, text }, [rows]);
   },
-  json: ({ columns, rows }) => rows.map((row) => jsonRow(columns, row)),
-  text: ({ columns, rows }, { month }) =>
-    table(
-      columns.map(({ name }) => name.replaceAll("_", " ")),
-      rows.map((row) => columns.map((column) => String(column.of(row) ?? ""))),
-      `Nothing was asked in ${month}.`,
-    ),
 });
 
 export const usageCommands = family("usage", "show how much was asked", [exportCommand]);

@@ -1,7 +1,10 @@
+import { counters } from "./counters.ts";
+import { database } from "./database.ts";
 import { datasets } from "./datasets.ts";
 import { dataFolder, disk, fileSystem, modes } from "./folder.ts";
+import { port } from "./port.ts";
 import { settings } from "./settings.ts";
-import { controlStore, counters, database, restoreLeftovers, usageStore } from "./stores.ts";
+import { controlStore, restoreLeftovers, usageStore } from "./stores.ts";
 
 /** All checks, ordered so that a fault explains later ones. */
 export const checks = [
@@ -16,4 +19,5 @@ export const checks = [
   database,
   counters,
   datasets,
+  port,
 ] as const;

@@ -1,16 +1,12 @@
-/** Checks what stores keys, usage and counts: files, PostgreSQL and Valkey. Are they intact, and is a restore unfinished? */
+/** Checks the databases of keys and usage: are they intact, is their schema known, and is a restore unfinished? */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { decidedFolder } from "#backups/restore-folders.ts";
-import type { Config } from "#config.ts";
+import { decidedFolder, draftFolder } from "#backups/restore-folders.ts";
 import { immutableUri } from "#datasets/open-generation.ts";
-import { type Engine, sentenceOf, within } from "#limits/engine.ts";
-import { defaultQuotas } from "#limits/policy.ts";
-import { DomainError } from "#store/domain-error.ts";
 import { knownSteps, schemaSteps, type StoreName, unfitSchema } from "#store/schema-steps.ts";
 import { primaryCode, sqliteCodes } from "#store/store-fault.ts";
-import { type Check, fail, type Finding, ok, warn } from "./check.ts";
+import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 import { namesIn } from "./folder.ts";
 
 const remedies: Readonly<Record<StoreName, (file: string) => string>> = {
@@ -96,68 +92,22 @@ export const restoreLeftovers: Check = {
   name: "leftovers",
   look({ dataDir }) {
     const decided = join(dataDir, decidedFolder);
-    if (!existsSync(decided)) return [ok("no restore is unfinished")];
-    return [
-      warn(
-        `${decided} is a restore that was killed while it put its files in place`,
-        "Any other command finishes it; for example: gp-records datasets list",
-      ),
-    ];
+    const draft = join(dataDir, draftFolder);
+    const findings: Finding[] = [];
+    if (existsSync(decided))
+      findings.push(
+        warn(
+          `${decided} is a restore that was killed while it put its files in place`,
+          "Any other command finishes it; for example: gp-records datasets list",
+        ),
+      );
+    else if (existsSync(draft))
+      findings.push(
+        warn(
+          `${draft} is a running restore, or the remains of one that was killed; none of its files are in place`,
+          `Nothing to do: the next restore removes it. Or, while none runs: rm -r ${draft}`,
+        ),
+      );
+    return faultsOr(findings, "no restore is unfinished");
   },
 };
-
-/** Checks the PostgreSQL of DATABASE_URL: can it be reached, and is it fit for data that servers share? */
-export const database: Check = {
-  name: "postgresql",
-  async look({ config }) {
-    const url = config?.databaseUrl ?? null;
-    if (url === null) return [];
-    const { connectPostgres, placeName } = await import("#store/postgres.ts");
-    const { refuseUnfit, refuseUnready } = await import("#store/postgres-schema.ts");
-    const place = placeName(url);
-    try {
-      const session = await connectPostgres({ url });
-      try {
-        const { version } = await refuseUnfit(session, { url });
-        await refuseUnready(session, place);
-        return [ok(`${place} has the present schema; it is version ${version}`)];
-      } finally {
-        session.close();
-      }
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      return [fail(error.message, "Do what this line says, then run doctor again.")];
-    }
-  },
-};
-
-/** Longest wait for an answer in ms, longer than any server waits. */
-const answerMilliseconds = 2000;
-
-/** Checks whether the server that counts for several instances answers. */
-export const counters: Check = {
-  name: "counters",
-  async look({ config }) {
-    if (config === null || config.databaseUrl === null) return [];
-    const engine = await openEngine(config.databaseUrl, config);
-    try {
-      const answer = engine.connect(() => {}).then(() => engine.decide(probe));
-      await within(answerMilliseconds, answer);
-      return [ok(`${engine.place} counts for all instances`)];
-    } catch (error) {
-      const found = sentenceOf(error as Error, engine.place).replace(/\.$/, "");
-      return [fail(found, "Fix what this line names, then run doctor again.")];
-    } finally {
-      engine.disconnect();
-    }
-  },
-};
-
-/** A question that counts nothing. */
-const probe = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
-
-async function openEngine(databaseUrl: string, { countersUrl }: Config): Promise<Engine> {
-  if (countersUrl !== null)
-    return (await import("#limits/valkey-engine.ts")).openValkeyEngine(countersUrl);
-  return (await import("#limits/postgres-engine.ts")).openPostgresEngine({ url: databaseUrl });
-}

@@ -228,7 +228,7 @@ test("a publication whose entry cannot be written is a publication, and the comm
   assert.equal((await json("datasets show")).records.gp, 2);
 });
 
-test("audit list filters by account, action and time, the newest first, as text and JSON", async (t) => {
+test("audit list filters by account, action and time, the newest first, as text, JSON and JSON lines", async (t) => {
   const { json, text, refusal } = await openWorld(t);
   assert.equal(await text("audit list"), "No entry.\n");
   const { id } = await json("accounts create --name Acme");
@@ -257,6 +257,11 @@ test("audit list filters by account, action and time, the newest first, as text 
       limits: { minute: null, hour: null, day: 5 },
     },
   });
+  const lines = (await text("audit list --ndjson")).trimEnd().split("\n");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    await json("audit list"),
+  );
   const [headings, row] = (await text("audit list")).split("\n");
   assert.match(headings!, /^AT +ACTOR +ACTION +ACCOUNT +SUBJECT +DETAIL$/);
   assert.match(row!, /^2026-11-21T12:00:00Z +operator +account\.limits_changed +ac_/);

@@ -53,6 +53,8 @@ test("beside a running server all is well, and nothing is changed", async (t) =>
   );
   assert.equal(healthy, true);
   assert.equal(exitCode, exitCodes.done);
+  const said = (name: string) => checks.find(({ check }) => check === name)!.found;
+  assert.match(said("port"), /is held by a running gp-records$/);
   // The server itself writes when a key was last used, and counts.
   const isQuiet = ({ name }: { name: string }) => !/^(usage|counts)/.test(name);
   assert.deepEqual(picture(dataDir).filter(isQuiet), before.filter(isQuiet));

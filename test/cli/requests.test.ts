@@ -23,11 +23,12 @@ async function commandsAfterRequests(t: TestContext) {
       requestId: "shared",
       account: 2,
       key: "key_b",
+      query: "=cmd|' /C calc'!A0",
     }),
   ]);
   const idsFrom = async (...args: string[]) => {
-    const found: { request_id: string }[] = await commands.json("requests", ...args);
-    return found.map((one) => one.request_id);
+    const lines = (await commands.text("requests", ...args, "--ndjson")).split("\n");
+    return lines.filter((line) => line !== "").map((line) => JSON.parse(line).request_id);
   };
   return { ...commands, acme: acme.id as string, beta: beta.id as string, idsFrom };
 }
@@ -102,9 +103,23 @@ test("requests find shows as many of one id as asked for, of the time asked for"
 
 test("as CSV what a spreadsheet would run is text", async (t) => {
   const { text, beta } = await commandsAfterRequests(t);
-  const csv = await text("usage export --month 2026-11 --by account --csv");
-  const rows: { account: string; account_name: string }[] = parse(csv, { columns: true });
-  assert.equal(rows.find(({ account }) => account === beta)?.account_name, "'=Beta()");
+  const rows = parse(await text("requests list --account", beta, "--csv"), { columns: true });
+  assert.deepEqual(rows, [
+    {
+      account: beta,
+      account_name: "'=Beta()",
+      at: "2026-11-21T11:59:59.998Z",
+      request_id: "shared",
+      key: "key_b",
+      operation: "fetch-gp",
+      status: "200",
+      ms: "1.25",
+      bytes: "1000",
+      dataset: "20261121T090000Z-1",
+      problem: "",
+      query: "'=cmd|' /C calc'!A0",
+    },
+  ]);
 });
 
 test("what cannot be found or understood is refused in words", async (t) => {
@@ -122,6 +137,7 @@ test("what cannot be found or understood is refused in words", async (t) => {
   for (const wrong of [
     ["--limit", "0"],
     ["--since", "soon"],
+    ["--csv", "--ndjson"],
   ])
     await refusal(exitCodes.usage, "requests list --account Acme", ...wrong);
 });
@@ -166,7 +182,12 @@ test("an export is a table for people, and JSON for programs", async (t) => {
   const [headings, row] = (await exported("--by", "account")).split("\n");
   assert.match(headings!, /^ACCOUNT +ACCOUNT NAME +REQUESTS +STATUS 2XX .* BYTES +MS$/);
   assert.match(row!, new RegExp(`^${id} +Acme +3 `));
+  const lines = (await exported("--by", "account", "--ndjson")).trim().split("\n");
   const documents = await json("usage export --month 2026-11 --by account");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    documents,
+  );
   assert.deepEqual(Object.keys(documents[0]), `account,account_name,${sums}`.split(","));
   assert.equal(documents[0].status_429, 1);
 });
@@ -176,13 +197,12 @@ test("a month in which nothing was asked has no rows", async (t) => {
   const of = (...args: string[]) => text("usage export --month 2025-01 --by account", ...args);
   assert.equal(await of(), "Nothing was asked in 2025-01.\n");
   assert.equal(await of("--csv"), `account,account_name,${sums}\n`);
-  assert.equal(await of("--json"), "[]\n");
+  assert.equal(await of("--ndjson"), "");
 });
 
 test("a month or a part that there is not is refused with what there is", async (t) => {
   const { refusal } = allCommands(temporaryFolder(t));
   const month = ["usage", "export", "--by", "account", "--month"];
-  await refusal(exitCodes.usage, ...month, "2026-11", "--csv", "--json");
   assert.match(await refusal(exitCodes.usage, ...month, "2026-13"), /such as 2026-11/);
   const by = ["usage", "export", "--month", "2026-11", "--by"];
   for (const parts of ["account,day", "", "account,,key"])

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { type Check, examine } from "#doctor/check.ts";
+import { type Check, examine, type Status } from "#doctor/check.ts";
 import {
   dataFolder,
   disk,
@@ -13,11 +16,20 @@ import {
   judgeSpace,
   modes,
 } from "#doctor/folder.ts";
+import { port } from "#doctor/port.ts";
 import { settings } from "#doctor/settings.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { finding, look } from "../support/doctor.ts";
+import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+
+async function portOf(t: TestContext, server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return String((server.address() as AddressInfo).port);
+}
 
 test("every wrong setting is named, and the folder is looked at all the same", async (t) => {
   const dataDir = temporaryFolder(t);
@@ -57,6 +69,68 @@ test("a check that cannot be made fails with its reason, and the others are made
   assert.equal(first!.found, "could not be checked: EACCES: permission denied");
   assert.match(first!.mend!, /as the user who owns DATA_DIR/);
   assert.equal(second!.status, "ok");
+});
+
+test("a port that is free, and one that another program holds, are told apart", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const lookAt = (status: "ok" | "fail", number: string) =>
+    finding(status, port, dataDir, { settings: { PORT: number } });
+  const other = createServer((socket) => socket.resume().end("220 ready\r\n"));
+  const number = await portOf(t, other);
+  const { found, mend } = await lookAt("fail", number);
+  assert.match(found, new RegExp(`^127\\.0\\.0\\.1:${number} is held by another program`));
+  assert.match(mend, /set PORT to another port/);
+  await new Promise((resolve) => other.close(resolve));
+  assert.equal((await lookAt("ok", number)).found, `127.0.0.1:${number} is free`);
+  assert.match((await lookAt("ok", "0")).found, /takes a free one/);
+  const web = createHttpServer((_, answer) => answer.end("hello"));
+  assert.match((await lookAt("fail", await portOf(t, web))).found, /held by another program/);
+});
+
+test("a HOST that nobody can listen on is not said to be free, nor to be held", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const lookAt = (HOST: string, PORT: string) =>
+    finding("fail", port, dataDir, { settings: { HOST, PORT } });
+  // Kept for documentation (RFC 5737), so no machine has it.
+  for (const number of ["8080", "0"]) {
+    const { found, mend } = await lookAt("192.0.2.1", number);
+    assert.equal(found, `nobody can listen on 192.0.2.1:${number} (EADDRNOTAVAIL)`);
+    assert.equal(mend, "Set HOST to an address of this machine.");
+  }
+  // Never a name of anything (RFC 6761).
+  const { found, mend } = await lookAt("gp-records.invalid", "8080");
+  assert.match(found, /^nobody can listen on gp-records\.invalid:8080 \((ENOTFOUND|EAI_AGAIN)\)$/);
+  assert.match(mend, /^Set HOST /);
+});
+
+test("an ADMIN_ADDRESS that is free, held by another program, or no address of this machine is told", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const lookAt = async (status: Status, ADMIN_ADDRESS: string) => {
+    const [ofPort, admin] = await look(port, dataDir, { settings: { PORT: "0", ADMIN_ADDRESS } });
+    assert.equal(ofPort!.status, "ok");
+    assert.equal(admin!.status, status, admin!.found);
+    return admin!;
+  };
+  const other = createServer((socket) => socket.destroy());
+  const place = `127.0.0.1:${await portOf(t, other)}`;
+  const held = await lookAt("fail", place);
+  assert.equal(held.found, `${place} is held by another program`);
+  assert.match(held.mend!, /set ADMIN_ADDRESS to another port/);
+  await new Promise((resolve) => other.close(resolve));
+  assert.match((await lookAt("ok", place)).found, /is free$/);
+  const nowhere = await lookAt("fail", "192.0.2.1:9464");
+  assert.equal(nowhere.found, "nobody can listen on 192.0.2.1:9464 (EADDRNOTAVAIL)");
+  assert.equal(nowhere.mend, "Set ADMIN_ADDRESS to an address of this machine.");
+});
+
+test("ports that a running gp-records holds are no fault", async (t) => {
+  const service = await startService(t, { settings: { ADMIN_ADDRESS: "127.0.0.1:0" } });
+  const ADMIN_ADDRESS = service.adminAddress!.replace("http://", "");
+  const settings = { PORT: String(service.port), ADMIN_ADDRESS };
+  for (const { status, found } of await look(port, service.dataDir, { settings })) {
+    assert.equal(status, "ok");
+    assert.match(found, /is held by a running gp-records$/);
+  }
 });
 
 async function folderWithDataset(t: TestContext) {

@@ -1,5 +1,5 @@
 /** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
-import { byteOrderMark, csvTable } from "#csv.ts";
+import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { listOwn } from "#dashboard/components/keys.ts";
 import { accountPage, choice, type Choice, faultNote, field } from "#dashboard/components/page.ts";
 import {
@@ -92,11 +92,12 @@ async function downloadRequests(request: MemberRequest): Promise<Reply> {
   const { filter, fault } = readFilter(request.query);
   const { usage, settings } = request.services;
   if (fault !== undefined || settings.usageLogDays === 0) return showRequests(request);
+  const lines = [byteOrderMark + csvHeading(requestColumns)];
   const order = { account: request.account.number, filter, countMax: csvRowsMax };
-  const pages = await Array.fromAsync(requestsInPages(usage, order));
+  for await (const requests of requestsInPages(usage, order))
+    for (const request of requests) lines.push(csvRow(requestColumns, request));
   const name = `requests-${new Date(request.now).toISOString().slice(0, 10)}.csv`;
-  const csv = byteOrderMark + csvTable(requestColumns, pages.flat());
-  return download(name, "text/csv; charset=utf-8; header=present", csv);
+  return download(name, "text/csv; charset=utf-8; header=present", lines.join(lineEnd) + lineEnd);
 }
 
 const switchedOff = html`<h1>No log of requests</h1>
