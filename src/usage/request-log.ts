@@ -1,4 +1,4 @@
-/** Reads the request log of an account, newest first and page by page, and finds requests by id. */
+/** Reads the request log, newest first and page by page. */
 import { type RawBuilder, sql } from "kysely";
 import type { Column } from "#csv.ts";
 import type { UsageStore } from "#store/stores.ts";
@@ -37,7 +37,8 @@ export interface RequestFilter {
 }
 
 interface PageOrder {
-  account: number;
+  /** Number of the account; all accounts if left out, which reads the whole log. */
+  account?: number | undefined;
   filter?: RequestFilter;
   limit: number;
   /** `next` of the previous page; any other text means the first page. */
@@ -50,9 +51,11 @@ interface RequestPage {
   next: string | null;
 }
 
+/** Returns a page of requests. A client may give many the same id. */
 export async function readRequests(usage: UsageStore, order: PageOrder): Promise<RequestPage> {
   const { account, filter = {}, limit, after } = order;
-  const wanted = [sql`request.account = ${account}`, ...conditionsOf(filter)];
+  const wanted = conditionsOf(filter);
+  if (account !== undefined) wanted.push(sql`request.account = ${account}`);
   const place = after === undefined ? undefined : readPlace(after);
   if (place !== undefined)
     wanted.push(sql`(request.at, request.number) < (${place.at}, ${place.number})`);
@@ -79,23 +82,6 @@ export async function* requestsInPages(
     left -= page.requests.length;
     after = page.next;
   }
-}
-
-interface FindOrder {
-  /** Number of the account; all accounts if left out. */
-  account?: number | undefined;
-  filter: RequestFilter & { requestId: string };
-  limit: number;
-}
-
-/** Finds requests, newest first: a client may give many the same id. Reads the whole log if no account is given. */
-export async function findRequests(
-  usage: UsageStore,
-  { account, filter, limit }: FindOrder,
-): Promise<LoggedRequest[]> {
-  const isOwn = account === undefined ? [] : [sql`request.account = ${account}`];
-  const found = await newestOf(usage, [...isOwn, ...conditionsOf(filter)], limit);
-  return found.map(requestOf);
 }
 
 type Condition = RawBuilder<unknown>;
