@@ -70,23 +70,20 @@ export async function openSharedCounters({
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** Asks about one request that counts as several, in a group of its own. */
-  const askWhole = (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus> => {
+  /**
+   * Asks about a request. Single requests of an account share a group; a look and a request that counts as several have
+   * one of their own.
+   */
+  const ask = (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus> => {
     const answered = Promise.withResolvers<QuotaStatus>();
-    collected.push({ account, quotas, requests, isWhole: true, waiting: [answered] });
-    flushSoon();
-    return answered.promise;
-  };
-
-  const ask = (account: number, quotas: Quotas, isLook: boolean): Promise<QuotaStatus> => {
-    const answered = Promise.withResolvers<QuotaStatus>();
-    let group = isLook ? undefined : openGroups.get(account);
+    const isSingle = requests === 1;
+    let group = isSingle ? openGroups.get(account) : undefined;
     if (group?.quotas !== quotas) {
-      group = { account, quotas, requests: 0, waiting: [] };
+      group = { account, quotas, requests: 0, isWhole: requests > 1, waiting: [] };
       collected.push(group);
-      if (!isLook) openGroups.set(account, group);
+      if (isSingle) openGroups.set(account, group);
     }
-    if (!isLook) group!.requests++;
+    group!.requests += requests;
     group!.waiting.push(answered);
     flushSoon();
     return answered.promise;
@@ -167,9 +164,7 @@ export async function openSharedCounters({
   const retrySoon = () => {
     if (isClosed) return;
     timer = setTimeout(() => {
-      comeBack().catch((fault: Error) => {
-        giveUp(fault);
-      });
+      comeBack().catch(giveUp);
     }, patience.retry);
     timer.unref();
   };
@@ -221,13 +216,12 @@ export async function openSharedCounters({
     take(account, quotas, requests = 1) {
       assertAccount(account);
       if (requests !== 1) assertRequests(requests, quotas);
-      if (state !== "away")
-        return requests === 1 ? ask(account, quotas, false) : askWhole(account, quotas, requests);
+      if (state !== "away") return ask(account, quotas, requests);
       if (outage === "deny") return Promise.reject(new CountersAway());
       return takeAlone(account, quotas, requests);
     },
     look(account, quotas) {
-      return state === "away" ? own.look(account, quotas) : ask(account, quotas, true);
+      return state === "away" ? own.look(account, quotas) : ask(account, quotas, 0);
     },
     // An answered request is counted already.
     commit() {},
