@@ -22,7 +22,7 @@ import { openCommitBarrier } from "#http/send-answer.ts";
 import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
-import { openFailedKeys } from "#limits/keyed-limit.ts";
+import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { openCounters } from "#limits/open-counters.ts";
 import type { ChosenPatience } from "#limits/shared-counters.ts";
 import { operations } from "#operations/index.ts";
@@ -164,7 +164,7 @@ export async function openService(
     verifyKey: (presented) => keyVerifier.verify(presented),
     noteKeyUse: ({ id }, addressOf) =>
       recording.noteKeyUse(id, now(), () => coarseNetwork(addressOf())),
-    failedKeys: openFailedKeys({ clock }),
+    failedKeys: openKeyedLimit(failedKeys, clock),
     accountUrl: accountUrl(config),
     counters,
   });

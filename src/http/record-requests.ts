@@ -2,8 +2,8 @@
 import { type Logger, symbols } from "pino";
 import type { Config } from "#config.ts";
 import type { Asker } from "#gateway/gateway.ts";
+import { failedKeys, mcpMessages } from "#limits/keyed-limit.ts";
 import { windows } from "#limits/policy.ts";
-import { mcpMessages } from "#limits/quota-problem.ts";
 import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
 import { type ReadName, readNames } from "#operations/reads.ts";
 import { maskKeys, type Problem } from "#problems.ts";
@@ -143,7 +143,7 @@ export function openRequestMetrics(): RequestMetrics {
     "operation",
     durationBounds,
   );
-  const policies = [...windows.map(({ name }) => name), "failed-keys", mcpMessages.name];
+  const policies = [...windows.map(({ name }) => name), failedKeys.name, mcpMessages.name];
   const quotas = openTally(
     "gp_records_quota_refusals_total",
     "Requests refused because this quota was used up",

@@ -15,7 +15,7 @@ import {
   openRequestRecorder,
   type RequestSinks,
 } from "#http/record-requests.ts";
-import { openFailedKeys } from "#limits/keyed-limit.ts";
+import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { operations } from "#operations/index.ts";
 import { cast } from "./cast.ts";
@@ -46,7 +46,7 @@ export async function openHttpServer(
   const gateway = openGateway({
     verifyKey: () => key,
     noteKeyUse() {},
-    failedKeys: openFailedKeys({ clock }),
+    failedKeys: openKeyedLimit(failedKeys, clock),
     accountUrl: null,
     counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
     ...otherwise,
