@@ -18,7 +18,7 @@ import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
 import { addressText, listenAt, listenPassed, type PassedSockets } from "#http/listen.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
-import { openCommitBarrier } from "#http/send-answer.ts";
+import { openCommitBarrier, refuseUncommitted, sendNow } from "#http/send-answer.ts";
 import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
@@ -189,7 +189,7 @@ export async function openService(
     findAnswer,
     model,
     changes: answering.changes,
-    afterCommit: openCommitBarrier(() => counters.commit()),
+    afterCommit: openCommitBarrier(() => counters.commit(), sendNow, refuseUncommitted),
     accountWorker: accountWorker.answer,
     now,
     clock,

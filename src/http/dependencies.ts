@@ -11,6 +11,7 @@ import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { FinishedRequest, RequestMetrics } from "./record-requests.ts";
 import type { OverloadGuard } from "./overload.ts";
+import type { Outgoing } from "./send-answer.ts";
 
 export interface HttpDependencies {
   config: Config;
@@ -25,8 +26,8 @@ export interface HttpDependencies {
   changes: ChangesSource;
   /** Logs, counts and records a request once its response is sent. */
   recordRequest(request: FinishedRequest): void;
-  /** Delays the responses to counted requests. */
-  afterCommit: AfterCommit;
+  /** Sends a response, or refuses the request, once the counts of this turn of the event loop are committed, or cannot be. */
+  afterCommit(response: Outgoing): void;
   /** Serves `/account` and the paths below it. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;
   /** Returns milliseconds since 1970. */
@@ -44,14 +45,3 @@ export interface HttpDependencies {
  * it finishes the requests in progress and refuses others.
  */
 export type ServiceState = "starting" | "running" | "closing" | "draining";
-
-/**
- * Delays a response until its counts are committed.
- * @param send is called with the response once the counts of this turn of the event loop are committed.
- * @param refuse is called instead if they cannot be: a request whose count may be lost must not be served.
- */
-export type AfterCommit = <R>(
-  response: R,
-  send: (response: R) => void,
-  refuse: (response: R) => void,
-) => void;

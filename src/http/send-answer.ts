@@ -10,7 +10,7 @@ import type { Counters } from "#limits/counters.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
-import type { AfterCommit, HttpDependencies } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import { otherPaths } from "./record-requests.ts";
 import type { Exchange } from "./routes.ts";
@@ -25,7 +25,7 @@ export interface HttpAnswer {
 }
 
 /** A response, complete with the headers of every response. */
-interface Response {
+export interface Outgoing {
   http: HttpDependencies;
   exchange: Exchange;
   status: number;
@@ -56,8 +56,8 @@ export function sendAnswer(
     body,
     file,
   };
-  if (quotaHeaders === "") send(sent);
-  else http.afterCommit(sent, send, refuseUncommitted);
+  if (quotaHeaders === "") sendNow(sent);
+  else http.afterCommit(sent);
 }
 
 const headersOfAll = ({ corsOrigins }: Config, { request, route }: Exchange): HeaderLines =>
@@ -65,7 +65,7 @@ const headersOfAll = ({ corsOrigins }: Config, { request, route }: Exchange): He
     ? commonHeaders([], undefined)
     : commonHeaders(corsOrigins, request.headers.origin);
 
-function send(sent: Response): void {
+export function sendNow(sent: Outgoing): void {
   const { exchange, status, headers, body, file } = sent;
   const { request, response } = exchange;
   if (body !== null) {
@@ -96,7 +96,7 @@ async function pipeFile(
   return bytes;
 }
 
-function recordSent({ http, exchange, status }: Response, bytes: number): void {
+function recordSent({ http, exchange, status }: Outgoing, bytes: number): void {
   const { request, route, arrivedAt } = exchange;
   http.recordRequest({
     asker: exchange.asker,
@@ -136,8 +136,8 @@ function storeHead(
   );
 }
 
-/** Refuses a request whose count was not committed. Without quota headers this is sent at once. */
-function refuseUncommitted({ http, exchange }: Response): void {
+/** Refuses a request whose count may be lost: it must not be served. Without quota headers this is sent at once. */
+export function refuseUncommitted({ http, exchange }: Outgoing): void {
   exchange.quotaHeaders = null;
   exchange.datasetVersion = null;
   answerWithProblem(http, exchange, notCountedProblem());
@@ -271,31 +271,29 @@ export function commonHeaders(
   return isListed ? forListedOrigins + sharedWith(origin) : forListedOrigins;
 }
 
-/** A response of any kind that waits, with its own `send` and `refuse`. */
-interface Waiting {
-  response: unknown;
-  send(response: unknown): void;
-  refuse(response: unknown): void;
-}
-
-export function openCommitBarrier(commit: Counters["commit"]): AfterCommit {
-  let waiting: Waiting[] = [];
+/** Returns a function that sends or refuses a response once the counts of its turn of the event loop are committed or not. */
+export function openCommitBarrier<R>(
+  commit: Counters["commit"],
+  send: (response: R) => void,
+  refuse: (response: R) => void,
+): (response: R) => void {
+  let waiting: R[] = [];
   const release = () => {
     const released = waiting;
     waiting = [];
     const sendAll = () => {
-      for (const { response, send } of released) send(response);
+      for (const response of released) send(response);
     };
     const committed = commit();
     if (committed instanceof Promise)
       committed.then(sendAll, () => {
-        for (const { response, refuse } of released) refuse(response);
+        for (const response of released) refuse(response);
       });
     else sendAll();
   };
-  return (response, send, refuse) => {
+  return (response) => {
     if (waiting.length === 0) setImmediate(release);
-    waiting.push({ response, send, refuse } as Waiting);
+    waiting.push(response);
   };
 }
 

@@ -7,7 +7,7 @@ import { type GatewayDependencies, openGateway } from "#gateway/gateway.ts";
 import { openReads } from "#gateway/open-reads.ts";
 import { openOperations } from "#gateway/read-operation.ts";
 import { buildServer, timeouts } from "#http/build-server.ts";
-import { openCommitBarrier } from "#http/send-answer.ts";
+import { sendNow } from "#http/send-answer.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
 import { listenAt } from "#http/listen.ts";
 import {
@@ -82,7 +82,7 @@ export async function openHttpServer(
     accountWorker: () => Promise.reject(new Error("There is no account worker in this test.")),
     now: clock.now,
     clock,
-    afterCommit: openCommitBarrier(() => {}),
+    afterCommit: sendNow,
     life: { state: "running" },
     overload: { cause: null },
     metrics,
