@@ -171,19 +171,18 @@ function documentHandler(
   { cacheControl }: Serving,
 ): Route["handle"] {
   const fixed = headerLines({ "cache-control": cacheControl }) + pageHeaders;
-  const encoded = new Map<string, Promise<Buffer>>();
   const written = new Map<Form, Written>();
   return async (exchange) => {
     const form = formFor(exchange, forms);
     const content = await form.content();
     let known = written.get(form);
     if (known?.content !== content) written.set(form, (known = write(content)));
-    const { body, etag } = known;
+    const { etag } = known;
     const headers = fixed + headerLines({ "content-type": form.contentType, etag });
     const isKnown = matchesTag(exchange.request.headers["if-none-match"], etag);
     const answer = isKnown
       ? { status: 304, headers, body: null }
-      : await encodedAnswer(exchange, headers, body, etag, encoded);
+      : await encodedAnswer(exchange, headers, known);
     sendAnswer(http, exchange, answer);
   };
 }
@@ -193,11 +192,12 @@ interface Written {
   content: string | Buffer;
   body: Buffer;
   etag: string;
+  encoded: Map<Encoding, Promise<Buffer>>;
 }
 
 function write(content: string | Buffer): Written {
   const body = Buffer.from(content as string);
-  return { content, body, etag: contentTag(body) };
+  return { content, body, etag: contentTag(body), encoded: new Map() };
 }
 
 function formFor({ request }: Exchange, forms: readonly Form[]): Form {
@@ -212,24 +212,17 @@ function formFor({ request }: Exchange, forms: readonly Form[]): Form {
 async function encodedAnswer(
   exchange: Exchange,
   headers: HeaderLines,
-  body: Buffer,
-  etag: string,
-  encoded: Map<string, Promise<Buffer>>,
+  { body, encoded }: Written,
 ): Promise<HttpAnswer> {
-  const encoding: Encoding | null = preferredEncoding(acceptedEncodings(exchange));
+  const encoding = preferredEncoding(acceptedEncodings(exchange));
   if (encoding === null || body.length <= encodedBytesMin) return { status: 200, headers, body };
-  const key = `${encoding} ${etag}`;
-  let known = encoded.get(key);
-  if (known === undefined) {
-    // Limits the versions of a document that changes with the dataset.
-    if (encoded.size >= 8) encoded.clear();
-    known = compress(body, encoding, brotliQualityMax);
-    encoded.set(key, known);
-    known.catch(() => encoded.delete(key));
-  }
+  const compressed = encoded.getOrInsertComputed(encoding, () =>
+    compress(body, encoding, brotliQualityMax),
+  );
+  compressed.catch(() => encoded.delete(encoding));
   return {
     status: 200,
     headers: headers + headerLines({ "content-encoding": encoding }),
-    body: await known,
+    body: await compressed,
   };
 }
