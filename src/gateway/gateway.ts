@@ -98,6 +98,12 @@ export interface Gateway {
 
 export function openGateway(dependencies: GatewayDependencies): Gateway {
   const { counters } = dependencies;
+  const look = <A>(asker: Asker, quotas: Quotas, result: Outcome<A>["result"]) =>
+    whenCounted(counters.look(asker.accountNumber, quotas), asker, (status) => ({
+      asker,
+      counted: { quotas, status },
+      result,
+    }));
   return {
     identify: (presented, client) => identify(dependencies, presented, client),
     counted(question, find, cost = one) {
@@ -105,12 +111,7 @@ export function openGateway(dependencies: GatewayDependencies): Gateway {
       if (asker instanceof Problem) return unasked(asker);
       const quotas = wholeQuotas(asker.quotas);
       const requests = cost(question, quotas);
-      if (requests instanceof Problem)
-        return whenCounted(counters.look(asker.accountNumber, quotas), asker, (status) => ({
-          asker,
-          counted: { quotas, status },
-          result: refused(requests),
-        }));
+      if (requests instanceof Problem) return look(asker, quotas, refused(requests));
       const settle = (status: QuotaStatus) => ({
         asker,
         counted: { quotas, status },
@@ -121,12 +122,7 @@ export function openGateway(dependencies: GatewayDependencies): Gateway {
     look(caller) {
       const asker = authorize(dependencies, caller);
       if (asker instanceof Problem) return unasked(asker);
-      const quotas = wholeQuotas(asker.quotas);
-      return whenCounted(counters.look(asker.accountNumber, quotas), asker, (status) => ({
-        asker,
-        counted: { quotas, status },
-        result: { kind: "answer", answer: null },
-      }));
+      return look(asker, wholeQuotas(asker.quotas), { kind: "answer", answer: null });
     },
   };
 }
