@@ -6,43 +6,32 @@ import { metaOf } from "#operations/page.ts";
 import { refuseParameters } from "#operations/parameters.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { echo, internalError, Problem } from "#problems.ts";
-import type { SentBody } from "./answer-cache.ts";
 import type { Found, Refusal } from "./gateway.ts";
+import { contentTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
 import {
-  contentTag,
-  descriptionLink,
-  headerLines,
-  matchesTag,
-  quotaHeaders,
-  validators,
-  preferredType,
-} from "./headers.ts";
-import {
+  acceptOnly,
   type Asked,
   type AskedHeaders,
   type Content,
   finish,
-  notAcceptable,
+  foundJson,
   type Read,
   type ReadDependencies,
+  replyOf,
   served,
   unchanged,
 } from "./reads.ts";
 
 /** @throws Problem in the order of the contract: format, parameters. */
-function checkQuestion(
-  { operations }: ReadDependencies,
-  { headers, text }: Asked,
-  mediaType: string,
-): void {
-  if (preferredType(headers.accept, [mediaType]) === undefined) throw notAcceptable([mediaType]);
-  refuseParameters(exportsPath, text, operations);
+function checkQuestion({ operations }: ReadDependencies, asked: Asked, mediaType: string): void {
+  acceptOnly(mediaType, asked);
+  refuseParameters(exportsPath, asked.text, operations);
 }
 
 /** Returns the read of the list of files. */
 export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { gateway, publicUrl } = dependencies;
-  const find = (asked: Asked): Found<SentBody> => {
+  const find = (asked: Asked) => {
     checkQuestion(dependencies, asked, json.mediaType);
     const { parts } = served(dependencies);
     const { version: datasetVersion } = parts;
@@ -59,16 +48,9 @@ export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers
         sha256: made?.sha256 ?? null,
       })),
     }));
-    const body = Buffer.from(JSON.stringify({ data, meta: metaOf(parts, []) }));
-    const tag = contentTag(body);
-    if (matchesTag(asked.headers["if-none-match"], tag))
-      return { kind: "unchanged", tag, datasetVersion };
-    const headers = headerLines({
-      ...validators({ tag, datasetVersion }),
-      "content-type": json.contentType,
-      link: descriptionLink(publicUrl),
-    });
-    return { kind: "answer", answer: { tag, datasetVersion, body, encoded: {}, headers } };
+    const body = JSON.stringify({ data, meta: metaOf(parts, []) });
+    const of = { tag: contentTag(body), datasetVersion };
+    return foundJson(dependencies, asked, of, { link: descriptionLink(publicUrl) }, () => body);
   };
   return {
     path: exportsPath,
@@ -121,14 +103,10 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
     name: "exports",
     hasAlias: false,
     async ask(asked) {
-      const { asker, counted, result } = await gateway.counted(asked, find);
-      const answer = result.kind === "answer" ? result.answer : null;
-      return {
-        asker,
-        quotaHeaders: counted === null ? null : quotaHeaders(counted),
-        datasetVersion: answer?.version ?? null,
-        result: answer === null ? (result as Refusal) : await make(asked, answer),
-      };
+      const outcome = await gateway.counted(asked, find);
+      const { result } = outcome;
+      if (result.kind !== "answer") return replyOf(outcome, null, result as Refusal);
+      return replyOf(outcome, result.answer.version, await make(asked, result.answer));
     },
   };
 }
