@@ -1,5 +1,5 @@
 /** Writes the records of a tool's answer, whole or in brief: as many as fit, and how to get the rest. */
-import { type Hint } from "#operations/hints.ts";
+import type { Hint } from "#operations/envelope.ts";
 import { metaOf, paginationOf, recordText } from "#operations/page.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";

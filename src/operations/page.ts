@@ -1,12 +1,12 @@
 /** Writes the page of every operation from finished JSON: `data`, `pagination` and `meta`, or only records, one a line. */
-import type { RecordKind } from "#records/kinds.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { documentCount } from "#search/documents.ts";
 import { bufferOver } from "#search/packed-texts.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
-import { type Hint, hintsFor } from "./hints.ts";
+import type { Hint, Meta, Pagination } from "./envelope.ts";
+import { hintsFor } from "./hints.ts";
 import type { Operation, Query } from "./operation.ts";
-import type { Pagination } from "./pagination.ts";
 import { apiVersion } from "./versions.ts";
 
 export interface Page {
@@ -42,15 +42,7 @@ export function paginationOf(
   return { limit, offset, returned, total, has_more, next_offset };
 }
 
-/** Facts in every answer about the dataset it was made from. */
-export interface Meta {
-  api_version: string;
-  dataset_version: string;
-  dataset_updated_at: string;
-  hints: readonly Hint[];
-}
-
-export const metaOf = ({ version, updatedAt }: DatasetParts, hints: readonly Hint[]): Meta => ({
+export const metaOf = ({ version, updatedAt }: DatasetParts, hints: Hint[]): Meta => ({
   api_version: apiVersion,
   dataset_version: version,
   dataset_updated_at: updatedAt,
@@ -74,12 +66,11 @@ export function answerLines(operation: Operation, model: ReadModel, query: Query
 }
 
 /** Counts the records of each kind in a dataset. */
-export const recordCounts = ({ parts: { documents } }: ReadModel) => ({
-  gp: documentCount(documents.gp),
-  principal: documentCount(documents.principal),
-  signal: documentCount(documents.signal),
-  project: documentCount(documents.project),
-});
+export const recordCounts = ({ parts: { documents } }: ReadModel) =>
+  Object.fromEntries(recordKinds.map((kind) => [kind, documentCount(documents[kind])])) as Record<
+    RecordKind,
+    number
+  >;
 
 /** Most records of one kind that a GP embeds. */
 export const embeddedMax = 100;
