@@ -9,8 +9,9 @@ import type { Clock } from "#limits/clocks.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import type { FinishedRequest, RequestMetrics } from "./record-requests.ts";
+import type { RequestMetrics } from "./record-requests.ts";
 import type { OverloadGuard } from "./overload.ts";
+import type { Exchange } from "./routes.ts";
 import type { Outgoing } from "./send-answer.ts";
 
 export interface HttpDependencies {
@@ -24,8 +25,8 @@ export interface HttpDependencies {
   /** Returns the served dataset, or null while there is none. */
   model(): ReadModel | null;
   changes: ChangesSource;
-  /** Logs, counts and records a request once its response is sent. */
-  recordRequest(request: FinishedRequest): void;
+  /** Logs, counts and records a request once its response, of this many bytes, is sent. */
+  recordRequest(exchange: Exchange, status: number, bytes: number): void;
   /** Sends a response, or refuses the request, once the counts of this turn of the event loop are committed, or cannot be. */
   afterCommit(response: Outgoing): void;
   /** Serves `/account` and the paths below it. */

@@ -5,33 +5,23 @@ import { pipeline } from "node:stream/promises";
 import type { Config } from "#config.ts";
 import { compressor } from "#gateway/answer-cache.ts";
 import { type HeaderLines, headerLines, headerPairs, preferredType } from "#gateway/headers.ts";
-import type { FilePart } from "#gateway/reads.ts";
+import type { Content } from "#gateway/reads.ts";
 import type { Counters } from "#limits/counters.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
-import { otherPaths } from "./record-requests.ts";
 import type { Exchange } from "./routes.ts";
 
-export interface HttpAnswer {
-  status: number;
-  /** Its own headers, to which those of every response are added. */
-  headers: HeaderLines;
-  /** Null if there is no content, as with 204 and 304, or if it is in a file. */
-  body: Buffer | null;
-  file?: FilePart;
-}
+/** An answer with its own headers, to which those of every response are added. */
+export type HttpAnswer = Omit<Content, "kind">;
 
 /** A response, complete with the headers of every response. */
-export interface Outgoing {
+export interface Outgoing extends Pick<Content, "status" | "headers" | "body"> {
   http: HttpDependencies;
   exchange: Exchange;
-  status: number;
-  headers: HeaderLines;
-  body: Buffer | null;
-  file: FilePart | undefined;
+  file: Content["file"];
 }
 
 /** Sends an answer. If the request was counted, it is sent after the quota write. */
@@ -66,7 +56,7 @@ const headersOfAll = ({ corsOrigins }: Config, { request, route }: Exchange): He
     : commonHeaders(corsOrigins, request.headers.origin);
 
 export function sendNow(sent: Outgoing): void {
-  const { exchange, status, headers, body, file } = sent;
+  const { http, exchange, status, headers, body, file } = sent;
   const { request, response } = exchange;
   if (body !== null) {
     storeHead(response, status, headers, body.length);
@@ -74,15 +64,18 @@ export function sendNow(sent: Outgoing): void {
   } else {
     response.writeHead(status, headerPairs(headers).flat());
     if (file !== undefined)
-      return void pipeFile(file, response).then((bytes) => recordSent(sent, bytes));
+      return void pipeFile(file, response).then((bytes) =>
+        http.recordRequest(exchange, status, bytes),
+      );
     response.end();
   }
-  recordSent(sent, body === null || request.method === "HEAD" ? 0 : body.length);
+  const bytes = body === null || request.method === "HEAD" ? 0 : body.length;
+  http.recordRequest(exchange, status, bytes);
 }
 
 /** Sends a part of a file. Resolves to the bytes sent, even if the client leaves. */
 async function pipeFile(
-  { path, start, end, encoding }: FilePart,
+  { path, start, end, encoding }: NonNullable<Content["file"]>,
   response: ServerResponse,
 ): Promise<number> {
   const content = createReadStream(path, { start, end: end - 1 });
@@ -94,23 +87,6 @@ async function pipeFile(
   await pipeline(sent, response).catch(() => response.destroy());
   content.destroy();
   return bytes;
-}
-
-function recordSent({ http, exchange, status }: Outgoing, bytes: number): void {
-  const { request, route, arrivedAt } = exchange;
-  http.recordRequest({
-    asker: exchange.asker,
-    operation: route?.name ?? otherPaths,
-    method: request.method!,
-    path: route?.path ?? "unknown",
-    target: exchange.target,
-    status,
-    milliseconds: performance.now() - arrivedAt,
-    bytes,
-    dataset: exchange.datasetVersion,
-    problem: exchange.problemCode,
-    requestId: exchange.id,
-  });
 }
 
 /** Method of Node's that its types leave out. `writeHead` calls it with the status line. */
