@@ -104,19 +104,12 @@ function conditionsOf(filter: RequestFilter): Condition[] {
 
 const numberOf = (word: string) => sql`(select number from word where word = ${word})`;
 
-interface Row {
+interface Row extends Omit<AnsweredRequest, "milliseconds" | "requestId"> {
   number: number;
+  /** Milliseconds since 1970. */
   at: number;
-  account: number;
-  key: string;
-  operation: string;
-  status: number;
   hundredths: number;
-  bytes: number;
-  dataset: string | null;
-  problem: string | null;
   id: Uint8Array;
-  query: string | null;
 }
 
 async function newestOf(
@@ -143,16 +136,9 @@ function readPlace(text: string): { at: number; number: number } | undefined {
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };
 }
 
-const requestOf = (row: Row): LoggedRequest => ({
-  at: new Date(row.at).toISOString(),
-  account: row.account,
-  key: row.key,
-  operation: row.operation,
-  status: row.status,
-  milliseconds: row.hundredths / 100,
-  bytes: row.bytes,
-  dataset: row.dataset,
-  problem: row.problem,
-  requestId: readRequestId(row.id),
-  query: row.query,
+const requestOf = ({ number: _, at, hundredths, id, ...row }: Row): LoggedRequest => ({
+  ...row,
+  at: new Date(at).toISOString(),
+  milliseconds: hundredths / 100,
+  requestId: readRequestId(id),
 });
