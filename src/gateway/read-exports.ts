@@ -5,7 +5,7 @@ import { csv, json, ndjson } from "#operations/formats.ts";
 import { metaOf } from "#operations/page.ts";
 import { refuseParameters } from "#operations/parameters.ts";
 import { exportsPath } from "#operations/reads.ts";
-import { echo, internalError, Problem } from "#problems.ts";
+import { echo, internalError, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import type { Found, Refusal } from "./gateway.ts";
 import { contentTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
 import {
@@ -114,16 +114,12 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
 /** Returns the problem of a file that could not be made: no room, a service that is stopping, or an internal error. */
 function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
   if ((error as { kind?: unknown }).kind === "full")
-    return new Problem(
-      "unavailable",
+    return unavailable(
+      "store_down",
       "The disk of this service has no room for the file. Until its operator frees some, read the records page by page.",
-      { reason: "store_down", retry_after: 60 },
+      60,
     );
-  if (!isStopping()) return internalError();
-  return new Problem("unavailable", "The service is about to stop.", {
-    reason: "draining",
-    retry_after: 1,
-  });
+  return isStopping() ? unavailable("draining", notReadyDetails.draining) : internalError();
 }
 
 /** Longest wait for a file, in ms. Proxies wait at most a minute for the head of an answer. */
@@ -136,13 +132,7 @@ const waitMilliseconds = 25_000;
 async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () =>
-      reject(
-        new Problem("unavailable", "The file is being made. Try again.", {
-          reason: "timeout",
-          retry_after: 10,
-        }),
-      ),
+    () => reject(unavailable("timeout", "The file is being made. Try again.", 10)),
     waitMilliseconds,
   );
   return Promise.race([made, tooLate]).finally(() => clearTimeout(timer));

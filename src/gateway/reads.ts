@@ -4,7 +4,7 @@ import type { ChangesSource } from "#operations/changes.ts";
 import { json } from "#operations/formats.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadName } from "#operations/reads.ts";
-import { Problem } from "#problems.ts";
+import { notReadyDetails, Problem, unavailable } from "#problems.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AnswerCache, SentBody } from "./answer-cache.ts";
 import type { Asker, Caller, Found, Gateway, Outcome, Refusal } from "./gateway.ts";
@@ -179,8 +179,5 @@ export const notAcceptable = (available: readonly string[]) =>
 export function served({ model }: Pick<ReadDependencies, "model">): ReadModel {
   const current = model();
   if (current !== null) return current;
-  throw new Problem("unavailable", "No records have been published yet.", {
-    reason: "no_dataset",
-    retry_after: 5,
-  });
+  throw unavailable("no_dataset", notReadyDetails.no_dataset, 5);
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
-import { Problem } from "#problems.ts";
+import { malformed, Problem, unavailable } from "#problems.ts";
 import { leaveUnread } from "./connections.ts";
 import { clientAddress, type Exchange } from "./routes.ts";
 
@@ -39,9 +39,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   });
   request.once("end", resolve);
   // Nobody receives this problem, but it is not an internal error.
-  request.once("error", () =>
-    reject(new Problem("malformed-request", "The connection ended before the body did.")),
-  );
+  request.once("error", () => reject(malformed("The connection ended before the body did.")));
   await promise;
   return Buffer.concat(pieces);
 }
@@ -88,10 +86,7 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBu
     },
     check(request) {
       if (!refused.has(request)) return;
-      throw new Problem("unavailable", "Too many bodies are arriving from this network at once.", {
-        reason: "overloaded",
-        retry_after: 1,
-      });
+      throw unavailable("overloaded", "Too many bodies are arriving from this network at once.");
     },
   };
 }

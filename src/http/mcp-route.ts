@@ -5,7 +5,7 @@ import { ownOrigin } from "#dashboard/messages.ts";
 import { mcpMessages, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
-import { maskKeys, Problem } from "#problems.ts";
+import { malformed, maskKeys, Problem } from "#problems.ts";
 import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
 import { mcpHeaders } from "./check-request.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -144,8 +144,6 @@ function readMessage(exchange: Exchange): unknown {
     return malformed("The id of the message looks like an API key, which is never sent back.");
   return message;
 }
-
-const malformed = (detail: string) => new Problem("malformed-request", detail);
 
 const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&

@@ -1,5 +1,5 @@
 /** The problem 429: which quota is used up, and when to try again. */
-import { Problem } from "#problems.ts";
+import { Problem, unavailable } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import { failedKeys, type KeyedPolicy, type LimitStatus, mcpMessages } from "./keyed-limit.ts";
 
@@ -23,10 +23,7 @@ export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
 
 /** Returns the problem of a request while the counters are away, or if they may have lost its count. */
 export const notCountedProblem = (): Problem =>
-  new Problem("unavailable", "The request could not be counted against its quota.", {
-    reason: "store_down",
-    retry_after: 1,
-  });
+  unavailable("store_down", "The request could not be counted against its quota.");
 
 /** Returns the problem of a wrong key from an address that sent too many. */
 export const failedKeysProblem = (status: LimitStatus): Problem =>

@@ -3,7 +3,7 @@ import { recordKinds } from "#records/kinds.ts";
 import { oneOf, orNull, text, time, whole } from "#records/fields.ts";
 import { changeKinds, type Publication, type StoredStep } from "#records/publication.ts";
 import { type Static, Type } from "#records/schema.ts";
-import { type ParameterFault, Problem } from "#problems.ts";
+import { type ParameterFault, Problem, unavailable } from "#problems.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { invalidParameters, readQuery } from "./parameters.ts";
 import type { Operation, Query } from "./operation.ts";
@@ -146,11 +146,7 @@ export function findStep(
   const path = `${changesPath}/${name}`;
   if (publication === undefined) throw noSuchStep(kept, from, operations);
   const step = source.openStep(from!, to!);
-  if (step === null)
-    throw new Problem("unavailable", "This server does not have this step yet.", {
-      reason: "starting",
-      retry_after: 5,
-    });
+  if (step === null) throw unavailable("starting", "This server does not have this step yet.", 5);
   const most = changesOfRequest * greatestRequest;
   const { limit, offset } = readQuery({ path, filters: {} }, queryText, most, operations, Infinity);
   const sent = Math.max(0, Math.min(limit, step.changes - offset));
