@@ -2,29 +2,23 @@
 import type { Logger } from "pino";
 import type { Config } from "#config.ts";
 import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
-import type { Gateway } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
-import type { Read } from "#gateway/reads.ts";
+import type { Read, ReadDependencies } from "#gateway/reads.ts";
 import type { Clock } from "#limits/clocks.ts";
-import type { ChangesSource } from "#operations/changes.ts";
-import type { Operation } from "#operations/operation.ts";
-import type { ReadModel } from "#search/read-model.ts";
 import type { RequestMetrics } from "./record-requests.ts";
 import type { OverloadGuard } from "./overload.ts";
 import type { Exchange } from "./routes.ts";
 import type { Outgoing } from "./send-answer.ts";
 
-export interface HttpDependencies {
+export interface HttpDependencies extends Pick<
+  ReadDependencies,
+  "gateway" | "operations" | "model" | "changes"
+> {
   config: Config;
-  operations: readonly Operation[];
-  gateway: Gateway;
   /** Everything that is read with a key. */
   reads: readonly Read[];
   /** Answers operations for `/mcp`. */
   findAnswer: FindAnswer;
-  /** Returns the served dataset, or null while there is none. */
-  model(): ReadModel | null;
-  changes: ChangesSource;
   /** Logs, counts and records a request once its response, of this many bytes, is sent. */
   recordRequest(exchange: Exchange, status: number, bytes: number): void;
   /** Sends a response, or refuses the request, once the counts of this turn of the event loop are committed, or cannot be. */

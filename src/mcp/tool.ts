@@ -1,12 +1,11 @@
 /** Makes tools: the declaration of one, the page that each answers with, and its call, which counts one request. */
-import type { Caller, Found, Gateway, Outcome } from "#gateway/gateway.ts";
+import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
-import type { ChangesSource } from "#operations/changes.ts";
+import type { ReadDependencies } from "#gateway/reads.ts";
 import { Meta, Pagination } from "#operations/envelope.ts";
 import { type Operation, pageSchemas } from "#operations/operation.ts";
 import { internalError, Problem } from "#problems.ts";
 import type { TSchema } from "#records/schema.ts";
-import type { ReadModel } from "#search/read-model.ts";
 import {
   type ArgumentFault,
   type ArgumentsSchema,
@@ -15,14 +14,11 @@ import {
 } from "./arguments.ts";
 import { briefMembers, details } from "./write-answer.ts";
 
-export interface ToolDependencies {
-  gateway: Gateway;
+export interface ToolDependencies extends Pick<
+  ReadDependencies,
+  "gateway" | "operations" | "pageSizeMax" | "changes" | "model"
+> {
   findAnswer: FindAnswer;
-  operations: readonly Operation[];
-  /** Largest page that the operator allows. */
-  pageSizeMax: number;
-  changes: ChangesSource;
-  model(): ReadModel | null;
 }
 
 /** Answer of a tool: its structured content as JSON, or the faults of its arguments. */
