@@ -49,22 +49,16 @@ const bodiesBytesMax = 16 * bodyBytesMax;
 /** Cost of a body in chunks: 512 KiB. A chunk may be one byte, and takes the parser 0.6 µs. */
 const chunkedBodyBytes = 8 * bodyBytesMax;
 
-interface BodyBudget {
-  /**
-   * Takes in a request with a body, as it arrives. Discards a body that no route reads. Leaves it unread if it is too large,
-   * or beyond the budget of the client's network.
-   */
-  take(request: IncomingMessage, response: ServerResponse): void;
-  /** @throws Problem if the body of the request was beyond the budget. */
-  check(request: IncomingMessage): void;
-}
-
 /** Limits the bodies held until they are complete, however slowly they arrive and however long their requests wait. */
-export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBudget {
+export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);
   const refused = new WeakSet<IncomingMessage>();
   return {
-    take(request, response) {
+    /**
+     * Takes in a request with a body, as it arrives. Discards a body that no route reads. Leaves it unread if it is too
+     * large, or beyond the budget of the client's network.
+     */
+    take(request: IncomingMessage, response: ServerResponse) {
       const { headers, method } = request;
       const { "content-length": length, "transfer-encoding": coding } = headers;
       const bytes = coding === undefined ? Number(length) : chunkedBodyBytes;
@@ -84,7 +78,8 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBu
       else request.resume();
       response.once("close", giveBack);
     },
-    check(request) {
+    /** @throws Problem if the body of the request was beyond the budget. */
+    check(request: IncomingMessage) {
       if (!refused.has(request)) return;
       throw unavailable("overloaded", "Too many bodies are arriving from this network at once.");
     },

@@ -319,17 +319,8 @@ interface Mark {
   atMilliseconds: number;
 }
 
-interface SlowReaders {
-  /** Checks every connection with a pending response. */
-  look(): void;
-  cut: Metric;
-}
-
 /** @param now monotonic milliseconds. */
-export function watchSlowReaders(
-  open: ReadonlyMap<Socket, Connection>,
-  now: () => number,
-): SlowReaders {
+export function watchSlowReaders(open: ReadonlyMap<Socket, Connection>, now: () => number) {
   const marks = new WeakMap<Socket, Mark>();
   let cut = 0;
   const isStuck = (socket: Socket): boolean => {
@@ -342,6 +333,7 @@ export function watchSlowReaders(
     return false;
   };
   return {
+    /** Checks every connection with a pending response. */
     look() {
       for (const connection of open.values())
         if (owes(connection) && isStuck(connection.socket)) {

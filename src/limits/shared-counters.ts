@@ -262,22 +262,14 @@ const isToBeMended = (fault: unknown): fault is StoreFault =>
 const chargedMax = 1000;
 const chargedAccountsMax = 128;
 
-/** Requests that this instance admitted while the shared counters were away, to be charged there later. */
-interface Debts {
-  /** Adds a request admitted now. */
-  add(account: number): void;
-  count(): number;
-  /** Charges all of them. A charge that fails is sent again by the next call, under the same number. */
-  pay(): Promise<void>;
-}
-
 interface Debt {
   number: number;
   part: number;
   accounts: { account: number; times: number[] }[];
 }
 
-function openDebts(engine: Engine, clock: Clock): Debts {
+/** Keeps the requests that this instance admitted while the shared counters were away, to be charged there later. */
+function openDebts(engine: Engine, clock: Clock) {
   const instance = randomUUID();
   const times = new Map<number, number[]>();
   let unnumbered = 0;
@@ -335,7 +327,8 @@ function openDebts(engine: Engine, clock: Clock): Debts {
     };
   };
   return {
-    add(account) {
+    /** Adds a request admitted now. */
+    add(account: number) {
       const now = clock.monotonicMicroseconds();
       const ofAccount = times.getOrInsertComputed(account, () => []);
       ofAccount.push(now);
@@ -346,6 +339,7 @@ function openDebts(engine: Engine, clock: Clock): Debts {
       }
     },
     count: () => unnumbered + numbered.values().reduce((sum, ofPart) => sum + ofPart.length, 0),
+    /** Charges all of them. A charge that fails is sent again by the next call, under the same number. */
     async pay() {
       numberAll();
       await Promise.all([...numbered.values()].map(payPart));

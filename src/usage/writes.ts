@@ -105,13 +105,6 @@ function openWords(connection: DatabaseSync) {
   };
 }
 
-/** Requests of a batch, added up by hour, account, key, operation and status. */
-interface HourSums {
-  add(request: ChunkRequest): void;
-  /** Returns the sums in the order of the table's key, so that instances never wait for each other in a circle. */
-  rows(): readonly UsageHourTable[];
-}
-
 interface Sum {
   hour: number;
   account: number;
@@ -123,11 +116,11 @@ interface Sum {
   hundredths: number;
 }
 
-/** @param words words of the chunk. */
-export function openHourSums(words: readonly string[]): HourSums {
+/** Adds up the requests of a batch by hour, account, key, operation and status. @param words words of the chunk. */
+export function openHourSums(words: readonly string[]) {
   const all = new Map<string, Sum>();
   return {
-    add({ at, account, key, operation, status, bytes, hundredths }) {
+    add({ at, account, key, operation, status, bytes, hundredths }: ChunkRequest) {
       const hour = Math.floor(at / hourMilliseconds);
       const name = `${hour} ${account} ${key} ${operation} ${status}`;
       let sum = all.get(name);
@@ -139,7 +132,8 @@ export function openHourSums(words: readonly string[]): HourSums {
       sum.bytes += bytes;
       sum.hundredths += hundredths;
     },
-    rows: () =>
+    /** Returns the sums in the order of the table's key, so that instances never wait for each other in a circle. */
+    rows: (): readonly UsageHourTable[] =>
       [...all.values()]
         .map(({ hour, key, operation, hundredths, ...sum }) => ({
           ...sum,
