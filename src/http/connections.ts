@@ -242,17 +242,8 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
   });
 }
 
-export interface GuardedConnections extends Connections {
-  /** Stops looking for slow readers. */
-  stopWatching(): void;
-}
-
 /** @param lingerMilliseconds time for a client to read the last response and close its side. */
-export function guardConnections(
-  server: Server,
-  config: Config,
-  lingerMilliseconds: number,
-): GuardedConnections {
+export function guardConnections(server: Server, config: Config, lingerMilliseconds: number) {
   server.maxConnections = config.connectionsMax ?? connectionsMaxFor(openFilesMax());
   const { open, metrics } = watchConnections(server, lingerMilliseconds);
   const refused = boundClients(server, config);
@@ -267,6 +258,7 @@ export function guardConnections(
   return {
     open,
     metrics: [...metrics, most, slowReaders.cut, refused],
+    /** Stops looking for slow readers. */
     stopWatching: () => clearInterval(timer),
   };
 }

@@ -3,7 +3,7 @@ import { type Logger, symbols } from "pino";
 import type { Config } from "#config.ts";
 import { failedKeys, mcpMessages } from "#limits/keyed-limit.ts";
 import { windows } from "#limits/policy.ts";
-import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
+import { openHistogram, openTally } from "#metrics/metric.ts";
 import { type ReadName, readNames } from "#operations/reads.ts";
 import { maskKeys, type Problem } from "#problems.ts";
 import type { AnsweredRequest } from "#usage/recording.ts";
@@ -103,22 +103,14 @@ function timeText(): string {
 export const otherPaths = "other";
 export type CountedOperation = ReadName | typeof otherPaths;
 
-export interface RequestMetrics {
-  metrics: readonly Metric[];
-  answered(operation: CountedOperation, status: number, milliseconds: number): void;
-  /** Counts a response without a route. Its duration is not measured. */
-  answeredUnrouted(status: number): void;
-  /** Counts a problem if a quota caused it. Called with every problem that is sent. */
-  refused(problem: Problem): void;
-  overloaded(cause: OverloadCause): void;
-}
+export type RequestMetrics = ReturnType<typeof openRequestMetrics>;
 
 /** Buckets in seconds, from an answer out of the cache to one that nobody should wait for. */
 const durationBounds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];
 
-export function openRequestMetrics(): RequestMetrics {
+export function openRequestMetrics() {
   const requests = openTally(
     "gp_records_requests_total",
     "Requests answered",
@@ -146,15 +138,17 @@ export function openRequestMetrics(): RequestMetrics {
   );
   return {
     metrics: [requests, durations, quotas, overload],
-    answered(operation, status, milliseconds) {
+    answered(operation: CountedOperation, status: number, milliseconds: number): void {
       requests.add(operation, status);
       durations.observe(operation, milliseconds / 1000);
     },
-    answeredUnrouted: (status) => requests.add(otherPaths, status),
-    refused({ code, members }) {
+    /** Counts a response without a route. Its duration is not measured. */
+    answeredUnrouted: (status: number) => requests.add(otherPaths, status),
+    /** Counts a problem if a quota caused it. Called with every problem that is sent. */
+    refused({ code, members }: Problem): void {
       if (code !== "quota-exceeded") return;
       for (const policy of members["violated-policies"] as readonly string[]) quotas.add(policy);
     },
-    overloaded: (cause) => overload.add(cause),
+    overloaded: (cause: OverloadCause) => overload.add(cause),
   };
 }

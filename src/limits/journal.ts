@@ -40,24 +40,11 @@ export interface JournalOptions {
   onFault: (fault: Error | null) => void;
 }
 
-interface Journal {
-  /** Requests counted by earlier runs, as in `PastRequests`. */
-  readonly past: ReadonlyMap<number, Float64Array>;
-  /** Buffers a record until the next write. Never throws. */
-  append(account: number, nowMicroseconds: number): void;
-  /**
-   * Writes the buffered records. The end of the process then loses none of them, a power failure at most the last
-   * second. Never throws: a record that cannot be written now is written later.
-   */
-  write(): void;
-  close(): void;
-}
-
 const syncEveryMilliseconds = 1000;
 /** Maximum number of buffered records. A full buffer is written at once. */
 const bufferedMax = 256;
 
-export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
+export function openJournal({ dir, clock, onFault }: JournalOptions) {
   const folder = join(dir, "counts");
   const bootId = clock.bootId ?? `run:${randomUUID()}`;
   let isClosed = false;
@@ -91,8 +78,10 @@ export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
   backlog.flush(clock.monotonicMicroseconds());
   const timer = setInterval(() => void sync(), syncEveryMilliseconds).unref();
   return {
+    /** Requests counted by earlier runs, as in `PastRequests`. */
     past: past.times,
-    append(account, now) {
+    /** Buffers a record until the next write. Never throws. */
+    append(account: number, now: number): void {
       if (isClosed) return;
       bufferedBytes += encodeRecord(account, now, clock.wallMilliseconds()).copy(
         buffer,
@@ -102,6 +91,10 @@ export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
       if (bufferedBytes === buffer.length) write();
       isDue = true;
     },
+    /**
+     * Writes the buffered records. The end of the process then loses none of them, a power failure at most the last
+     * second. Never throws: a record that cannot be written now is written later.
+     */
     write,
     close() {
       if (isClosed) return;

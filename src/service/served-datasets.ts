@@ -11,19 +11,6 @@ import { recordCounts } from "#operations/page.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { GateMemory } from "#store/postgres.ts";
 
-interface ServedDatasets {
-  /** Settles once the current dataset is served or has failed to load. */
-  look(): Promise<void>;
-  /** Returns the version that should be served, or null if there is none or it cannot be read. */
-  wanted(): string | null;
-  /** Reports whether that version is served. */
-  isWantedServed(): boolean;
-  /** Returns the seconds since that was last known of the shared datasets, or null without a database. */
-  behindSeconds(): number | null;
-  metrics: readonly Metric[];
-  close(): Promise<void>;
-}
-
 interface ServedDatasetsOrder {
   folder: string;
   /** Load of the current dataset, if it has already begun. */
@@ -44,7 +31,7 @@ interface ServedDatasetsOrder {
   log: Logger;
 }
 
-export async function openServedDatasets(order: ServedDatasetsOrder): Promise<ServedDatasets> {
+export async function openServedDatasets(order: ServedDatasetsOrder) {
   const { ahead, database, fetchesPinned, program, onModel, now, log } = order;
   const catalogue = openCatalogue(order.folder);
   let shared: SharedDatasetsLink | null = null;
@@ -87,9 +74,12 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
   }
   return {
     look: follower.look,
+    /** Returns the version that should be served, or null if there is none or it cannot be read. */
     wanted: () => shared?.wanted() ?? currentOrNull(catalogue),
+    /** Reports whether that version is served. */
     isWantedServed: () =>
       follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
+    /** Returns the seconds since that was last known of the shared datasets, or null without a database. */
     behindSeconds: () => shared?.behindSeconds() ?? null,
     metrics: [
       ...servedMetrics(follower.model),

@@ -1,19 +1,8 @@
 /** Opens everything that records usage: what gathers it, the writer that it is sent to, and the count of what was lost. */
-import { type KeyUse, openKeyUse, openRecorder, type Recorder } from "./recording.ts";
-import { openWriter, type Writer, type WriterOptions } from "./writer.ts";
+import { openKeyUse, openRecorder } from "./recording.ts";
+import { openWriter, type WriterOptions } from "./writer.ts";
 
-export interface Recording {
-  noteKeyUse: KeyUse["note"];
-  record: Recorder["record"];
-  /** Returns the number of requests whose record was lost since the process started. */
-  lostCount(): number;
-  /** Returns the size of all batches on their way to the disk or the database. */
-  waiting: Writer["waiting"];
-  /** Maximum size of waiting batches in bytes; beyond it the oldest are dropped. */
-  waitingBytesMax: number;
-  /** Resolves when everything is written, or was tried a last time. */
-  close(): Promise<void>;
-}
+export type Recording = ReturnType<typeof openRecording>;
 
 interface RecordingOrder extends Omit<WriterOptions, "onLoss"> {
   /** Milliseconds since 1970. */
@@ -22,7 +11,7 @@ interface RecordingOrder extends Omit<WriterOptions, "onLoss"> {
   onLoss: (requests: number, isOver: boolean) => void;
 }
 
-export function openRecording(order: RecordingOrder): Recording {
+export function openRecording(order: RecordingOrder) {
   const { now, onFault, onLoss, ...ofWriter } = order;
   let lost = 0;
   let lostSinceBegun = 0;
@@ -47,9 +36,11 @@ export function openRecording(order: RecordingOrder): Recording {
   return {
     noteKeyUse: keyUse.note,
     record,
+    /** Returns the number of requests whose record was lost since the process started. */
     lostCount: () => lost,
     waiting: writer.waiting,
     waitingBytesMax: writer.bytesMax,
+    /** Resolves when everything is written, or was tried a last time. */
     async close() {
       keyUse.close();
       close();
