@@ -25,7 +25,7 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
   writeRecords(body, model.parts, operation.kind, positions, comma);
   const returned = positions.length;
   const pagination = paginationOf(query, returned, total);
-  const hints = hintsFor(model, query, selection, isOfGps && isCut(model.parts, positions));
+  const hints = hintsFor(model, query, selection, isOfGps && embedsTooFew(model.parts, positions));
   const meta = metaOf(model.parts, hints);
   body.text(`],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`);
   return { body: body.finish(), total, returned };
@@ -135,7 +135,7 @@ function writeList(
 }
 
 /** Reports whether one of the GPs has more principals or signals than it embeds. */
-const isCut = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =>
+export const embedsTooFew = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =>
   embeddedLists.some(({ kind }) => {
     const { starts } = recordsOfGp[kind];
     return gps.some((gp) => starts[gp + 1]! - starts[gp]! > embeddedMax);
