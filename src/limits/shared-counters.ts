@@ -16,7 +16,7 @@ export interface SharedCounters extends Counters {
   close(): void;
 }
 
-interface SharedCountersOptions {
+export interface SharedCountersOptions {
   engine: Engine;
   outage: OutageMode;
   clock: Clock;
