@@ -136,9 +136,12 @@ function readPlace(text: string): { at: number; number: number } | undefined {
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };
 }
 
-const requestOf = ({ number: _, at, hundredths, id, ...row }: Row): LoggedRequest => ({
-  ...row,
-  at: new Date(at).toISOString(),
-  milliseconds: hundredths / 100,
-  requestId: readRequestId(id),
-});
+function requestOf(row: Row): LoggedRequest {
+  const { number: _, at, hundredths, id, ...others } = row;
+  return {
+    ...others,
+    at: new Date(at).toISOString(),
+    milliseconds: hundredths / 100,
+    requestId: readRequestId(id),
+  };
+}
