@@ -63,7 +63,7 @@ export interface Content {
 }
 
 /** Bytes of a file, from `start` to before `end`. */
-export interface FilePart {
+interface FilePart {
   path: string;
   start: number;
   end: number;

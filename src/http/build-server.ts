@@ -16,7 +16,6 @@ import { mcpRoute } from "./mcp-route.ts";
 import { createServer } from "./node-http.ts";
 import { answerParserFaults } from "./parser-faults.ts";
 import { publicRoutes } from "./public-routes.ts";
-import { otherPaths } from "./record-requests.ts";
 import {
   clientAddress,
   clientOf,
@@ -25,6 +24,7 @@ import {
   beginExchange,
   type Exchange,
   openRouter,
+  otherPaths,
   pathBelow,
   queryText,
   readMethods,

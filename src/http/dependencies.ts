@@ -3,12 +3,11 @@ import type { Logger } from "pino";
 import type { Config } from "#config.ts";
 import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
-import type { Read, ReadDependencies } from "#gateway/reads.ts";
+import type { Content, Read, ReadDependencies } from "#gateway/reads.ts";
 import type { Clock } from "#limits/clocks.ts";
 import type { RequestMetrics } from "./record-requests.ts";
 import type { OverloadGuard } from "./overload.ts";
 import type { Exchange } from "./routes.ts";
-import type { Outgoing } from "./send-answer.ts";
 
 export interface HttpDependencies extends Pick<
   ReadDependencies,
@@ -40,3 +39,10 @@ export interface HttpDependencies extends Pick<
  * it finishes the requests in progress and refuses others.
  */
 export type ServiceState = "starting" | "running" | "closing" | "draining";
+
+/** A response, complete with the headers of every response. */
+export interface Outgoing extends Pick<Content, "status" | "headers" | "body"> {
+  http: HttpDependencies;
+  exchange: Exchange;
+  file: Content["file"];
+}

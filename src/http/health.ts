@@ -2,8 +2,7 @@
 import { notReadyDetails, unavailable } from "#problems.ts";
 import { headerLines } from "#gateway/headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { otherPaths } from "./record-requests.ts";
-import { readMethods, type Route } from "./routes.ts";
+import { otherPaths, readMethods, type Route } from "./routes.ts";
 import { type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
 const ok: HttpAnswer = {

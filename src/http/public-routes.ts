@@ -16,8 +16,7 @@ import { problemCodes } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { PublicTexts } from "./public-texts.ts";
-import { otherPaths } from "./record-requests.ts";
-import { type Route, acceptedEncodings, type Exchange, readMethods } from "./routes.ts";
+import { type Route, acceptedEncodings, type Exchange, otherPaths, readMethods } from "./routes.ts";
 import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
 export function publicRoutes(http: HttpDependencies): Route[] {

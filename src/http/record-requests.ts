@@ -4,11 +4,11 @@ import type { Config } from "#config.ts";
 import { failedKeys, mcpMessages } from "#limits/keyed-limit.ts";
 import { windows } from "#limits/policy.ts";
 import { openHistogram, openTally } from "#metrics/metric.ts";
-import { type ReadName, readNames } from "#operations/reads.ts";
+import { readNames } from "#operations/reads.ts";
 import { maskKeys, type Problem } from "#problems.ts";
 import type { AnsweredRequest } from "#usage/recording.ts";
 import { type OverloadCause, overloadCauses } from "./overload.ts";
-import { type Exchange, queryText } from "./routes.ts";
+import { type Exchange, otherPaths, queryText, type Route } from "./routes.ts";
 
 export interface RequestSinks {
   config: Pick<Config, "usageLogParameters" | "usageLogDays">;
@@ -99,10 +99,6 @@ function timeText(): string {
   return text;
 }
 
-/** Label of pages, health, unknown paths, and unreadable requests. */
-export const otherPaths = "other";
-export type CountedOperation = ReadName | typeof otherPaths;
-
 export type RequestMetrics = ReturnType<typeof openRequestMetrics>;
 
 /** Buckets in seconds, from an answer out of the cache to one that nobody should wait for. */
@@ -138,7 +134,7 @@ export function openRequestMetrics() {
   );
   return {
     metrics: [requests, durations, quotas, overload],
-    answered(operation: CountedOperation, status: number, milliseconds: number): void {
+    answered(operation: Route["name"], status: number, milliseconds: number): void {
       requests.add(operation, status);
       durations.observe(operation, milliseconds / 1000);
     },

@@ -10,19 +10,12 @@ import type { Counters } from "#limits/counters.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
-import type { HttpDependencies } from "./dependencies.ts";
+import type { HttpDependencies, Outgoing } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import type { Exchange } from "./routes.ts";
 
 /** An answer with its own headers, to which those of every response are added. */
 export type HttpAnswer = Omit<Content, "kind">;
-
-/** A response, complete with the headers of every response. */
-export interface Outgoing extends Pick<Content, "status" | "headers" | "body"> {
-  http: HttpDependencies;
-  exchange: Exchange;
-  file: Content["file"];
-}
 
 /** Sends an answer. If the request was counted, it is sent after the quota write. */
 export function sendAnswer(

@@ -8,7 +8,7 @@ import { assertAccount, openMemoryCounters } from "./memory-counters.ts";
 import { assertRequests, defaultQuotas, type Quotas, dayMicroseconds } from "./policy.ts";
 
 /** During an outage: every instance counts by itself, or requests are refused. */
-export type OutageMode = "local" | "deny";
+type OutageMode = "local" | "deny";
 
 export interface SharedCounters extends Counters {
   /** Returns `shared` while the engine counts, otherwise the outage mode. */
