@@ -26,27 +26,15 @@ export function publicRoutes(http: HttpDependencies): Route[] {
   /** Adds a page for people, and its Markdown for programs that read text: at an address of its own, or by `Accept`. */
   const addPage = (path: string, make: (texts: PublicTexts) => string) => {
     const page = once(async () => make(await texts()));
-    const forPeople = { accept: "text/html", contentType: html, content: page };
-    const forPrograms = {
-      accept: "text/markdown",
-      contentType: markdown,
-      content: once(async () => (await texts()).markdownOf(await page())),
-    };
-    documents.set(path, { forms: [forPeople, forPrograms] });
+    const text = once(async () => (await texts()).markdownOf(await page()));
+    const forPrograms = formOf(markdown, text);
+    documents.set(path, { forms: [formOf(html, page), forPrograms] });
     documents.set(`${path}.md`, { forms: [forPrograms] });
   };
   documents.set("/", {
     forms: [
-      {
-        accept: "text/html",
-        contentType: html,
-        content: async () => (await texts()).landing(),
-      },
-      {
-        accept: "application/json",
-        contentType: json,
-        content: async () => (await texts()).landingIndex(),
-      },
+      formOf(html, async () => (await texts()).landing()),
+      formOf(json, async () => (await texts()).landingIndex()),
     ],
   });
   addPage("/docs", ({ docs }) => docs());
@@ -56,29 +44,13 @@ export function publicRoutes(http: HttpDependencies): Route[] {
   addPage("/errors", ({ errors }) => errors());
   for (const code of problemCodes) addPage(`/errors/${code}`, ({ error }) => error(code));
   addPage("/changelog", ({ changelog }) => changelog());
-  documents.set("/llms.txt", {
-    forms: [
-      {
-        accept: "text/plain",
-        contentType: plainText,
-        content: once(async () => (await texts()).llms()),
-      },
-    ],
-  });
-  documents.set("/openapi.json", {
-    forms: [
-      {
-        accept: "application/json",
-        contentType: json,
-        content: once(async () => (await texts()).description()),
-      },
-    ],
-  });
+  const llms = once(async () => (await texts()).llms());
+  documents.set("/llms.txt", { forms: [formOf(plainText, llms)] });
+  const description = once(async () => (await texts()).description());
+  documents.set("/openapi.json", { forms: [formOf(json, description)] });
   documents.set(feedPath, feedOf(http));
-  for (const { path, contentType, bytes } of readAssets()) {
-    const form = { accept: contentType.split(";")[0]!, contentType, content: () => bytes };
-    documents.set(path, { forms: [form], serving: immutable });
-  }
+  for (const { path, contentType, bytes } of readAssets())
+    documents.set(path, { forms: [formOf(contentType, () => bytes)], serving: immutable });
   return documentRoutes(http, documents);
 }
 
@@ -117,8 +89,7 @@ function feedOf(http: HttpDependencies): Document {
     }
     return known.text;
   };
-  const accept = "application/atom+xml";
-  return { forms: [{ accept, contentType: `${accept}; charset=utf-8`, content }] };
+  return { forms: [formOf("application/atom+xml; charset=utf-8", content)] };
 }
 
 /** A representation of a document, chosen by the media type that the client accepts. */
@@ -128,6 +99,12 @@ interface Form {
   /** Returns the content. Called for each request, as the text may change with the dataset. */
   content(): string | Buffer | Promise<string>;
 }
+
+const formOf = (contentType: string, content: Form["content"]): Form => ({
+  accept: contentType.split(";")[0]!,
+  contentType,
+  content,
+});
 
 interface Serving {
   cacheControl: string;
