@@ -203,17 +203,7 @@ const examplePage = {
   },
 };
 
-interface DescribedParameter {
-  name: string;
-  in: "query";
-  description: string;
-  required?: boolean;
-  style?: "form";
-  explode?: boolean;
-  schema: object;
-}
-
-function describeFilter(name: FilterName, operation: Operation): DescribedParameter {
+function describeFilter(name: FilterName, operation: Operation): object {
   const { isRequired } = operation.filters[name]!;
   const { meaning, isRepeatable } = filters[name];
   const common = { name, in: "query", description: meaning, required: isRequired } as const;
@@ -221,7 +211,7 @@ function describeFilter(name: FilterName, operation: Operation): DescribedParame
   return isRepeatable ? { ...common, style: "form", explode: true, schema } : { ...common, schema };
 }
 
-const describePaging = (pageSizeMax: number): DescribedParameter[] =>
+const describePaging = (pageSizeMax: number): object[] =>
   Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({
     name,
     in: "query",

@@ -78,7 +78,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
   backlog.flush(clock.monotonicMicroseconds());
   const timer = setInterval(() => void sync(), syncEveryMilliseconds).unref();
   return {
-    /** Requests counted by earlier runs, as in `PastRequests`. */
+    /** Requests counted by earlier runs, as `inTimeOfThisRun` returns them. */
     past: past.times,
     /** Buffers a record until the next write. Never throws. */
     append(account: number, now: number): void {

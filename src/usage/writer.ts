@@ -6,21 +6,7 @@ import type { Batch, NumberedBatch } from "./recording.ts";
 import type { Retention } from "./retention.ts";
 import type { WriterMessage, WriterReply, WriterSetting } from "./writer-thread.ts";
 
-export interface Writer {
-  /**
-   * Takes a batch and returns at once. A batch that cannot be written is tried again with the next one, after a second, and
-   * at the end. The oldest is dropped if too much waits.
-   */
-  write(batch: Batch): void;
-  /** Returns the size of all batches that are neither written nor lost. */
-  waiting(): Waiting;
-  /** Maximum size of waiting batches. */
-  bytesMax: number;
-  /** Resolves when all batches so far are written, or were tried and kept. */
-  settled(): Promise<void>;
-  /** Tries all kept batches a last time and ends the thread. The thread keeps the process alive until then. */
-  close(): Promise<void>;
-}
+export type Writer = ReturnType<typeof openWriter>;
 
 export interface WriterOptions
   extends Pick<WriterSetting, "dataDir">, Partial<Omit<WriterSetting, "dataDir" | "writer">> {
@@ -28,7 +14,7 @@ export interface WriterOptions
   onFault: (fault: Error | null) => void;
   /** Called with the number of requests whose record was lost. */
   onLoss?: (requests: number) => void;
-  /** Sets `Writer.bytesMax`. */
+  /** Maximum size of waiting batches. */
   keptBytesMax?: number;
 }
 
@@ -40,7 +26,7 @@ const busyDefault = 500;
 const againMilliseconds = 1000;
 
 /** Opens a writer. Its thread starts with the first batch, because it takes as long to load as the server itself. */
-export function openWriter(options: WriterOptions): Writer {
+export function openWriter(options: WriterOptions) {
   const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = busyDefault } = options;
   const { database = null, retention = retentionDefault } = options;
   const { keptBytesMax = keptBytesDefault } = options;
@@ -105,17 +91,24 @@ export function openWriter(options: WriterOptions): Writer {
   };
 
   return {
-    write(batch) {
+    /**
+     * Takes a batch and returns at once. A batch that cannot be written is tried again with the next one, after a second,
+     * and at the end. The oldest is dropped if too much waits.
+     */
+    write(batch: Batch): void {
       if (closing !== null) return lose(requestsOf(batch));
       lose(kept.add(batch));
       hasMore = true;
       start();
     },
+    /** Returns the size of all batches that are neither written nor lost. */
     waiting: kept.waiting,
     bytesMax: keptBytesMax,
+    /** Resolves when all batches so far are written, or were tried and kept. */
     async settled() {
       await working;
     },
+    /** Tries all kept batches a last time and ends the thread. The thread keeps the process alive until then. */
     close: () => (closing ??= closeOnce()),
   };
 }
