@@ -137,11 +137,7 @@ export function openFixtures(compareTo: string | null, tell: (what: string) => v
 /** Makes a thing at the first call for it, and gives the same one from then on. */
 export function remember<K, T>(make: (key: K) => Promise<T>): (key: K) => Promise<T> {
   const made = new Map<K, Promise<T>>();
-  return (key) => {
-    let thing = made.get(key);
-    if (thing === undefined) made.set(key, (thing = make(key)));
-    return thing;
-  };
+  return (key) => made.getOrInsertComputed(key, make);
 }
 
 const git = (...args: readonly string[]) =>

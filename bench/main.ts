@@ -7,7 +7,6 @@ import { measureRounds, type Session } from "./rounds.ts";
 import { type Figure, ratioOf, rows, type RowName } from "./rows.ts";
 import { type CostRow, costSetups, openCost, rowsOnProcessesOf } from "./rows/cost.ts";
 import { openDeepOffset } from "./rows/deep-offset.ts";
-import { openExport } from "./rows/export.ts";
 import { openImport } from "./rows/import.ts";
 import { openLists } from "./rows/lists.ts";
 import { openOperations } from "./rows/operations.ts";
@@ -41,13 +40,13 @@ const tell = (what: string) => console.error(`… ${what}`);
 
 async function runWith(options: Options): Promise<number> {
   if (options.merged.length > 0) {
-    console.log(mergedReport(options.merged.map(readRun), options.choices, options.isMarkdown));
+    console.log(mergedReport(options.merged.map(readRun), options.choices));
     return exitCodes.done;
   }
   const fixtures = openFixtures(options.compareTo, tell);
   const measured = await measure(fixtures, options);
   const names = fixtures.checkouts.map(({ name }) => name);
-  console.log(report(measured, names, options.isMarkdown));
+  console.log(report(measured, names));
   if (options.saveTo !== null && measured.figures.length > 0) saveRun(options.saveTo, measured);
   return measured.faults.length === 0 ? exitCodes.done : exitCodes.failed;
 }
@@ -71,8 +70,6 @@ const groups: readonly Group[] = [
   { rows: ["memory-takeover"], open: openMemoryTakeover },
   { rows: ["import", "import-memory"], open: (fixtures) => openImport(fixtures, 1) },
   { rows: ["import-650k", "import-memory-650k"], open: (fixtures) => openImport(fixtures, 10) },
-  { rows: ["export-memory"], open: (fixtures) => openExport(fixtures, 1) },
-  { rows: ["export-memory-650k"], open: (fixtures) => openExport(fixtures, 10) },
   { rows: ["tail"], open: openTail },
   { rows: ["recording", "recording-thread", "recording-disk"], open: openRecording },
   { rows: ["deep-offset"], open: openDeepOffset },

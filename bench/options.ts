@@ -43,10 +43,6 @@ const known = {
     type: "string",
     help: `measure another commit of this repository too, in turn with this checkout; without --only the rows ${compared.join(", ")}`,
   },
-  markdown: {
-    type: "boolean",
-    help: "print the table as Markdown, with what it was measured on",
-  },
   save: { type: "string", help: "keep the figures in a file, too" },
   merge: {
     type: "boolean",
@@ -59,7 +55,6 @@ export interface Options {
   choices: ReadonlySet<RowName>;
   budget: Budget;
   compareTo: string | null;
-  isMarkdown: boolean;
   /** Where the figures are kept, too. */
   saveTo: string | null;
   /** Files with the figures of earlier runs; where there are any, nothing is measured. */
@@ -90,7 +85,6 @@ export function readOptions(args: readonly string[]): Options | undefined {
     choices: chosen,
     budget,
     compareTo,
-    isMarkdown: given.markdown === true,
     saveTo: readSaveTo(given),
     merged: readMerged(given, positionals),
   };
@@ -117,7 +111,7 @@ function readMerged(given: Given, files: readonly string[]): readonly string[] {
     if (first === undefined) return [];
     throw new OptionFault(`'${first}' belongs to no option; only --merge takes names of files.`);
   }
-  const others = Object.keys(given).filter((name) => !["merge", "only", "markdown"].includes(name));
+  const others = Object.keys(given).filter((name) => !["merge", "only"].includes(name));
   if (others.length > 0)
     throw new OptionFault(`--merge measures nothing; leave --${others[0]} out.`);
   if (files.length > 0) return files;

@@ -17,7 +17,6 @@ export interface Measured {
 export function report(
   { figures, sizes, faults }: Measured,
   [own, other]: readonly string[],
-  isMarkdown: boolean,
 ): string {
   const lines = other === undefined ? figures.map(lineOf) : comparedLines(figures, [own!, other]);
   const head = other === undefined ? heading : comparedHeading;
@@ -26,9 +25,7 @@ export function report(
     describeRun(),
     ...(loadAtStart > availableParallelism() / 2 ? [busyText] : []),
     ...(sizes === null ? [] : [mixText(sizes)]),
-    ...(lines.length === 0
-      ? []
-      : [asTable([head, ...lines.map(({ cells }) => cells)], isMarkdown)]),
+    ...(lines.length === 0 ? [] : [asTable([head, ...lines.map(({ cells }) => cells)])]),
     ...(untold.length === 0 ? [] : [untoldText(untold.map(({ name }) => name))]),
     ...faults.map((fault) => `NOT MEASURED: ${fault}`),
   ].join("\n\n");
@@ -147,26 +144,13 @@ function verdictOn(ratio: Estimate): "better" | "worse" | "no difference" | "can
 const intervalText = ({ low, high }: Estimate, show: (value: number) => string) =>
   Number.isFinite(low) ? `${show(low)} to ${show(high)}` : "–";
 
-export const asTable = (lines: readonly Cells[], isMarkdown: boolean): string =>
-  isMarkdown ? asMarkdown(lines) : asText(lines);
-
-/** Columns below each other. */
-function asText(lines: readonly Cells[]): string {
-  const columns = lines[0]?.length ?? 0;
-  const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...lines.map((cells) => cells[column]?.length ?? 0)),
+/** Returns a table in Markdown, with its columns below each other. */
+export function asTable([head = [], ...lines]: readonly Cells[]): string {
+  const widths = head.map((cell, column) =>
+    Math.max(cell.length, ...lines.map((cells) => cells[column]!.length)),
   );
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
-}
-
-function asMarkdown([head = [], ...lines]: readonly Cells[]): string {
-  const line = (cells: Cells) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...lines.map(line)].join("\n");
+  const line = (cells: Cells) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
+  const rule = widths.map((width) => "-".repeat(width));
+  return [head, rule, ...lines].map(line).join("\n");
 }

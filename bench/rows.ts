@@ -44,8 +44,6 @@ const costRow = (title: string, floor: number, goal: number) => ({
 
 const importRow = (title: string) => ({ title, show: share, target: atLeast(0.2, 0.3) });
 
-const exportRow = (title: string) => ({ title, show: megabytes, target: atMost(200) });
-
 const listsRow = (title: string) => ({ title, show: times, target: atMost(2) });
 
 const peerRow = (title: string, floor: number, goal: number) => ({
@@ -107,10 +105,6 @@ export const rows = {
     show: megabytes,
     target: atMost(750),
   },
-  "export-memory": exportRow(
-    "most memory of an export of 65,000 records, in the format that takes most",
-  ),
-  "export-memory-650k": exportRow("most memory of an export of 650,000 records, likewise"),
   tail: {
     title: "p99 at 500 requests a second, open loop, against bare node:http",
     show: times,

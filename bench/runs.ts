@@ -32,7 +32,7 @@ export function saveRun(path: string, { figures, sizes }: Measured): void {
   writeFileSync(path, `${JSON.stringify(run)}\n`);
 }
 
-/** @throws OptionFault where the file is none of ours, or names a row that there is not. */
+/** Reads a run. Rows that there are no more are left out of its table. @throws OptionFault if the file is none of ours. */
 export function readRun(path: string): SavedRun {
   let run: Partial<SavedRun>;
   try {
@@ -42,18 +42,11 @@ export function readRun(path: string): SavedRun {
   }
   if (run?.format !== format)
     throw new OptionFault(`${path} is no file of --save, or one of another version of the bench.`);
-  const unknown = run.figures!.find(({ row }) => !(row in rows));
-  if (unknown !== undefined)
-    throw new OptionFault(`${path} holds the row '${unknown.row}', which there is no more.`);
   return run as SavedRun;
 }
 
 /** The median of the runs with the lowest and the highest; which runs they are, and what they were measured on. */
-export function mergedReport(
-  runs: readonly SavedRun[],
-  choices: ReadonlySet<RowName>,
-  isMarkdown: boolean,
-): string {
+export function mergedReport(runs: readonly SavedRun[], choices: ReadonlySet<RowName>): string {
   const inOrder = runs.toSorted((a, b) => a.at.localeCompare(b.at));
   const list = inOrder.map(({ at, about }) => `- ${at.slice(0, 16)}Z: ${about}`).join("\n");
   const mixes = new Set(inOrder.map(({ mix }) => mix).filter((mix) => mix !== null));
@@ -72,7 +65,7 @@ export function mergedReport(
     `${runs.length === 1 ? "One run" : `${runs.length} runs; their median, and their range`}:`,
     list,
     ...mixes,
-    ...(lines.length === 0 ? [] : [asTable([heading, ...lines], isMarkdown)]),
+    ...(lines.length === 0 ? [] : [asTable([heading, ...lines])]),
   ].join("\n\n");
 }
 

@@ -5,7 +5,6 @@ import { makeKey } from "#keys/api-key.ts";
 import { type Asked, ask, othersThan200, stream } from "../bench/ask.ts";
 import type { Fault } from "./fault.ts";
 import {
-  countsLost,
   type OneOfSeveral,
   path,
   type SeveralServers,
@@ -13,7 +12,7 @@ import {
   untilAll,
   whyNoEngines,
 } from "./several-servers.ts";
-import { roomy } from "./work.ts";
+import { countsLost, roomy } from "./work.ts";
 
 const serverCount = 4;
 const perSecond = 200;

@@ -18,7 +18,7 @@ import { type RedisServer, startRedis } from "../test/support/redis.ts";
 import { type FarAway, openFarAway } from "../test/support/far-away.ts";
 import { holdSocket } from "../test/support/ports.ts";
 import { ask } from "../bench/ask.ts";
-import { importOf, roomy, serveQuietly, type Work } from "./work.ts";
+import { importOf, serveQuietly, type Work } from "./work.ts";
 
 /** Returns why they cannot be started here; null where they can. */
 export const whyNoEngines = () => whyNot(findPostgres) ?? whyNot(findRedis);
@@ -171,17 +171,6 @@ export async function askEach(
   );
   await Promise.all(clients);
   return statuses;
-}
-
-/** How many of so many requests of an account with the quotas `roomy` are not counted; whoever was counted twice hides one. */
-export async function countsLost(
-  { port }: OneOfSeveral,
-  key: string,
-  requests: number,
-): Promise<number> {
-  const { headers } = await ask({ port, path, key });
-  const [, remaining] = /"day";r=(\d+)/.exec(String(headers["ratelimit"])) ?? [];
-  return Math.max(0, requests + 1 - (roomy.day - Number(remaining)));
 }
 
 /** Resolves to the milliseconds until it is so for every server, or null after 30 s. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startRandom } from "#demo/random.ts";
 import type { Quotas } from "#limits/policy.ts";
+import { ask } from "../bench/ask.ts";
 import { temporaryFolder } from "../bench/clean-up.ts";
 import { done, type ProgramOrder, serve, type Server } from "../bench/program.ts";
 import { writeRecords } from "../bench/records.ts";
@@ -43,6 +44,17 @@ export async function publishedFolder(work: Work, recordCount: number): Promise<
 /** Starts a server whose log has only what is amiss. */
 export const serveQuietly = (order: ProgramOrder): Promise<Server> =>
   serve({ ...order, settings: { LOG_LEVEL: "warn", ...order.settings } });
+
+/** Returns how many requests of an account with the quotas `roomy` are not counted. One that is counted twice hides one. */
+export async function countsLost(
+  { port }: Pick<Server, "port">,
+  key: string,
+  requests: number,
+): Promise<number> {
+  const { headers } = await ask({ port, path: "/fetch-projects?limit=5", key });
+  const [, remaining] = /"day";r=(\d+)/.exec(String(headers["ratelimit"])) ?? [];
+  return Math.max(0, requests + 1 - (roomy.day - Number(remaining)));
+}
 
 /** Returns the lines of its log of level error or worse. */
 export const errorsOf = (server: Server): string[] =>

@@ -8,10 +8,10 @@ import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchPrincipals } from "#operations/fetch-principals.ts";
 import { fetchProjects } from "#operations/fetch-projects.ts";
 import { fetchSignals } from "#operations/fetch-signals.ts";
+import type { Meta, Pagination } from "#operations/envelope.ts";
 import { json } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import type { Operation, Query } from "#operations/operation.ts";
-import type { Pagination } from "#operations/pagination.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { Problem } from "#problems.ts";
 import type { Gp } from "#records/gp.ts";
@@ -57,12 +57,7 @@ export interface Answer<OneRecord> {
 export interface AnswerBody<OneRecord> {
   data: OneRecord[];
   pagination: Pagination;
-  meta: {
-    api_version: string;
-    dataset_version: string;
-    dataset_updated_at: string;
-    hints: { code: string; parameter: string | null; message: string; suggestions: string[] }[];
-  };
+  meta: Meta;
 }
 
 /**

@@ -260,6 +260,23 @@ export const internalError = () =>
     "The service made a mistake; it has been logged under this request_id.",
   );
 
+/** Returns the problem of a request that breaks a rule of HTTP. */
+export const malformed = (detail: string) => new Problem("malformed-request", detail);
+
+/** Details of a service that is not ready, by the reason. */
+export const notReadyDetails = {
+  starting: "The service is starting.",
+  draining: "The service is about to stop.",
+  no_dataset: "No records have been published yet.",
+} as const;
+
+/** Returns the problem of a request that cannot be answered now. @param retryAfter in seconds. */
+export const unavailable = (
+  reason: MembersOf<"unavailable">["reason"],
+  detail: string,
+  retryAfter = 1,
+) => new Problem("unavailable", detail, { reason, retry_after: retryAfter });
+
 /** Registered type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers-11). The other types are pages served here. */
 const quotaType = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 

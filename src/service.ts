@@ -18,11 +18,11 @@ import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
 import { addressText, listenAt, listenPassed, type PassedSockets } from "#http/listen.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
-import { openCommitBarrier } from "#http/send-answer.ts";
+import { openCommitBarrier, refuseUncommitted, sendNow } from "#http/send-answer.ts";
 import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
-import { openFailedKeys } from "#limits/keyed-limit.ts";
+import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { openCounters } from "#limits/open-counters.ts";
 import type { ChosenPatience } from "#limits/shared-counters.ts";
 import { operations } from "#operations/index.ts";
@@ -164,7 +164,7 @@ export async function openService(
     verifyKey: (presented) => keyVerifier.verify(presented),
     noteKeyUse: ({ id }, addressOf) =>
       recording.noteKeyUse(id, now(), () => coarseNetwork(addressOf())),
-    failedKeys: openFailedKeys({ clock }),
+    failedKeys: openKeyedLimit(failedKeys, clock),
     accountUrl: accountUrl(config),
     counters,
   });
@@ -189,7 +189,7 @@ export async function openService(
     findAnswer,
     model,
     changes: answering.changes,
-    afterCommit: openCommitBarrier(() => counters.commit()),
+    afterCommit: openCommitBarrier(() => counters.commit(), sendNow, refuseUncommitted),
     accountWorker: accountWorker.answer,
     now,
     clock,
@@ -233,22 +233,20 @@ export async function openService(
   let adminListening: Promise<void> | undefined;
   const listenAdmin = () => (adminListening ??= admin.listen());
 
-  const lifecycle = openLifecycle(life, {
-    log,
-    async drain() {
-      offers?.close();
-      await drain();
-      overload.close();
-    },
-    closeDatasets: datasets.close,
-    async closeStores() {
-      await Promise.all([accountWorker.close(), recording.close(), keyVerifier.close()]);
-      // The account worker may have counted until now.
-      await counters.close();
-    },
-    closeAdmin: admin.close,
-    releaseLock: lock.release,
-  });
+  const stop = async () => {
+    life.state = "closing";
+    const closed = setTimeout(() => (life.state = "draining"), closingMilliseconds);
+    offers?.close();
+    await Promise.all([drain(), datasets.close()]);
+    clearTimeout(closed);
+    overload.close();
+    await Promise.all([accountWorker.close(), recording.close(), keyVerifier.close()]);
+    // The account worker may have counted until now.
+    await counters.close();
+    await admin.close();
+    lock.release();
+  };
+  let stopping: Promise<void> | undefined;
 
   return {
     server,
@@ -262,10 +260,10 @@ export async function openService(
       const address = await listen();
       // Mail and the audit log give it work even if nobody opens a page.
       if (config.smtpUrl !== null || config.auditDays > 0) accountWorker.open();
-      lifecycle.run();
+      if (stopping === undefined) life.state = "running";
       return address;
     },
-    stop: lifecycle.stop,
+    stop: () => (stopping ??= stop()),
   };
 }
 
@@ -286,50 +284,5 @@ async function openOffers(
   });
 }
 
-interface Lifecycle {
-  /** Lets queries be answered from now on, unless the server is already ending. */
-  run(): void;
-  stop(): Promise<void>;
-}
-
-/** Parts that a server ends. `openLifecycle` knows their order. */
-interface Endings {
-  log: Logger;
-  /** Resolves when the last connection is closed. */
-  drain(): Promise<void>;
-  /** Closes the datasets. This and the following are called once, however the server ends. */
-  closeDatasets(): Promise<void>;
-  closeStores(): Promise<void>;
-  closeAdmin(): Promise<void>;
-  releaseLock(): void;
-}
-
 /** Time in `closing`, in ms: enough to close idle connections, and for the last answer of busy ones, unless it is slow. */
 const closingMilliseconds = 1000;
-
-/** @param life state that requests read. Only this changes it. */
-function openLifecycle(life: { state: ServiceState }, endings: Endings): Lifecycle {
-  const closeDatasets = once(endings.closeDatasets);
-  const closeStores = once(endings.closeStores);
-  const releaseLock = once(endings.releaseLock);
-  return {
-    run() {
-      if (life.state === "starting") life.state = "running";
-    },
-    async stop() {
-      if (life.state !== "draining") life.state = "closing";
-      const closed = setTimeout(() => (life.state = "draining"), closingMilliseconds);
-      await Promise.all([endings.drain(), closeDatasets()]);
-      clearTimeout(closed);
-      await closeStores();
-      await endings.closeAdmin();
-      releaseLock();
-    },
-  };
-}
-
-/** Returns a function that calls `work` only the first time. */
-function once<R>(work: () => R): () => R {
-  let result: { value: R } | null = null;
-  return () => (result ??= { value: work() }).value;
-}

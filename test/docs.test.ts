@@ -6,7 +6,7 @@ import { Command } from "commander";
 import { exitCodes } from "#cli/command-fault.ts";
 import { commandParts } from "#cli/command-parts.ts";
 import { settings, settingNames } from "#config/settings.ts";
-import { hintCodes } from "#operations/hints.ts";
+import { hintCodes } from "#operations/envelope.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";

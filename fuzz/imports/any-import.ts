@@ -16,80 +16,16 @@ interface Sample {
 const linesOf = (records: readonly unknown[]) =>
   Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
 
-const csvOf = (name: string): Sample => ({
+const csvOf = (name: string, mappings = "examples/mappings"): Sample => ({
   table: readFileSync(`test/fixtures/importers/${name}.csv`),
-  mapping: readFileSync(`examples/mappings/${name}.json`),
+  mapping: readFileSync(`${mappings}/${name}.json`),
 });
-
-/** A table as spreadsheets abroad have it: an encoding of its own, semicolons, dates and amounts as they are spoken. */
-const plain: Sample = {
-  table: Buffer.from(
-    [
-      "Ref;Project;Stage;Sponsor;Units;Budget ($000);Permit;Site",
-      'P-7;Alder Lofts;Complete;"Bl\xfcfin Homes; Inc.";16;"$5,400";04/01/2031;https://alder.example/a',
-      "P-8;Pier Yard;Design;TBD;;;;",
-      'P-9;"Heron ""North"" Court";design;BL\xdcFIN HOMES INC;24;3.00;;heron.example',
-      'P-10;"Two\r\nlines";Site work;Cedar | Birch;1,024;12.0;12/31/2030;',
-    ].join("\r\n") + "\r\n",
-    "latin1",
-  ),
-  mapping: Buffer.from(
-    JSON.stringify(
-      {
-        encoding: "windows-1252",
-        delimiter: ";",
-        decimal: ".",
-        missing: ["TBD", "N/A"],
-        dates: ["MM/DD/YYYY"],
-        records: [
-          {
-            record: "project",
-            id: "Ref",
-            fields: {
-              name: "Project",
-              status: {
-                column: "Stage",
-                values: {
-                  Design: "planned",
-                  "Site work": "under_construction",
-                  Complete: "completed",
-                },
-              },
-              type: { constant: "development" },
-              units: "Units",
-              total_amount_usd: {
-                column: "Budget ($000)",
-                multiply_by: 1000,
-                otherwise: "missing",
-              },
-              provenance: { url: { column: "Site", otherwise: "missing" } },
-              tags: [{ column: "Stage", fold: true }, { constant: "pilot" }],
-            },
-          },
-          {
-            record: "signal",
-            when: "Permit",
-            id: { template: "permit:{Ref}" },
-            fields: {
-              type: { constant: "permit_issued" },
-              title: { template: "Building permit issued: {Project}" },
-              date: "Permit",
-              project_ids: "Ref",
-            },
-          },
-        ],
-        named_gps: { names: { column: "Sponsor", separator: "|" }, confidence: 0.5 },
-      },
-      null,
-      1,
-    ),
-  ),
-};
 
 /** Small files that are right: each format once, with everything its reader knows. */
 const samples: Readonly<Record<string, Sample>> = {
   cast: { table: linesOf(cast), mapping: null },
-  plain,
+  // As spreadsheets abroad have it: an encoding of its own, semicolons, dates and amounts as they are spoken.
+  plain: csvOf("abroad", "test/fixtures/importers"),
   "san-francisco": csvOf("san-francisco"),
   "adviser-report": csvOf("adviser-report"),
 };

@@ -128,18 +128,10 @@ function sendInPieces(
   sendNext();
 }
 
-/** Collects what comes back in a conversation and cuts it into answers. */
-interface Listener {
-  /** Whole answers in their order, without interim ones (1xx). */
-  readonly answers: readonly Answer[];
-  readonly interim: readonly Answer[];
-  hear(chunk: Buffer): void;
-  bytesHeard(): number;
-  /** @returns what is no whole answer. */
-  end(): Buffer;
-}
+type Listener = ReturnType<typeof openListener>;
 
-function openListener({ requests, manner }: Conversation): Listener {
+/** Collects what comes back in a conversation and cuts it into answers. */
+function openListener({ requests, manner }: Conversation) {
   const isRaw = manner === "raw bytes";
   const reader = readAnswers((index) => (isRaw ? null : (requests[index]?.method ?? null)));
   const answers: Answer[] = [];
@@ -150,15 +142,17 @@ function openListener({ requests, manner }: Conversation): Listener {
     for (const answer of reader.push(chunk)) (answer.status < 200 ? interim : answers).push(answer);
   };
   return {
+    /** Whole answers in their order, without interim ones (1xx). */
     answers,
     interim,
-    hear(chunk) {
+    hear(chunk: Buffer) {
       bytes += chunk.length;
       // Without a method an answer can only be told from its neighbours, so all of them have to be there.
       if (isRaw) held.push(chunk);
       else read(chunk);
     },
     bytesHeard: () => bytes,
+    /** Returns what is no whole answer. */
     end() {
       if (held.length > 0) read(Buffer.concat(held));
       return reader.rest();

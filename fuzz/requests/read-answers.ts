@@ -12,23 +12,17 @@ export interface Answer {
   faults: readonly string[];
 }
 
-export interface AnswerReader {
-  /** @returns answers that are complete now. */
-  push(chunk: Buffer): Answer[];
-  /** What has come and is no whole answer. */
-  rest(): Buffer;
-}
-
 const headEnd = Buffer.from("\r\n\r\n");
 const statusLine = /^HTTP\/1\.1 ([1-5][0-9]{2}) [\x20-\x7e]*$/;
 const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ([\t\x20-\x7e]*)$/;
 
 /** @param methodOf method of the request that the answer with this index is to; null where nobody knows. */
-export function readAnswers(methodOf: (index: number) => string | null): AnswerReader {
+export function readAnswers(methodOf: (index: number) => string | null) {
   let buffered: Buffer = Buffer.alloc(0);
   let index = 0;
   return {
-    push(chunk) {
+    /** Returns the answers that are complete now. */
+    push(chunk: Buffer): Answer[] {
       buffered = buffered.length === 0 ? chunk : Buffer.concat([buffered, chunk]);
       const answers: Answer[] = [];
       for (;;) {
@@ -39,6 +33,7 @@ export function readAnswers(methodOf: (index: number) => string | null): AnswerR
         if (taken.answer.status >= 200) index++;
       }
     },
+    /** Returns what has come and is no whole answer. */
     rest: () => buffered,
   };
 }

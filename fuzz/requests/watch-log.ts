@@ -2,26 +2,20 @@
 import { beginsSecret } from "./judge-leaks.ts";
 import type { Secrets } from "./secrets.ts";
 
-export interface LogWatch {
-  /** Takes what the server prints. */
-  hear(text: string): void;
-  hearError(text: string): void;
-  lines(): number;
-  /** Takes what has come in since and must not be in a log. */
-  takeFaults(): readonly string[];
-}
+export type LogWatch = ReturnType<typeof openLogWatch>;
 
 /** pino's numbers: 50 is an error. */
 const errorLevel = 50;
 /** What is printed for people, between the lines of the log. */
 const address = /^gp-records answers at http:\S+$/;
 
-export function openLogWatch(secrets: Secrets): LogWatch {
+export function openLogWatch(secrets: Secrets) {
   const faults: string[] = [];
   let lines = 0;
   let begun = "";
   return {
-    hear(text) {
+    /** Takes what the server prints. */
+    hear(text: string) {
       const heard = (begun + text).split("\n");
       begun = heard.pop()!;
       for (const line of heard) {
@@ -31,8 +25,9 @@ export function openLogWatch(secrets: Secrets): LogWatch {
         if (fault !== null) faults.push(`${fault}: ${line.slice(0, 2000)}`);
       }
     },
-    hearError: (text) => void faults.push(`stderr: ${text.slice(0, 2000)}`),
+    hearError: (text: string) => void faults.push(`stderr: ${text.slice(0, 2000)}`),
     lines: () => lines,
+    /** Returns what has come in since the last call and must not be in a log. */
     takeFaults: () => faults.splice(0),
   };
 }

@@ -3,7 +3,7 @@ import { requireAccount } from "#accounts/accounts.ts";
 import { DomainError } from "#store/domain-error.ts";
 import {
   requestColumns,
-  findRequests,
+  readRequests,
   type LoggedRequest,
   requestsInPages,
 } from "#usage/request-log.ts";
@@ -36,8 +36,8 @@ const find = command({
     const output = await outputOf(context);
     const [from, to] = [since, until].map((moment) => moment?.(context.now()));
     const filter = { requestId: id, since: from, until: to };
-    const requests = await withUsage(context, (usage) =>
-      findRequests(usage, { account: owner, filter, limit }),
+    const { requests } = await withUsage(context, (usage) =>
+      readRequests(usage, { account: owner, filter, limit }),
     );
     if (requests.length === 0)
       throw new DomainError(

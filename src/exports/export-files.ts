@@ -6,7 +6,6 @@ import { recordColumns } from "#records/columns.ts";
 import { openOutputFile, type OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "./record-source.ts";
 import type { ExportedFile, FileFormat } from "./run-export.ts";
-import type { WorkbookNotes } from "./workbook.ts";
 
 /** Writes one kind to a file named after it, such as `gp.parquet`. Replaces a file of that name once this one is complete. */
 export const exportKind = (
@@ -21,12 +20,12 @@ export const exportKind = (
 export const exportWorkbook = (
   source: RecordSource,
   kinds: readonly RecordKind[],
-  notes: WorkbookNotes,
+  licence: string | null,
   folder: string,
 ): Promise<ExportedFile> =>
   writeFile(join(folder, "records.xlsx"), async (output) => {
     const { writeWorkbook } = await import("./workbook.ts");
-    return writeWorkbook(source, kinds, notes, output);
+    return writeWorkbook(source, kinds, licence, output);
   });
 
 async function writeFile(

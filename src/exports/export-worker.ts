@@ -10,7 +10,7 @@ lowerOwnPriority();
 const { path, generation, kinds, format, folder, licence } = workerData as ExportOrder;
 const source = openRecordSource(path, generation);
 const files: ExportedFile[] = [];
-if (format === workbookFormat) files.push(await exportWorkbook(source, kinds, { licence }, folder));
+if (format === workbookFormat) files.push(await exportWorkbook(source, kinds, licence, folder));
 else for (const kind of kinds) files.push(await exportKind(source, kind, format, folder));
 source.close();
 parentPort!.postMessage(files);

@@ -27,29 +27,7 @@ export interface MadeFile {
   sha256: string;
 }
 
-interface OfferedDataset {
-  generation: Generation;
-  files: OfferedFile[];
-}
-
-export interface ExportOffers {
-  /** Lists the served dataset first, then published and pinned ones that this program can read, newest first. */
-  list(): OfferedDataset[];
-  /** Returns undefined if the dataset is not offered, or has no such file. */
-  find(version: string, name: string): OfferedFile | undefined;
-  /**
-   * Makes a file, one at a time. Requests for it meanwhile get the same one. Rejects if it cannot be made. Rejects with a
-   * DatasetFault `full` if the disk has no room.
-   */
-  make(version: string, file: OfferedFile): Promise<MadeFile>;
-  /**
-   * Removes the files of datasets that are no longer offered.
-   * @param served version that is served from now on.
-   */
-  tidy(served: string): void;
-  /** Stops the making of a file. */
-  close(): void;
-}
+export type ExportOffers = ReturnType<typeof openExportOffers>;
 
 interface OffersOrder {
   /** Folder of the datasets. */
@@ -72,7 +50,7 @@ const kindsAndFormats = (Object.keys(idPrefixes) as RecordKind[]).flatMap((kind)
   fileFormats.map((format) => [kind, format] as const),
 );
 
-export function openExportOffers({ folder, served, program, onMade }: OffersOrder): ExportOffers {
+export function openExportOffers({ folder, served, program, onMade }: OffersOrder) {
   const catalogue = openCatalogue(folder);
   const making = new Map<string, Promise<MadeFile>>();
   let last: Promise<unknown> = Promise.resolve();
@@ -124,16 +102,22 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
   }
 
   return {
+    /** Lists the served dataset first, then published and pinned ones that this program can read, newest first. */
     list: () =>
       offered().map((generation) => ({
         generation,
         files: kindsAndFormats.flatMap((one) => fileOf(generation, one.join(".")) ?? []),
       })),
-    find: (version, name) => {
+    /** Returns undefined if the dataset is not offered, or has no such file. */
+    find(version: string, name: string): OfferedFile | undefined {
       const generation = offered().find((one) => one.version === version);
       return generation && fileOf(generation, name);
     },
-    make(version, file) {
+    /**
+     * Makes a file, one at a time. Requests for it meanwhile get the same one. Rejects if it cannot be made. Rejects with a
+     * DatasetFault `full` if the disk has no room.
+     */
+    make(version: string, file: OfferedFile): Promise<MadeFile> {
       if (file.made !== null) return Promise.resolve(file.made);
       const key = `${version}/${file.name}`;
       const begun = making.get(key);
@@ -143,11 +127,13 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
       last = begin.catch(() => {}).then(() => making.delete(key));
       return begin;
     },
-    tidy(current) {
+    /** Removes the files of datasets that are no longer offered. @param current version that is served from now on. */
+    tidy(current: string): void {
       const kept = new Set(offered(current).map(({ version }) => version));
       for (const version of foldersIn(catalogue.exportsFolder))
         if (!kept.has(version)) remove(folderOf(version));
     },
+    /** Stops the making of a file. */
     close: () => closing.abort(),
   };
 }

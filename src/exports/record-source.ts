@@ -8,25 +8,7 @@ import type { RecordKind } from "#records/kinds.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import type { DatasetIndex } from "#search/dataset-parts.ts";
 
-export interface RecordSource {
-  /** Facts about the dataset. */
-  generation: Generation;
-  /**
-   * Yields the records of a kind in display order as NDJSON, byte for byte as in `data` of the API. A piece has some hundred
-   * whole lines, each with its end. It is valid until the next one is taken.
-   */
-  lines(kind: RecordKind): Generator<Buffer>;
-  /** Yields the same records, parsed. */
-  records(kind: RecordKind): Generator<RecordMembers>;
-  /** Yields the same, but GPs without their embedded records, which are most of the bytes. Their totals remain. */
-  ownRecords(kind: RecordKind): Generator<RecordMembers>;
-  /** Yields the links from principals, signals or projects to GPs, in the order of the records and of their GPs. */
-  links(kind: RecordKind): Iterable<RecordLink>;
-  countLinks(kind: RecordKind): number;
-  /** Returns the imports that brought the records. */
-  sources(): { name: string; imported_at: string }[];
-  close(): void;
-}
+export type RecordSource = ReturnType<typeof openRecordSource>;
 
 interface RecordLink {
   id: string;
@@ -40,30 +22,39 @@ interface RecordLink {
  * Opens a dataset. It reads the whole file first, to know that it is the published one.
  * @throws DatasetFault if it is not, or cannot be read.
  */
-export function openRecordSource(path: string, generation: Generation): RecordSource {
+export function openRecordSource(path: string, generation: Generation) {
   const { db } = openPublished(path, generation);
   const lines = (kind: RecordKind, embeds = true) =>
     kind === "gp" ? linesOfGps(db, embeds) : linesOf(db, kind);
   return {
     generation,
-    lines,
-    records: (kind) => parsed(lines(kind)),
-    ownRecords: (kind) => parsed(lines(kind, false)),
-    links: (kind) =>
+    /**
+     * Yields the records of a kind in display order as NDJSON, byte for byte as in `data` of the API. A piece has some
+     * hundred whole lines, each with its end. It is valid until the next one is taken.
+     */
+    lines: (kind: RecordKind) => lines(kind),
+    /** Yields the same records, parsed. */
+    records: (kind: RecordKind) => parsed(lines(kind)),
+    /** Yields the same, but GPs without their embedded records, which are most of the bytes. Their totals remain. */
+    ownRecords: (kind: RecordKind) => parsed(lines(kind, false)),
+    /** Yields the links from principals, signals or projects to GPs, in the order of the records and of their GPs. */
+    links: (kind: RecordKind) =>
       db
         .prepare(
           `select record.id, document ->> '$.${kind === "signal" ? "title" : "name"}' as name, gp.value ->> '$.id' as gpId, gp.value ->> '$.name' as gpName
           from ${kind} as record, json_each(document, '$.gps') as gp order by position, gp.key`,
         )
         .iterate() as unknown as Iterable<RecordLink>,
-    countLinks(kind) {
+    countLinks(kind: RecordKind): number {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
       return Number(count.get(`recordsOfGp.${kind}.items`)!["links"]);
     },
+    /** Returns the imports that brought the records. */
     sources: () =>
-      db.prepare("select name, imported_at from source order by name").all() as ReturnType<
-        RecordSource["sources"]
-      >,
+      db.prepare("select name, imported_at from source order by name").all() as {
+        name: string;
+        imported_at: string;
+      }[],
     close: () => db.close(),
   };
 }

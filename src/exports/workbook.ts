@@ -8,12 +8,6 @@ import { recordColumns, type ColumnType } from "#records/columns.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "./record-source.ts";
 
-/** Notes on the last sheet, besides the facts about the dataset. */
-export interface WorkbookNotes {
-  /** Licence of the data; null if the operator does not state it. */
-  licence: string | null;
-}
-
 /** Most rows of a sheet, with its heading. This is the limit of spreadsheet programs. */
 export const rowsMax = 1_048_576;
 
@@ -27,13 +21,14 @@ const sheetNames: Readonly<Record<RecordKind, string>> = {
 /**
  * Writes a workbook. Texts are stored as texts, so that no program runs one as a formula and an id keeps its zeros. A
  * complete date is a date. The column after it gives its precision.
+ * @param licence licence of the data, for the last sheet; null if the operator does not state it.
  * @returns the number of records.
  * @throws DatasetFault if a sheet would have too many rows, before anything is written.
  */
 export async function writeWorkbook(
   source: RecordSource,
   kinds: readonly RecordKind[],
-  notes: WorkbookNotes,
+  licence: string | null,
   output: OutputFile,
 ): Promise<number> {
   const linked = kinds.filter((kind) => kind !== "gp");
@@ -44,7 +39,7 @@ export async function writeWorkbook(
   const sheets: Sheet[] = [
     ...kinds.map((kind) => sheetOf(source, kind)),
     ...(linked.length === 0 ? [] : [linksSheet(source, linked)]),
-    aboutSheet(source, kinds, notes),
+    aboutSheet(source, kinds, licence),
   ];
   const zip = new ZipFile();
   // The same dataset gives the same file.
@@ -97,7 +92,7 @@ function linksSheet(source: RecordSource, kinds: readonly RecordKind[]): Sheet {
 function aboutSheet(
   { generation, sources }: RecordSource,
   kinds: readonly RecordKind[],
-  { licence }: WorkbookNotes,
+  licence: string | null,
 ): Sheet {
   return {
     name: "About",

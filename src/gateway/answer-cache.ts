@@ -2,7 +2,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
-import { counter, gauge, type Metric } from "#metrics/metric.ts";
+import { counter, gauge } from "#metrics/metric.ts";
 import { type Encoding, type HeaderLines, preferredEncoding } from "./headers.ts";
 
 /** An answer from one dataset. Nothing in it depends on the client. */
@@ -16,15 +16,7 @@ export interface SentBody {
   readonly headers: HeaderLines;
 }
 
-export interface AnswerCache {
-  find(tag: string): SentBody | undefined;
-  add(answer: SentBody): void;
-  /** Returns the body in an encoding: at once if it is cached, else after compressing it once. */
-  bodyOf(answer: SentBody, encoding: Encoding): Buffer | Promise<Buffer>;
-  /** Empties the cache, when another dataset becomes current. */
-  clear(): void;
-  metrics: readonly Metric[];
-}
+export type AnswerCache = ReturnType<typeof openAnswerCache>;
 
 /** Largest share of the cache for one answer. */
 const shareMax = 1 / 8;
@@ -32,7 +24,7 @@ const shareMax = 1 / 8;
 const overheadBytes = 1024;
 
 /** @param bytesMax 0 to keep nothing. */
-export function openAnswerCache(bytesMax: number): AnswerCache {
+export function openAnswerCache(bytesMax: number) {
   const entries =
     bytesMax === 0
       ? undefined
@@ -44,18 +36,19 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
   let hits = 0;
   let misses = 0;
   return {
-    find(tag) {
+    find(tag: string): SentBody | undefined {
       const found = entries?.get(tag);
       if (found === undefined) misses++;
       else hits++;
       return found;
     },
-    add(answer) {
+    add(answer: SentBody): void {
       if (entries === undefined) return;
       answer.body = unshared(answer.body);
       entries.set(answer.tag, answer);
     },
-    bodyOf(answer, encoding) {
+    /** Returns the body in an encoding: at once if it is cached, else after compressing it once. */
+    bodyOf(answer: SentBody, encoding: Encoding): Buffer | Promise<Buffer> {
       if (answer.body.length <= encodedBytesMin) return answer.body;
       const known = answer.encoded[encoding];
       if (known !== undefined) return known;
@@ -71,6 +64,7 @@ export function openAnswerCache(bytesMax: number): AnswerCache {
         return body;
       });
     },
+    /** Empties the cache, when another dataset becomes current. */
     clear: () => entries?.clear(),
     metrics: [
       counter("gp_records_cache_hits_total", "Answers found in the cache", () => hits),

@@ -20,7 +20,8 @@
  */
 import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
-import type { FailedKeys } from "#limits/keyed-limit.ts";
+import { clientNetwork } from "#limits/client-network.ts";
+import type { KeyedLimit } from "#limits/keyed-limit.ts";
 import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { failedKeysProblem, notCountedProblem, quotaProblem } from "#limits/quota-problem.ts";
 import { internalError, Problem } from "#problems.ts";
@@ -68,7 +69,8 @@ export interface GatewayDependencies {
   verifyKey(presented: string): LiveKey | Promise<LiveKey>;
   /** @param addressOf returns the client's address; called only now and then. */
   noteKeyUse(key: LiveKey, addressOf: () => string): void;
-  failedKeys: FailedKeys;
+  /** Wrong keys by client network, so that nobody can guess keys by the thousand. */
+  failedKeys: KeyedLimit<string>;
   /** Address of the page that creates keys; null if there are no account pages. */
   accountUrl: string | null;
   counters: Pick<Counters, "take" | "look">;
@@ -96,6 +98,12 @@ export interface Gateway {
 
 export function openGateway(dependencies: GatewayDependencies): Gateway {
   const { counters } = dependencies;
+  const look = <A>(asker: Asker, quotas: Quotas, result: Outcome<A>["result"]) =>
+    whenCounted(counters.look(asker.accountNumber, quotas), asker, (status) => ({
+      asker,
+      counted: { quotas, status },
+      result,
+    }));
   return {
     identify: (presented, client) => identify(dependencies, presented, client),
     counted(question, find, cost = one) {
@@ -103,12 +111,7 @@ export function openGateway(dependencies: GatewayDependencies): Gateway {
       if (asker instanceof Problem) return unasked(asker);
       const quotas = wholeQuotas(asker.quotas);
       const requests = cost(question, quotas);
-      if (requests instanceof Problem)
-        return whenCounted(counters.look(asker.accountNumber, quotas), asker, (status) => ({
-          asker,
-          counted: { quotas, status },
-          result: refused(requests),
-        }));
+      if (requests instanceof Problem) return look(asker, quotas, refused(requests));
       const settle = (status: QuotaStatus) => ({
         asker,
         counted: { quotas, status },
@@ -119,12 +122,7 @@ export function openGateway(dependencies: GatewayDependencies): Gateway {
     look(caller) {
       const asker = authorize(dependencies, caller);
       if (asker instanceof Problem) return unasked(asker);
-      const quotas = wholeQuotas(asker.quotas);
-      return whenCounted(counters.look(asker.accountNumber, quotas), asker, (status) => ({
-        asker,
-        counted: { quotas, status },
-        result: { kind: "answer", answer: null },
-      }));
+      return look(asker, wholeQuotas(asker.quotas), { kind: "answer", answer: null });
     },
   };
 }
@@ -215,7 +213,7 @@ function countFailure(
   client: Client,
 ): Problem {
   if (problem.status !== 401) return problem;
-  const status = failedKeys.take(client.address());
+  const status = failedKeys.take(clientNetwork(client.address()));
   return status.admitted ? problem : failedKeysProblem(status);
 }
 

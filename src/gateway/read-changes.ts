@@ -9,7 +9,7 @@ import {
 } from "#operations/changes.ts";
 import { json, ndjson } from "#operations/formats.ts";
 import { Problem } from "#problems.ts";
-import { encodedBytesMin, type SentBody } from "./answer-cache.ts";
+import { encodedBytesMin } from "./answer-cache.ts";
 import type { Caller, Found } from "./gateway.ts";
 import {
   answerTag,
@@ -17,18 +17,18 @@ import {
   headerLines,
   matchesTag,
   pageLinks,
-  quotaHeaders,
   validators,
   preferredEncoding,
-  preferredType,
 } from "./headers.ts";
 import {
+  acceptOnly,
   type Asked,
   type Content,
   finish,
-  notAcceptable,
+  foundJson,
   type Read,
   type ReadDependencies,
+  replyOf,
   served,
   unchanged,
 } from "./reads.ts";
@@ -46,10 +46,9 @@ export function changesRead(dependencies: ReadDependencies): Read {
   const { gateway, operations, pageSizeMax, publicUrl, changes } = dependencies;
 
   /** @throws Problem in the order of the contract: format, parameters, dataset. */
-  const find = ({ text, headers }: Asked): Found<SentBody> => {
-    if (preferredType(headers.accept, [json.mediaType]) === undefined)
-      throw notAcceptable([json.mediaType]);
-    const query = readListQuery(text, pageSizeMax, operations);
+  const find = (asked: Asked) => {
+    acceptOnly(json.mediaType, asked);
+    const query = readListQuery(asked.text, pageSizeMax, operations);
     const { parts } = served(dependencies);
     const datasetVersion = parts.version;
     const publications = changes.list(datasetVersion);
@@ -57,22 +56,12 @@ export function changesRead(dependencies: ReadDependencies): Read {
     // The list can change without a new dataset: when one is served again, and when old ones are removed.
     const state = `${publications[0]?.published_at} ${publications.at(-1)?.published_at} ${publications.length}`;
     const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
-    if (matchesTag(headers["if-none-match"], tag))
-      return { kind: "unchanged", tag, datasetVersion };
     const total = publications.length;
-    const answer = {
-      tag,
-      datasetVersion,
-      body: Buffer.from(JSON.stringify(publicationPage(publications, parts, query))),
-      encoded: {},
-      headers: headerLines({
-        ...validators({ tag, datasetVersion }),
-        "content-type": json.contentType,
-        "x-total-count": String(total),
-        link: pageLinks({ path, filters: {}, query, total }, publicUrl),
-      }),
-    };
-    return { kind: "answer", answer };
+    const link = pageLinks({ path, filters: {}, query, total }, publicUrl);
+    const more = { "x-total-count": String(total), link };
+    return foundJson(dependencies, asked, { tag, datasetVersion }, more, () =>
+      JSON.stringify(publicationPage(publications, parts, query)),
+    );
   };
   return {
     path,
@@ -94,12 +83,11 @@ export function stepsRead(dependencies: ReadDependencies): Read {
   const { gateway, operations, changes } = dependencies;
 
   /** @throws Problem in the order of the contract: format, dataset, path, parameters. */
-  const findPart = ({ below, text, headers }: Asked, quotas: Quotas): StepPart => {
-    if (preferredType(headers.accept, [ndjson.mediaType]) === undefined)
-      throw notAcceptable([ndjson.mediaType]);
+  const findPart = (asked: Asked, quotas: Quotas): StepPart => {
+    acceptOnly(ndjson.mediaType, asked);
     return findStep(changes, served(dependencies).parts.version, {
-      name: below,
-      queryText: text,
+      name: asked.below,
+      queryText: asked.text,
       greatestRequest: greatestRequest(quotas),
       operations,
     });
@@ -130,23 +118,12 @@ export function stepsRead(dependencies: ReadDependencies): Read {
           return 1;
         }
       };
-      const { asker, counted, result } = await gateway.counted(asked, () => find(), cost);
-      return {
-        asker,
-        quotaHeaders: counted === null ? null : quotaHeaders(counted),
-        datasetVersion:
-          result.kind === "problem"
-            ? null
-            : result.kind === "answer"
-              ? result.answer.to
-              : result.datasetVersion,
-        result:
-          result.kind === "problem"
-            ? result
-            : result.kind === "answer"
-              ? contentOf(dependencies, asked, result.answer)
-              : unchanged(result),
-      };
+      const outcome = await gateway.counted(asked, () => find(), cost);
+      const { result } = outcome;
+      if (result.kind === "problem") return replyOf(outcome, null, result);
+      if (result.kind === "unchanged")
+        return replyOf(outcome, result.datasetVersion, unchanged(result));
+      return replyOf(outcome, result.answer.to, contentOf(dependencies, asked, result.answer));
     },
   };
 }

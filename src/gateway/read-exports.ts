@@ -5,44 +5,33 @@ import { csv, json, ndjson } from "#operations/formats.ts";
 import { metaOf } from "#operations/page.ts";
 import { refuseParameters } from "#operations/parameters.ts";
 import { exportsPath } from "#operations/reads.ts";
-import { echo, internalError, Problem } from "#problems.ts";
-import type { SentBody } from "./answer-cache.ts";
+import { echo, internalError, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import type { Found, Refusal } from "./gateway.ts";
+import { contentTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
 import {
-  contentTag,
-  descriptionLink,
-  headerLines,
-  matchesTag,
-  quotaHeaders,
-  validators,
-  preferredType,
-} from "./headers.ts";
-import {
+  acceptOnly,
   type Asked,
   type AskedHeaders,
   type Content,
   finish,
-  notAcceptable,
+  foundJson,
   type Read,
   type ReadDependencies,
+  replyOf,
   served,
   unchanged,
 } from "./reads.ts";
 
 /** @throws Problem in the order of the contract: format, parameters. */
-function checkQuestion(
-  { operations }: ReadDependencies,
-  { headers, text }: Asked,
-  mediaType: string,
-): void {
-  if (preferredType(headers.accept, [mediaType]) === undefined) throw notAcceptable([mediaType]);
-  refuseParameters(exportsPath, text, operations);
+function checkQuestion({ operations }: ReadDependencies, asked: Asked, mediaType: string): void {
+  acceptOnly(mediaType, asked);
+  refuseParameters(exportsPath, asked.text, operations);
 }
 
 /** Returns the read of the list of files. */
 export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { gateway, publicUrl } = dependencies;
-  const find = (asked: Asked): Found<SentBody> => {
+  const find = (asked: Asked) => {
     checkQuestion(dependencies, asked, json.mediaType);
     const { parts } = served(dependencies);
     const { version: datasetVersion } = parts;
@@ -59,16 +48,9 @@ export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers
         sha256: made?.sha256 ?? null,
       })),
     }));
-    const body = Buffer.from(JSON.stringify({ data, meta: metaOf(parts, []) }));
-    const tag = contentTag(body);
-    if (matchesTag(asked.headers["if-none-match"], tag))
-      return { kind: "unchanged", tag, datasetVersion };
-    const headers = headerLines({
-      ...validators({ tag, datasetVersion }),
-      "content-type": json.contentType,
-      link: descriptionLink(publicUrl),
-    });
-    return { kind: "answer", answer: { tag, datasetVersion, body, encoded: {}, headers } };
+    const body = JSON.stringify({ data, meta: metaOf(parts, []) });
+    const of = { tag: contentTag(body), datasetVersion };
+    return foundJson(dependencies, asked, of, { link: descriptionLink(publicUrl) }, () => body);
   };
   return {
     path: exportsPath,
@@ -121,14 +103,10 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
     name: "exports",
     hasAlias: false,
     async ask(asked) {
-      const { asker, counted, result } = await gateway.counted(asked, find);
-      const answer = result.kind === "answer" ? result.answer : null;
-      return {
-        asker,
-        quotaHeaders: counted === null ? null : quotaHeaders(counted),
-        datasetVersion: answer?.version ?? null,
-        result: answer === null ? (result as Refusal) : await make(asked, answer),
-      };
+      const outcome = await gateway.counted(asked, find);
+      const { result } = outcome;
+      if (result.kind !== "answer") return replyOf(outcome, null, result as Refusal);
+      return replyOf(outcome, result.answer.version, await make(asked, result.answer));
     },
   };
 }
@@ -136,16 +114,12 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
 /** Returns the problem of a file that could not be made: no room, a service that is stopping, or an internal error. */
 function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
   if ((error as { kind?: unknown }).kind === "full")
-    return new Problem(
-      "unavailable",
+    return unavailable(
+      "store_down",
       "The disk of this service has no room for the file. Until its operator frees some, read the records page by page.",
-      { reason: "store_down", retry_after: 60 },
+      60,
     );
-  if (!isStopping()) return internalError();
-  return new Problem("unavailable", "The service is about to stop.", {
-    reason: "draining",
-    retry_after: 1,
-  });
+  return isStopping() ? unavailable("draining", notReadyDetails.draining) : internalError();
 }
 
 /** Longest wait for a file, in ms. Proxies wait at most a minute for the head of an answer. */
@@ -158,13 +132,7 @@ const waitMilliseconds = 25_000;
 async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () =>
-      reject(
-        new Problem("unavailable", "The file is being made. Try again.", {
-          reason: "timeout",
-          retry_after: 10,
-        }),
-      ),
+    () => reject(unavailable("timeout", "The file is being made. Try again.", 10)),
     waitMilliseconds,
   );
   return Promise.race([made, tooLate]).finally(() => clearTimeout(timer));

@@ -88,11 +88,7 @@ export function operationRead(
   };
 }
 
-interface ParsedQuery {
-  query: Query;
-  /** Returns the entity tag of the answer. */
-  tagFor(datasetVersion: string, format: Format): string;
-}
+type ParsedQuery = ReturnType<typeof parsedQuery>;
 
 /** Most parsed queries kept for each operation. */
 const parsedMax = 5000;
@@ -103,14 +99,11 @@ const keptLengthMax = 300;
 function openParsedQueryCache({
   operations,
   pageSizeMax,
-}: Pick<ReadDependencies, "operations" | "pageSizeMax">): (
-  operation: Operation,
-  text: string,
-) => ParsedQuery {
+}: Pick<ReadDependencies, "operations" | "pageSizeMax">) {
   const caches = new Map(
     operations.map(({ name }) => [name, new LRUCache<string, ParsedQuery>({ max: parsedMax })]),
   );
-  return (operation, text) => {
+  return (operation: Operation, text: string): ParsedQuery => {
     const cache = caches.get(operation.name)!;
     let parsed = cache.get(text);
     if (parsed === undefined) {
@@ -122,14 +115,15 @@ function openParsedQueryCache({
 }
 
 /** Caches the latest tag, as most queries ask one dataset in one format. */
-function parsedQuery(operation: Operation, query: Query): ParsedQuery {
+function parsedQuery(operation: Operation, query: Query) {
   const canonical = canonicalQuery(operation, query);
   let taggedVersion = "";
   let taggedFormat: Format | null = null;
   let tag = "";
   return {
     query,
-    tagFor(datasetVersion, format) {
+    /** Returns the entity tag of the answer. */
+    tagFor(datasetVersion: string, format: Format): string {
       if (datasetVersion !== taggedVersion || format !== taggedFormat) {
         tag = answerTag(datasetVersion, operation.name, canonical, format.name);
         taggedVersion = datasetVersion;

@@ -1,19 +1,22 @@
 /** Reads: questions with a key, as data, answered with finished bytes and their headers. */
 import type { ExportOffers } from "#exports/offers.ts";
 import type { ChangesSource } from "#operations/changes.ts";
+import { json } from "#operations/formats.ts";
 import type { Operation } from "#operations/operation.ts";
 import type { ReadName } from "#operations/reads.ts";
-import { Problem } from "#problems.ts";
+import { notReadyDetails, Problem, unavailable } from "#problems.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AnswerCache, SentBody } from "./answer-cache.ts";
-import type { Asker, Caller, Gateway, Outcome, Refusal } from "./gateway.ts";
+import type { Asker, Caller, Found, Gateway, Outcome, Refusal } from "./gateway.ts";
 import {
   headerLines,
   type HeaderLines,
+  matchesTag,
   quotaHeaders,
   validators,
   type Encoding,
   preferredEncoding,
+  preferredType,
 } from "./headers.ts";
 
 /** A question as the client sent it. */
@@ -60,7 +63,7 @@ export interface Content {
 }
 
 /** Bytes of a file, from `start` to before `end`. */
-export interface FilePart {
+interface FilePart {
   path: string;
   start: number;
   end: number;
@@ -94,24 +97,55 @@ export interface ReadDependencies {
   isStopping(): boolean;
 }
 
+/**
+ * Returns a JSON document of a dataset. It is made if neither the client nor the cache has the one with this tag.
+ * @param more its headers, besides those of every document.
+ */
+export function foundJson(
+  { cache }: Pick<ReadDependencies, "cache">,
+  { headers }: Asked,
+  of: Pick<SentBody, "tag" | "datasetVersion">,
+  more: Readonly<Record<string, string>>,
+  make: () => string,
+): Found<SentBody> {
+  if (matchesTag(headers["if-none-match"], of.tag)) return { kind: "unchanged", ...of };
+  const known = cache.find(of.tag);
+  if (known !== undefined) return { kind: "answer", answer: known };
+  const answer: SentBody = {
+    ...of,
+    body: Buffer.from(make()),
+    encoded: {},
+    headers: headerLines({ ...validators(of), "content-type": json.contentType, ...more }),
+  };
+  cache.add(answer);
+  return { kind: "answer", answer };
+}
+
+export const replyOf = (
+  { asker, counted }: Pick<Outcome<unknown>, "asker" | "counted">,
+  datasetVersion: string | null,
+  result: Reply["result"],
+): Reply => ({
+  asker,
+  quotaHeaders: counted === null ? null : quotaHeaders(counted),
+  datasetVersion,
+  result,
+});
+
 /** Encodes an answer as the client prefers: at once if that is cached, else after compressing it once. */
 export function finish(
   { cache }: Pick<ReadDependencies, "cache">,
-  { asker, counted, result }: Outcome<SentBody>,
+  outcome: Outcome<SentBody>,
   { headers: { "accept-encoding": accepted } }: Asked,
 ): Reply | Promise<Reply> {
-  const reply = (datasetVersion: string | null, what: Reply["result"]): Reply => ({
-    asker,
-    quotaHeaders: counted === null ? null : quotaHeaders(counted),
-    datasetVersion,
-    result: what,
-  });
-  if (result.kind === "problem") return reply(null, result);
-  if (result.kind === "unchanged") return reply(result.datasetVersion, unchanged(result));
+  const { result } = outcome;
+  if (result.kind === "problem") return replyOf(outcome, null, result);
+  if (result.kind === "unchanged")
+    return replyOf(outcome, result.datasetVersion, unchanged(result));
   const { answer } = result;
   const encoding = preferredEncoding(accepted);
   const send = (body: Buffer): Reply =>
-    reply(answer.datasetVersion, {
+    replyOf(outcome, answer.datasetVersion, {
       kind: "content",
       status: 200,
       headers:
@@ -132,6 +166,11 @@ export const unchanged = (of: { tag: string; datasetVersion: string }): Content 
   body: null,
 });
 
+/** @throws Problem if the client does not accept the only type of a path. */
+export function acceptOnly(mediaType: string, { headers }: Asked): void {
+  if (preferredType(headers.accept, [mediaType]) === undefined) throw notAcceptable([mediaType]);
+}
+
 /** @param available media types of the path. */
 export const notAcceptable = (available: readonly string[]) =>
   new Problem("not-acceptable", `This path answers in ${available.join(", ")}.`, { available });
@@ -140,8 +179,5 @@ export const notAcceptable = (available: readonly string[]) =>
 export function served({ model }: Pick<ReadDependencies, "model">): ReadModel {
   const current = model();
   if (current !== null) return current;
-  throw new Problem("unavailable", "No records have been published yet.", {
-    reason: "no_dataset",
-    retry_after: 5,
-  });
+  throw unavailable("no_dataset", notReadyDetails.no_dataset, 5);
 }

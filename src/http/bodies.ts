@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
-import { Problem } from "#problems.ts";
+import { malformed, Problem, unavailable } from "#problems.ts";
 import { leaveUnread } from "./connections.ts";
 import { clientAddress, type Exchange } from "./routes.ts";
 
@@ -39,9 +39,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   });
   request.once("end", resolve);
   // Nobody receives this problem, but it is not an internal error.
-  request.once("error", () =>
-    reject(new Problem("malformed-request", "The connection ended before the body did.")),
-  );
+  request.once("error", () => reject(malformed("The connection ended before the body did.")));
   await promise;
   return Buffer.concat(pieces);
 }
@@ -51,22 +49,16 @@ const bodiesBytesMax = 16 * bodyBytesMax;
 /** Cost of a body in chunks: 512 KiB. A chunk may be one byte, and takes the parser 0.6 µs. */
 const chunkedBodyBytes = 8 * bodyBytesMax;
 
-interface BodyBudget {
-  /**
-   * Takes in a request with a body, as it arrives. Discards a body that no route reads. Leaves it unread if it is too large,
-   * or beyond the budget of the client's network.
-   */
-  take(request: IncomingMessage, response: ServerResponse): void;
-  /** @throws Problem if the body of the request was beyond the budget. */
-  check(request: IncomingMessage): void;
-}
-
 /** Limits the bodies held until they are complete, however slowly they arrive and however long their requests wait. */
-export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBudget {
+export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);
   const refused = new WeakSet<IncomingMessage>();
   return {
-    take(request, response) {
+    /**
+     * Takes in a request with a body, as it arrives. Discards a body that no route reads. Leaves it unread if it is too
+     * large, or beyond the budget of the client's network.
+     */
+    take(request: IncomingMessage, response: ServerResponse) {
       const { headers, method } = request;
       const { "content-length": length, "transfer-encoding": coding } = headers;
       const bytes = coding === undefined ? Number(length) : chunkedBodyBytes;
@@ -86,12 +78,10 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]): BodyBu
       else request.resume();
       response.once("close", giveBack);
     },
-    check(request) {
+    /** @throws Problem if the body of the request was beyond the budget. */
+    check(request: IncomingMessage) {
       if (!refused.has(request)) return;
-      throw new Problem("unavailable", "Too many bodies are arriving from this network at once.", {
-        reason: "overloaded",
-        retry_after: 1,
-      });
+      throw unavailable("overloaded", "Too many bodies are arriving from this network at once.");
     },
   };
 }

@@ -8,7 +8,7 @@ import { clientNetwork } from "#limits/client-network.ts";
 import { internalError, Problem } from "#problems.ts";
 import { openBodyBudget, readBody, bodyBytesMax, otherType, sentType } from "./bodies.ts";
 import { checkRequest, headerBytesMax, headerLinesMax } from "./check-request.ts";
-import { drain, guardConnections, type GuardedConnections } from "./connections.ts";
+import { drain, guardConnections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { openFairQueue } from "./fair-queue.ts";
 import { healthRoutes } from "./health.ts";
@@ -16,7 +16,6 @@ import { mcpRoute } from "./mcp-route.ts";
 import { createServer } from "./node-http.ts";
 import { answerParserFaults } from "./parser-faults.ts";
 import { publicRoutes } from "./public-routes.ts";
-import { otherPaths } from "./record-requests.ts";
 import {
   clientAddress,
   clientOf,
@@ -25,6 +24,7 @@ import {
   beginExchange,
   type Exchange,
   openRouter,
+  otherPaths,
   pathBelow,
   queryText,
   readMethods,
@@ -44,13 +44,6 @@ export const timeouts = {
   linger: 2000,
 };
 
-interface HttpServer {
-  server: Server;
-  connections: GuardedConnections;
-  /** Resolves when the last connection is closed. */
-  drain(): Promise<void>;
-}
-
 /** Returns the table of routes. */
 export const tableOfRoutes = (http: HttpDependencies): Route[] => [
   ...readRoutes(http),
@@ -61,7 +54,7 @@ export const tableOfRoutes = (http: HttpDependencies): Route[] => [
 ];
 
 /** @param waits shorter in tests. */
-export function buildServer(http: HttpDependencies, waits = timeouts): HttpServer {
+export function buildServer(http: HttpDependencies, waits = timeouts) {
   const router = openRouter(tableOfRoutes(http));
   const fairQueue = openFairQueue();
   const bodyBudget = openBodyBudget(http.config.trustedProxies);
@@ -113,7 +106,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
     else identified(caller);
   };
 
-  const server = createServer(
+  const server: Server = createServer(
     {
       maxHeaderSize: headerBytesMax,
       // Node would send an empty 400. check-request.ts sends a problem.
@@ -134,6 +127,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts): HttpServe
   return {
     server,
     connections,
+    /** Resolves when the last connection is closed. */
     async drain() {
       await drain(server, connections);
       connections.stopWatching();

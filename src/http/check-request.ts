@@ -4,7 +4,7 @@ import { isIPv6 } from "node:net";
 import { headerLines } from "#gateway/headers.ts";
 import { nearest } from "#operations/edit-distance.ts";
 import { exportsPath } from "#operations/reads.ts";
-import { echo, Problem } from "#problems.ts";
+import { echo, malformed, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import { bodyBytesMax, bodyTooLarge } from "./bodies.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { type Exchange, type Router, sentPath } from "./routes.ts";
@@ -55,17 +55,14 @@ function refuseUnreadable(exchange: Exchange): void {
   if (Number(headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
   // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
   if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked")
-    throw new Problem("malformed-request", "Only the transfer coding 'chunked' is understood.");
+    throw malformed("Only the transfer coding 'chunked' is understood.");
   if (httpVersion !== "1.1" && httpVersion !== "1.0")
-    throw new Problem("malformed-request", "The request line names no version of HTTP/1.");
+    throw malformed("The request line names no version of HTTP/1.");
   // No upgrade is offered, but the parser discards everything after a request for one.
   if (asksForUpgrade(request)) exchange.isLast = true;
   const hosts = countHosts(rawHeaders);
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1"))
-    throw new Problem(
-      "malformed-request",
-      `The request has ${hosts === 0 ? "no" : "more than one"} Host header.`,
-    );
+    throw malformed(`The request has ${hosts === 0 ? "no" : "more than one"} Host header.`);
   refuseInvalidHost(headers.host ?? "", url);
   if (!canBeMet(request))
     throw new Problem("expectation-failed", "Only 'Expect: 100-continue' can be met.");
@@ -76,16 +73,11 @@ function refuseUnreadable(exchange: Exchange): void {
       { maximum: targetBytesMax },
     );
   // A '#' is not allowed here (RFC 9112 §3.2): the text after it would become part of the query or be lost.
-  if (url.includes("#"))
-    throw new Problem("malformed-request", "The address contains a '#'; write it as %23.");
-  if (path === null)
-    throw new Problem("malformed-request", "The path is not valid percent-encoded UTF-8.");
+  if (url.includes("#")) throw malformed("The address contains a '#'; write it as %23.");
+  if (path === null) throw malformed("The path is not valid percent-encoded UTF-8.");
   // The parser accepts this method, although Node does not list it.
   if (request.method === "PRI")
-    throw new Problem(
-      "malformed-request",
-      "PRI begins HTTP/2 (RFC 9113), which this service does not speak.",
-    );
+    throw malformed("PRI begins HTTP/2 (RFC 9113), which this service does not speak.");
 }
 
 export const headersTooLarge = () =>
@@ -106,16 +98,14 @@ const asksForUpgrade = ({ headers: { upgrade, connection = "" } }: IncomingMessa
 function refuseInvalidHost(host: string, url: string): void {
   // It is empty if the target has no authority (RFC 9110 §7.2).
   if (!isAuthority(host))
-    throw new Problem(
-      "malformed-request",
+    throw malformed(
       "The Host header is not a host: give a name or an address, and a port if needed, as in records.example:8080.",
     );
   if (url.startsWith("/")) return;
   const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
   // The host of an http URL may not be empty (RFC 9110 §4.2.1).
   if (authority === undefined || (/^[^:]/.test(authority) && isAuthority(authority))) return;
-  throw new Problem(
-    "malformed-request",
+  throw malformed(
     "The address names no host: between // and the path, give a name or an address, and a port if needed.",
   );
 }
@@ -151,19 +141,14 @@ function countHosts(rawHeaders: readonly string[]): number {
 function refuseWhileClosed(http: HttpDependencies): void {
   const { state } = http.life;
   if (state === "running" || state === "closing") return;
-  const detail =
-    state === "starting" ? "The service is starting." : "The service is about to stop.";
-  throw new Problem("unavailable", detail, { reason: state, retry_after: 1 });
+  throw unavailable(state, notReadyDetails[state]);
 }
 
 function refuseWhileOverloaded({ overload, metrics }: HttpDependencies): void {
   const { cause } = overload;
   if (cause === null) return;
   metrics.overloaded(cause);
-  throw new Problem("unavailable", "The service has more work than it can do.", {
-    reason: "overloaded",
-    retry_after: 1,
-  });
+  throw unavailable("overloaded", "The service has more work than it can do.");
 }
 
 function unknownPath(

@@ -24,12 +24,7 @@ interface Connection {
 
 export interface Connections {
   readonly open: ReadonlyMap<Socket, Connection>;
-  /** Counts connections refused because too many were open. */
-  droppedCount(): number;
-  /** Counts connections closed because their client sent too many requests ahead. */
-  overrunCount(): number;
-  /** Counts responses whose connection closed before they were handed to the system. */
-  abortedCount(): number;
+  readonly metrics: readonly Metric[];
 }
 
 /** Most requests that wait for an earlier response: on one connection, and on all together. */
@@ -130,9 +125,24 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   server.on("drop", () => dropped++);
   return {
     open,
-    droppedCount: () => dropped,
-    overrunCount: () => overrun,
-    abortedCount: () => aborted,
+    metrics: [
+      gauge("gp_records_connections_open", "Open connections", () => open.size),
+      counter(
+        "gp_records_connections_dropped_total",
+        "Connections refused because too many were open",
+        () => dropped,
+      ),
+      counter(
+        "gp_records_overruns_cut_total",
+        "Connections ended because their client sent too many requests ahead",
+        () => overrun,
+      ),
+      counter(
+        "gp_records_answers_aborted_total",
+        "Answers whose connection ended before they were handed to the system",
+        () => aborted,
+      ),
+    ],
   };
 }
 
@@ -232,43 +242,32 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
   });
 }
 
-export interface GuardedConnections extends Connections {
-  metrics: readonly Metric[];
-  /** Stops looking for slow readers. */
-  stopWatching(): void;
-}
-
 /** @param lingerMilliseconds time for a client to read the last response and close its side. */
-export function guardConnections(
-  server: Server,
-  config: Config,
-  lingerMilliseconds: number,
-): GuardedConnections {
+export function guardConnections(server: Server, config: Config, lingerMilliseconds: number) {
   server.maxConnections = config.connectionsMax ?? connectionsMaxFor(openFilesMax());
-  const connections = watchConnections(server, lingerMilliseconds);
-  const refusedCount = boundClients(server, config);
-  const slowReaders = watchSlowReaders(connections.open, () => performance.now());
+  const { open, metrics } = watchConnections(server, lingerMilliseconds);
+  const refused = boundClients(server, config);
+  const slowReaders = watchSlowReaders(open, () => performance.now());
   const timer = setInterval(slowReaders.look, slowReaderBounds.lookEveryMilliseconds);
   timer.unref();
-  const metrics = metricsOf(connections, slowReaders, server.maxConnections);
-  metrics.push(
-    counter(
-      "gp_records_client_connections_dropped_total",
-      "Connections refused because their client network had too many open",
-      refusedCount,
-    ),
+  const most = gauge(
+    "gp_records_connections_max",
+    "Connections that may be open",
+    () => server.maxConnections,
   );
-  return { ...connections, metrics, stopWatching: () => clearInterval(timer) };
+  return {
+    open,
+    metrics: [...metrics, most, slowReaders.cut, refused],
+    /** Stops looking for slow readers. */
+    stopWatching: () => clearInterval(timer),
+  };
 }
 
 /**
  * Closes connections of a client network that has too many. A trusted proxy's stand for many clients and are left alone.
- * Returns how many it has closed.
+ * Returns the count of those it has closed.
  */
-function boundClients(
-  server: Server,
-  { connectionsPerClientMax, trustedProxies }: Config,
-): () => number {
+function boundClients(server: Server, { connectionsPerClientMax, trustedProxies }: Config): Metric {
   const shares = openNetworkShares(connectionsPerClientMax);
   let refused = 0;
   server.on("connection", (socket: Socket) => {
@@ -279,38 +278,11 @@ function boundClients(
     refused++;
     socket.destroy();
   });
-  return () => refused;
-}
-
-function metricsOf(
-  { open, droppedCount, overrunCount, abortedCount }: Connections,
-  { cutCount }: SlowReaders,
-  connectionsMax: number,
-): Metric[] {
-  return [
-    gauge("gp_records_connections_open", "Open connections", () => open.size),
-    gauge("gp_records_connections_max", "Connections that may be open", () => connectionsMax),
-    counter(
-      "gp_records_connections_dropped_total",
-      "Connections refused because too many were open",
-      droppedCount,
-    ),
-    counter(
-      "gp_records_overruns_cut_total",
-      "Connections ended because their client sent too many requests ahead",
-      overrunCount,
-    ),
-    counter(
-      "gp_records_slow_readers_cut_total",
-      "Connections cut because their client did not read its answer",
-      cutCount,
-    ),
-    counter(
-      "gp_records_answers_aborted_total",
-      "Answers whose connection ended before they were handed to the system",
-      abortedCount,
-    ),
-  ];
+  return counter(
+    "gp_records_client_connections_dropped_total",
+    "Connections refused because their client network had too many open",
+    () => refused,
+  );
 }
 
 /** Most open files that are connections, as a share of the process's limit. */
@@ -339,17 +311,8 @@ interface Mark {
   atMilliseconds: number;
 }
 
-interface SlowReaders {
-  /** Checks every connection with a pending response. */
-  look(): void;
-  cutCount(): number;
-}
-
 /** @param now monotonic milliseconds. */
-export function watchSlowReaders(
-  open: ReadonlyMap<Socket, Connection>,
-  now: () => number,
-): SlowReaders {
+export function watchSlowReaders(open: ReadonlyMap<Socket, Connection>, now: () => number) {
   const marks = new WeakMap<Socket, Mark>();
   let cut = 0;
   const isStuck = (socket: Socket): boolean => {
@@ -362,6 +325,7 @@ export function watchSlowReaders(
     return false;
   };
   return {
+    /** Checks every connection with a pending response. */
     look() {
       for (const connection of open.values())
         if (owes(connection) && isStuck(connection.socket)) {
@@ -370,7 +334,11 @@ export function watchSlowReaders(
           connection.socket.resetAndDestroy();
         }
     },
-    cutCount: () => cut,
+    cut: counter(
+      "gp_records_slow_readers_cut_total",
+      "Connections cut because their client did not read its answer",
+      () => cut,
+    ),
   };
 }
 

@@ -2,31 +2,26 @@
 import type { Logger } from "pino";
 import type { Config } from "#config.ts";
 import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
-import type { Gateway } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
-import type { Read } from "#gateway/reads.ts";
+import type { Content, Read, ReadDependencies } from "#gateway/reads.ts";
 import type { Clock } from "#limits/clocks.ts";
-import type { ChangesSource } from "#operations/changes.ts";
-import type { Operation } from "#operations/operation.ts";
-import type { ReadModel } from "#search/read-model.ts";
-import type { FinishedRequest, RequestMetrics } from "./record-requests.ts";
+import type { RequestMetrics } from "./record-requests.ts";
 import type { OverloadGuard } from "./overload.ts";
+import type { Exchange } from "./routes.ts";
 
-export interface HttpDependencies {
+export interface HttpDependencies extends Pick<
+  ReadDependencies,
+  "gateway" | "operations" | "model" | "changes"
+> {
   config: Config;
-  operations: readonly Operation[];
-  gateway: Gateway;
   /** Everything that is read with a key. */
   reads: readonly Read[];
   /** Answers operations for `/mcp`. */
   findAnswer: FindAnswer;
-  /** Returns the served dataset, or null while there is none. */
-  model(): ReadModel | null;
-  changes: ChangesSource;
-  /** Logs, counts and records a request once its response is sent. */
-  recordRequest(request: FinishedRequest): void;
-  /** Delays the responses to counted requests. */
-  afterCommit: AfterCommit;
+  /** Logs, counts and records a request once its response, of this many bytes, is sent. */
+  recordRequest(exchange: Exchange, status: number, bytes: number): void;
+  /** Sends a response, or refuses the request, once the counts of this turn of the event loop are committed, or cannot be. */
+  afterCommit(response: Outgoing): void;
   /** Serves `/account` and the paths below it. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;
   /** Returns milliseconds since 1970. */
@@ -45,13 +40,9 @@ export interface HttpDependencies {
  */
 export type ServiceState = "starting" | "running" | "closing" | "draining";
 
-/**
- * Delays a response until its counts are committed.
- * @param send is called with the response once the counts of this turn of the event loop are committed.
- * @param refuse is called instead if they cannot be: a request whose count may be lost must not be served.
- */
-export type AfterCommit = <R>(
-  response: R,
-  send: (response: R) => void,
-  refuse: (response: R) => void,
-) => void;
+/** A response, complete with the headers of every response. */
+export interface Outgoing extends Pick<Content, "status" | "headers" | "body"> {
+  http: HttpDependencies;
+  exchange: Exchange;
+  file: Content["file"];
+}

@@ -1,4 +1,5 @@
 /** Describes in OpenAPI what answers have in common: headers, errors, and the parts that all paths refer to. */
+import { Hint } from "#operations/envelope.ts";
 import { apiVersion } from "#operations/versions.ts";
 import {
   commonMembers,
@@ -194,11 +195,12 @@ function describeCode(code: ProblemCode): object {
 }
 
 /** Makes lists of objects refer to a named schema, so that client generators emit a type for it. */
-function withReference(schema: TSchema): object {
+export function withReference(schema: TSchema): object {
   const { items } = schema as { items?: object };
-  if (items === ParameterFault) return { ...schema, items: ref("ParameterFault") };
-  if (items === QuotaPolicy) return { ...schema, items: ref("QuotaPolicy") };
-  return schema;
+  const name = Object.entries({ ParameterFault, QuotaPolicy, Hint }).find(
+    ([, one]) => one === items,
+  )?.[0];
+  return name === undefined ? schema : { ...schema, items: ref(name) };
 }
 
 export const ifNoneMatch = { $ref: "#/components/parameters/IfNoneMatch" };

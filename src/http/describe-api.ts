@@ -1,8 +1,8 @@
 /** Generates the OpenAPI 3.1 description from the declarations that the service runs on. */
 import { csvTable } from "#csv.ts";
 import { PublishedChange, RecordChange } from "#operations/changes.ts";
+import { Hint, Meta, Pagination } from "#operations/envelope.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
-import { hintCodes } from "#operations/hints.ts";
 import {
   type FilterName,
   filters,
@@ -22,6 +22,7 @@ import { Gp } from "#records/gp.ts";
 import { Principal } from "#records/principal.ts";
 import { Project } from "#records/project.ts";
 import { Signal } from "#records/signal.ts";
+import { Type } from "#records/schema.ts";
 import { valuesOf } from "#records/value-lists.ts";
 import { meaningsOf } from "#records/vocabulary.ts";
 import {
@@ -35,6 +36,7 @@ import {
   problemResponses,
   problemSchemas,
   ref,
+  withReference,
 } from "./describe-answers.ts";
 import { datasetTags, describeDatasets, ExportedDataset } from "./describe-datasets.ts";
 
@@ -89,7 +91,12 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         ...withMeanings(records),
         VocabularyData,
         ExportedDataset,
-        ...envelopeSchemas,
+        Pagination,
+        Meta: Type.Object({
+          ...Meta.properties,
+          hints: Type.Unsafe(withReference(Meta.properties.hints)),
+        }),
+        Hint,
         PublishedChange,
         RecordChange,
         ...problemSchemas,
@@ -196,17 +203,7 @@ const examplePage = {
   },
 };
 
-interface DescribedParameter {
-  name: string;
-  in: "query";
-  description: string;
-  required?: boolean;
-  style?: "form";
-  explode?: boolean;
-  schema: object;
-}
-
-function describeFilter(name: FilterName, operation: Operation): DescribedParameter {
+function describeFilter(name: FilterName, operation: Operation): object {
   const { isRequired } = operation.filters[name]!;
   const { meaning, isRepeatable } = filters[name];
   const common = { name, in: "query", description: meaning, required: isRequired } as const;
@@ -214,52 +211,10 @@ function describeFilter(name: FilterName, operation: Operation): DescribedParame
   return isRepeatable ? { ...common, style: "form", explode: true, schema } : { ...common, schema };
 }
 
-const describePaging = (pageSizeMax: number): DescribedParameter[] =>
+const describePaging = (pageSizeMax: number): object[] =>
   Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({
     name,
     in: "query",
     description: pageMeanings[name as PageParameter],
     schema,
   }));
-
-const whole = { type: "integer", minimum: 0 };
-
-/** Envelope of a page. */
-const envelopeSchemas = {
-  Pagination: {
-    type: "object",
-    properties: {
-      limit: whole,
-      offset: whole,
-      returned: { ...whole, description: "Records on this page." },
-      total: { ...whole, description: "Records that satisfy the query; exact." },
-      has_more: { type: "boolean" },
-      next_offset: { type: ["integer", "null"], minimum: 1 },
-    },
-    required: ["limit", "offset", "returned", "total", "has_more", "next_offset"],
-  },
-  Meta: {
-    type: "object",
-    properties: {
-      api_version: { type: "string" },
-      dataset_version: {
-        type: "string",
-        description:
-          "Pages of one version neither repeat nor miss a record; when it changes, begin again.",
-      },
-      dataset_updated_at: { type: "string", format: "date-time" },
-      hints: { type: "array", items: ref("Hint") },
-    },
-    required: ["api_version", "dataset_version", "dataset_updated_at", "hints"],
-  },
-  Hint: {
-    type: "object",
-    properties: {
-      code: { type: "string", enum: [...hintCodes] },
-      parameter: { type: ["string", "null"] },
-      message: { type: "string" },
-      suggestions: { type: "array", items: { type: "string" }, maxItems: 3 },
-    },
-    required: ["code", "parameter", "message", "suggestions"],
-  },
-} as const;

@@ -1,12 +1,6 @@
 /** Shares the event loop fairly: each turn handles a few requests of each client. The rest wait for later turns. */
 
-export interface FairQueue {
-  /**
-   * Runs at once, or in a later turn if the client has used its share of this one.
-   * @param client an account, or the network of a client without a valid key.
-   */
-  enter(client: string | number, run: () => void): void;
-}
+export type FairQueue = ReturnType<typeof openFairQueue>;
 
 interface Share {
   served: number;
@@ -17,7 +11,7 @@ interface Share {
 export const sharePerTurn = 2;
 
 /** Opens a queue in which a client with a thousand connections delays others no more than one with two. */
-export function openFairQueue(share = sharePerTurn): FairQueue {
+export function openFairQueue(share = sharePerTurn) {
   let clients = new Map<string | number, Share>();
   const serveNext = (client: Share) => {
     while (client.served < share && client.waiting.length > 0) {
@@ -34,7 +28,11 @@ export function openFairQueue(share = sharePerTurn): FairQueue {
     if (clients.size > 0) setImmediate(beginTurn);
   };
   return {
-    enter(name, run) {
+    /**
+     * Runs at once, or in a later turn if the client has used its share of this one.
+     * @param name an account, or the network of a client without a valid key.
+     */
+    enter(name: string | number, run: () => void): void {
       let client = clients.get(name);
       if (client === undefined) {
         if (clients.size === 0) setImmediate(beginTurn);

@@ -1,9 +1,8 @@
 /** Answers `/health`: the process is alive. Answers `/ready`: a dataset and the keys are loaded, so it can answer queries. */
-import { Problem } from "#problems.ts";
+import { notReadyDetails, unavailable } from "#problems.ts";
 import { headerLines } from "#gateway/headers.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { otherPaths } from "./record-requests.ts";
-import { readMethods, type Route } from "./routes.ts";
+import { otherPaths, readMethods, type Route } from "./routes.ts";
 import { type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
 const ok: HttpAnswer = {
@@ -32,19 +31,16 @@ export function healthRoutes(http: HttpDependencies): Route[] {
     route("/ready", () => {
       const reason = whyNotReady(http);
       if (reason === undefined) return;
-      throw new Problem("unavailable", reasons[reason], { reason, retry_after: 1 });
+      throw unavailable(reason, notReadyDetails[reason]);
     }),
   ];
 }
 
-const reasons = {
-  starting: "The service is starting.",
-  draining: "The service is about to stop.",
-  no_dataset: "No records have been published yet.",
-} as const;
-
 /** Returns why queries cannot be answered, if so. A store outage after the start is no reason: known keys keep working. */
-export function whyNotReady({ life, model }: HttpDependencies): keyof typeof reasons | undefined {
+export function whyNotReady({
+  life,
+  model,
+}: HttpDependencies): keyof typeof notReadyDetails | undefined {
   const now = life.state;
   if (now === "closing") return "draining";
   if (now !== "running") return now;

@@ -2,10 +2,10 @@
 import { quotaHeaders, headerLines } from "#gateway/headers.ts";
 import { negotiateBody } from "#gateway/answer-cache.ts";
 import { ownOrigin } from "#dashboard/messages.ts";
-import { openKeyedLimit } from "#limits/keyed-limit.ts";
-import { mcpMessages, mcpMessagesProblem } from "#limits/quota-problem.ts";
+import { mcpMessages, openKeyedLimit } from "#limits/keyed-limit.ts";
+import { mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
-import { maskKeys, Problem } from "#problems.ts";
+import { malformed, maskKeys, Problem } from "#problems.ts";
 import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
 import { mcpHeaders } from "./check-request.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -27,12 +27,7 @@ export const mcpRoute = (http: HttpDependencies): Route => ({
 
 function openMessages(http: HttpDependencies) {
   let mcp: Promise<Mcp> | undefined;
-  const uncounted = openKeyedLimit<number>({
-    clock: http.clock,
-    quota: mcpMessages.quota,
-    windowSeconds: mcpMessages.window,
-    namesMax: 10_000,
-  });
+  const uncounted = openKeyedLimit<number>(mcpMessages, http.clock);
 
   /** Checks the key of a message that counts against no quota. @throws Problem if it is refused. */
   async function admitUncounted(exchange: Exchange): Promise<void> {
@@ -149,8 +144,6 @@ function readMessage(exchange: Exchange): unknown {
     return malformed("The id of the message looks like an API key, which is never sent back.");
   return message;
 }
-
-const malformed = (detail: string) => new Problem("malformed-request", detail);
 
 const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&

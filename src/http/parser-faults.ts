@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { clientNetwork } from "#limits/client-network.ts";
-import { Problem } from "#problems.ts";
+import { malformed, Problem } from "#problems.ts";
 import { headersTooLarge } from "./check-request.ts";
 import { headerLines } from "#gateway/headers.ts";
 import type { Connections } from "./connections.ts";
@@ -86,7 +86,7 @@ function problemOf(code: string | undefined): Problem {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new Problem("request-timeout", "The request was not complete in time.");
     default:
-      return new Problem("malformed-request", "What arrived is not an HTTP/1.1 request.");
+      return malformed("What arrived is not an HTTP/1.1 request.");
   }
 }
 

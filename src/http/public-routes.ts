@@ -16,8 +16,7 @@ import { problemCodes } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { PublicTexts } from "./public-texts.ts";
-import { otherPaths } from "./record-requests.ts";
-import { type Route, acceptedEncodings, type Exchange, readMethods } from "./routes.ts";
+import { type Route, acceptedEncodings, type Exchange, otherPaths, readMethods } from "./routes.ts";
 import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
 export function publicRoutes(http: HttpDependencies): Route[] {
@@ -25,21 +24,13 @@ export function publicRoutes(http: HttpDependencies): Route[] {
   const texts = once(() => loadTexts(http));
 
   const addPage = (path: string, make: (texts: PublicTexts) => string) => {
-    const content = once(async () => make(await texts()));
-    documents.set(path, { forms: [{ accept: "text/html", contentType: html, content }] });
+    const page = once(async () => make(await texts()));
+    documents.set(path, { forms: [formOf(html, page)] });
   };
   documents.set("/", {
     forms: [
-      {
-        accept: "text/html",
-        contentType: html,
-        content: async () => (await texts()).landing(),
-      },
-      {
-        accept: "application/json",
-        contentType: json,
-        content: async () => (await texts()).landingIndex(),
-      },
+      formOf(html, async () => (await texts()).landing()),
+      formOf(json, async () => (await texts()).landingIndex()),
     ],
   });
   addPage("/docs", ({ docs }) => docs());
@@ -49,29 +40,13 @@ export function publicRoutes(http: HttpDependencies): Route[] {
   addPage("/errors", ({ errors }) => errors());
   for (const code of problemCodes) addPage(`/errors/${code}`, ({ error }) => error(code));
   addPage("/changelog", ({ changelog }) => changelog());
-  documents.set("/llms.txt", {
-    forms: [
-      {
-        accept: "text/plain",
-        contentType: plainText,
-        content: once(async () => (await texts()).llms()),
-      },
-    ],
-  });
-  documents.set("/openapi.json", {
-    forms: [
-      {
-        accept: "application/json",
-        contentType: json,
-        content: once(async () => (await texts()).description()),
-      },
-    ],
-  });
+  const llms = once(async () => (await texts()).llms());
+  documents.set("/llms.txt", { forms: [formOf(plainText, llms)] });
+  const description = once(async () => (await texts()).description());
+  documents.set("/openapi.json", { forms: [formOf(json, description)] });
   documents.set(feedPath, feedOf(http));
-  for (const { path, contentType, bytes } of readAssets()) {
-    const form = { accept: contentType.split(";")[0]!, contentType, content: () => bytes };
-    documents.set(path, { forms: [form], serving: immutable });
-  }
+  for (const { path, contentType, bytes } of readAssets())
+    documents.set(path, { forms: [formOf(contentType, () => bytes)], serving: immutable });
   return documentRoutes(http, documents);
 }
 
@@ -109,8 +84,7 @@ function feedOf(http: HttpDependencies): Document {
     }
     return known.text;
   };
-  const accept = "application/atom+xml";
-  return { forms: [{ accept, contentType: `${accept}; charset=utf-8`, content }] };
+  return { forms: [formOf("application/atom+xml; charset=utf-8", content)] };
 }
 
 /** A representation of a document, chosen by the media type that the client accepts. */
@@ -120,6 +94,12 @@ interface Form {
   /** Returns the content. Called for each request, as the text may change with the dataset. */
   content(): string | Buffer | Promise<string>;
 }
+
+const formOf = (contentType: string, content: Form["content"]): Form => ({
+  accept: contentType.split(";")[0]!,
+  contentType,
+  content,
+});
 
 interface Serving {
   cacheControl: string;
@@ -162,19 +142,18 @@ function documentHandler(
   { cacheControl }: Serving,
 ): Route["handle"] {
   const fixed = headerLines({ "cache-control": cacheControl }) + pageHeaders;
-  const encoded = new Map<string, Promise<Buffer>>();
   const written = new Map<Form, Written>();
   return async (exchange) => {
     const form = formFor(exchange, forms);
     const content = await form.content();
     let known = written.get(form);
     if (known?.content !== content) written.set(form, (known = write(content)));
-    const { body, etag } = known;
+    const { etag } = known;
     const headers = fixed + headerLines({ "content-type": form.contentType, etag });
     const isKnown = matchesTag(exchange.request.headers["if-none-match"], etag);
     const answer = isKnown
       ? { status: 304, headers, body: null }
-      : await encodedAnswer(exchange, headers, body, etag, encoded);
+      : await encodedAnswer(exchange, headers, known);
     sendAnswer(http, exchange, answer);
   };
 }
@@ -184,11 +163,12 @@ interface Written {
   content: string | Buffer;
   body: Buffer;
   etag: string;
+  encoded: Map<Encoding, Promise<Buffer>>;
 }
 
 function write(content: string | Buffer): Written {
   const body = Buffer.from(content as string);
-  return { content, body, etag: contentTag(body) };
+  return { content, body, etag: contentTag(body), encoded: new Map() };
 }
 
 function formFor({ request }: Exchange, forms: readonly Form[]): Form {
@@ -203,24 +183,17 @@ function formFor({ request }: Exchange, forms: readonly Form[]): Form {
 async function encodedAnswer(
   exchange: Exchange,
   headers: HeaderLines,
-  body: Buffer,
-  etag: string,
-  encoded: Map<string, Promise<Buffer>>,
+  { body, encoded }: Written,
 ): Promise<HttpAnswer> {
-  const encoding: Encoding | null = preferredEncoding(acceptedEncodings(exchange));
+  const encoding = preferredEncoding(acceptedEncodings(exchange));
   if (encoding === null || body.length <= encodedBytesMin) return { status: 200, headers, body };
-  const key = `${encoding} ${etag}`;
-  let known = encoded.get(key);
-  if (known === undefined) {
-    // Limits the versions of a document that changes with the dataset.
-    if (encoded.size >= 8) encoded.clear();
-    known = compress(body, encoding, brotliQualityMax);
-    encoded.set(key, known);
-    known.catch(() => encoded.delete(key));
-  }
+  const compressed = encoded.getOrInsertComputed(encoding, () =>
+    compress(body, encoding, brotliQualityMax),
+  );
+  compressed.catch(() => encoded.delete(encoding));
   return {
     status: 200,
     headers: headers + headerLines({ "content-encoding": encoding }),
-    body: await known,
+    body: await compressed,
   };
 }

@@ -1,25 +1,14 @@
 /** Logs, counts and records each request once its response is sent. */
 import { type Logger, symbols } from "pino";
 import type { Config } from "#config.ts";
-import type { Asker } from "#gateway/gateway.ts";
+import { failedKeys, mcpMessages } from "#limits/keyed-limit.ts";
 import { windows } from "#limits/policy.ts";
-import { mcpMessages } from "#limits/quota-problem.ts";
-import { type Metric, openHistogram, openTally } from "#metrics/metric.ts";
-import { type ReadName, readNames } from "#operations/reads.ts";
+import { openHistogram, openTally } from "#metrics/metric.ts";
+import { readNames } from "#operations/reads.ts";
 import { maskKeys, type Problem } from "#problems.ts";
 import type { AnsweredRequest } from "#usage/recording.ts";
 import { type OverloadCause, overloadCauses } from "./overload.ts";
-
-export interface FinishedRequest extends Omit<AnsweredRequest, "account" | "key" | "query"> {
-  /** Account and key that it was counted for; null if it was not. */
-  asker: Asker | null;
-  operation: CountedOperation;
-  method: string;
-  /** Path of the route, never the one that was sent: that could contain a key. */
-  path: string;
-  /** Target as it was sent, for its query. */
-  target: string;
-}
+import { type Exchange, otherPaths, queryText, type Route } from "./routes.ts";
 
 export interface RequestSinks {
   config: Pick<Config, "usageLogParameters" | "usageLogDays">;
@@ -33,11 +22,12 @@ export interface RequestSinks {
 export function openRequestRecorder({ config, log, metrics, record }: RequestSinks) {
   const write = openAccessLog(log);
   const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
-  // Member by member: it runs for every request, and a spread is slow.
-  return (finished: FinishedRequest): void => {
-    const { asker, operation, status, milliseconds, bytes, problem, requestId } = finished;
+  return (exchange: Exchange, status: number, bytes: number): void => {
+    const milliseconds = performance.now() - exchange.arrivedAt;
+    const operation = exchange.route?.name ?? otherPaths;
     metrics.answered(operation, status, milliseconds);
-    write(finished);
+    write(exchange, status, bytes, milliseconds);
+    const { asker } = exchange;
     if (asker === null) return;
     record({
       account: asker.accountNumber,
@@ -46,10 +36,10 @@ export function openRequestRecorder({ config, log, metrics, record }: RequestSin
       status,
       milliseconds,
       bytes,
-      dataset: finished.dataset,
-      problem,
-      requestId,
-      query: keepsQuery ? recordedQuery(finished.target) : null,
+      dataset: exchange.datasetVersion,
+      problem: exchange.problemCode,
+      requestId: exchange.id,
+      query: keepsQuery ? maskKeys(queryText(exchange)) : null,
     });
   };
 }
@@ -64,13 +54,6 @@ export function logUnrouted(
   log.info({ request_id: requestId, status, problem: code }, "request");
 }
 
-/** Returns the query as it was sent, with keys masked; empty if there is none. */
-function recordedQuery(url: string): string {
-  const mark = url.indexOf("?");
-  const text = mark === -1 ? "" : url.slice(mark + 1);
-  return maskKeys(text);
-}
-
 /** The stream that pino writes its own lines to. */
 export interface LogStream {
   write(lines: string): void;
@@ -79,21 +62,26 @@ export interface LogStream {
 }
 
 /**
- * Writes one line for each request. It has named fields only, so nothing else gets into the log. None can contain a
- * character that JSON escapes: request ids are of `[A-Za-z0-9._-]`, even if the client chose them, and methods are those
- * of Node's parser.
+ * Writes one line for each request. It has named fields only, so nothing else gets into the log. Its path is that of the
+ * route, as the one that was sent could contain a key. No field can contain a character that JSON escapes: request ids are
+ * of `[A-Za-z0-9._-]`, even if the client chose them, and methods are those of Node's parser.
  */
-export function openAccessLog(log: Logger): (request: FinishedRequest) => void {
+export function openAccessLog(log: Logger) {
   const stream = (log as unknown as Record<symbol, LogStream>)[symbols.streamSym]!;
   const write = (stream.gather ?? stream.write).bind(stream);
   const level = log.levels.values["info"]!;
-  return ({ requestId, method, path, status, milliseconds, bytes, asker, problem }) => {
+  return (
+    { id, request, route, asker, problemCode }: Exchange,
+    status: number,
+    bytes: number,
+    milliseconds: number,
+  ): void => {
     if (!log.isLevelEnabled("info")) return;
     const hundredths = Math.round(milliseconds * 100) / 100;
     const keyMember = asker === null ? "" : `,"key":"${asker.id}"`;
-    const problemMember = problem === null ? "" : `,"problem":"${problem}"`;
+    const problemMember = problemCode === null ? "" : `,"problem":"${problemCode}"`;
     write(
-      `{"level":${level},"time":"${timeText()}","request_id":"${requestId}","method":"${method}","path":"${path}","status":${status},"ms":${hundredths},"bytes":${bytes}${keyMember}${problemMember},"msg":"request"}\n`,
+      `{"level":${level},"time":"${timeText()}","request_id":"${id}","method":"${request.method}","path":"${route?.path ?? "unknown"}","status":${status},"ms":${hundredths},"bytes":${bytes}${keyMember}${problemMember},"msg":"request"}\n`,
     );
   };
 }
@@ -111,26 +99,14 @@ function timeText(): string {
   return text;
 }
 
-/** Label of pages, health, unknown paths, and unreadable requests. */
-export const otherPaths = "other";
-export type CountedOperation = ReadName | typeof otherPaths;
-
-export interface RequestMetrics {
-  metrics: readonly Metric[];
-  answered(operation: CountedOperation, status: number, milliseconds: number): void;
-  /** Counts a response without a route. Its duration is not measured. */
-  answeredUnrouted(status: number): void;
-  /** Counts a problem if a quota caused it. Called with every problem that is sent. */
-  refused(problem: Problem): void;
-  overloaded(cause: OverloadCause): void;
-}
+export type RequestMetrics = ReturnType<typeof openRequestMetrics>;
 
 /** Buckets in seconds, from an answer out of the cache to one that nobody should wait for. */
 const durationBounds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];
 
-export function openRequestMetrics(): RequestMetrics {
+export function openRequestMetrics() {
   const requests = openTally(
     "gp_records_requests_total",
     "Requests answered",
@@ -143,7 +119,7 @@ export function openRequestMetrics(): RequestMetrics {
     "operation",
     durationBounds,
   );
-  const policies = [...windows.map(({ name }) => name), "failed-keys", mcpMessages.name];
+  const policies = [...windows.map(({ name }) => name), failedKeys.name, mcpMessages.name];
   const quotas = openTally(
     "gp_records_quota_refusals_total",
     "Requests refused because this quota was used up",
@@ -158,15 +134,17 @@ export function openRequestMetrics(): RequestMetrics {
   );
   return {
     metrics: [requests, durations, quotas, overload],
-    answered(operation, status, milliseconds) {
+    answered(operation: Route["name"], status: number, milliseconds: number): void {
       requests.add(operation, status);
       durations.observe(operation, milliseconds / 1000);
     },
-    answeredUnrouted: (status) => requests.add(otherPaths, status),
-    refused({ code, members }) {
+    /** Counts a response without a route. Its duration is not measured. */
+    answeredUnrouted: (status: number) => requests.add(otherPaths, status),
+    /** Counts a problem if a quota caused it. Called with every problem that is sent. */
+    refused({ code, members }: Problem): void {
       if (code !== "quota-exceeded") return;
       for (const policy of members["violated-policies"] as readonly string[]) quotas.add(policy);
     },
-    overloaded: (cause) => overload.add(cause),
+    overloaded: (cause: OverloadCause) => overload.add(cause),
   };
 }

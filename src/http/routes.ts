@@ -6,8 +6,8 @@ import type { Config } from "#config.ts";
 import type { Asker, Caller, Client } from "#gateway/gateway.ts";
 import type { HeaderLines } from "#gateway/headers.ts";
 import { keyPattern } from "#keys/api-key.ts";
+import type { ReadName } from "#operations/reads.ts";
 import { maskKeys } from "#problems.ts";
-import type { CountedOperation } from "./record-requests.ts";
 
 export interface Route {
   /** Path; with `/*` at its end, all paths below it. */
@@ -20,7 +20,7 @@ export interface Route {
    */
   who: "public" | "key" | "person";
   /** Label of its metrics. */
-  name: CountedOperation;
+  name: ReadName | typeof otherPaths;
   /** Body of a POST. */
   body?: { type: string; bytesMax: number };
   /** The key may also come in `Authorization`. */
@@ -30,6 +30,9 @@ export interface Route {
   /** Answers a request. An error that it throws is sent as a problem. */
   handle(exchange: Exchange): void | Promise<void>;
 }
+
+/** Label of pages, health, unknown paths, and unreadable requests. */
+export const otherPaths = "other";
 
 /** Methods of a read-only path. */
 export const readMethods = ["GET", "HEAD", "OPTIONS"];

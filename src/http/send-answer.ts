@@ -5,34 +5,17 @@ import { pipeline } from "node:stream/promises";
 import type { Config } from "#config.ts";
 import { compressor } from "#gateway/answer-cache.ts";
 import { type HeaderLines, headerLines, headerPairs, preferredType } from "#gateway/headers.ts";
-import type { FilePart } from "#gateway/reads.ts";
+import type { Content } from "#gateway/reads.ts";
 import type { Counters } from "#limits/counters.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
-import type { AfterCommit, HttpDependencies } from "./dependencies.ts";
+import type { HttpDependencies, Outgoing } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
-import { otherPaths } from "./record-requests.ts";
 import type { Exchange } from "./routes.ts";
 
-export interface HttpAnswer {
-  status: number;
-  /** Its own headers, to which those of every response are added. */
-  headers: HeaderLines;
-  /** Null if there is no content, as with 204 and 304, or if it is in a file. */
-  body: Buffer | null;
-  file?: FilePart;
-}
-
-/** A response, complete with the headers of every response. */
-interface Response {
-  http: HttpDependencies;
-  exchange: Exchange;
-  status: number;
-  headers: HeaderLines;
-  body: Buffer | null;
-  file: FilePart | undefined;
-}
+/** An answer with its own headers, to which those of every response are added. */
+export type HttpAnswer = Omit<Content, "kind">;
 
 /** Sends an answer. If the request was counted, it is sent after the quota write. */
 export function sendAnswer(
@@ -56,8 +39,8 @@ export function sendAnswer(
     body,
     file,
   };
-  if (quotaHeaders === "") send(sent);
-  else http.afterCommit(sent, send, refuseUncommitted);
+  if (quotaHeaders === "") sendNow(sent);
+  else http.afterCommit(sent);
 }
 
 const headersOfAll = ({ corsOrigins }: Config, { request, route }: Exchange): HeaderLines =>
@@ -65,8 +48,8 @@ const headersOfAll = ({ corsOrigins }: Config, { request, route }: Exchange): He
     ? commonHeaders([], undefined)
     : commonHeaders(corsOrigins, request.headers.origin);
 
-function send(sent: Response): void {
-  const { exchange, status, headers, body, file } = sent;
+export function sendNow(sent: Outgoing): void {
+  const { http, exchange, status, headers, body, file } = sent;
   const { request, response } = exchange;
   if (body !== null) {
     storeHead(response, status, headers, body.length);
@@ -74,15 +57,18 @@ function send(sent: Response): void {
   } else {
     response.writeHead(status, headerPairs(headers).flat());
     if (file !== undefined)
-      return void pipeFile(file, response).then((bytes) => recordSent(sent, bytes));
+      return void pipeFile(file, response).then((bytes) =>
+        http.recordRequest(exchange, status, bytes),
+      );
     response.end();
   }
-  recordSent(sent, body === null || request.method === "HEAD" ? 0 : body.length);
+  const bytes = body === null || request.method === "HEAD" ? 0 : body.length;
+  http.recordRequest(exchange, status, bytes);
 }
 
 /** Sends a part of a file. Resolves to the bytes sent, even if the client leaves. */
 async function pipeFile(
-  { path, start, end, encoding }: FilePart,
+  { path, start, end, encoding }: NonNullable<Content["file"]>,
   response: ServerResponse,
 ): Promise<number> {
   const content = createReadStream(path, { start, end: end - 1 });
@@ -94,23 +80,6 @@ async function pipeFile(
   await pipeline(sent, response).catch(() => response.destroy());
   content.destroy();
   return bytes;
-}
-
-function recordSent({ http, exchange, status }: Response, bytes: number): void {
-  const { request, route, arrivedAt } = exchange;
-  http.recordRequest({
-    asker: exchange.asker,
-    operation: route?.name ?? otherPaths,
-    method: request.method!,
-    path: route?.path ?? "unknown",
-    target: exchange.target,
-    status,
-    milliseconds: performance.now() - arrivedAt,
-    bytes,
-    dataset: exchange.datasetVersion,
-    problem: exchange.problemCode,
-    requestId: exchange.id,
-  });
 }
 
 /** Method of Node's that its types leave out. `writeHead` calls it with the status line. */
@@ -136,8 +105,8 @@ function storeHead(
   );
 }
 
-/** Refuses a request whose count was not committed. Without quota headers this is sent at once. */
-function refuseUncommitted({ http, exchange }: Response): void {
+/** Refuses a request whose count may be lost: it must not be served. Without quota headers this is sent at once. */
+export function refuseUncommitted({ http, exchange }: Outgoing): void {
   exchange.quotaHeaders = null;
   exchange.datasetVersion = null;
   answerWithProblem(http, exchange, notCountedProblem());
@@ -271,31 +240,29 @@ export function commonHeaders(
   return isListed ? forListedOrigins + sharedWith(origin) : forListedOrigins;
 }
 
-/** A response of any kind that waits, with its own `send` and `refuse`. */
-interface Waiting {
-  response: unknown;
-  send(response: unknown): void;
-  refuse(response: unknown): void;
-}
-
-export function openCommitBarrier(commit: Counters["commit"]): AfterCommit {
-  let waiting: Waiting[] = [];
+/** Returns a function that sends or refuses a response once the counts of its turn of the event loop are committed or not. */
+export function openCommitBarrier<R>(
+  commit: Counters["commit"],
+  send: (response: R) => void,
+  refuse: (response: R) => void,
+): (response: R) => void {
+  let waiting: R[] = [];
   const release = () => {
     const released = waiting;
     waiting = [];
     const sendAll = () => {
-      for (const { response, send } of released) send(response);
+      for (const response of released) send(response);
     };
     const committed = commit();
     if (committed instanceof Promise)
       committed.then(sendAll, () => {
-        for (const { response, refuse } of released) refuse(response);
+        for (const response of released) refuse(response);
       });
     else sendAll();
   };
-  return (response, send, refuse) => {
+  return (response) => {
     if (waiting.length === 0) setImmediate(release);
-    waiting.push({ response, send, refuse } as Waiting);
+    waiting.push(response);
   };
 }
 

@@ -61,19 +61,11 @@ function numbersOf(part: string): number[] {
   });
 }
 
-interface NetworkShares {
-  /**
-   * Takes an amount for the networks of an address.
-   * @returns a function that gives it back, or null, with nothing taken, if one of them would have too much.
-   */
-  take(address: string, amount: number): (() => void) | null;
-}
-
 /** Share of a site: as much as 4 of its 65,536 networks. */
 const networksPerSite = 4;
 
 /** @param most largest amount of a network at a time. */
-export function openNetworkShares(most: number): NetworkShares {
+export function openNetworkShares(most: number) {
   const taken = new Map<string, number>();
   const add = (network: string, amount: number) => {
     const sum = (taken.get(network) ?? 0) + amount;
@@ -81,7 +73,11 @@ export function openNetworkShares(most: number): NetworkShares {
     else taken.set(network, sum);
   };
   return {
-    take(address, amount) {
+    /**
+     * Takes an amount for the networks of an address.
+     * @returns a function that gives it back, or null, with nothing taken, if one of them would have too much.
+     */
+    take(address: string, amount: number): (() => void) | null {
       const [network, site] = networksOf(address);
       const fits = (name: string, bound: number) => (taken.get(name) ?? 0) + amount <= bound;
       if (!fits(network, most)) return null;

@@ -40,24 +40,11 @@ export interface JournalOptions {
   onFault: (fault: Error | null) => void;
 }
 
-interface Journal {
-  /** Requests counted by earlier runs, as in `PastRequests`. */
-  readonly past: ReadonlyMap<number, Float64Array>;
-  /** Buffers a record until the next write. Never throws. */
-  append(account: number, nowMicroseconds: number): void;
-  /**
-   * Writes the buffered records. The end of the process then loses none of them, a power failure at most the last
-   * second. Never throws: a record that cannot be written now is written later.
-   */
-  write(): void;
-  close(): void;
-}
-
 const syncEveryMilliseconds = 1000;
 /** Maximum number of buffered records. A full buffer is written at once. */
 const bufferedMax = 256;
 
-export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
+export function openJournal({ dir, clock, onFault }: JournalOptions) {
   const folder = join(dir, "counts");
   const bootId = clock.bootId ?? `run:${randomUUID()}`;
   let isClosed = false;
@@ -91,8 +78,10 @@ export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
   backlog.flush(clock.monotonicMicroseconds());
   const timer = setInterval(() => void sync(), syncEveryMilliseconds).unref();
   return {
+    /** Requests counted by earlier runs, as `inTimeOfThisRun` returns them. */
     past: past.times,
-    append(account, now) {
+    /** Buffers a record until the next write. Never throws. */
+    append(account: number, now: number): void {
       if (isClosed) return;
       bufferedBytes += encodeRecord(account, now, clock.wallMilliseconds()).copy(
         buffer,
@@ -102,6 +91,10 @@ export function openJournal({ dir, clock, onFault }: JournalOptions): Journal {
       if (bufferedBytes === buffer.length) write();
       isDue = true;
     },
+    /**
+     * Writes the buffered records. The end of the process then loses none of them, a power failure at most the last
+     * second. Never throws: a record that cannot be written now is written later.
+     */
     write,
     close() {
       if (isClosed) return;
@@ -121,17 +114,8 @@ function momentOf(clock: Clock) {
   };
 }
 
-/** State of the journal, reported once when counts cannot be read or saved, and once when they are saved again. */
-interface JournalHealth {
-  isFailing: () => boolean;
-  /** Reports a fault, even if one is known already. */
-  report: (fault: Error) => void;
-  /** Reports a fault unless one is known already. */
-  fail: (error: unknown) => void;
-  restore: () => void;
-}
-
-function openHealth(folder: string, onFault: (fault: Error | null) => void): JournalHealth {
+/** Reports once when counts cannot be read or saved, and once when they are saved again. */
+function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   let isFailing = false;
   const report = (fault: Error) => {
     isFailing = true;
@@ -139,8 +123,10 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void): Jou
   };
   return {
     isFailing: () => isFailing,
+    /** Reports a fault, even if one is known already. */
     report,
-    fail(error) {
+    /** Reports a fault unless one is known already. */
+    fail(error: unknown) {
       if (isFailing) return;
       const reason = `Request counts cannot be saved in ${folder}: ${(error as Error).message}.`;
       report(
@@ -154,25 +140,19 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void): Jou
   };
 }
 
-/** Writer of records in order, which keeps those that the disk refuses for a later attempt. */
-interface Backlog {
-  /** Writes records after the waiting ones. Their bytes may be reused afterwards. Never throws. */
-  add(records: Buffer, nowMicroseconds: number): void;
-  /** Tries to write the waiting records. Never throws. */
-  flush(nowMicroseconds: number): void;
-  isEmpty(): boolean;
-}
-
 /** Time between two attempts to use a disk that refuses. */
 const retryMicroseconds = 1e6;
 /** Maximum number of waiting records. Later requests are counted in memory only, so that an outage does not fill it. */
 const waitingMax = 65_536;
 
-/** @param write returns how many records it wrote, and throws if it could write none. */
+/**
+ * Writes records in order, and keeps those that the disk refuses for a later attempt. Never throws.
+ * @param write returns how many records it wrote, and throws if it could write none.
+ */
 export function openBacklog(
   write: (records: Buffer, nowMicroseconds: number) => number,
   onFault: (error: unknown) => void,
-): Backlog {
+) {
   const waiting: Buffer[] = [];
   let retryAt = Number.NEGATIVE_INFINITY;
 
@@ -193,7 +173,8 @@ export function openBacklog(
     waiting.splice(0, tryToWrite(Buffer.concat(waiting), now));
   };
   return {
-    add(records, now) {
+    /** Writes records after the waiting ones. Their bytes may be reused afterwards. */
+    add(records: Buffer, now: number) {
       const written = waiting.length === 0 ? tryToWrite(records, now) : 0;
       if (written * recordBytes === records.length) return;
       for (let at = written * recordBytes; at < records.length; at += recordBytes)
@@ -201,6 +182,7 @@ export function openBacklog(
           waiting.push(Buffer.from(records.subarray(at, at + recordBytes)));
       if (now >= retryAt) flush(now);
     },
+    /** Tries to write the waiting records. */
     flush,
     isEmpty: () => waiting.length === 0,
   };
@@ -258,15 +240,6 @@ function readSegment(path: string): SegmentContent {
   return content;
 }
 
-interface Segments {
-  /** Writes records and returns how many are whole in the file. @throws if nothing can be written. */
-  write: (records: Buffer, nowMicroseconds: number) => number;
-  /** Syncs the written records to the disk. Rejects if that fails, or if no file could be created. */
-  sync: () => Promise<void>;
-  /** Syncs and closes. Never throws. */
-  close: () => void;
-}
-
 const segmentMicroseconds = 3600e6;
 
 /** @param finished segments of earlier runs. @param onFault called when the sync of a finished segment fails. */
@@ -275,7 +248,7 @@ function openSegments(
   bootId: string,
   finished: readonly FinishedSegment[],
   onFault: (error: unknown) => void,
-): Segments {
+) {
   let current: Segment | null = null;
   let nextAt = Number.NEGATIVE_INFINITY;
   let newestMicroseconds = Number.NEGATIVE_INFINITY;
@@ -306,15 +279,18 @@ function openSegments(
   };
 
   return {
-    write(records, now) {
+    /** Writes records and returns how many are whole in the file. @throws if nothing can be written. */
+    write(records: Buffer, now: number): number {
       const segment = segmentFor(now);
       newestMicroseconds = now;
       return writeRecords(segment, records);
     },
+    /** Syncs the written records to the disk. Rejects if that fails, or if no file could be created. */
     async sync() {
       if (current === null) throw new Error("no file could be made");
       await syncSegment(current);
     },
+    /** Syncs and closes. Never throws. */
     close() {
       if (current === null) return;
       const { fd, synced } = current;

@@ -1,6 +1,5 @@
 /** Limits how often something may happen for each of many names, such as wrong keys of a network: one sliding window each. */
 import { LRUCache } from "lru-cache";
-import { clientNetwork } from "./client-network.ts";
 import type { Clock } from "./clocks.ts";
 import { append, countIn, openLog, type SlidingLog, waitIn } from "./memory-counters.ts";
 
@@ -10,7 +9,20 @@ export interface LimitStatus {
   readonly retryAfterSeconds: number;
 }
 
-interface KeyedLimit<Name extends string | number> {
+/** A limit as errors name it: `quota` in a window of this many seconds. */
+export interface KeyedPolicy {
+  readonly name: "failed-keys" | "mcp-messages";
+  readonly quota: number;
+  readonly window: number;
+}
+
+/** Wrong keys of a client network. */
+export const failedKeys: KeyedPolicy = { name: "failed-keys", quota: 30, window: 60 };
+
+/** Messages of an account to `/mcp` that call no tool. They count against no quota, but against this limit. */
+export const mcpMessages: KeyedPolicy = { name: "mcp-messages", quota: 120, window: 60 };
+
+export interface KeyedLimit<Name extends string | number> {
   /** Counts one, or refuses it and counts nothing. */
   take(name: Name): LimitStatus;
   /** Names in memory. */
@@ -18,18 +30,12 @@ interface KeyedLimit<Name extends string | number> {
 }
 
 /** @param namesMax maximum number of names in memory; beyond it, the one counted longest ago is dropped. */
-export function openKeyedLimit<Name extends string | number>({
-  clock,
-  quota,
-  windowSeconds,
-  namesMax,
-}: {
-  clock: Clock;
-  quota: number;
-  windowSeconds: number;
-  namesMax: number;
-}): KeyedLimit<Name> {
-  const windows = [windowSeconds * 1e6];
+export function openKeyedLimit<Name extends string | number>(
+  { quota, window }: KeyedPolicy,
+  clock: Clock,
+  namesMax = 10_000,
+): KeyedLimit<Name> {
+  const windows = [window * 1e6];
   const logs = new LRUCache<Name, SlidingLog>({ max: namesMax });
   return {
     take(name) {
@@ -44,36 +50,5 @@ export function openKeyedLimit<Name extends string | number>({
       };
     },
     nameCount: () => logs.size,
-  };
-}
-
-/** Wrong keys that one network may send within a window. */
-export const failedKeysQuota = 30;
-export const failedKeysWindowSeconds = 60;
-
-/** Counts wrong keys by client network, so that nobody can guess keys by the thousand. */
-export interface FailedKeys {
-  /** Counts one wrong key from an IP address (without a port), or refuses it and counts nothing. */
-  take(address: string): LimitStatus;
-  networkCount(): number;
-}
-
-/** @param addressesMax maximum number of networks in memory; beyond it, the one that failed longest ago is dropped. */
-export function openFailedKeys({
-  clock,
-  addressesMax = 10_000,
-}: {
-  clock: Clock;
-  addressesMax?: number;
-}): FailedKeys {
-  const limit = openKeyedLimit<string>({
-    clock,
-    quota: failedKeysQuota,
-    windowSeconds: failedKeysWindowSeconds,
-    namesMax: addressesMax,
-  });
-  return {
-    take: (address) => limit.take(clientNetwork(address)),
-    networkCount: limit.nameCount,
   };
 }

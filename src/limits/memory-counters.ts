@@ -1,5 +1,5 @@
 /** The counters of one process: exact sliding windows in memory, with a journal that survives a restart. */
-import type { Counters, QuotaStatus, WindowStatus } from "./counters.ts";
+import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
 import { assertRequests, type Quotas, type WindowName, windows } from "./policy.ts";
 
@@ -8,22 +8,10 @@ interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   dir: string | null;
 }
 
-interface MemoryCounters extends Counters {
-  take(account: number, quotas: Quotas, requests?: number): QuotaStatus;
-  look(account: number, quotas: Quotas): QuotaStatus;
-  /** Counts a request that was admitted elsewhere, whatever the quotas. The journal does not get it. */
-  count(account: number): void;
-  /** Writes the journal. Never fails: `onFault` gets the reason, and no response is held back. */
-  commit(): void;
-  close(): void;
-  /** Returns the number of accounts in memory: those that sent a request within about a day. */
-  accountCount(): number;
-}
-
 const accountMax = 2 ** 32 - 1;
 
 /** Opens counters that start from the journal of earlier runs, if there is one. A failing journal refuses no request. */
-export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOptions): MemoryCounters {
+export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOptions) {
   const journal = dir === null ? null : openJournal({ dir, clock, onFault });
   const logs = new Map<number, SlidingLog>();
   for (const [account, times] of journal?.past ?? []) logs.set(account, openWindows(times));
@@ -31,7 +19,7 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
   let now = clock.monotonicMicroseconds();
 
   return {
-    take(account, quotas, requests = 1) {
+    take(account: number, quotas: Quotas, requests = 1): QuotaStatus {
       if (requests !== 1) assertRequests(requests, quotas);
       now = Math.max(now, clock.monotonicMicroseconds());
       const log = logs.get(account) ?? addLog(logs, account);
@@ -41,21 +29,24 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
       forgetOne(now);
       return quotaStatus;
     },
-    look(account, quotas) {
+    look(account: number, quotas: Quotas): QuotaStatus {
       now = Math.max(now, clock.monotonicMicroseconds());
       return lookAt(logs.get(account) ?? openWindows(), quotas, now);
     },
-    count(account) {
+    /** Counts a request that was admitted elsewhere, whatever the quotas. The journal does not get it. */
+    count(account: number): void {
       now = Math.max(now, clock.monotonicMicroseconds());
       countAt(logs.get(account) ?? addLog(logs, account), now);
       forgetOne(now);
     },
-    commit() {
+    /** Writes the journal. Never fails: `onFault` gets the reason, and no response is held back. */
+    commit(): void {
       journal?.write();
     },
-    close() {
+    close(): void {
       journal?.close();
     },
+    /** Returns the number of accounts in memory: those that sent a request within about a day. */
     accountCount: () => logs.size,
   };
 }

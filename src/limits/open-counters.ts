@@ -1,9 +1,8 @@
 /** Opens the counters that the settings name. Code for several instances is loaded only where it is used. */
 import type { PostgresPlace } from "#store/postgres.ts";
-import type { Clock } from "./clocks.ts";
 import type { Counters } from "./counters.ts";
 import { openMemoryCounters } from "./memory-counters.ts";
-import type { ChosenPatience, OutageMode, SharedCounters } from "./shared-counters.ts";
+import type { SharedCountersOptions } from "./shared-counters.ts";
 
 /** Ways to count: this process alone, a server for several instances, or one of two ways while that is away. */
 export const countersModes = ["embedded", "shared", "local", "deny"] as const;
@@ -13,17 +12,12 @@ interface OpenedCounters {
   mode(): (typeof countersModes)[number];
 }
 
-interface CountersOrder {
+interface CountersOrder extends Omit<SharedCountersOptions, "engine"> {
   dataDir: string;
   /** Database of the accounts; null if they are in a file of `dataDir`, where the counts then are, too. */
   database: PostgresPlace | null;
   /** URL of a Valkey or Redis that counts in place of the database. */
   countersUrl: string | null;
-  outage: OutageMode;
-  patience: ChosenPatience;
-  clock: Clock;
-  /** Called as the options of either kind of counters say. */
-  onFault: (fault: Error | null) => void;
   /** Called when a Valkey or Redis has lost all counts. */
   onEmptied: () => void;
 }
@@ -45,6 +39,6 @@ export async function openCounters({
     countersUrl === null
       ? (await import("./postgres-engine.ts")).openPostgresEngine(database)
       : await (await import("./valkey-engine.ts")).openValkeyEngine(countersUrl, { onEmptied });
-  const counters: SharedCounters = await openSharedCounters({ engine, ...options });
+  const counters = await openSharedCounters({ engine, ...options });
   return { counters, mode: counters.mode };
 }

@@ -2,12 +2,6 @@
 import { rmSync } from "node:fs";
 import { dayMicroseconds } from "./policy.ts";
 
-interface PastRequests {
-  /** Sorted times of the last day by account, in µs on this run's monotonic clock; below zero before its boot. */
-  times: Map<number, Float64Array>;
-  segments: FinishedSegment[];
-}
-
 /** A segment no longer written to, and the time of its newest record in µs. */
 export interface FinishedSegment {
   path: string;
@@ -15,7 +9,8 @@ export interface FinishedSegment {
 }
 
 /**
- * Returns the requests of the last day.
+ * Returns the sorted times of the requests of the last day by account, in µs on this run's monotonic clock, which are below
+ * zero before its boot; and the segments.
  * @param contents segments by their paths.
  * @param bootId boot of this run. Times of the same boot are exact; all others are converted by the wall clock.
  */
@@ -23,7 +18,7 @@ export function inTimeOfThisRun(
   contents: Map<string, SegmentContent>,
   bootId: string,
   now: Moment,
-): PastRequests {
+) {
   const lasts = lastOfEachBoot(contents.values());
   const collected = new Map<number, number[]>();
   const segments: FinishedSegment[] = [];

@@ -1,7 +1,7 @@
 /** The problem 429: which quota is used up, and when to try again. */
-import { Problem } from "#problems.ts";
+import { Problem, unavailable } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
-import { failedKeysQuota, failedKeysWindowSeconds, type LimitStatus } from "./keyed-limit.ts";
+import { failedKeys, type KeyedPolicy, type LimitStatus, mcpMessages } from "./keyed-limit.ts";
 
 /**
  * Returns the problem of a request that the counters refused.
@@ -23,21 +23,15 @@ export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
 
 /** Returns the problem of a request while the counters are away, or if they may have lost its count. */
 export const notCountedProblem = (): Problem =>
-  new Problem("unavailable", "The request could not be counted against its quota.", {
-    reason: "store_down",
-    retry_after: 1,
-  });
+  unavailable("store_down", "The request could not be counted against its quota.");
 
 /** Returns the problem of a wrong key from an address that sent too many. */
 export const failedKeysProblem = (status: LimitStatus): Problem =>
   tooManyProblem(
-    `${failedKeysQuota} wrong keys came from your address within a minute.`,
-    { name: "failed-keys", quota: failedKeysQuota, window: failedKeysWindowSeconds },
+    `${failedKeys.quota} wrong keys came from your address within a minute.`,
+    failedKeys,
     status,
   );
-
-/** Messages of an account to `/mcp` that call no tool. They count against no quota, but against this limit. */
-export const mcpMessages = { name: "mcp-messages", quota: 120, window: 60 } as const;
 
 /** Returns the problem of a message beyond `mcpMessages`. */
 export const mcpMessagesProblem = (status: LimitStatus): Problem =>
@@ -49,7 +43,7 @@ export const mcpMessagesProblem = (status: LimitStatus): Problem =>
 
 const tooManyProblem = (
   detail: string,
-  policy: { name: "failed-keys" | "mcp-messages"; quota: number; window: number },
+  policy: KeyedPolicy,
   { retryAfterSeconds }: LimitStatus,
 ): Problem =>
   new Problem("quota-exceeded", `${detail} ${tryAgain(retryAfterSeconds)}`, {

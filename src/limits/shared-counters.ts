@@ -8,7 +8,7 @@ import { assertAccount, openMemoryCounters } from "./memory-counters.ts";
 import { assertRequests, defaultQuotas, type Quotas, dayMicroseconds } from "./policy.ts";
 
 /** During an outage: every instance counts by itself, or requests are refused. */
-export type OutageMode = "local" | "deny";
+type OutageMode = "local" | "deny";
 
 export interface SharedCounters extends Counters {
   /** Returns `shared` while the engine counts, otherwise the outage mode. */
@@ -16,7 +16,7 @@ export interface SharedCounters extends Counters {
   close(): void;
 }
 
-interface SharedCountersOptions {
+export interface SharedCountersOptions {
   engine: Engine;
   outage: OutageMode;
   clock: Clock;
@@ -70,23 +70,20 @@ export async function openSharedCounters({
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** Asks about one request that counts as several, in a group of its own. */
-  const askWhole = (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus> => {
+  /**
+   * Asks about a request. Single requests of an account share a group; a look and a request that counts as several have
+   * one of their own.
+   */
+  const ask = (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus> => {
     const answered = Promise.withResolvers<QuotaStatus>();
-    collected.push({ account, quotas, requests, isWhole: true, waiting: [answered] });
-    flushSoon();
-    return answered.promise;
-  };
-
-  const ask = (account: number, quotas: Quotas, isLook: boolean): Promise<QuotaStatus> => {
-    const answered = Promise.withResolvers<QuotaStatus>();
-    let group = isLook ? undefined : openGroups.get(account);
+    const isSingle = requests === 1;
+    let group = isSingle ? openGroups.get(account) : undefined;
     if (group?.quotas !== quotas) {
-      group = { account, quotas, requests: 0, waiting: [] };
+      group = { account, quotas, requests: 0, isWhole: requests > 1, waiting: [] };
       collected.push(group);
-      if (!isLook) openGroups.set(account, group);
+      if (isSingle) openGroups.set(account, group);
     }
-    if (!isLook) group!.requests++;
+    group!.requests += requests;
     group!.waiting.push(answered);
     flushSoon();
     return answered.promise;
@@ -167,9 +164,7 @@ export async function openSharedCounters({
   const retrySoon = () => {
     if (isClosed) return;
     timer = setTimeout(() => {
-      comeBack().catch((fault: Error) => {
-        giveUp(fault);
-      });
+      comeBack().catch(giveUp);
     }, patience.retry);
     timer.unref();
   };
@@ -221,13 +216,12 @@ export async function openSharedCounters({
     take(account, quotas, requests = 1) {
       assertAccount(account);
       if (requests !== 1) assertRequests(requests, quotas);
-      if (state !== "away")
-        return requests === 1 ? ask(account, quotas, false) : askWhole(account, quotas, requests);
+      if (state !== "away") return ask(account, quotas, requests);
       if (outage === "deny") return Promise.reject(new CountersAway());
       return takeAlone(account, quotas, requests);
     },
     look(account, quotas) {
-      return state === "away" ? own.look(account, quotas) : ask(account, quotas, true);
+      return state === "away" ? own.look(account, quotas) : ask(account, quotas, 0);
     },
     // An answered request is counted already.
     commit() {},
@@ -268,22 +262,14 @@ const isToBeMended = (fault: unknown): fault is StoreFault =>
 const chargedMax = 1000;
 const chargedAccountsMax = 128;
 
-/** Requests that this instance admitted while the shared counters were away, to be charged there later. */
-interface Debts {
-  /** Adds a request admitted now. */
-  add(account: number): void;
-  count(): number;
-  /** Charges all of them. A charge that fails is sent again by the next call, under the same number. */
-  pay(): Promise<void>;
-}
-
 interface Debt {
   number: number;
   part: number;
   accounts: { account: number; times: number[] }[];
 }
 
-function openDebts(engine: Engine, clock: Clock): Debts {
+/** Keeps the requests that this instance admitted while the shared counters were away, to be charged there later. */
+function openDebts(engine: Engine, clock: Clock) {
   const instance = randomUUID();
   const times = new Map<number, number[]>();
   let unnumbered = 0;
@@ -341,7 +327,8 @@ function openDebts(engine: Engine, clock: Clock): Debts {
     };
   };
   return {
-    add(account) {
+    /** Adds a request admitted now. */
+    add(account: number) {
       const now = clock.monotonicMicroseconds();
       const ofAccount = times.getOrInsertComputed(account, () => []);
       ofAccount.push(now);
@@ -352,6 +339,7 @@ function openDebts(engine: Engine, clock: Clock): Debts {
       }
     },
     count: () => unnumbered + numbered.values().reduce((sum, ofPart) => sum + ofPart.length, 0),
+    /** Charges all of them. A charge that fails is sent again by the next call, under the same number. */
     async pay() {
       numberAll();
       await Promise.all([...numbered.values()].map(payPart));

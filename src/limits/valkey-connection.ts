@@ -24,21 +24,11 @@ interface Connection {
   servers(): Promise<Server[]>;
 }
 
-interface ValkeyConnection extends Pick<Connection, "send"> {
-  /** Returns the URL without user and password; says that it is a cluster once that is known. */
-  place(): string;
-  /** Connects, as `connect` of `Engine`. */
-  connect(onLost: (fault: Error) => void): Promise<void>;
-  disconnect(): void;
-  /** Reports whether keys of all parts may be in one call. */
-  takesAnyKeys(): boolean;
-}
-
 /**
  * @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`.
  * @throws errors whose message has no full stop and follows the place; a StoreFault is a whole sentence. None has the password.
  */
-export async function openValkeyConnection(url: string): Promise<ValkeyConnection> {
+export async function openValkeyConnection(url: string) {
   const { createClient, createCluster, RedisClient, RESP_TYPES } = await import("@redis/client");
   const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
   const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
@@ -152,9 +142,12 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
   };
 
   return {
+    /** Returns the URL without user and password; says that it is a cluster once that is known. */
     place,
+    /** Reports whether keys of all parts may be in one call. */
     takesAnyKeys: () => takesAnyKeys,
-    async connect(onLost) {
+    /** Connects, as `connect` of `Engine`. */
+    async connect(onLost: (fault: Error) => void): Promise<void> {
       disconnect();
       try {
         await inWords(open(onLost));
@@ -163,7 +156,8 @@ export async function openValkeyConnection(url: string): Promise<ValkeyConnectio
         throw error;
       }
     },
-    send: (key, command) => inWords(Promise.try(() => current().send(key, command))),
+    send: (key: string, command: Argument[]): Promise<unknown> =>
+      inWords(Promise.try(() => current().send(key, command))),
     disconnect,
   };
 }

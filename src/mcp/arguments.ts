@@ -41,20 +41,16 @@ export interface ArgumentFault extends Omit<ParameterFault, "code"> {
 /** Value of an argument, given or by default: a text, a list of texts or a whole number. */
 export type ArgumentValue = string | readonly string[] | number;
 
-interface Reading {
-  values: Readonly<Record<string, ArgumentValue>>;
-  /** Faults in the order of the arguments, missing ones last; at most `listedMax`. */
-  faults: readonly ArgumentFault[];
-  /** Number of all faults, listed or not. */
-  faultCount: number;
-}
-
-/** @param given an object of any values, unchecked. */
+/**
+ * Returns the values of arguments; their faults in the order of the arguments, missing ones last, at most `listedMax`; and
+ * the number of all faults, listed or not.
+ * @param given an object of any values, unchecked.
+ */
 export function readArguments(
   tool: string,
   schema: ArgumentsSchema,
   given: Readonly<Record<string, unknown>>,
-): Reading {
+) {
   const { properties, required } = schema;
   const allowed = Object.keys(properties);
   const values: Record<string, ArgumentValue> = {};

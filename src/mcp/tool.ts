@@ -1,10 +1,11 @@
 /** Makes tools: the declaration of one, the page that each answers with, and its call, which counts one request. */
-import type { Caller, Found, Gateway, Outcome } from "#gateway/gateway.ts";
+import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
-import type { ChangesSource } from "#operations/changes.ts";
+import type { ReadDependencies } from "#gateway/reads.ts";
+import { Meta, Pagination } from "#operations/envelope.ts";
 import { type Operation, pageSchemas } from "#operations/operation.ts";
 import { internalError, Problem } from "#problems.ts";
-import type { ReadModel } from "#search/read-model.ts";
+import type { TSchema } from "#records/schema.ts";
 import {
   type ArgumentFault,
   type ArgumentsSchema,
@@ -13,14 +14,11 @@ import {
 } from "./arguments.ts";
 import { briefMembers, details } from "./write-answer.ts";
 
-export interface ToolDependencies {
-  gateway: Gateway;
+export interface ToolDependencies extends Pick<
+  ReadDependencies,
+  "gateway" | "operations" | "pageSizeMax" | "changes" | "model"
+> {
   findAnswer: FindAnswer;
-  operations: readonly Operation[];
-  /** Largest page that the operator allows. */
-  pageSizeMax: number;
-  changes: ChangesSource;
-  model(): ReadModel | null;
 }
 
 /** Answer of a tool: its structured content as JSON, or the faults of its arguments. */
@@ -132,48 +130,34 @@ const detailProperty = {
 
 /** Returns only names and types of a record's members. The guide has their meanings, and a list of tools is read often. */
 export const recordSchema = ({ kind, record }: Pick<Operation, "kind" | "record">): object => ({
-  ...shapeOf(record as unknown as JsonSchema),
+  ...shapeOf(record),
   required: briefMembers[kind],
 });
 
 /** Returns the schema of an answer. @param item schema of an entry of its `data`. */
 function pageSchema(item: object): object {
-  const number = { type: "integer" };
-  const object = (properties: Record<string, object>) => ({
-    type: "object",
-    properties,
-    required: Object.keys(properties),
-  });
-  return object({
+  const properties = {
     notice: { type: "string" },
     data: { type: "array", items: item },
-    pagination: object({
-      limit: number,
-      offset: number,
-      returned: number,
-      total: number,
-      has_more: { type: "boolean" },
-      next_offset: { type: ["integer", "null"] },
-    }),
-    meta: object({
-      api_version: { type: "string" },
-      dataset_version: { type: "string" },
-      dataset_updated_at: { type: "string" },
-      hints: { type: "array", items: { type: "object" } },
-    }),
+    pagination: shapeOf(Pagination),
+    meta: shapeOf(Meta),
     rest: { type: ["string", "null"], description: "How to get the rest." },
-  });
+  };
+  return { type: "object", properties, required: Object.keys(properties) };
 }
 
 interface JsonSchema {
   type?: string | readonly string[];
   properties?: Readonly<Record<string, JsonSchema>>;
+  required?: readonly string[];
   items?: JsonSchema;
 }
 
-function shapeOf({ properties = {} }: JsonSchema): object {
+function shapeOf(schema: TSchema): object {
+  const { properties = {}, required } = schema as unknown as JsonSchema;
   return {
     type: "object",
+    required,
     properties: Object.fromEntries(
       Object.entries(properties).map(([name, { type, items }]) => [
         name,

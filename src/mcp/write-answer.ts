@@ -1,6 +1,6 @@
 /** Writes the records of a tool's answer, whole or in brief: as many as fit, and how to get the rest. */
-import { type Hint } from "#operations/hints.ts";
-import { metaOf, paginationOf, recordText } from "#operations/page.ts";
+import type { Hint } from "#operations/envelope.ts";
+import { embedsTooFew, metaOf, paginationOf, recordText } from "#operations/page.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
 
@@ -92,7 +92,9 @@ export function writeAnswer(
     }
     break;
   }
-  if (kind === "gp" && detail === "full") page.hints.push(...embeddedHint(page.texts));
+  const shown = positions.slice(0, page.texts.length);
+  if (kind === "gp" && detail === "full" && embedsTooFew(parts, shown))
+    page.hints.push(embeddedHint);
   return endPage(parts, found, page, tool);
 }
 
@@ -221,30 +223,14 @@ function cutHint({ id }: { id: string }, kind: RecordKind): ToolHint {
   };
 }
 
-/** Returns the hint about cut lists in a GP, as over HTTP but with the names of the tools. */
-function embeddedHint(records: readonly string[]): ToolHint[] {
-  const isCut = records.some((text) => {
-    const { principals = [], signals = [], ...totals } = JSON.parse(text) as EmbeddedLists;
-    return totals.principals_total > principals.length || totals.signals_total > signals.length;
-  });
-  if (!isCut) return [];
-  return [
-    {
-      code: "embedded_list_cut",
-      parameter: null,
-      message:
-        "A GP has more principals or signals than are embedded; fetch_principals and fetch_signals with its id as gp_name list them all.",
-      suggestions: [],
-    },
-  ];
-}
-
-interface EmbeddedLists {
-  principals?: unknown[];
-  principals_total: number;
-  signals?: unknown[];
-  signals_total: number;
-}
+/** Hint about cut lists in a GP, as over HTTP but with the names of the tools. */
+const embeddedHint: ToolHint = {
+  code: "embedded_list_cut",
+  parameter: null,
+  message:
+    "A GP has more principals or signals than are embedded; fetch_principals and fetch_signals with its id as gp_name list them all.",
+  suggestions: [],
+};
 
 function fittingHints(hints: readonly ToolHint[]): ToolHint[] {
   let left = hintBytesMax;

@@ -73,15 +73,9 @@ export function openFilesMax(): number | null {
   }
 }
 
-interface EventLoopMetrics {
-  /** Metrics. Reading the last one starts a new measuring period. */
-  metrics: readonly Metric[];
-  close(): void;
-}
-
 const resolutionMilliseconds = 20;
 
-export function openEventLoopMetrics(): EventLoopMetrics {
+export function openEventLoopMetrics() {
   const delays = monitorEventLoopDelay({ resolution: resolutionMilliseconds });
   delays.enable();
   // The measure is the time between two samples, which includes the sampling interval.
@@ -89,6 +83,7 @@ export function openEventLoopMetrics(): EventLoopMetrics {
     delays.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - resolutionMilliseconds / 1e3);
   const since = "of the event loop since the metrics were last read";
   return {
+    /** Metrics. Reading the last one starts a new measuring period. */
     metrics: [
       gauge("nodejs_eventloop_lag_p50_seconds", `Median delay ${since}`, () =>
         seconds(delays.percentile(50)),

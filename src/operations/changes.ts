@@ -3,12 +3,11 @@ import { recordKinds } from "#records/kinds.ts";
 import { oneOf, orNull, text, time, whole } from "#records/fields.ts";
 import { changeKinds, type Publication, type StoredStep } from "#records/publication.ts";
 import { type Static, Type } from "#records/schema.ts";
-import { type ParameterFault, Problem } from "#problems.ts";
+import { type ParameterFault, Problem, unavailable } from "#problems.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { invalidParameters, readQuery } from "./parameters.ts";
 import type { Operation, Query } from "./operation.ts";
-import { type Meta, metaOf, paginationOf } from "./page.ts";
-import type { Pagination } from "./pagination.ts";
+import { metaOf, paginationOf } from "./page.ts";
 
 export const changesPath = "/changes";
 export const changesSummary = "The publications of datasets, and the changes of each.";
@@ -30,13 +29,11 @@ const Counts = Type.Object(
   { description: "Changes by kind of record." },
 );
 
-const version = (description: string) => text(description);
-
 /** Entry of the list, for the reference. */
 export const PublishedChange = Type.Object({
-  version: version("The dataset that was served from then on."),
+  version: text("The dataset that was served from then on."),
   published_at: time("When it was published."),
-  from: orNull(version("The dataset that was served before; `null` for the first one known.")),
+  from: orNull(text("The dataset that was served before; `null` for the first one known.")),
   hash: orNull(
     text("Hash of its records, as the guide to changes defines it; `null` while it is unknown."),
   ),
@@ -85,28 +82,16 @@ const entryOf = ({ version, published_at, from, hash, step }: Publication): Publ
   counts: step?.counts ?? null,
 });
 
-/** Returns the parameters of a path with only `limit` and `offset`. */
-const takesPages = (path: string): Pick<Operation, "filters"> & { path: string } => ({
-  path,
-  filters: {},
-});
-
 /** Reads the query of the list. @throws Problem as `readQuery` does. */
 export const readListQuery = (queryText: string, pageSizeMax: number, all: readonly Operation[]) =>
-  readQuery(takesPages(changesPath), queryText, pageSizeMax, all);
-
-interface PublicationPage {
-  data: readonly PublishedChange[];
-  pagination: Pagination;
-  meta: Meta;
-}
+  readQuery({ path: changesPath, filters: {} }, queryText, pageSizeMax, all);
 
 /** @param publications oldest first. */
 export function publicationPage(
   publications: readonly Publication[],
   parts: DatasetParts,
   query: Query,
-): PublicationPage {
+) {
   const { limit, offset } = query;
   const data = publications
     .toReversed()
@@ -161,13 +146,9 @@ export function findStep(
   const path = `${changesPath}/${name}`;
   if (publication === undefined) throw noSuchStep(kept, from, operations);
   const step = source.openStep(from!, to!);
-  if (step === null)
-    throw new Problem("unavailable", "This server does not have this step yet.", {
-      reason: "starting",
-      retry_after: 5,
-    });
+  if (step === null) throw unavailable("starting", "This server does not have this step yet.", 5);
   const most = changesOfRequest * greatestRequest;
-  const { limit, offset } = readQuery(takesPages(path), queryText, most, operations, Infinity);
+  const { limit, offset } = readQuery({ path, filters: {} }, queryText, most, operations, Infinity);
   const sent = Math.max(0, Math.min(limit, step.changes - offset));
   if (sent > most) throw tooMany(path, sent, most);
   return {

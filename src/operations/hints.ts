@@ -2,23 +2,8 @@
 import { echo } from "#problems.ts";
 import type { Miss } from "#search/facet-index.ts";
 import type { ReadModel, Selection } from "#search/read-model.ts";
+import type { Hint } from "./envelope.ts";
 import type { Query } from "./operation.ts";
-
-/** Closed list of `meta.hints[].code`. */
-export const hintCodes = [
-  "no_match",
-  "unknown_value",
-  "no_searchable_character",
-  "past_the_end",
-  "embedded_list_cut",
-] as const;
-
-export interface Hint {
-  code: (typeof hintCodes)[number];
-  parameter: string | null;
-  message: string;
-  suggestions: string[];
-}
 
 /**
  * Returns the hints for a selection.

@@ -1,12 +1,12 @@
 /** Writes the page of every operation from finished JSON: `data`, `pagination` and `meta`, or only records, one a line. */
-import type { RecordKind } from "#records/kinds.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { documentCount } from "#search/documents.ts";
 import { bufferOver } from "#search/packed-texts.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
-import { type Hint, hintsFor } from "./hints.ts";
+import type { Hint, Meta, Pagination } from "./envelope.ts";
+import { hintsFor } from "./hints.ts";
 import type { Operation, Query } from "./operation.ts";
-import type { Pagination } from "./pagination.ts";
 import { apiVersion } from "./versions.ts";
 
 export interface Page {
@@ -25,7 +25,7 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
   writeRecords(body, model.parts, operation.kind, positions, comma);
   const returned = positions.length;
   const pagination = paginationOf(query, returned, total);
-  const hints = hintsFor(model, query, selection, isOfGps && isCut(model.parts, positions));
+  const hints = hintsFor(model, query, selection, isOfGps && embedsTooFew(model.parts, positions));
   const meta = metaOf(model.parts, hints);
   body.text(`],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`);
   return { body: body.finish(), total, returned };
@@ -42,15 +42,7 @@ export function paginationOf(
   return { limit, offset, returned, total, has_more, next_offset };
 }
 
-/** Facts in every answer about the dataset it was made from. */
-export interface Meta {
-  api_version: string;
-  dataset_version: string;
-  dataset_updated_at: string;
-  hints: readonly Hint[];
-}
-
-export const metaOf = ({ version, updatedAt }: DatasetParts, hints: readonly Hint[]): Meta => ({
+export const metaOf = ({ version, updatedAt }: DatasetParts, hints: Hint[]): Meta => ({
   api_version: apiVersion,
   dataset_version: version,
   dataset_updated_at: updatedAt,
@@ -74,12 +66,11 @@ export function answerLines(operation: Operation, model: ReadModel, query: Query
 }
 
 /** Counts the records of each kind in a dataset. */
-export const recordCounts = ({ parts: { documents } }: ReadModel) => ({
-  gp: documentCount(documents.gp),
-  principal: documentCount(documents.principal),
-  signal: documentCount(documents.signal),
-  project: documentCount(documents.project),
-});
+export const recordCounts = ({ parts: { documents } }: ReadModel) =>
+  Object.fromEntries(recordKinds.map((kind) => [kind, documentCount(documents[kind])])) as Record<
+    RecordKind,
+    number
+  >;
 
 /** Most records of one kind that a GP embeds. */
 export const embeddedMax = 100;
@@ -144,25 +135,11 @@ function writeList(
 }
 
 /** Reports whether one of the GPs has more principals or signals than it embeds. */
-const isCut = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =>
+export const embedsTooFew = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =>
   embeddedLists.some(({ kind }) => {
     const { starts } = recordsOfGp[kind];
     return gps.some((gp) => starts[gp + 1]! - starts[gp]! > embeddedMax);
   });
-
-/** Writer of a body from stored documents and a little text. */
-interface BodyWriter {
-  text(text: string): void;
-  byte(byte: number): void;
-  /** Adds a few bytes one by one, ten times as fast as text. */
-  bytes(bytes: Uint8Array): void;
-  /** Adds a whole number, in decimal digits. */
-  number(value: number): void;
-  /** Copies `length` bytes of the documents. */
-  copy(from: number, length: number): void;
-  /** Returns the body. It is a slice of a shared block: copy it to keep it for long. */
-  finish(): Buffer;
-}
 
 /**
  * Size of a block: 256 KiB. Bodies are allocated in it one after another, as a buffer for each would trigger a garbage
@@ -191,32 +168,41 @@ function enlarge(bytes: number): void {
   end = begun.length;
 }
 
-// One writer serves all bodies: V8 inlines it into its callers only if it is always the same.
-const writer: BodyWriter = {
-  text(text) {
+type BodyWriter = typeof writer;
+
+/**
+ * Writer of a body from stored documents and a little text. One serves all bodies: V8 inlines it into its callers only if
+ * it is always the same.
+ */
+const writer = {
+  text(text: string): void {
     if (end + text.length * 3 > block.length) enlarge(text.length * 3);
     end += block.write(text, end);
   },
-  byte(byte) {
+  byte(byte: number): void {
     if (end === block.length) enlarge(1);
     block[end++] = byte;
   },
-  bytes(bytes) {
+  /** Adds a few bytes one by one, ten times as fast as text. */
+  bytes(bytes: Uint8Array): void {
     if (end + bytes.length > block.length) enlarge(bytes.length);
     const [target, at] = [block, end];
     for (let i = 0; i < bytes.length; i++) target[at + i] = bytes[i]!;
     end += bytes.length;
   },
-  number(value) {
+  /** Adds a whole number, in decimal digits. */
+  number(value: number): void {
     if (value >= 10) writer.number(Math.floor(value / 10));
     writer.byte(0x30 + (value % 10));
   },
-  copy(from, length) {
+  /** Copies `length` bytes of the documents. */
+  copy(from: number, length: number): void {
     if (end + length > block.length) enlarge(length);
     source.copy(block, end, from, from + length);
     end += length;
   },
-  finish() {
+  /** Returns the body. It is a slice of a shared block: copy it to keep it for long. */
+  finish(): Buffer {
     const body = block.subarray(start, end);
     start = end;
     source = block;

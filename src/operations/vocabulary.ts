@@ -5,7 +5,8 @@ import { type Static, Type } from "#records/schema.ts";
 import { valueLists } from "#records/value-lists.ts";
 import { type DatasetParts, type FacetName, facetNames } from "#search/dataset-parts.ts";
 import { listFacetValues } from "#search/facet-values.ts";
-import { type Meta, metaOf } from "./page.ts";
+import type { Meta } from "./envelope.ts";
+import { metaOf } from "./page.ts";
 
 const CountedValue = Type.Object({
   value: text("The value, as a query asks for it."),

@@ -1,5 +1,5 @@
 /** The page at `/docs`: the reference, generated from the operations, records and errors. */
-import { type Hint, hintCodes } from "#operations/hints.ts";
+import { type Hint, hintCodes } from "#operations/envelope.ts";
 import { operations } from "#operations/index.ts";
 import { parameterBounds, repeatableFilters } from "#operations/operation.ts";
 import { apiVersion } from "#operations/versions.ts";

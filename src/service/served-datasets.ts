@@ -11,19 +11,6 @@ import { recordCounts } from "#operations/page.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { GateMemory } from "#store/postgres.ts";
 
-interface ServedDatasets {
-  /** Settles once the current dataset is served or has failed to load. */
-  look(): Promise<void>;
-  /** Returns the version that should be served, or null if there is none or it cannot be read. */
-  wanted(): string | null;
-  /** Reports whether that version is served. */
-  isWantedServed(): boolean;
-  /** Returns the seconds since that was last known of the shared datasets, or null without a database. */
-  behindSeconds(): number | null;
-  metrics: readonly Metric[];
-  close(): Promise<void>;
-}
-
 interface ServedDatasetsOrder {
   folder: string;
   /** Load of the current dataset, if it has already begun. */
@@ -44,26 +31,24 @@ interface ServedDatasetsOrder {
   log: Logger;
 }
 
-export async function openServedDatasets(order: ServedDatasetsOrder): Promise<ServedDatasets> {
+export async function openServedDatasets(order: ServedDatasetsOrder) {
   const { ahead, database, fetchesPinned, program, onModel, now, log } = order;
   const catalogue = openCatalogue(order.folder);
   let shared: SharedDatasetsLink | null = null;
-  const { metrics, loaded, failed } = openDatasetMetrics(
-    () => follower.model(),
-    () => currentOf(catalogue)?.published_at ?? null,
-  );
+  let loadedSeconds: number | null = null;
+  let failures = 0;
   const follower: Follower = followCurrent({
     catalogue,
     ahead,
     onModel(model, from) {
       onModel(model, from);
-      loaded(now());
+      loadedSeconds = now() / 1000;
       const { version } = model.parts;
       shared?.noteServed(version);
       log.info({ dataset: version }, "dataset is served");
     },
     onFault(fault) {
-      failed();
+      failures++;
       log.error({ err: fault }, "dataset cannot be served");
       const version = currentOrNull(catalogue);
       if (version !== null) shared?.mend(version);
@@ -89,11 +74,31 @@ export async function openServedDatasets(order: ServedDatasetsOrder): Promise<Se
   }
   return {
     look: follower.look,
+    /** Returns the version that should be served, or null if there is none or it cannot be read. */
     wanted: () => shared?.wanted() ?? currentOrNull(catalogue),
+    /** Reports whether that version is served. */
     isWantedServed: () =>
       follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
+    /** Returns the seconds since that was last known of the shared datasets, or null without a database. */
     behindSeconds: () => shared?.behindSeconds() ?? null,
-    metrics,
+    metrics: [
+      ...servedMetrics(follower.model),
+      gauge(
+        "gp_records_dataset_published_timestamp_seconds",
+        "When an import, a publication or a roll-back last named a current dataset, since 1970",
+        () => secondsOf(currentOf(catalogue)?.published_at),
+      ),
+      gauge(
+        "gp_records_dataset_loaded_timestamp_seconds",
+        "When this server took over the dataset it serves, since 1970",
+        () => loadedSeconds,
+      ),
+      counter(
+        "gp_records_dataset_load_failures_total",
+        "Published datasets that could not be served",
+        () => failures,
+      ),
+    ],
     async close() {
       await Promise.all([follower.close(), shared?.close()]);
     },
@@ -109,71 +114,34 @@ function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   }
 }
 
-/** Metrics of the served dataset: its version, age and size, and failures to load one. */
-interface DatasetMetrics {
-  metrics: readonly Metric[];
-  loaded(nowMilliseconds: number): void;
-  failed(): void;
-}
+const secondsOf = (time: string | null | undefined) =>
+  time === undefined || time === null ? null : Date.parse(time) / 1000;
 
-/**
- * @param served returns null while there is none.
- * @param published returns when the folder's current dataset was published, or null if there is none or it cannot be read.
- */
-function openDatasetMetrics(
-  served: () => ReadModel | null,
-  published: () => string | null,
-): DatasetMetrics {
-  let loadedSeconds: number | null = null;
-  let failures = 0;
-  const seconds = (time: string | undefined | null) =>
-    time === undefined || time === null ? null : Date.parse(time) / 1000;
-  return {
-    metrics: [
-      {
-        name: "gp_records_dataset_info",
-        type: "gauge",
-        help: "Always 1; the label names the served dataset",
-        *samples() {
-          const model = served();
-          if (model !== null) yield { labels: { version: model.parts.version }, value: 1 };
-        },
-      },
-      {
-        name: "gp_records_dataset_records",
-        type: "gauge",
-        help: "Served records, by kind",
-        *samples() {
-          const model = served();
-          if (model === null) return;
-          for (const [kind, value] of Object.entries(recordCounts(model)))
-            yield { labels: { kind }, value };
-        },
-      },
-      gauge(
-        "gp_records_dataset_updated_timestamp_seconds",
-        "When the served dataset was built, since 1970",
-        () => seconds(served()?.parts.updatedAt),
-      ),
-      gauge(
-        "gp_records_dataset_published_timestamp_seconds",
-        "When an import, a publication or a roll-back last named a current dataset, since 1970",
-        () => seconds(published()),
-      ),
-      gauge(
-        "gp_records_dataset_loaded_timestamp_seconds",
-        "When this server took over the dataset it serves, since 1970",
-        () => loadedSeconds,
-      ),
-      counter(
-        "gp_records_dataset_load_failures_total",
-        "Published datasets that could not be served",
-        () => failures,
-      ),
-    ],
-    loaded(nowMilliseconds) {
-      loadedSeconds = nowMilliseconds / 1000;
+/** Returns the metrics of the served dataset: its version, age and size. @param served returns null while there is none. */
+const servedMetrics = (served: () => ReadModel | null): Metric[] => [
+  {
+    name: "gp_records_dataset_info",
+    type: "gauge",
+    help: "Always 1; the label names the served dataset",
+    *samples() {
+      const model = served();
+      if (model !== null) yield { labels: { version: model.parts.version }, value: 1 };
     },
-    failed: () => void failures++,
-  };
-}
+  },
+  {
+    name: "gp_records_dataset_records",
+    type: "gauge",
+    help: "Served records, by kind",
+    *samples() {
+      const model = served();
+      if (model === null) return;
+      for (const [kind, value] of Object.entries(recordCounts(model)))
+        yield { labels: { kind }, value };
+    },
+  },
+  gauge(
+    "gp_records_dataset_updated_timestamp_seconds",
+    "When the served dataset was built, since 1970",
+    () => secondsOf(served()?.parts.updatedAt),
+  ),
+];

@@ -1,45 +1,34 @@
 /** Opens everything that records usage: what gathers it, the writer that it is sent to, and the count of what was lost. */
-import { type KeyUse, openKeyUse, openRecorder, type Recorder } from "./recording.ts";
-import type { Retention } from "./retention.ts";
-import { openWriter, type Writer, type WriterOptions } from "./writer.ts";
+import { openKeyUse, openRecorder } from "./recording.ts";
+import { openWriter, type WriterOptions } from "./writer.ts";
 
-export interface Recording {
-  noteKeyUse: KeyUse["note"];
-  record: Recorder["record"];
-  /** Returns the number of requests whose record was lost since the process started. */
-  lostCount(): number;
-  /** Returns the size of all batches on their way to the disk or the database. */
-  waiting: Writer["waiting"];
-  /** Maximum size of waiting batches in bytes; beyond it the oldest are dropped. */
-  waitingBytesMax: number;
-  /** Resolves when everything is written, or was tried a last time. */
-  close(): Promise<void>;
-}
+export type Recording = ReturnType<typeof openRecording>;
 
-interface RecordingOrder {
-  dataDir: string;
-  /** PostgreSQL to write to, as in `WriterSetting`; null for a file in `dataDir`. */
-  database: NonNullable<WriterOptions["database"]> | null;
-  retention: Retention;
+interface RecordingOrder extends Omit<WriterOptions, "onLoss"> {
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Called once when writing begins to fail, and once, with null, when it works again. */
-  onFault: (fault: Error | null) => void;
-  /** Called with the number of lost records, once when the loss begins and once when it is over. */
+  /** Called with the first lost requests when a loss begins, and with all of them and `isOver` at its end. */
   onLoss: (requests: number, isOver: boolean) => void;
-  /** Wait for a locked file, as in `WriterOptions`. */
-  busyMilliseconds?: number;
 }
 
-export function openRecording(order: RecordingOrder): Recording {
+export function openRecording(order: RecordingOrder) {
   const { now, onFault, onLoss, ...ofWriter } = order;
-  const lost = openLostRequests(onLoss);
+  let lost = 0;
+  let lostSinceBegun = 0;
+  const endLoss = () => {
+    if (lostSinceBegun > 0) onLoss(lostSinceBegun, true);
+    lostSinceBegun = 0;
+  };
   const writer = openWriter({
     ...ofWriter,
-    onLoss: lost.lose,
+    onLoss(requests) {
+      if (lostSinceBegun === 0) onLoss(requests, false);
+      lost += requests;
+      lostSinceBegun += requests;
+    },
     onFault(fault) {
       onFault(fault);
-      if (fault === null) lost.end();
+      if (fault === null) endLoss();
     },
   });
   const keyUse = openKeyUse({ writer });
@@ -47,41 +36,16 @@ export function openRecording(order: RecordingOrder): Recording {
   return {
     noteKeyUse: keyUse.note,
     record,
-    lostCount: lost.count,
+    /** Returns the number of requests whose record was lost since the process started. */
+    lostCount: () => lost,
     waiting: writer.waiting,
     waitingBytesMax: writer.bytesMax,
+    /** Resolves when everything is written, or was tried a last time. */
     async close() {
       keyUse.close();
       close();
       await writer.close();
-      lost.end();
-    },
-  };
-}
-
-interface LostRequests {
-  /** Returns the requests lost since the process started. */
-  count(): number;
-  lose(requests: number): void;
-  /** Ends a loss, and reports all requests lost since it began. */
-  end(): void;
-}
-
-/** @param tell called with the first lost requests when a loss begins, and with all of them and `isOver` at its end. */
-function openLostRequests(tell: (requests: number, isOver: boolean) => void): LostRequests {
-  let all = 0;
-  let sinceBegun = 0;
-  return {
-    count: () => all,
-    lose(requests) {
-      all += requests;
-      const hasBegun = sinceBegun > 0;
-      sinceBegun += requests;
-      if (!hasBegun) tell(requests, false);
-    },
-    end() {
-      if (sinceBegun > 0) tell(sinceBegun, true);
-      sinceBegun = 0;
+      endLoss();
     },
   };
 }

@@ -43,23 +43,15 @@ interface BatchWriter {
   write(batch: Batch): void;
 }
 
-/** Notes of the time and network of each key's last use, at most one a minute for each key. */
-export interface KeyUse {
-  /**
-   * Notes the use of a key. Takes one look-up unless the key's minute is over; never waits. `now` is ms since 1970.
-   * @param networkOf returns the network of the request; called only if it is written.
-   */
-  note(keyId: string, now: number, networkOf?: () => string): void;
-  /** Sends the rest to the writer. */
-  close(): void;
-}
-
 const noteEveryMilliseconds = minuteMilliseconds;
 /** Time between two batches to the writer, in ms. */
 const gatherMilliseconds = 1000;
 
-/** @param writer writer that `close` leaves open, because others may share it. */
-export function openKeyUse({ writer }: { writer: BatchWriter }): KeyUse {
+/**
+ * Notes the time and network of each key's last use, at most once a minute for each key.
+ * @param writer writer that `close` leaves open, because others may share it.
+ */
+export function openKeyUse({ writer }: { writer: BatchWriter }) {
   // Bounded by the number of keys, because only verified keys are noted.
   const notedAt = new Map<string, number>();
   const gathered = new Map<string, KeyUseTable>();
@@ -75,7 +67,11 @@ export function openKeyUse({ writer }: { writer: BatchWriter }): KeyUse {
   };
 
   return {
-    note(keyId, now, networkOf) {
+    /**
+     * Notes the use of a key. Takes one look-up unless the key's minute is over; never waits. `now` is ms since 1970.
+     * @param networkOf returns the network of the request; called only if it is written.
+     */
+    note(keyId: string, now: number, networkOf?: () => string): void {
       const before = notedAt.get(keyId);
       // A clock that was set back must not keep a key silent until it catches up.
       if (before !== undefined && now >= before && now - before < noteEveryMilliseconds) return;
@@ -87,6 +83,7 @@ export function openKeyUse({ writer }: { writer: BatchWriter }): KeyUse {
       });
       timer ??= setTimeout(send, gatherMilliseconds).unref();
     },
+    /** Sends the rest to the writer. */
     close: send,
   };
 }
@@ -112,28 +109,15 @@ export async function readLastUse(
   );
 }
 
-/** Recorder of counted requests, which sends them to the writer once a second. */
-export interface Recorder {
-  /** Records a request in well under 1 µs. Never waits and never throws. */
-  record(request: AnsweredRequest): void;
-  /** Sends the rest to the writer. */
-  close(): void;
-}
-
 /** Time without requests after which an empty batch is sent: the writer removes old records only after a batch. */
 const idleMilliseconds = hourMilliseconds;
 
 /**
+ * Records counted requests, and sends them to the writer once a second.
  * @param writer writer that `close` leaves open, because others may share it.
  * @param now returns the ms since 1970.
  */
-export function openRecorder({
-  writer,
-  now,
-}: {
-  writer: BatchWriter;
-  now: () => number;
-}): Recorder {
+export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => number }) {
   // Created with the first request, because it takes 1 MiB.
   let draft: ReturnType<typeof openChunkDraft> | undefined;
   let isGathering = false;
@@ -153,7 +137,8 @@ export function openRecorder({
     wait(gatherMilliseconds);
   };
   return {
-    record(request) {
+    /** Records a request in well under 1 µs. Never waits and never throws. */
+    record(request: AnsweredRequest): void {
       draft ??= openChunkDraft();
       const at = now();
       if (!draft.add(at, request)) {
@@ -162,6 +147,7 @@ export function openRecorder({
       }
       if (!isGathering) gather();
     },
+    /** Sends the rest to the writer. */
     close() {
       if (isGathering) send();
       clearTimeout(timer);
@@ -197,13 +183,6 @@ export interface RequestChunk {
   count: number;
 }
 
-/** A chunk in the making. It is reused, because `take` returns a copy. */
-interface ChunkDraft {
-  /** Adds a request. Returns false if the draft is full. */
-  add(at: number, request: AnsweredRequest): boolean;
-  take(): RequestChunk;
-}
-
 const requestIdLengthMax = 64;
 const queryLengthMax = 500;
 
@@ -228,7 +207,8 @@ const requestBytesMax = place.texts + requestIdLengthMax + 2 * queryLengthMax;
 /** Size of a draft, enough for 15,000 requests of about 65 bytes. */
 const draftBytes = 1024 * 1024;
 
-export function openChunkDraft(size = draftBytes): ChunkDraft {
+/** Opens a chunk in the making. It is reused, because `take` returns a copy. */
+export function openChunkDraft(size = draftBytes) {
   const view = new DataView(new ArrayBuffer(size));
   const text = Buffer.from(view.buffer);
   const places = new Map<string, number>();
@@ -244,7 +224,8 @@ export function openChunkDraft(size = draftBytes): ChunkDraft {
     return words.push(word) - 1;
   };
   return {
-    add(at, request) {
+    /** Adds a request. Returns false if the draft is full. */
+    add(at: number, request: AnsweredRequest): boolean {
       const start = used;
       if (start + requestBytesMax > size) return false;
       const { requestId, query } = request;
@@ -270,7 +251,7 @@ export function openChunkDraft(size = draftBytes): ChunkDraft {
       count++;
       return true;
     },
-    take() {
+    take(): RequestChunk {
       const chunk = { bytes: view.buffer.slice(0, used), words, count };
       places.clear();
       words = [""];

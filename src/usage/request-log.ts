@@ -1,4 +1,4 @@
-/** Reads the request log of an account, newest first and page by page, and finds requests by id. */
+/** Reads the request log, newest first and page by page. */
 import { type RawBuilder, sql } from "kysely";
 import type { Column } from "#csv.ts";
 import type { UsageStore } from "#store/stores.ts";
@@ -37,7 +37,8 @@ export interface RequestFilter {
 }
 
 interface PageOrder {
-  account: number;
+  /** Number of the account; all accounts if left out, which reads the whole log. */
+  account?: number | undefined;
   filter?: RequestFilter;
   limit: number;
   /** `next` of the previous page; any other text means the first page. */
@@ -50,9 +51,11 @@ interface RequestPage {
   next: string | null;
 }
 
+/** Returns a page of requests. A client may give many the same id. */
 export async function readRequests(usage: UsageStore, order: PageOrder): Promise<RequestPage> {
   const { account, filter = {}, limit, after } = order;
-  const wanted = [sql`request.account = ${account}`, ...conditionsOf(filter)];
+  const wanted = conditionsOf(filter);
+  if (account !== undefined) wanted.push(sql`request.account = ${account}`);
   const place = after === undefined ? undefined : readPlace(after);
   if (place !== undefined)
     wanted.push(sql`(request.at, request.number) < (${place.at}, ${place.number})`);
@@ -81,23 +84,6 @@ export async function* requestsInPages(
   }
 }
 
-interface FindOrder {
-  /** Number of the account; all accounts if left out. */
-  account?: number | undefined;
-  filter: RequestFilter & { requestId: string };
-  limit: number;
-}
-
-/** Finds requests, newest first: a client may give many the same id. Reads the whole log if no account is given. */
-export async function findRequests(
-  usage: UsageStore,
-  { account, filter, limit }: FindOrder,
-): Promise<LoggedRequest[]> {
-  const isOwn = account === undefined ? [] : [sql`request.account = ${account}`];
-  const found = await newestOf(usage, [...isOwn, ...conditionsOf(filter)], limit);
-  return found.map(requestOf);
-}
-
 type Condition = RawBuilder<unknown>;
 
 function conditionsOf(filter: RequestFilter): Condition[] {
@@ -118,19 +104,12 @@ function conditionsOf(filter: RequestFilter): Condition[] {
 
 const numberOf = (word: string) => sql`(select number from word where word = ${word})`;
 
-interface Row {
+interface Row extends Omit<AnsweredRequest, "milliseconds" | "requestId"> {
   number: number;
+  /** Milliseconds since 1970. */
   at: number;
-  account: number;
-  key: string;
-  operation: string;
-  status: number;
   hundredths: number;
-  bytes: number;
-  dataset: string | null;
-  problem: string | null;
   id: Uint8Array;
-  query: string | null;
 }
 
 async function newestOf(
@@ -157,16 +136,12 @@ function readPlace(text: string): { at: number; number: number } | undefined {
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };
 }
 
-const requestOf = (row: Row): LoggedRequest => ({
-  at: new Date(row.at).toISOString(),
-  account: row.account,
-  key: row.key,
-  operation: row.operation,
-  status: row.status,
-  milliseconds: row.hundredths / 100,
-  bytes: row.bytes,
-  dataset: row.dataset,
-  problem: row.problem,
-  requestId: readRequestId(row.id),
-  query: row.query,
-});
+function requestOf(row: Row): LoggedRequest {
+  const { number: _, at, hundredths, id, ...others } = row;
+  return {
+    ...others,
+    at: new Date(at).toISOString(),
+    milliseconds: hundredths / 100,
+    requestId: readRequestId(id),
+  };
+}

@@ -86,22 +86,12 @@ export async function readBars(
 }
 
 /** Returns the totals of each key, most requests first. */
-export async function readTotalsByKey(
-  usage: UsageStore,
-  span: Span,
-): Promise<{ key: string; totals: Totals }[]> {
-  const found = gathered(await sumsBy(usage, span, "key"));
-  return found.map(([key, totals]) => ({ key, totals }));
-}
+export const readTotalsByKey = async (usage: UsageStore, span: Span) =>
+  (await totalsBy(usage, span, "key")).map(([key, totals]) => ({ key, totals }));
 
 /** Returns the totals of each operation, most requests first. */
-export async function readTotalsByOperation(
-  usage: UsageStore,
-  span: Span,
-): Promise<{ operation: string; totals: Totals }[]> {
-  const found = gathered(await sumsBy(usage, span, "operation"));
-  return found.map(([operation, totals]) => ({ operation, totals }));
-}
+export const readTotalsByOperation = async (usage: UsageStore, span: Span) =>
+  (await totalsBy(usage, span, "operation")).map(([operation, totals]) => ({ operation, totals }));
 
 /** Returns the requests since midnight by key id, without keys that sent none. @param now ms since 1970. */
 export async function readRequestsToday(
@@ -114,13 +104,14 @@ export async function readRequestsToday(
   return new Map(found.map(({ key, totals }) => [key, totals.requests]));
 }
 
-function gathered(rows: readonly PartSums[]): [string, Totals][] {
+async function totalsBy(
+  usage: UsageStore,
+  span: Span,
+  by: "key" | "operation",
+): Promise<[string, Totals][]> {
   const byPart = new Map<string, Totals>();
-  for (const { part, ...sums } of rows) {
-    const totals = byPart.get(part) ?? emptyTotals();
-    byPart.set(part, totals);
-    addTo(totals, sums);
-  }
+  for (const { part, ...sums } of await sumsBy(usage, span, by))
+    addTo(byPart.getOrInsertComputed(part, emptyTotals), sums);
   return [...byPart].toSorted(([, one], [, other]) => other.requests - one.requests);
 }
 
@@ -133,14 +124,12 @@ export interface Span {
   until: number;
 }
 
-type PartSums = StatusSums & { part: string };
-
 /** Returns a row for each part and status. */
 async function sumsBy(
   usage: UsageStore,
   { account, since, until }: Span,
   by: "hour" | "day" | "key" | "operation",
-): Promise<PartSums[]> {
+): Promise<(StatusSums & { part: string })[]> {
   const span = { from: hourOf(since), to: hourAfter(until) };
   const rows = await readSums(usage, { by: [by], account, ...span });
   return rows.map((row) => ({ ...row, part: row[by] }));
@@ -180,7 +169,7 @@ const parts: Readonly<Record<keyof SumParts, RawBuilder<unknown>>> = {
   operation: sql.ref("operation"),
 };
 
-/** Returns a row for each status and each value of the parts. */
+/** Returns a row for each value of the parts and each status, in that order. Names compare by their bytes. */
 export async function readSums<Part extends keyof SumParts>(
   { database }: UsageStore,
   { by, account, from, to }: SumsOrder<Part>,
@@ -191,7 +180,7 @@ export async function readSums<Part extends keyof SumParts>(
   const { rows } = await sql<StatusSums & Pick<SumParts, Part>>`
     select ${sql.join(names, sql` `)} status, sum(requests) as requests, sum(bytes) as bytes, sum(milliseconds) as milliseconds
     from usage_hour where hour >= ${from} and hour < ${to} ${isOwn}
-    group by ${sql.join(groups)}`.execute(database);
+    group by ${sql.join(groups)} order by ${sql.join(groups)}`.execute(database);
   return rows;
 }
 
@@ -216,47 +205,21 @@ interface ExportOrder {
   account?: number | undefined;
 }
 
-/** Sums with the parts that were asked for. */
-interface ExportRow extends StatusSums {
-  account?: number;
-  operation?: string;
-  key?: string;
-}
-
 /** Returns totals ordered by account, operation and key: one without parts, none without requests. */
 export async function exportMonth(usage: UsageStore, order: ExportOrder): Promise<ExportedUsage[]> {
   const { month, by, account } = order;
   const parts = exportParts.filter((part) => by.includes(part));
-  const rows: ExportRow[] = await readSums(usage, {
+  const rows: (StatusSums & Partial<Pick<SumParts, ExportPart>>)[] = await readSums(usage, {
     by: parts,
     account,
     from: month,
     to: monthAfter(month),
   });
   const found = new Map<string, ExportedUsage>();
-  const only = <Value>(part: ExportPart, value: Value | undefined): Value | null =>
-    by.includes(part) ? value! : null;
-  for (const row of rows) {
-    const account = only("account", row.account);
-    const operation = only("operation", row.operation);
-    const key = only("key", row.key);
+  for (const { account = null, operation = null, key = null, ...sums } of rows) {
     const name = `${account} ${operation} ${key}`;
-    const exported = found.get(name) ?? { account, operation, key, totals: emptyTotals() };
-    found.set(name, exported);
-    addTo(exported.totals, row);
+    const empty = () => ({ account, operation, key, totals: emptyTotals() });
+    addTo(found.getOrInsertComputed(name, empty).totals, sums);
   }
-  return [...found.values()].toSorted(inOrder);
-}
-
-/** Compares numbers of accounts, then bytes of names, like the database. */
-function inOrder(one: ExportedUsage, other: ExportedUsage): number {
-  const names = ({ operation, key }: ExportedUsage) =>
-    [operation ?? "", key ?? ""].map((name) => Buffer.from(name));
-  const [operation, key] = names(one);
-  const [otherOperation, otherKey] = names(other);
-  return (
-    (one.account ?? 0) - (other.account ?? 0) ||
-    Buffer.compare(operation!, otherOperation!) ||
-    Buffer.compare(key!, otherKey!)
-  );
+  return [...found.values()];
 }

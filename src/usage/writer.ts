@@ -6,31 +6,15 @@ import type { Batch, NumberedBatch } from "./recording.ts";
 import type { Retention } from "./retention.ts";
 import type { WriterMessage, WriterReply, WriterSetting } from "./writer-thread.ts";
 
-export interface Writer {
-  /**
-   * Takes a batch and returns at once. A batch that cannot be written is tried again with the next one, after a second, and
-   * at the end. The oldest is dropped if too much waits.
-   */
-  write(batch: Batch): void;
-  /** Returns the size of all batches that are neither written nor lost. */
-  waiting(): Waiting;
-  /** Maximum size of waiting batches. */
-  bytesMax: number;
-  /** Resolves when all batches so far are written, or were tried and kept. */
-  settled(): Promise<void>;
-  /** Tries all kept batches a last time and ends the thread. The thread keeps the process alive until then. */
-  close(): Promise<void>;
-}
+export type Writer = ReturnType<typeof openWriter>;
 
-export interface WriterOptions extends Partial<Pick<WriterSetting, "database">> {
-  dataDir: string;
+export interface WriterOptions
+  extends Pick<WriterSetting, "dataDir">, Partial<Omit<WriterSetting, "dataDir" | "writer">> {
   /** Called once when writing begins to fail, and once, with null, when it works again. */
   onFault: (fault: Error | null) => void;
   /** Called with the number of requests whose record was lost. */
   onLoss?: (requests: number) => void;
-  busyMilliseconds?: number;
-  retention?: Retention;
-  /** Sets `Writer.bytesMax`. */
+  /** Maximum size of waiting batches. */
   keptBytesMax?: number;
 }
 
@@ -42,7 +26,7 @@ const busyDefault = 500;
 const againMilliseconds = 1000;
 
 /** Opens a writer. Its thread starts with the first batch, because it takes as long to load as the server itself. */
-export function openWriter(options: WriterOptions): Writer {
+export function openWriter(options: WriterOptions) {
   const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = busyDefault } = options;
   const { database = null, retention = retentionDefault } = options;
   const { keptBytesMax = keptBytesDefault } = options;
@@ -107,27 +91,29 @@ export function openWriter(options: WriterOptions): Writer {
   };
 
   return {
-    write(batch) {
+    /**
+     * Takes a batch and returns at once. A batch that cannot be written is tried again with the next one, after a second,
+     * and at the end. The oldest is dropped if too much waits.
+     */
+    write(batch: Batch): void {
       if (closing !== null) return lose(requestsOf(batch));
       lose(kept.add(batch));
       hasMore = true;
       start();
     },
+    /** Returns the size of all batches that are neither written nor lost. */
     waiting: kept.waiting,
     bytesMax: keptBytesMax,
+    /** Resolves when all batches so far are written, or were tried and kept. */
     async settled() {
       await working;
     },
+    /** Tries all kept batches a last time and ends the thread. The thread keeps the process alive until then. */
     close: () => (closing ??= closeOnce()),
   };
 }
 
-/** The writer thread as seen from the thread that sends it batches. */
-interface StartedThread {
-  /** Sends one batch at a time. Resolves when it is written, cannot be written, or the thread ended. */
-  write(batch: NumberedBatch): Promise<WriterReply>;
-  close(): Promise<void>;
-}
+type StartedThread = ReturnType<typeof startThread>;
 
 interface ThreadListener {
   /** Called with the fault that ends the thread. */
@@ -138,7 +124,7 @@ interface ThreadListener {
 /** Memory for new objects. The little garbage of each batch would otherwise fill the 32 MB that V8 allows them. */
 const youngGenerationMegabytes = 4;
 
-function startThread(setting: WriterSetting, { onFault, onEnd }: ThreadListener): StartedThread {
+function startThread(setting: WriterSetting, { onFault, onEnd }: ThreadListener) {
   const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
     workerData: setting,
     resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
@@ -154,7 +140,8 @@ function startThread(setting: WriterSetting, { onFault, onEnd }: ThreadListener)
     ended.resolve();
   });
   return {
-    write(batch) {
+    /** Sends one batch at a time. Resolves when it is written, cannot be written, or the thread ended. */
+    write(batch: NumberedBatch): Promise<WriterReply> {
       answered = Promise.withResolvers();
       // The batch is copied, so that a thread that ends takes nothing with it.
       post(batch);
@@ -174,16 +161,6 @@ interface Waiting {
   bytes: number;
 }
 
-/** Batches that wait to be written, within a memory limit; the oldest are dropped first. */
-interface KeptBatches {
-  /** Adds a batch. @returns the number of requests dropped to make room. */
-  add(batch: Batch): number;
-  /** Returns the first batch. It may be written at any moment, so it is not dropped until `done`. */
-  take(): NumberedBatch | undefined;
-  done(isWritten: boolean): void;
-  waiting(): Waiting;
-}
-
 const keyUseBytes = 200;
 
 /** Returns about how much memory a batch takes, in bytes. */
@@ -194,7 +171,8 @@ export const sizeOf = (batch: Batch): number =>
 
 const requestsOf = (batch: Batch): number => (batch.kind === "requests" ? batch.rows.count : 0);
 
-export function openKeptBatches(bytesMax: number): KeptBatches {
+/** Opens the batches that wait to be written, within a memory limit; the oldest are dropped first. */
+export function openKeptBatches(bytesMax: number) {
   const batches: NumberedBatch[] = [];
   let number = 0;
   let bytes = 0;
@@ -205,25 +183,27 @@ export function openKeptBatches(bytesMax: number): KeptBatches {
     return gone!.batch;
   };
   return {
-    add(batch) {
+    /** Adds a batch. Returns the number of requests dropped to make room. */
+    add(batch: Batch): number {
       batches.push({ number: ++number, batch });
       bytes += sizeOf(batch);
       let dropped = 0;
       while (bytes > bytesMax && batches.length > taken) dropped += requestsOf(remove(taken));
       return dropped;
     },
-    take() {
+    /** Returns the first batch. It may be written at any moment, so it is not dropped until `done`. */
+    take(): NumberedBatch | undefined {
       taken = Math.min(1, batches.length);
       return batches[0];
     },
-    done(isWritten) {
+    done(isWritten: boolean) {
       taken = 0;
       if (!isWritten) return;
       const batch = remove(0);
       // Detaching frees the bytes at once. So little garbage is made here that the collector would run megabytes late.
       if (batch.kind === "requests") batch.rows.bytes.transfer(0);
     },
-    waiting: () => ({
+    waiting: (): Waiting => ({
       requests: batches.reduce((sum, { batch }) => sum + requestsOf(batch), 0),
       bytes,
     }),

@@ -105,13 +105,6 @@ function openWords(connection: DatabaseSync) {
   };
 }
 
-/** Requests of a batch, added up by hour, account, key, operation and status. */
-interface HourSums {
-  add(request: ChunkRequest): void;
-  /** Returns the sums in the order of the table's key, so that instances never wait for each other in a circle. */
-  rows(): readonly UsageHourTable[];
-}
-
 interface Sum {
   hour: number;
   account: number;
@@ -123,11 +116,11 @@ interface Sum {
   hundredths: number;
 }
 
-/** @param words words of the chunk. */
-export function openHourSums(words: readonly string[]): HourSums {
+/** Adds up the requests of a batch by hour, account, key, operation and status. @param words words of the chunk. */
+export function openHourSums(words: readonly string[]) {
   const all = new Map<string, Sum>();
   return {
-    add({ at, account, key, operation, status, bytes, hundredths }) {
+    add({ at, account, key, operation, status, bytes, hundredths }: ChunkRequest) {
       const hour = Math.floor(at / hourMilliseconds);
       const name = `${hour} ${account} ${key} ${operation} ${status}`;
       let sum = all.get(name);
@@ -139,7 +132,8 @@ export function openHourSums(words: readonly string[]): HourSums {
       sum.bytes += bytes;
       sum.hundredths += hundredths;
     },
-    rows: () =>
+    /** Returns the sums in the order of the table's key, so that instances never wait for each other in a circle. */
+    rows: (): readonly UsageHourTable[] =>
       [...all.values()]
         .map(({ hour, key, operation, hundredths, ...sum }) => ({
           ...sum,
@@ -161,73 +155,49 @@ const inOrder = (one: UsageHourTable, other: UsageHourTable): number =>
 
 const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
 
-/** Prefix of the service's own request ids. Their 26 letters are packed into 16 bytes; any other id keeps its characters. */
-const prefix = "req_";
-/** Digits of Crockford's base 32, as `http/routes.ts` writes it. */
+/**
+ * Digits of Crockford's base 32, as `http/routes.ts` writes it. The service's own request ids are `req_` and 26 of them,
+ * which are packed into 16 bytes; any other id keeps its characters.
+ */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const timeLength = 10;
-const idLength = prefix.length + timeLength + 16;
-const timeBytes = 6;
+const digits = new Uint8Array(128);
+for (let i = 0; i < alphabet.length; i++) digits[alphabet.charCodeAt(i)] = i;
+const ownId = new RegExp(`^req_[${alphabet}]{26}$`);
+/** Numbers of a packed id: time and two halves of the random part, each with its letters and its bytes. */
+const numbersOfId = [
+  { from: 4, letters: 10, at: 0, bytes: 6 },
+  { from: 14, letters: 8, at: 6, bytes: 5 },
+  { from: 22, letters: 8, at: 11, bytes: 5 },
+] as const;
 const packedBytes = 16;
 /** Lowest character of an id. No packed time begins this high before the year 3084. */
 const firstCharacter = 0x20;
+const timeMax = firstCharacter * 2 ** 40;
 
-const noDigit = 255;
-const digits = new Uint8Array(256).fill(noDigit);
-for (let i = 0; i < alphabet.length; i++) digits[alphabet.charCodeAt(i)] = i;
-
-const packed = new Uint8Array(packedBytes);
+const packed = Buffer.alloc(packedBytes);
 
 /** Returns the bytes of an id of ASCII characters. Bytes of the service's own ids are valid until the next call. */
 export function packRequestId(id: string): Uint8Array {
-  return packOwn(id) ? packed : Buffer.from(id, "latin1");
-}
-
-function packOwn(id: string): boolean {
-  if (id.length !== idLength || !id.startsWith(prefix)) return false;
-  let seen = 0;
-  let at = prefix.length;
-  const next = (count: number): number => {
+  if (!ownId.test(id)) return Buffer.from(id, "latin1");
+  for (const { from, letters, at, bytes } of numbersOfId) {
     let value = 0;
-    for (const end = at + count; at < end; at++) {
-      const digit = digits[id.charCodeAt(at)] ?? noDigit;
-      seen |= digit;
-      value = value * 32 + digit;
-    }
-    return value;
-  };
-  let time = next(timeLength);
-  for (let i = timeBytes - 1; i >= 0; i--) {
-    packed[i] = time;
-    time = Math.floor(time / 256);
+    for (let i = from; i < from + letters; i++) value = value * 32 + digits[id.charCodeAt(i)]!;
+    if (at === 0 && value >= timeMax) return Buffer.from(id, "latin1");
+    packed.writeUIntBE(value, at, bytes);
   }
-  // Eight letters make five bytes.
-  for (let half = timeBytes; half < packedBytes; half += 5) {
-    const high = next(4);
-    const low = next(4);
-    packed[half] = high >>> 12;
-    packed[half + 1] = high >>> 4;
-    packed[half + 2] = ((high & 15) << 4) | (low >>> 16);
-    packed[half + 3] = low >>> 8;
-    packed[half + 4] = low;
-  }
-  return seen < alphabet.length && time === 0 && packed[0]! < firstCharacter;
+  return packed;
 }
 
 /** Returns the id of these bytes. */
-export function readRequestId(bytes: Uint8Array): string {
-  if (bytes.length !== packedBytes || bytes[0]! >= firstCharacter)
-    return Buffer.from(bytes).toString("latin1");
-  let time = 0;
-  for (let i = 0; i < timeBytes; i++) time = time * 256 + bytes[i]!;
-  let text = "";
-  for (let left = time; text.length < timeLength; left = Math.floor(left / 32))
-    text = alphabet[left % 32]! + text;
-  for (let half = timeBytes; half < packedBytes; half += 5) {
-    const high = (bytes[half]! << 12) | (bytes[half + 1]! << 4) | (bytes[half + 2]! >>> 4);
-    const low = ((bytes[half + 2]! & 15) << 16) | (bytes[half + 3]! << 8) | bytes[half + 4]!;
-    for (const bits of [high, low])
-      for (let shift = 15; shift >= 0; shift -= 5) text += alphabet[(bits >>> shift) & 31]!;
+export function readRequestId(stored: Uint8Array): string {
+  const buffer = Buffer.from(stored);
+  if (stored.length !== packedBytes || stored[0]! >= firstCharacter)
+    return buffer.toString("latin1");
+  let id = "req_";
+  for (const { letters, at, bytes } of numbersOfId) {
+    const value = buffer.readUIntBE(at, bytes);
+    for (let left = letters - 1; left >= 0; left--)
+      id += alphabet[Math.floor(value / 32 ** left) % 32]!;
   }
-  return prefix + text;
+  return id;
 }

@@ -185,7 +185,7 @@ test("more records than a sheet has rows are refused before anything is written"
   const source = { generation: { records }, countLinks: () => 0 } as unknown as RecordSource;
   const output = { write: () => assert.fail() } as unknown as OutputFile;
   await assert.rejects(
-    writeWorkbook(source, kinds, { licence: null }, output),
+    writeWorkbook(source, kinds, null, output),
     /The sheet People would have 1,048,576 rows, .* for 1,048,575 .* --kind/,
   );
 });

@@ -14,7 +14,7 @@ import { openOperations } from "#gateway/read-operation.ts";
 import { notAcceptable, type ReadDependencies } from "#gateway/reads.ts";
 import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters } from "#limits/counters.ts";
-import { openFailedKeys } from "#limits/keyed-limit.ts";
+import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { failedKeysProblem, quotaProblem } from "#limits/quota-problem.ts";
@@ -63,7 +63,7 @@ async function openTestGateway(
       throw new Problem("api-key-invalid", "No.", { reason: "unknown" });
     },
     noteKeyUse: () => void steps.push("key"),
-    failedKeys: openFailedKeys({ clock }),
+    failedKeys: openKeyedLimit(failedKeys, clock),
     counters: {
       take(number, quotas) {
         steps.push("quota");

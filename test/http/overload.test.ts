@@ -15,8 +15,8 @@ import {
   startOverloadGuard,
 } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/record-requests.ts";
-import { openCommitBarrier } from "#http/send-answer.ts";
-import { exposition } from "#metrics/metric.ts";
+import { openCommitBarrier, refuseUncommitted, sendNow } from "#http/send-answer.ts";
+import { exposition, type Metric } from "#metrics/metric.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
 import { openHttpServer } from "../support/http-server.ts";
 
@@ -130,17 +130,13 @@ const never = () => assert.fail("must not be called");
 
 test("the counts of one turn are committed once, before any of its responses is sent", async () => {
   const happened: string[] = [];
-  const afterCommit = openCommitBarrier(() => void happened.push("committed"));
-  const note = (what: string) => void happened.push(what);
-  afterCommit("a", note, never);
-  afterCommit(
-    "b",
-    (what) => {
-      note(what);
-      afterCommit("c", note, never);
-    },
-    never,
-  );
+  const send = (what: string) => {
+    happened.push(what);
+    if (what === "b") afterCommit("c");
+  };
+  const afterCommit = openCommitBarrier(() => void happened.push("committed"), send, never);
+  afterCommit("a");
+  afterCommit("b");
   assert.deepEqual(happened, []);
   await setImmediate();
   assert.deepEqual(happened, ["committed", "a", "b"]);
@@ -151,15 +147,15 @@ test("the counts of one turn are committed once, before any of its responses is 
 test("responses wait for a commit over the network, and those of a later turn for their own", async () => {
   const commits: PromiseWithResolvers<void>[] = [];
   const sent: string[] = [];
-  const afterCommit = openCommitBarrier(() => {
-    const commit = Promise.withResolvers<void>();
-    commits.push(commit);
-    return commit.promise;
-  });
-  const note = (what: string) => void sent.push(what);
-  afterCommit("first", note, never);
+  const commit = () => {
+    const committed = Promise.withResolvers<void>();
+    commits.push(committed);
+    return committed.promise;
+  };
+  const afterCommit = openCommitBarrier(commit, (what: string) => void sent.push(what), never);
+  afterCommit("first");
   await setImmediate();
-  afterCommit("second", note, never);
+  afterCommit("second");
   await setImmediate();
   assert.deepEqual([commits.length, sent], [2, []]);
   commits[1]!.resolve();
@@ -172,9 +168,9 @@ test("responses wait for a commit over the network, and those of a later turn fo
 
 test("a request whose count could not be committed is a 503 without quota fields, and the next one is answered", async (t) => {
   let isDown = true;
-  const afterCommit = openCommitBarrier(() =>
-    isDown ? Promise.reject(new Error("The counters are away.")) : Promise.resolve(),
-  );
+  const commit = () =>
+    isDown ? Promise.reject(new Error("The counters are away.")) : Promise.resolve();
+  const afterCommit = openCommitBarrier(commit, sendNow, refuseUncommitted);
   const { get } = await openHttpServer(t, { afterCommit });
   for (const path of ["/fetch-gp?gp_name=kkr", "/fetch-gp"]) {
     const { status, headers, body } = await get(path);
@@ -224,6 +220,8 @@ async function openStuck(t: TestContext) {
   return { client, seen, slowReaders, pass, open, answer: answer! };
 }
 
+const countOf = (metric: Metric) => [...metric.samples()][0]!.value;
+
 /** Resolves once what was in transit has arrived. */
 async function settled(client: Socket): Promise<void> {
   for (let last = -1; last !== client.bytesRead;) {
@@ -243,9 +241,9 @@ async function read(client: Socket, bytes: number): Promise<void> {
 test("a client that does not read its answer is cut when its time is over, and not before", async (t) => {
   const { client, seen, slowReaders, pass } = await openStuck(t);
   pass(patienceMilliseconds - 1);
-  assert.equal(slowReaders.cutCount(), 0);
+  assert.equal(countOf(slowReaders.cut), 0);
   pass(1);
-  assert.equal(slowReaders.cutCount(), 1);
+  assert.equal(countOf(slowReaders.cut), 1);
   client.resume();
   await new Promise((resolve) => client.once("close", resolve));
   assert.equal(seen.isReset, true);
@@ -258,7 +256,7 @@ test("a client that reads too little to ever come to the end is cut, too", async
     client.read(1);
     pass(1000);
   }
-  assert.equal(slowReaders.cutCount(), 1);
+  assert.equal(countOf(slowReaders.cut), 1);
 });
 
 test("a client that reads slowly, but reads, gets the whole answer", async (t) => {
@@ -271,7 +269,7 @@ test("a client that reads slowly, but reads, gets the whole answer", async (t) =
   client.resume();
   await once(answer, "close");
   while (seen.bytes < page.length) await once(client, "data");
-  assert.equal(slowReaders.cutCount(), 0);
+  assert.equal(countOf(slowReaders.cut), 0);
 });
 
 test("a connection that owes nothing is left alone, however long it is open", async (t) => {
@@ -279,6 +277,6 @@ test("a connection that owes nothing is left alone, however long it is open", as
   client.resume();
   await once(answer, "close");
   for (let round = 0; round < 3; round++) pass(patienceMilliseconds);
-  assert.equal(slowReaders.cutCount(), 0);
+  assert.equal(countOf(slowReaders.cut), 0);
   assert.equal(open.size, 1);
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import pino from "pino";
-import { type FinishedRequest, openAccessLog } from "#http/record-requests.ts";
+import { openAccessLog } from "#http/record-requests.ts";
+import type { Exchange } from "#http/routes.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { commandDone } from "../support/command-line.ts";
 import { openHttpServer } from "../support/http-server.ts";
@@ -81,19 +82,13 @@ test("a request is one log line of known fields, and no line holds a key, a quer
   assert.doesNotMatch(log.join(""), /northwind|gpr_|undici|user-agent/);
 });
 
-const request: FinishedRequest = {
-  requestId: "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
-  operation: "fetch-gp",
-  method: "GET",
-  path: "/fetch-gp",
-  target: "/fetch-gp?gp_name=northwind",
-  status: 200,
-  milliseconds: 0.12345,
-  bytes: 1234,
-  asker: { id: "key_1", accountNumber: 1, quotas: { minute: null, hour: null, day: null } },
-  dataset: null,
-  problem: null,
-};
+const exchange = {
+  id: "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
+  request: { method: "GET" },
+  route: { path: "/fetch-gp" },
+  asker: { id: "key_1" },
+  problemCode: null,
+} as Exchange;
 
 function logAt(level: string) {
   const lines: string[] = [];
@@ -104,7 +99,7 @@ function logAt(level: string) {
 test("the line of a request is one line of JSON, with the members that any other line has", () => {
   const { log, lines } = logAt("info");
   log.info("other");
-  openAccessLog(log)(request);
+  openAccessLog(log)(exchange, 200, 1234, 0.12345);
   const [other, logged] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
   assert.deepEqual(Object.keys(other!), ["level", "time", "msg"]);
   const { time, ...rest } = logged!;
@@ -128,15 +123,15 @@ test("lines of requests are gathered where the log can do so", () => {
   const stream = { write: assert.fail, gather: (line: string) => void gathered.push(line) };
   const log = pino({ base: null }, stream);
   const write = openAccessLog(log);
-  write(request);
-  write({ ...request, requestId: "second" });
+  write(exchange, 200, 1234, 0.12345);
+  write({ ...exchange, id: "second" }, 200, 1234, 0.12345);
   const ids = gathered.map((line) => (JSON.parse(line) as { request_id: string }).request_id);
-  assert.deepEqual(ids, [request.requestId, "second"]);
+  assert.deepEqual(ids, [exchange.id, "second"]);
 });
 
 test("above the level of requests none is written", () => {
   const { log, lines } = logAt("warn");
-  openAccessLog(log)(request);
+  openAccessLog(log)(exchange, 200, 1234, 0.12345);
   assert.deepEqual(lines, []);
 });
 

@@ -1,22 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clientNetwork, coarseNetwork } from "#limits/client-network.ts";
-import { openFailedKeys } from "#limits/keyed-limit.ts";
+import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { heapBytes } from "../support/heap-bytes.ts";
 import { clockOf, openWorld, second } from "../support/limits-world.ts";
 
 function begin(addressesMax?: number) {
   const world = openWorld();
   const clock = clockOf(world);
-  const failedKeys = openFailedKeys(
-    addressesMax === undefined ? { clock } : { clock, addressesMax },
-  );
+  const limit = openKeyedLimit<string>(failedKeys, clock, addressesMax);
   const failMany = (count: number, address: string) => {
     let admitted = 0;
-    for (let i = 0; i < count; i++) if (failedKeys.take(address).admitted) admitted++;
+    for (let i = 0; i < count; i++) if (limit.take(clientNetwork(address)).admitted) admitted++;
     return admitted;
   };
-  return { world, failedKeys, failMany };
+  return { world, limit, failMany };
 }
 
 test("the minute slides: no 60 seconds hold more than 30 wrong keys", () => {
@@ -29,22 +27,22 @@ test("the minute slides: no 60 seconds hold more than 30 wrong keys", () => {
 });
 
 test("the table is bounded: the address that failed longest ago makes room", () => {
-  const { failedKeys, failMany } = begin(3);
+  const { limit, failMany } = begin(3);
   failMany(30, "192.0.2.1");
   failMany(30, "192.0.2.2");
   failMany(30, "192.0.2.3");
   assert.equal(failMany(1, "192.0.2.1"), 0);
   failMany(1, "192.0.2.4");
-  assert.equal(failedKeys.networkCount(), 3);
+  assert.equal(limit.nameCount(), 3);
   assert.equal(failMany(1, "192.0.2.1"), 0);
   assert.equal(failMany(1, "192.0.2.2"), 1);
 });
 
 test("100,000 addresses leave 10,000 in memory", () => {
-  const { failedKeys } = begin();
+  const { limit } = begin();
   for (let address = 0; address < 100_000; address++)
-    failedKeys.take(`10.${address >> 16}.${(address >> 8) & 255}.${address & 255}`);
-  assert.equal(failedKeys.networkCount(), 10_000);
+    limit.take(`10.${address >> 16}.${(address >> 8) & 255}.${address & 255}`);
+  assert.equal(limit.nameCount(), 10_000);
 });
 
 test("a million wrong keys from one address take no more memory than the first hundred", () => {

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { Compile } from "typebox/compile";
-import { hintCodes } from "#operations/hints.ts";
+import { hintCodes } from "#operations/envelope.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";

@@ -7,7 +7,7 @@ import { type GatewayDependencies, openGateway } from "#gateway/gateway.ts";
 import { openReads } from "#gateway/open-reads.ts";
 import { openOperations } from "#gateway/read-operation.ts";
 import { buildServer, timeouts } from "#http/build-server.ts";
-import { openCommitBarrier } from "#http/send-answer.ts";
+import { sendNow } from "#http/send-answer.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
 import { listenAt } from "#http/listen.ts";
 import {
@@ -15,7 +15,7 @@ import {
   openRequestRecorder,
   type RequestSinks,
 } from "#http/record-requests.ts";
-import { openFailedKeys } from "#limits/keyed-limit.ts";
+import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { operations } from "#operations/index.ts";
 import { cast } from "./cast.ts";
@@ -46,7 +46,7 @@ export async function openHttpServer(
   const gateway = openGateway({
     verifyKey: () => key,
     noteKeyUse() {},
-    failedKeys: openFailedKeys({ clock }),
+    failedKeys: openKeyedLimit(failedKeys, clock),
     accountUrl: null,
     counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
     ...otherwise,
@@ -82,7 +82,7 @@ export async function openHttpServer(
     accountWorker: () => Promise.reject(new Error("There is no account worker in this test.")),
     now: clock.now,
     clock,
-    afterCommit: openCommitBarrier(() => {}),
+    afterCommit: sendNow,
     life: { state: "running" },
     overload: { cause: null },
     metrics,

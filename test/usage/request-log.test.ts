@@ -4,12 +4,7 @@ import fc from "fast-check";
 import { CompiledQuery } from "kysely";
 import { makeRequestId } from "#http/routes.ts";
 import { openUsage } from "#store/stores.ts";
-import {
-  findRequests,
-  readRequests,
-  type RequestFilter,
-  requestsInPages,
-} from "#usage/request-log.ts";
+import { readRequests, type RequestFilter, requestsInPages } from "#usage/request-log.ts";
 import { anyRequest } from "../support/any-request.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
@@ -114,7 +109,7 @@ test("the log says what a plain list of the same requests says, whatever is aske
           for (const filter of [{ requestId }, { ...names, requestId }])
             for (const account of [undefined, 1])
               assert.deepEqual(
-                await findRequests(usage, { account, filter, limit: 1000 }),
+                (await readRequests(usage, { account, filter, limit: 1000 })).requests,
                 shown(naive(all, account, filter)),
               );
       });

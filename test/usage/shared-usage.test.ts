@@ -10,7 +10,7 @@ import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
 import type { UsageStore } from "#store/stores.ts";
 import { tidyJob, openPostgresWrites } from "#usage/postgres.ts";
 import type { Batch } from "#usage/recording.ts";
-import { findRequests, type LoggedRequest, readRequests } from "#usage/request-log.ts";
+import { type LoggedRequest, readRequests } from "#usage/request-log.ts";
 import {
   totalsColumns,
   exportMonth,
@@ -101,7 +101,7 @@ async function shownOf(usage: UsageStore, until: number, ids: readonly string[])
   for (const { totals, ...parts } of month) sums.push([parts, csvRow(totalsColumns, totals)]);
   const found = [];
   for (const requestId of ids)
-    found.push(await findRequests(usage, { filter: { requestId }, limit: 1000 }));
+    found.push((await readRequests(usage, { filter: { requestId }, limit: 1000 })).requests);
   return { pages, sums, found };
 }
 

@@ -226,7 +226,7 @@ function faultOf(
   if (status !== undefined && !statusClasses.includes(status as StatusClass))
     return "A status is one of 2xx, 3xx, 4xx and 5xx.";
   if (Number.isNaN(since) || Number.isNaN(until))
-    return "A time looks like 2026-11-21T09:30, in UTC.";
+    return "A time must exist, and looks like 2026-11-21T09:30, in UTC.";
   if (since !== undefined && until !== undefined && since >= until)
     return "The time from which must lie before the time to which.";
   if (id !== undefined && !requestIdShape.test(id))
@@ -237,10 +237,12 @@ function faultOf(
 const dayShape = /^\d{4}-\d\d-\d\d$/;
 const momentShape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/;
 
-/** Returns a time in ms since 1970, or NaN. */
+/** Returns milliseconds since 1970, or NaN if there is no such time. */
 function momentOf(text: string): number {
   if (!momentShape.test(text)) return Number.NaN;
-  return Date.parse(dayShape.test(text) ? `${text}T00:00:00Z` : `${text}Z`);
+  const time = Date.parse(dayShape.test(text) ? `${text}T00:00:00Z` : `${text}Z`);
+  // `Date` reads 30 February as a day of March, which makes another text.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) ? time : Number.NaN;
 }
 
 /** Returns the end of a range. A day without a time means the end of that day. */
