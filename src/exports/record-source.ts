@@ -3,8 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "#datasets/generation.ts";
 import { openPublished } from "#datasets/open-generation.ts";
 import { treeOf, type StoredArray } from "#datasets/stored-arrays.ts";
-import { embeddedKinds, embeddedMax } from "#operations/page.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { embeddedMax } from "#operations/page.ts";
+import { embeddedKinds, type RecordKind } from "#records/kinds.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import type { DatasetIndex } from "#search/dataset-parts.ts";
 
@@ -20,7 +20,7 @@ export interface RecordSource {
   records(kind: RecordKind): Generator<RecordMembers>;
   /** Yields the same, but GPs without their embedded records, which are most of the bytes. Their totals remain. */
   ownRecords(kind: RecordKind): Generator<RecordMembers>;
-  /** Yields the links from principals, signals or projects to GPs, in the order of the records and of their GPs. */
+  /** Yields the links to GPs, in the order of the records and of their GPs. */
   links(kind: RecordKind): Iterable<RecordLink>;
   countLinks(kind: RecordKind): number;
   /** Returns the imports that brought the records. */

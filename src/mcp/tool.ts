@@ -4,6 +4,8 @@ import type { FindAnswer } from "#gateway/read-operation.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import { type Operation, pageSchemas } from "#operations/operation.ts";
 import { internalError, Problem } from "#problems.ts";
+import { declarations } from "#records/declarations.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import {
   type ArgumentFault,
@@ -11,7 +13,7 @@ import {
   type ArgumentValue,
   readArguments,
 } from "./arguments.ts";
-import { briefMembers, details } from "./write-answer.ts";
+import { details } from "./write-answer.ts";
 
 export interface ToolDependencies {
   gateway: Gateway;
@@ -131,9 +133,9 @@ const detailProperty = {
 } as const;
 
 /** Returns only names and types of a record's members. The guide has their meanings, and a list of tools is read often. */
-export const recordSchema = ({ kind, record }: Pick<Operation, "kind" | "record">): object => ({
-  ...shapeOf(record as unknown as JsonSchema),
-  required: briefMembers[kind],
+export const recordSchema = (kind: RecordKind): object => ({
+  ...shapeOf(declarations[kind].schema as unknown as JsonSchema),
+  required: declarations[kind].brief,
 });
 
 /** Returns the schema of an answer. @param item schema of an entry of its `data`. */

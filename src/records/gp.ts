@@ -77,3 +77,23 @@ export const filterableGp = {
   ),
   signal: someSignal,
 } satisfies Filterable<Gp>;
+
+export const gpDeclaration = {
+  meaning: "A GP (General Partner) raises and runs money in real estate.",
+  members: gpMembers,
+  schema: Gp,
+  filterable: filterableGp,
+  absent: {},
+  brief: [
+    "id",
+    "name",
+    "hq_city",
+    "hq_state",
+    "aum_usd",
+    "strategies",
+    "property_types",
+    "markets",
+    "principals_total",
+    "signals_total",
+  ] satisfies readonly (keyof Gp)[],
+};
