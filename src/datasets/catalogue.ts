@@ -10,6 +10,7 @@ import {
   lastPublished,
   readFacts,
   versionShape,
+  withAllCounts,
 } from "./generation.ts";
 
 export interface Catalogue {
@@ -282,7 +283,7 @@ function readDraftFacts(folder: string): Generation | null {
   if (text === null) return null;
   try {
     const facts = JSON.parse(text) as Generation | null;
-    return isVersion(String(facts?.version)) ? facts : null;
+    return facts !== null && isVersion(String(facts.version)) ? withAllCounts(facts) : null;
   } catch {
     return null;
   }

@@ -1,6 +1,6 @@
 /** The facts of a generation, which are beside its file in `<version>.json`. */
 import { readFileSync } from "node:fs";
-import type { RecordKind } from "#records/kinds.ts";
+import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { otherThanFile } from "#store/whole-file.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 
@@ -56,8 +56,14 @@ export function readFacts(path: string, version: string): Generation {
     throw new DatasetFault(
       `${path} describes another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
     );
-  return facts;
+  return withAllCounts(facts);
 }
+
+/** Returns facts with a count of every kind, in their order. Counts that an older program did not note are 0. */
+export const withAllCounts = (facts: Generation): Generation => ({
+  ...facts,
+  records: eachOf(recordKinds, (kind) => facts.records?.[kind] ?? 0),
+});
 
 /** Parses facts. The file may contain any JSON. */
 function parse(path: string): Generation | null {

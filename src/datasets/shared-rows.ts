@@ -1,10 +1,9 @@
 /** The rows of what several machines share: datasets, publications, and the servers themselves. */
 import { hostname } from "node:os";
-import { recordKinds } from "#records/kinds.ts";
-import { changeKinds, type Publication } from "#records/publication.ts";
+import { allCounts, type Publication } from "#records/publication.ts";
 import { timeText } from "#store/dataset-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
-import type { Generation } from "./generation.ts";
+import { type Generation, withAllCounts } from "./generation.ts";
 
 type Query = Pick<PostgresSession, "query">;
 
@@ -50,7 +49,9 @@ export const datasetColumns = columns
 
 /** Returns the dataset of a row that has other columns, too. */
 const generationOf = (row: Generation): Generation =>
-  Object.fromEntries(columns.map((name) => [name, row[name]])) as unknown as Generation;
+  withAllCounts(
+    Object.fromEntries(columns.map((name) => [name, row[name]])) as unknown as Generation,
+  );
 
 /** @param format format and fold of its file, as `ownFormat`. */
 export async function insertGeneration(
@@ -99,20 +100,11 @@ export async function listPublications({ query }: Query): Promise<Publication[]>
      from dataset_publication order by number`,
   );
   return rows.map(({ version, published_at, previous, facts, hash }) => {
-    return { version, published_at, from: previous, hash, step: facts && inOrder(facts) };
+    // The database keeps JSON in an order of its own.
+    const step = facts && { changes: facts.changes, counts: allCounts(facts.counts) };
+    return { version, published_at, from: previous, hash, step };
   });
 }
-
-/** Restores the order of members: the database keeps JSON in an order of its own. */
-const inOrder = ({ changes, counts }: NonNullable<Publication["step"]>): Publication["step"] => ({
-  changes,
-  counts: byName(recordKinds, (kind) => byName(changeKinds, (change) => counts[kind][change])),
-});
-
-const byName = <Name extends string, Value>(
-  names: readonly Name[],
-  valueOf: (name: Name) => Value,
-) => Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
 
 interface PublicationRow {
   version: string;
