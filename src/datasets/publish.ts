@@ -216,7 +216,7 @@ async function measureBase(
 const nothing: Base = {
   version: null,
   path: null,
-  records: { gp: 0, principal: 0, signal: 0, project: 0 },
+  records: countsOf(noRecords()),
   carriedBytes: 0,
 };
 
