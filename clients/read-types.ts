@@ -73,11 +73,11 @@ const names: Readonly<Record<string, string>> = {
   "GpSignal.type": "SignalType",
   files: "ExportedFile",
   "ExportedFile.format": "ExportFormat",
-  "Counts.gp": "KindCounts",
-  "Counts.principal": "KindCounts",
-  "Counts.signal": "KindCounts",
-  "Counts.project": "KindCounts",
 };
+/** Returns the type name for a member of one owner. Returns undefined if it has none of its own. */
+const nameIn = (owner: string, member: string): string | undefined =>
+  // Counts have a member for each kind of record.
+  owner === "Counts" ? "KindCounts" : names[`${owner}.${member}`];
 
 /** Schemas that no operation's pages refer to. */
 const others = ["RecordChange", "ExportedDataset", "ParameterFault", "QuotaPolicy"];
@@ -96,9 +96,9 @@ export function readTypes(description: string): ApiTypes {
 
   /** Declares a type under its own name, with the owner's in front if another type has that name. */
   const declare = (owner: string, member: string, one: Declaration): Type => {
-    const own = names[`${owner}.${member}`] ?? names[member] ?? pascal(member);
+    const own = nameIn(owner, member) ?? names[member] ?? pascal(member);
     const candidates =
-      ambiguous.has(member) && !(`${owner}.${member}` in names)
+      ambiguous.has(member) && nameIn(owner, member) === undefined
         ? [owner + own]
         : [own, owner + own];
     for (const name of candidates) {
@@ -145,7 +145,7 @@ export function readTypes(description: string): ApiTypes {
       };
     if (type === "object" && Object.keys(schema.properties ?? {}).length > 0) {
       const name = names[member] ?? pascal(member);
-      const isEmbedded = name in schemas && !(`${owner}.${member}` in names);
+      const isEmbedded = name in schemas && nameIn(owner, member) === undefined;
       const members = membersOf(schema, isEmbedded ? owner + name : name);
       if (isEmbedded) embedded.set(name, owner + name);
       return declare(owner, member, { is: "object", name: "", description, members });

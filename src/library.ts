@@ -10,15 +10,11 @@ import { fetchProjects } from "#operations/fetch-projects.ts";
 import { fetchSignals } from "#operations/fetch-signals.ts";
 import type { Meta, Pagination } from "#operations/envelope.ts";
 import { json } from "#operations/formats.ts";
-import { operations } from "#operations/index.ts";
+import { type OperationName, operations } from "#operations/index.ts";
 import type { Operation, Query } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { Problem } from "#problems.ts";
-import type { Gp } from "#records/gp.ts";
-import type { Principal } from "#records/principal.ts";
-import type { Project } from "#records/project.ts";
-import type { Static } from "#records/schema.ts";
-import type { Signal } from "#records/signal.ts";
+import type { RecordOf } from "#records/declarations.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 
 export { DatasetFault, Problem };
@@ -60,18 +56,24 @@ export interface AnswerBody<OneRecord> {
   meta: Meta;
 }
 
+/** Name of the method for an operation, such as `fetchGp` for `fetch-gp`. */
+type MethodOf<Name> = Name extends `fetch-${infer Rest}` ? `fetch${Capitalize<Rest>}` : never;
+
 /**
  * An open dataset. Each method throws a Problem of the code `invalid-parameters` if the service would answer 400. Its
  * `members.errors` has every fault.
  */
-export interface Records {
+export interface Records extends Record<
+  MethodOf<OperationName>,
+  (parameters: never) => Answer<unknown>
+> {
   readonly datasetVersion: string;
   /** Time when the dataset was built, RFC 3339, UTC. */
   readonly datasetUpdatedAt: string;
-  fetchGp(parameters: GpParameters): Answer<Static<typeof Gp>>;
-  fetchPrincipals(parameters?: FacetParameters): Answer<Static<typeof Principal>>;
-  fetchSignals(parameters?: NameParameters): Answer<Static<typeof Signal>>;
-  fetchProjects(parameters?: NameParameters): Answer<Static<typeof Project>>;
+  fetchGp(parameters: GpParameters): Answer<RecordOf<"gp">>;
+  fetchPrincipals(parameters?: FacetParameters): Answer<RecordOf<"principal">>;
+  fetchSignals(parameters?: NameParameters): Answer<RecordOf<"signal">>;
+  fetchProjects(parameters?: NameParameters): Answer<RecordOf<"project">>;
 }
 
 export interface OpenOptions {

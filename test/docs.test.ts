@@ -10,6 +10,8 @@ import { hintCodes } from "#operations/envelope.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";
+import { declarations } from "#records/declarations.ts";
+import { membersOf } from "#records/value-lists.ts";
 import { closedLists } from "#records/vocabulary.ts";
 import { faults } from "../faults/index.ts";
 import { fixedClock, startService } from "./support/service.ts";
@@ -37,10 +39,9 @@ test("every hint stands in docs/api.md, and no other", () => {
 test("every member of every record stands in docs/api.md, in order, marked where it is never null", () => {
   const text = page("docs/api.md");
   const table = text.slice(text.indexOf("## Records"), text.indexOf("## Closed lists"));
-  for (const { kind, record } of operations) {
+  for (const { kind } of operations) {
     const [, row = ""] = new RegExp(`^\\| ${kind} \\| (.*) \\|$`, "m").exec(table) ?? [];
-    const { properties } = record as unknown as { properties: Record<string, { type?: unknown }> };
-    const members = Object.entries(properties).map(
+    const members = membersOf(declarations[kind].schema).map(
       ([name, { type }]) => `\`${name}\`${Array.isArray(type) ? "" : "†"}`,
     );
     assert.equal(row, members.join(" "), kind);

@@ -159,7 +159,11 @@ async function readList(text: string): Promise<Publication[] | undefined> {
     from: orNull(aVersion),
     hash: orNull(Type.String({ pattern: "^[0-9a-f]{64}$" })),
     step: orNull(
-      Type.Object({ changes: number, counts: each(recordKinds, each(changeKinds, number)) }),
+      Type.Object({
+        changes: number,
+        // An older program had fewer kinds.
+        counts: each(recordKinds, Type.Optional(each(changeKinds, number))),
+      }),
     ),
   });
   const list = parse(text);

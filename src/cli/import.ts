@@ -5,6 +5,7 @@ import type { RejectedMax, Rejections } from "#datasets/rejections.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
+import { kinds, recordKinds } from "#records/kinds.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import {
   argument,
@@ -263,8 +264,9 @@ function importText({ given: { source }, result, cleared }: Imported): string {
     `Source '${source}': ${count(read)} read = ${count(accepted)} accepted + ${count(rejections.count)} rejected.`,
   );
   const changes = `${count(added)} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
-  const { gp = 0, principal = 0, signal = 0, project = 0 } = result.records ?? {};
-  const records = `${count(gp)} GPs, ${count(principal)} principals, ${count(signal)} signals, ${count(project)} projects`;
+  const records = recordKinds
+    .map((kind) => `${count(result.records?.[kind] ?? 0)} ${kinds[kind].plural}`)
+    .join(", ");
   switch (outcomeOf(result)) {
     case "published":
       lines.push(`${changes}. Published as ${result.published!.version}: ${records}.`);

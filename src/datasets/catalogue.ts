@@ -10,6 +10,7 @@ import {
   lastPublished,
   readFacts,
   versionShape,
+  withAllCounts,
 } from "./generation.ts";
 
 /** The part of a catalogue for callers that only read. */
@@ -271,7 +272,7 @@ function readDraftFacts(folder: string): Generation | null {
   if (text === null) return null;
   try {
     const facts = JSON.parse(text) as Generation | null;
-    return isVersion(String(facts?.version)) ? facts : null;
+    return facts !== null && isVersion(String(facts.version)) ? withAllCounts(facts) : null;
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 /** Compares two generations record by record, in the order of a step: by kind, then by id. */
 import { createHash, hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { recordKinds, type RecordKind } from "#records/kinds.ts";
+import { eachOf, recordKinds, type RecordKind } from "#records/kinds.ts";
 import type { ChangeKind } from "#records/publication.ts";
 import { openGeneration } from "./open-generation.ts";
 import { arraysOf } from "./rows.ts";
@@ -137,11 +137,8 @@ function* digestedStates(
 }
 
 function openRecords(db: DatabaseSync): (difference: Difference) => StoredRecord {
-  const find = Object.fromEntries(
-    recordKinds.map((kind) => [
-      kind,
-      db.prepare(`select source, document from ${kind} where id = ?`),
-    ]),
+  const find = eachOf(recordKinds, (kind) =>
+    db.prepare(`select source, document from ${kind} where id = ?`),
   );
-  return ({ kind, id }) => find[kind]!.get(id) as unknown as StoredRecord;
+  return ({ kind, id }) => find[kind].get(id) as unknown as StoredRecord;
 }

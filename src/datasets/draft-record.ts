@@ -1,10 +1,10 @@
 /** Records of a generation being built: public id, sort key, and their own part of the document. */
 import { hash } from "node:crypto";
 import type { CanonicalRecord } from "#records/canonical.ts";
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import type { ExternalIds } from "#records/common.ts";
+import { eachOf, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { fold } from "#records/fold.ts";
 import { externalIdKeys } from "#records/vocabulary.ts";
-import { idPrefixes } from "./format.ts";
 import { ownJson, ownPart } from "./render.ts";
 import type { KeptText } from "./text-store.ts";
 
@@ -52,17 +52,10 @@ export type KeepText = (links: string, own: string) => KeptText;
 
 export type DraftRecords = Record<RecordKind, DraftRecord[]>;
 
-export const noRecords = (): DraftRecords => ({ gp: [], principal: [], signal: [], project: [] });
+export const noRecords = (): DraftRecords => eachOf(recordKinds, () => []);
 
-export function countsOf(records: DraftRecords): Record<RecordKind, number> {
-  const { gp, principal, signal, project } = records;
-  return {
-    gp: gp.length,
-    principal: principal.length,
-    signal: signal.length,
-    project: project.length,
-  };
-}
+export const countsOf = (records: DraftRecords): Record<RecordKind, number> =>
+  eachOf(recordKinds, (kind) => records[kind].length);
 
 /**
  * Drafts a record.
@@ -127,19 +120,18 @@ function publishedPart(
     confidence: record.provenance?.confidence ?? 1,
     url: record.provenance?.url ?? null,
   };
-  if (record.record === "signal")
+  if ("project_ids" in own)
     own["project_ids"] = projects.map((id) => mintId("project", source, id));
-  else own["external_ids"] = externalIdsIn(record.external_ids ?? {});
+  if ("external_ids" in own)
+    own["external_ids"] = externalIdsIn(own["external_ids"] as ExternalIds);
   return own;
 }
 
 /** Lists that every record of the kind has in its own part. */
-const listMembers = Object.fromEntries(
-  recordKinds.map((kind) => {
-    const own = ownPart(kind, {});
-    return [kind, Object.keys(own).filter((name) => Array.isArray(own[name]))];
-  }),
-) as unknown as Readonly<Record<RecordKind, readonly string[]>>;
+const listMembers = eachOf(recordKinds, (kind) => {
+  const own = ownPart(kind, {});
+  return Object.keys(own).filter((name) => Array.isArray(own[name]));
+});
 
 /** Longest list that is compared pairwise, which is faster than a set. */
 const fewMax = 16;
@@ -170,5 +162,5 @@ export function mintId(kind: RecordKind, source: string, sourceId: string): stri
     .toString(36)
     .padStart(25, "0");
   // `join` makes a flat string. A template would keep both parts alive, in three times the memory.
-  return [idPrefixes[kind], number.slice(-digits)].join("_");
+  return [kinds[kind].prefix, number.slice(-digits)].join("_");
 }

@@ -1,18 +1,15 @@
 /** The file format of a generation: one SQLite database, described in docs/dataset-format.md. */
-// Only a type: with the schemas the worker that loads a dataset would take four times as long to start.
-import type { RecordKind } from "#records/kinds.ts";
+// Only kinds: with their schemas the worker that loads a dataset would take four times as long to start.
+import { kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 
-/** Version of the format. Raise it whenever a program could misread a file of another version. */
-export const formatVersion = 3;
+/** Version of the layout. Raise it whenever a program could misread a file of another version. */
+const layoutVersion = 3;
 
-export const idPrefixes: Readonly<Record<RecordKind, string>> = {
-  gp: "gp",
-  principal: "pr",
-  signal: "sg",
-  project: "pj",
-};
-
-const kinds = Object.keys(idPrefixes) as RecordKind[];
+/** Version of the format, which a new kind raises, too. */
+export const formatVersion = Math.max(
+  layoutVersion,
+  ...recordKinds.map((kind) => kinds[kind].since),
+);
 
 const recordTable = (kind: RecordKind) => `
   create table ${kind} (
@@ -39,8 +36,8 @@ export const draftPragmas = `pragma page_size = 16384; pragma journal_mode = off
 export const tables = `
   create table meta (key text primary key, value text not null) without rowid;
   create table source (name text primary key, imported_at text not null) without rowid;
-  ${kinds.map(recordTable).join("")}
-  create view canonical as ${kinds
+  ${recordKinds.map(recordTable).join("")}
+  create view canonical as ${recordKinds
     .map((kind) => `select '${kind}' as kind, source, source_id, id as public_id from ${kind}`)
     .join(" union all ")};
   create table former_id (former_id text primary key, gp_id text not null) without rowid;
@@ -48,7 +45,7 @@ export const tables = `
 `;
 
 export const indexes = `
-  ${kinds.map((kind) => `create unique index ${kind}_id on ${kind} (id);`).join("\n  ")}
+  ${recordKinds.map((kind) => `create unique index ${kind}_id on ${kind} (id);`).join("\n  ")}
 `;
 
 /** Content of `meta`, all as text. */

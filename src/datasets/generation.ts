@@ -1,6 +1,6 @@
 /** The facts of a generation, which are beside its file in `<version>.json`. */
 import { readFileSync } from "node:fs";
-import type { RecordKind } from "#records/kinds.ts";
+import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { otherThanFile } from "#store/whole-file.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 
@@ -60,8 +60,14 @@ export function readFacts(path: string, version: string): Generation {
   } catch (error) {
     throw new DatasetFault(`${path} cannot be read: ${(error as Error).message}. ${factsRemedy}`);
   }
-  if (facts?.version === version) return facts;
+  if (facts?.version === version) return withAllCounts(facts);
   throw new DatasetFault(
     `${path} describes another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
   );
 }
+
+/** Returns facts with a count of every kind, in their order. Counts that an older program did not note are 0. */
+export const withAllCounts = (facts: Generation): Generation => ({
+  ...facts,
+  records: eachOf(recordKinds, (kind) => facts.records?.[kind] ?? 0),
+});

@@ -1,12 +1,8 @@
 /** Builds the index of a generation: once from the written records, and again from those read back. */
 import { fold } from "#records/fold.ts";
 import { filterableGp, type Gp } from "#records/gp.ts";
-import {
-  type DatasetIndex,
-  facetNames,
-  type LinkedKind,
-  linkedKinds,
-} from "#search/dataset-parts.ts";
+import { eachOf, type LinkedKind, linkedKinds } from "#records/kinds.ts";
+import { type DatasetIndex, facetNames } from "#search/dataset-parts.ts";
 import { openFacetIndexer } from "#search/facet-index.ts";
 import { indexIds } from "#search/id-index.ts";
 import { indexSuggestions } from "#search/index-suggestions.ts";
@@ -61,9 +57,6 @@ export function openIndexer(): Indexer {
     }),
   };
 }
-
-export const eachOf = <K extends string, V>(keys: readonly K[], make: (key: K) => V) =>
-  Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, V>;
 
 /** Returns name, legal name and aliases of a GP, each once, in this order. */
 const namesOf = (gp: Body): readonly string[] =>

@@ -1,5 +1,5 @@
 /** Tracks which records of a source exist and which links still wait for their target. */
-import { recordKinds, type RecordKind } from "#records/kinds.ts";
+import { eachOf, recordKinds, type RecordKind } from "#records/kinds.ts";
 import type { RecordName } from "#records/source-entry.ts";
 import type { StoredLinks } from "./draft-record.ts";
 
@@ -44,10 +44,7 @@ export interface LinkLedger<Place> {
 export function openLinkLedger<Place>(
   isElsewhere: (kind: RecordKind, id: string) => boolean = () => false,
 ): LinkLedger<Place> {
-  const places = Object.fromEntries(recordKinds.map((kind) => [kind, new Map()])) as Record<
-    RecordKind,
-    Map<string, Place>
-  >;
+  const places = eachOf(recordKinds, () => new Map<string, Place>());
   /** Deliveries that wait for a target, or for a target that waits itself. */
   const waiting = new Set<Delivery<Place>>();
   const waitingKeys = new Set<string>();

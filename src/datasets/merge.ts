@@ -1,5 +1,4 @@
 /** Merges a delivery into the records of its source: records that it names are replaced or removed, all others stay. */
-import type { RecordKind } from "#records/kinds.ts";
 import { namedGpPrefix, type RecordName } from "#records/source-entry.ts";
 import { keyOf, type Need } from "./links.ts";
 import type { Place } from "./rejections.ts";
@@ -37,13 +36,6 @@ export interface Merge {
   outcome(): MergeOutcome;
 }
 
-/** Kinds in the order of their removal. Kinds that others link to come last, when it is certain which of those stay. */
-const removalOrder: readonly (readonly RecordKind[])[] = [
-  ["principal", "signal"],
-  ["project"],
-  ["gp"],
-];
-
 /** @param former all records that the source has. */
 export function openMerge(former: readonly LinkedRecord[]): Merge {
   const formerKeys = new Set(former.map(keyOfName));
@@ -67,14 +59,15 @@ export function openMerge(former: readonly LinkedRecord[]): Merge {
       const gone = new Set<string>();
       const left = (key: string) =>
         (linkers.get(key) ?? []).filter((one) => !gone.has(keyOfName(one)));
-      const blocked: Blocked[] = [];
-      for (const kinds of removalOrder)
-        for (const [key, { place, name }] of removals) {
-          if (!formerKeys.has(key) || !kinds.includes(name.record)) continue;
-          const others = left(key);
-          if (others.length === 0) gone.add(key);
-          else blocked.push({ place, name, linkers: others });
-        }
+      const asked = [...removals].filter(([key]) => formerKeys.has(key));
+      // A removal may depend on a later one: a signal may name a project, and either a GP.
+      for (let goneBefore = -1; gone.size > goneBefore;) {
+        goneBefore = gone.size;
+        for (const [key] of asked) if (left(key).length === 0) gone.add(key);
+      }
+      const blocked = asked
+        .filter(([key]) => !gone.has(key))
+        .map(([key, { place, name }]): Blocked => ({ place, name, linkers: left(key) }));
       // A GP that rows only name goes with the last link to it, as when a source is replaced.
       const linkedBefore = linkersOf(former, new Set(named));
       for (const key of named)

@@ -1,46 +1,26 @@
 /** Renders the JSON of a record from its own part and the members inherited from other records. */
-import type { RecordKind } from "#records/kinds.ts";
 import type { GpLink } from "#records/common.ts";
-import { gpMembers } from "#records/gp.ts";
-import { principalMembers } from "#records/principal.ts";
-import { projectMembers } from "#records/project.ts";
-import { signalMembers } from "#records/signal.ts";
-
-const schemas = {
-  gp: gpMembers,
-  principal: principalMembers,
-  signal: signalMembers,
-  project: projectMembers,
-} as const;
+import { type Declaration, declarations } from "#records/declarations.ts";
+import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 
 /** Members that other records or the previous generation determine. They are not in a record's own part. */
 const decidedLater = new Set(["id", "former_ids", "updated_at"]);
 
-/** Values of absent members that are neither null nor an empty list: enums have a word for it. */
-const words: Readonly<Partial<Record<RecordKind, Readonly<Record<string, string>>>>> = {
-  signal: { type: "other" },
-  project: { type: "other", property_type: "unknown", status: "unknown" },
-};
-
 /** An empty record of each kind, with members in the order of the document. */
-const blank = Object.fromEntries(
-  Object.entries(schemas).map(([kind, members]) => [
-    kind,
-    Object.fromEntries(
-      Object.entries(members)
-        .filter(([name]) => !decidedLater.has(name))
-        .map(([name, schema]) => {
-          const { type } = schema as unknown as { type?: string | string[] };
-          const value = type === "array" ? [] : type === "object" ? {} : null;
-          return [name, words[kind as RecordKind]?.[name] ?? value] as const;
-        }),
-    ),
-  ]),
-) as unknown as Readonly<Record<RecordKind, Readonly<Record<string, unknown>>>>;
+const blank = eachOf(recordKinds, (kind): Readonly<Record<string, unknown>> => {
+  const { members, absent }: Declaration = declarations[kind];
+  return Object.fromEntries(
+    Object.entries(members)
+      .filter(([name]) => !decidedLater.has(name))
+      .map(([name, schema]) => {
+        const { type } = schema as { type?: string | string[] };
+        const value = type === "array" ? [] : type === "object" ? {} : null;
+        return [name, absent[name] ?? value];
+      }),
+  );
+});
 
-const ownMembers = Object.fromEntries(
-  Object.entries(blank).map(([kind, members]) => [kind, Object.keys(members)]),
-) as unknown as Readonly<Record<RecordKind, readonly string[]>>;
+const ownMembers = eachOf(recordKinds, (kind) => Object.keys(blank[kind]));
 
 /**
  * Returns a record's own part: all members except those determined later, in the order of the document.

@@ -2,14 +2,13 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { documentCount, type Documents, type EachKind, makeRoom } from "#search/documents.ts";
+import { type EachKind, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { documentCount, type Documents, makeRoom } from "#search/documents.ts";
 import type { DatasetIndex, DatasetParts } from "#search/dataset-parts.ts";
 import type { Meta } from "./format.ts";
 import type { Generation } from "./generation.ts";
 import { factsFault, openGeneration, refusalOf } from "./open-generation.ts";
 import { free, readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
-
-const kinds = ["gp", "principal", "signal", "project"] as const;
 
 export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
 
@@ -86,7 +85,7 @@ const documentsOfPiece = 256;
  * the number of its first document.
  */
 function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>) {
-  for (const kind of kinds) {
+  for (const kind of recordKinds) {
     const pieceOf = openDocumentPieces(db, kind);
     for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece)
       yield { kind, from, piece: pieceOf(from, from + documentsOfPiece - 1) };
@@ -99,7 +98,7 @@ function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>) {
  */
 export function openDocumentPieces(
   db: DatabaseSync,
-  kind: keyof EachKind<unknown>,
+  kind: RecordKind,
 ): (from: number, to: number) => Buffer<ArrayBuffer> {
   const statement = db.prepare(
     `select cast(group_concat(document, '') as blob) from ${kind} where position between ? and ?`,

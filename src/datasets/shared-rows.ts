@@ -1,8 +1,8 @@
 /** The rows of what several machines share: datasets, publications, and the servers themselves. */
-import type { Publication } from "#records/publication.ts";
+import { allCounts, type Publication } from "#records/publication.ts";
 import { timeText } from "#store/dataset-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
-import type { Generation } from "./generation.ts";
+import { type Generation, withAllCounts } from "./generation.ts";
 
 type Query = Pick<PostgresSession, "query">;
 
@@ -45,7 +45,9 @@ export const datasetColumns = columns
 
 /** Returns the dataset of a row that has other columns, too. */
 const generationOf = (row: Generation): Generation =>
-  Object.fromEntries(columns.map((name) => [name, row[name]])) as unknown as Generation;
+  withAllCounts(
+    Object.fromEntries(columns.map((name) => [name, row[name]])) as unknown as Generation,
+  );
 
 export async function insertGeneration(
   { query }: Query,
@@ -86,11 +88,16 @@ export async function readShared({ query }: Query): Promise<SharedState> {
 }
 
 /** Lists publications, oldest first. */
-export const listPublications = ({ query }: Query): Promise<Publication[]> =>
-  query<Publication>(
+export async function listPublications({ query }: Query): Promise<Publication[]> {
+  const rows = await query<Publication>(
     `select version, ${timeText("published_at", "published_at")}, previous as "from", hash, facts as step
      from dataset_publication order by number`,
   );
+  return rows.map((row) => ({
+    ...row,
+    step: row.step && { ...row.step, counts: allCounts(row.step.counts) },
+  }));
+}
 
 /**
  * Notes the current version if it was published while CHANGES_DAYS was 0.

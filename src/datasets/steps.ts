@@ -1,7 +1,6 @@
 /** Steps between publications: writes the changes that lead from one to the next, and notes both. */
 import { closeSync, fsyncSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { recordKinds } from "#records/kinds.ts";
-import { changeKinds, type Publication } from "#records/publication.ts";
+import { allCounts, type Publication } from "#records/publication.ts";
 import { compareGenerations, type Comparison, type Difference, hashOfRecords } from "./compare.ts";
 import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
@@ -130,7 +129,7 @@ function writeStep(path: string, { from, to, fromHash }: StepOrder): StepFacts {
   try {
     const file = openSync(path, "w", 0o600);
     try {
-      const counts = countless();
+      const counts = allCounts({});
       let changes = 0;
       writeFileSync(file, " ".repeat(headBytes));
       const lines = openLines(file);
@@ -153,11 +152,6 @@ function writeStep(path: string, { from, to, fromHash }: StepOrder): StepFacts {
     comparison.close();
   }
 }
-
-const countless = () =>
-  Object.fromEntries(
-    recordKinds.map((kind) => [kind, Object.fromEntries(changeKinds.map((one) => [one, 0]))]),
-  ) as StepFacts["counts"];
 
 /** Returns the line of a difference, with documents as they are stored. */
 function lineOf(difference: Difference, comparison: Comparison): string {

@@ -1,14 +1,14 @@
 /** Writes the file of a generation: its records and their indexes. */
 import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
-import { type LinkedKind, linkedKinds } from "#search/dataset-parts.ts";
+import { eachOf, type LinkedKind, linkedKinds } from "#records/kinds.ts";
 import type { DocumentPlaces } from "#search/documents.ts";
 import { datasetHash } from "./dataset-hash.ts";
 import { type Changes, type DocumentWriter, openDocumentWriter } from "./document-writer.ts";
 import { type DraftRecord, type DraftRecords, eachOnce } from "./draft-record.ts";
 import { draftPragmas, formatVersion, indexes, type Meta, tables, versionOf } from "./format.ts";
 import { formerIdsByGp } from "./former-ids.ts";
-import { type Body, eachOf, type Indexer, openIndexer } from "./index-records.ts";
+import { type Body, type Indexer, openIndexer } from "./index-records.ts";
 import type { Previous } from "./previous.ts";
 import { gpFrame, linkedFrame, linkJson } from "./render.ts";
 import { openRowWriter } from "./rows.ts";
@@ -128,7 +128,7 @@ function writtenGp(id: string, position: number, gp: Body): WrittenGp {
   };
 }
 
-/** Writes the principals, signals and projects of a draft with their links to GPs. */
+/** Writes the records of a draft that belong to GPs, with their links to them. */
 const writeLinked = (
   writer: DocumentWriter,
   indexer: Indexer,

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
-import { idPrefixes } from "#datasets/format.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { isOwnFormat } from "#datasets/open-generation.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { readPlainFile, replaceFile } from "#store/whole-file.ts";
 import { type FileFormat, fileFormats, runExport } from "./run-export.ts";
 
@@ -46,7 +45,7 @@ interface Facts {
   program: string;
 }
 
-const kindsAndFormats = (Object.keys(idPrefixes) as RecordKind[]).flatMap((kind) =>
+const kindsAndFormats = recordKinds.flatMap((kind) =>
   fileFormats.map((format) => [kind, format] as const),
 );
 

@@ -1,11 +1,9 @@
 /** Writes records as Parquet: a column for each member with its declared type, lists and objects nested. */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { TProperties } from "typebox";
-import type { RecordKind } from "#records/kinds.ts";
+import { declarations } from "#records/declarations.ts";
 import { Gp } from "#records/gp.ts";
-import { Principal } from "#records/principal.ts";
-import { Project } from "#records/project.ts";
-import { Signal } from "#records/signal.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "./record-source.ts";
 
@@ -14,19 +12,15 @@ type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][nu
 /** Members of a GP. Its embedded records are in the files of principals and signals, joined by `gps`. */
 const { principals: _principals, signals: _signals, ...gpMembers } = Gp.properties;
 
-const membersOf: Readonly<Record<RecordKind, TProperties>> = {
-  gp: gpMembers,
-  principal: Principal.properties,
-  signal: Signal.properties,
-  project: Project.properties,
-};
+const membersOf = (kind: RecordKind): TProperties =>
+  kind === "gp" ? gpMembers : declarations[kind].schema.properties;
 
 /** Rows in memory at a time. Larger groups take more memory to write; smaller ones take more time to read. */
 const rowsOfGroup = 4096;
 
 /** Writes all records of a kind. Returns their number. */
 export function writeParquet(source: RecordSource, kind: RecordKind, output: OutputFile): number {
-  const members = Object.entries(membersOf[kind] as unknown as Record<string, Declared>);
+  const members = Object.entries(membersOf(kind) as unknown as Record<string, Declared>);
   const schema = [
     { name: kind, num_children: members.length },
     ...members.flatMap(([name, declared]) => elementsOf(name, declared, false)),

@@ -3,8 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "#datasets/generation.ts";
 import { openPublished } from "#datasets/open-generation.ts";
 import { treeOf, type StoredArray } from "#datasets/stored-arrays.ts";
-import { embeddedKinds, embeddedMax } from "#operations/page.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { embeddedMax } from "#operations/page.ts";
+import { embeddedKinds, type RecordKind } from "#records/kinds.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import type { DatasetIndex } from "#search/dataset-parts.ts";
 

@@ -3,20 +3,13 @@ import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { looksLikeFormula } from "#csv.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { kinds as allKinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { recordColumns, type ColumnType } from "#records/columns.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "./record-source.ts";
 
 /** Most rows of a sheet, with its heading. This is the limit of spreadsheet programs. */
 export const rowsMax = 1_048_576;
-
-const sheetNames: Readonly<Record<RecordKind, string>> = {
-  gp: "GPs",
-  principal: "People",
-  signal: "Signals",
-  project: "Projects",
-};
 
 /**
  * Writes a workbook. Texts are stored as texts, so that no program runs one as a formula and an id keeps its zeros. A
@@ -34,7 +27,7 @@ export async function writeWorkbook(
   const linked = kinds.filter((kind) => kind !== "gp");
   const links = linked.reduce((sum, kind) => sum + source.countLinks(kind), 0);
   const { records } = source.generation;
-  for (const kind of kinds) refuseTooMany(sheetNames[kind], records[kind]);
+  for (const kind of kinds) refuseTooMany(allKinds[kind].sheet, records[kind]);
   refuseTooMany(linksName, links);
   const sheets: Sheet[] = [
     ...kinds.map((kind) => sheetOf(source, kind)),
@@ -100,8 +93,11 @@ function aboutSheet(
     rows: [
       ["Dataset version", generation.version],
       ["Dataset built", momentOf(generation.built_at)],
-      ["Filters", kinds.length === 4 ? "none: all records" : `only ${kinds.join(", ")}`],
-      ...kinds.map((kind) => [`Records: ${sheetNames[kind]}`, generation.records[kind]]),
+      [
+        "Filters",
+        kinds.length === recordKinds.length ? "none: all records" : `only ${kinds.join(", ")}`,
+      ],
+      ...kinds.map((kind) => [`Records: ${allKinds[kind].sheet}`, generation.records[kind]]),
       ...sources().map(({ name, imported_at }) => [
         "Source of the data",
         `${name}, imported ${imported_at}`,
@@ -140,7 +136,7 @@ function sheetOf(source: RecordSource, kind: RecordKind): Sheet {
       yield cells;
     }
   }
-  return { name: sheetNames[kind], headings, rows: rows() };
+  return { name: allKinds[kind].sheet, headings, rows: rows() };
 }
 
 const isDate = (type: ColumnType) => type === "date" || type === "date-or-time";

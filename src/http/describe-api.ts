@@ -18,10 +18,8 @@ import { pageMeanings } from "#pages/docs-operation.ts";
 import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
 import { exampleRecords } from "#pages/example-records.ts";
 import { recordColumns, type RecordMembers } from "#records/columns.ts";
-import { Gp } from "#records/gp.ts";
-import { Principal } from "#records/principal.ts";
-import { Project } from "#records/project.ts";
-import { Signal } from "#records/signal.ts";
+import { declarations } from "#records/declarations.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { Type } from "#records/schema.ts";
 import { valuesOf } from "#records/value-lists.ts";
 import { meaningsOf } from "#records/vocabulary.ts";
@@ -40,7 +38,11 @@ import {
 } from "./describe-answers.ts";
 import { datasetTags, describeDatasets, ExportedDataset } from "./describe-datasets.ts";
 
-const records = { Gp, Principal, Signal, Project };
+/** Returns the name of a record's schema, such as `Gp`. */
+const schemaNameOf = (kind: RecordKind) => kind.replace(/^./, (letter) => letter.toUpperCase());
+const records = Object.fromEntries(
+  recordKinds.map((kind) => [schemaNameOf(kind), declarations[kind].schema]),
+);
 const recordsTag = "Records";
 const vocabularyTag = "Vocabulary";
 
@@ -106,7 +108,6 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
 }
 
 function describeOperation(operation: Operation, pageSizeMax: number) {
-  const recordName = Object.entries(records).find(([, schema]) => schema === operation.record)![0];
   return {
     operationId: operation.name,
     tags: [recordsTag],
@@ -121,7 +122,7 @@ function describeOperation(operation: Operation, pageSizeMax: number) {
       200: {
         description: "A page of records; `data` is empty if none satisfies the query.",
         headers: headersOn(200),
-        content: describeFormats(operation, recordName),
+        content: describeFormats(operation),
       },
       ...otherAnswers,
     },
@@ -167,7 +168,8 @@ function withMeanings<T>(schema: T): T {
 }
 
 /** Returns the content of a page in each format, with a page of one record as the example. */
-function describeFormats({ kind }: Operation, recordName: string): object {
+function describeFormats({ kind }: Operation): object {
+  const recordName = schemaNameOf(kind);
   const record: RecordMembers = exampleRecords[kind];
   const columns = recordColumns[kind];
   return {

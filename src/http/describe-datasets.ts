@@ -1,7 +1,7 @@
 /** Describes in OpenAPI the paths of whole datasets: their files at `/exports`, and what changed from one to the next. */
 import { changesPath, changesSummary, stepPath, stepSummary } from "#operations/changes.ts";
-import { operations } from "#operations/index.ts";
 import { exportsPath } from "#operations/reads.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { envelope, headersOn, ifNoneMatch, otherAnswers, pageOf, ref } from "./describe-answers.ts";
 
 const exportsTag = "Exports";
@@ -15,8 +15,6 @@ export const datasetTags = [
   { name: changesTag, description: "What changed from dataset to dataset." },
 ];
 
-/** Kinds of record, with which the names of files begin. */
-const exportKinds = operations.map(({ kind }) => kind);
 const fileFormats = ["ndjson", "csv", "parquet"];
 
 export const ExportedDataset = {
@@ -34,7 +32,7 @@ export const ExportedDataset = {
         type: "object",
         properties: {
           path: { type: "string", format: "uri-reference" },
-          kind: { type: "string", enum: exportKinds },
+          kind: { type: "string", enum: recordKinds },
           format: { type: "string", enum: fileFormats },
           records: { type: "integer", minimum: 0 },
           bytes: {
@@ -114,7 +112,7 @@ const exportedFile = {
       description: "Kind and format.",
       schema: {
         type: "string",
-        enum: exportKinds.flatMap((kind) => fileFormats.map((format) => `${kind}.${format}`)),
+        enum: recordKinds.flatMap((kind) => fileFormats.map((format) => `${kind}.${format}`)),
       },
     },
     inHeader(

@@ -1,6 +1,5 @@
 /** The resource that explains the records to a model: the members, the matching of names, the parts of an answer. */
-import { operations } from "#operations/index.ts";
-import { briefMembers } from "./write-answer.ts";
+import { type Declaration, declarations } from "#records/declarations.ts";
 
 export const guideUri = "gp-records://guide";
 export const guideName = {
@@ -16,9 +15,11 @@ let made: string | undefined;
 export function guideText(): string {
   return (made ??= [
     "# The records",
-    "A GP (General Partner) raises and runs money in real estate. A principal is a person who runs, directs or owns a GP. A signal is something that happened on a date. A project is a property that is offered, bought, built or renewed.",
+    Object.values(declarations)
+      .map(({ meaning }) => meaning)
+      .join(" "),
     rules,
-    ...operations.map(({ kind, record }) => section(kind, record as unknown as RecordSchema)),
+    ...Object.entries(declarations).map(([kind, declared]) => section(kind, declared)),
   ].join("\n\n"));
 }
 
@@ -45,11 +46,11 @@ interface RecordSchema {
   >;
 }
 
-const section = (kind: keyof typeof briefMembers, { properties }: RecordSchema): string =>
+const section = (kind: string, { brief, schema }: Pick<Declaration, "brief" | "schema">): string =>
   [
     `## ${kind}`,
-    `In brief: ${briefMembers[kind].join(", ")}.`,
-    Object.entries(properties)
+    `In brief: ${brief.join(", ")}.`,
+    Object.entries((schema as unknown as RecordSchema).properties)
       .map(([name, { description = "", enum: own, items }]) => {
         const values = (own ?? items?.enum ?? []).filter((value) => value !== null);
         const list = values.length === 0 ? "" : ` One of ${values.join(", ")}.`;

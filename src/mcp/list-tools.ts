@@ -3,12 +3,12 @@ import { setImmediate } from "node:timers/promises";
 import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
 import { served } from "#gateway/reads.ts";
 import { hintsFor } from "#operations/hints.ts";
-import { filters, type Operation, parameterBounds } from "#operations/operation.ts";
+import { filters, parameterBounds } from "#operations/operation.ts";
 import { datePattern } from "#records/fields.ts";
+import type { declarations } from "#records/declarations.ts";
 import type { Equality } from "#records/filterable.ts";
-import { Gp } from "#records/gp.ts";
-import { filterableProject, Project } from "#records/project.ts";
-import { Signal } from "#records/signal.ts";
+import type { RecordKind } from "#records/kinds.ts";
+import { filterableProject } from "#records/project.ts";
 import type { Between } from "#search/own-values.ts";
 import { type Filter, filterable, type ReadModel } from "#search/read-model.ts";
 import type { ArgumentsSchema, ListSchema } from "./arguments.ts";
@@ -24,19 +24,19 @@ import {
 import { type Detail, writeAnswer } from "./write-answer.ts";
 
 export const listTools = (dependencies: ToolDependencies): Tool[] =>
-  lists.map((list) =>
+  (Object.entries(lists) as [ListedKind, List][]).map(([kind, list]) =>
     makeTool(dependencies, {
       ...list,
-      properties: { gp_name: gpName, ...propertiesOf(list.kind), ...list.dates },
-      item: recordSchema(list),
+      properties: { gp_name: gpName, ...propertiesOf(kind), ...list.dates },
+      item: recordSchema(kind),
       required: [],
       hasDetail: true,
-      answer: (caller, values) => askList(dependencies, list, caller, values),
+      answer: (caller, values) => askList(dependencies, { kind, ...list }, caller, values),
     }),
   );
 
 /** Returns an argument for each condition by equality. */
-const propertiesOf = (kind: Operation["kind"]): ArgumentsSchema["properties"] =>
+const propertiesOf = (kind: RecordKind): ArgumentsSchema["properties"] =>
   Object.fromEntries(
     Object.entries(filterable[kind]).flatMap(([name, condition]) =>
       condition.by === "equality" ? [[name, valuesOf(condition)]] : [],
@@ -69,8 +69,6 @@ const projectDates = Object.entries(filterableProject).flatMap(([name, { by }]) 
 
 interface List {
   name: string;
-  kind: Operation["kind"];
-  record: Operation["record"];
   title: string;
   description: string;
   /** Arguments for a range of days, and the condition that they make. */
@@ -78,11 +76,20 @@ interface List {
   between(days: Between, date: string | undefined): Filter;
 }
 
-const lists: readonly List[] = [
-  {
+type Filterables<K extends RecordKind> = (typeof declarations)[K]["filterable"];
+/** Kinds of records with values of their own. Others are found by their GPs, as their operations do. */
+type ListedKind = {
+  [K in RecordKind]: Extract<
+    Filterables<K>[keyof Filterables<K>],
+    { by: "equality" | "range" }
+  > extends never
+    ? never
+    : K;
+}[RecordKind];
+
+const lists: Readonly<Record<ListedKind, List>> = {
+  gp: {
     name: "list_gps",
-    kind: "gp",
-    record: Gp,
     title: "General Partners by market, tag, theme, property type or activity",
     description:
       "GPs that satisfy all given arguments, in any combination; without arguments, all GPs. By name, in the order of fetch_gp.",
@@ -92,10 +99,8 @@ const lists: readonly List[] = [
     },
     between: (days) => ({ signal: { date: days } }),
   },
-  {
+  signal: {
     name: "list_signals",
-    kind: "signal",
-    record: Signal,
     title: "Market signals by market, tag, theme, property type, kind or date",
     description:
       "Signals that satisfy all given arguments, in any combination, newest first. Market, tags, themes and property types are the signal's own, not its GP's.",
@@ -105,10 +110,8 @@ const lists: readonly List[] = [
     },
     between: (days) => ({ date: days }),
   },
-  {
+  project: {
     name: "list_projects",
-    kind: "project",
-    record: Project,
     title: "Projects by market, tag, theme, property type, status or date",
     description:
       "Projects that satisfy all given arguments, in any combination, by name. Market, tags, themes and property type are the project's own, not its GP's.",
@@ -124,11 +127,11 @@ const lists: readonly List[] = [
     },
     between: (days, date) => ({ [date!]: days }),
   },
-];
+};
 
 async function askList(
   { gateway, model: current }: ToolDependencies,
-  { name, kind, between }: List,
+  { name, kind, between }: List & { kind: ListedKind },
   caller: Caller,
   values: ArgumentValues,
 ): Promise<Outcome<ToolAnswer>> {
@@ -185,7 +188,7 @@ const sliceMilliseconds = 2;
 /** Returns the current dataset, ready for the filter. @throws Problem if there is none. */
 async function prepared(
   current: ToolDependencies["model"],
-  kind: Operation["kind"],
+  kind: RecordKind,
   filter: Filter,
 ): Promise<ReadModel> {
   for (;;) {

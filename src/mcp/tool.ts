@@ -3,16 +3,18 @@ import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import { Meta, Pagination } from "#operations/envelope.ts";
-import { type Operation, pageSchemas } from "#operations/operation.ts";
+import { pageSchemas } from "#operations/operation.ts";
 import { internalError, Problem } from "#problems.ts";
 import type { TSchema } from "#records/schema.ts";
+import { declarations } from "#records/declarations.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import {
   type ArgumentFault,
   type ArgumentsSchema,
   type ArgumentValue,
   readArguments,
 } from "./arguments.ts";
-import { briefMembers, details } from "./write-answer.ts";
+import { details } from "./write-answer.ts";
 
 export interface ToolDependencies extends Pick<
   ReadDependencies,
@@ -129,9 +131,9 @@ const detailProperty = {
 } as const;
 
 /** Returns only names and types of a record's members. The guide has their meanings, and a list of tools is read often. */
-export const recordSchema = ({ kind, record }: Pick<Operation, "kind" | "record">): object => ({
-  ...shapeOf(record),
-  required: briefMembers[kind],
+export const recordSchema = (kind: RecordKind): object => ({
+  ...shapeOf(declarations[kind].schema as unknown as JsonSchema),
+  required: declarations[kind].brief,
 });
 
 /** Returns the schema of an answer. @param item schema of an entry of its `data`. */

@@ -32,7 +32,7 @@ const operationTools = (dependencies: ToolDependencies): Tool[] =>
       name: operation.name.replaceAll("-", "_"),
       title: operation.summary.replace(/\.$/, ""),
       description: operation.description,
-      item: recordSchema(operation),
+      item: recordSchema(operation.kind),
       properties: Object.fromEntries(
         filtersOf(operation).map((name) => [
           name,

@@ -1,6 +1,7 @@
 /** Writes the records of a tool's answer, whole or in brief: as many as fit, and how to get the rest. */
 import type { Hint } from "#operations/envelope.ts";
 import { embedsTooFew, metaOf, paginationOf, recordText } from "#operations/page.ts";
+import { type Declaration, declarations } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
 
@@ -13,39 +14,6 @@ const answerBytesMax = 32_000;
 const reservedBytes = 2000;
 /** Most bytes of hints in an answer. They quote names of GPs. */
 const hintBytesMax = 6000;
-
-/** Members of a record in brief, in the order of the record. */
-export const briefMembers: Readonly<Record<RecordKind, readonly string[]>> = {
-  gp: [
-    "id",
-    "name",
-    "hq_city",
-    "hq_state",
-    "aum_usd",
-    "strategies",
-    "property_types",
-    "markets",
-    "principals_total",
-    "signals_total",
-  ],
-  principal: ["id", "name", "title", "roles", "city", "state", "gps"],
-  signal: ["id", "type", "title", "date", "amount_usd", "market", "property_types", "gps"],
-  project: [
-    "id",
-    "name",
-    "type",
-    "property_type",
-    "status",
-    "city",
-    "state",
-    "market",
-    "units",
-    "total_amount_usd",
-    "start_date",
-    "completion_date",
-    "gps",
-  ],
-};
 
 /** Notice at the beginning of every answer. Texts of records come from filings and files, and anybody may have written them. */
 export const dataNotice =
@@ -181,8 +149,10 @@ function textOf(
   return detail === "full" ? text : JSON.stringify(inBrief(kind, JSON.parse(text) as object));
 }
 
-export const inBrief = (kind: RecordKind, record: object): object =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => briefMembers[kind].includes(name)));
+export function inBrief(kind: RecordKind, record: object): object {
+  const { brief }: Declaration = declarations[kind];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => brief.includes(name)));
+}
 
 /** Cuts a record to fit: first the lists that a GP embeds, then down to the brief members, at last long texts and lists. */
 function cutToFit(kind: RecordKind, text: string, left: number): string {

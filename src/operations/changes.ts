@@ -1,5 +1,5 @@
 /** Parameters and answers of `/changes` and the steps below it; see docs/changes.md. */
-import { recordKinds } from "#records/kinds.ts";
+import { eachOf, recordKinds } from "#records/kinds.ts";
 import { oneOf, orNull, text, time, whole } from "#records/fields.ts";
 import { changeKinds, type Publication, type StoredStep } from "#records/publication.ts";
 import { type Static, Type } from "#records/schema.ts";
@@ -16,15 +16,8 @@ export const stepSummary = "The changes from one dataset to the next, as NDJSON.
 export const feedPath = "/changes.atom";
 
 const Counts = Type.Object(
-  Object.fromEntries(
-    recordKinds.map((kind) => [
-      kind,
-      Type.Object(
-        Object.fromEntries(
-          changeKinds.map((change) => [change, whole(`Records that were ${change}.`, 0)]),
-        ),
-      ),
-    ]),
+  eachOf(recordKinds, () =>
+    Type.Object(eachOf(changeKinds, (change) => whole(`Records that were ${change}.`, 0))),
   ),
   { description: "Changes by kind of record." },
 );

@@ -1,15 +1,13 @@
 /** Reads the principals of GPs that satisfy the filters, by name. */
-import { Principal } from "#records/principal.ts";
 import { gpFilters, type Operation } from "./operation.ts";
 
-export const fetchPrincipals: Operation = {
+export const fetchPrincipals = {
   name: "fetch-principals",
   path: "/fetch-principals",
   kind: "principal",
-  record: Principal,
   summary: "Principals of General Partners, by name.",
   description:
     "The filters describe the GP: a principal is returned if one of its GPs satisfies all of them. Each principal appears once, with all its GPs.",
   filters: gpFilters,
   example: { limit: "5" },
-};
+} satisfies Operation;

@@ -1,15 +1,13 @@
 /** Reads the market signals of GPs with a name, or all of them, newest first. */
-import { Signal } from "#records/signal.ts";
 import { type Operation, optional } from "./operation.ts";
 
-export const fetchSignals: Operation = {
+export const fetchSignals = {
   name: "fetch-signals",
   path: "/fetch-signals",
   kind: "signal",
-  record: Signal,
   summary: "Market signals, newest first.",
   description:
     "All signals, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the signals of that GP.",
   filters: { gp_name: optional },
   example: { limit: "5" },
-};
+} satisfies Operation;

@@ -1,5 +1,4 @@
 /** Declares operations, each a read with its records and parameters, and the meaning of every parameter. */
-import type { TSchema } from "typebox";
 import { filterableGp } from "#records/gp.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds, Filter } from "#search/read-model.ts";
@@ -72,7 +71,6 @@ export interface Operation {
   path: `/fetch-${string}`;
   /** Kind of the records it returns. */
   kind: RecordKind;
-  record: TSchema;
   summary: string;
   /** Paragraphs for the reference. */
   description: string;

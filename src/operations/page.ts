@@ -1,5 +1,5 @@
 /** Writes the page of every operation from finished JSON: `data`, `pagination` and `meta`, or only records, one a line. */
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { embeddedKinds, eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { documentCount } from "#search/documents.ts";
 import { bufferOver } from "#search/packed-texts.ts";
@@ -67,16 +67,10 @@ export function answerLines(operation: Operation, model: ReadModel, query: Query
 
 /** Counts the records of each kind in a dataset. */
 export const recordCounts = ({ parts: { documents } }: ReadModel) =>
-  Object.fromEntries(recordKinds.map((kind) => [kind, documentCount(documents[kind])])) as Record<
-    RecordKind,
-    number
-  >;
+  eachOf(recordKinds, (kind) => documentCount(documents[kind]));
 
 /** Most records of one kind that a GP embeds. */
 export const embeddedMax = 100;
-
-/** Kinds of record that a GP embeds, in this order. */
-export const embeddedKinds = ["principal", "signal"] as const;
 
 const embeddedList = (kind: (typeof embeddedKinds)[number]) => ({
   kind,

@@ -9,7 +9,9 @@ import {
   pageSchemas,
   parametersOf,
 } from "#operations/operation.ts";
+import { declarations } from "#records/declarations.ts";
 import { datePattern } from "#records/fields.ts";
+import type { TSchema } from "#records/schema.ts";
 import {
   type MemberSchema,
   membersOf,
@@ -31,7 +33,8 @@ interface OperationFacts {
 
 export function operationSection(operation: Operation, facts: OperationFacts): Html {
   const { publicUrl } = facts;
-  const { name, path, kind, record, summary, description } = operation;
+  const { name, path, kind, summary, description } = operation;
+  const { schema } = declarations[kind];
   return html`<section>
     <h3 id="${name}"><code>GET ${path}</code></h3>
     <p>${summary} ${prose(description)}</p>
@@ -47,8 +50,8 @@ export function operationSection(operation: Operation, facts: OperationFacts): H
       ${jsonBlock(`Example of a record of ${path}`, exampleRecords[kind])}
     </details>
     <details>
-      <summary>Members of each record (${membersOf(record).length})</summary>
-      ${memberTable(`Members of each record of ${path}`, record)}
+      <summary>Members of each record (${membersOf(schema).length})</summary>
+      ${memberTable(`Members of each record of ${path}`, schema)}
     </details>
   </section>`;
 }
@@ -102,7 +105,7 @@ function wordsOf(
 }
 
 /** Returns a table of the members of a record: name, type with null, meaning. */
-const memberTable = (label: string, record: Operation["record"]): Html =>
+const memberTable = (label: string, record: TSchema): Html =>
   table({
     label,
     columns: ["Member", { label: "Type", isPlain: true }, { label: "Meaning", isPlain: true }],

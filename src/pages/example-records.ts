@@ -1,8 +1,6 @@
 /** One invented record of each kind, for the reference. */
-import type { Gp } from "#records/gp.ts";
-import type { Principal } from "#records/principal.ts";
-import type { Project } from "#records/project.ts";
-import type { Signal } from "#records/signal.ts";
+import type { RecordOf } from "#records/declarations.ts";
+import type { RecordKind } from "#records/kinds.ts";
 
 const gps = [{ id: "gp_4n8w2c6t0y5k1r7d", name: "Harrow Lane Residential Partners" }];
 const provenance = {
@@ -13,7 +11,7 @@ const provenance = {
 } as const;
 const updatedAt = "2026-10-02T22:10:05Z";
 
-const principal: Principal = {
+const principal: RecordOf<"principal"> = {
   id: "pr_9b3h7m1x5q0z4f8j",
   name: "Marisol A. Quintero-Blake",
   first_name: "Marisol",
@@ -39,7 +37,7 @@ const principal: Principal = {
   gps,
 };
 
-const signal: Signal = {
+const signal: RecordOf<"signal"> = {
   id: "sg_2k6v0s4e8a1p5g9n",
   type: "new_offering",
   title: "Harrow Lane Residential Partners offers Juniper Row, LP",
@@ -59,7 +57,7 @@ const signal: Signal = {
   gps,
 };
 
-const project: Project = {
+const project: RecordOf<"project"> = {
   id: "pj_7r1d5y9t3w6c0m4h",
   name: "Juniper Row",
   type: "property_offering",
@@ -91,7 +89,7 @@ const project: Project = {
   gps,
 };
 
-const gp: Gp = {
+const gp: RecordOf<"gp"> = {
   id: gps[0]!.id,
   former_ids: [],
   name: gps[0]!.name,
@@ -120,12 +118,7 @@ const gp: Gp = {
   signals_total: 0,
 };
 
-export const exampleRecords: {
-  gp: Gp;
-  principal: Principal;
-  signal: Signal;
-  project: Project;
-} = {
+export const exampleRecords: { [K in RecordKind]: RecordOf<K> } = {
   gp,
   principal,
   signal,

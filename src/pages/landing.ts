@@ -3,7 +3,7 @@ import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { type EachKind, kinds, recordKinds } from "#records/kinds.ts";
 import { copyBlock, curlLine } from "./code-block.ts";
 import { type KeyFacts, wayToKey } from "./docs.ts";
 import { html, type Html } from "./html.ts";
@@ -15,7 +15,7 @@ import { table } from "./table.ts";
 /** The present facts that the landing page shows. */
 export interface ServiceFacts extends KeyFacts {
   /** Records of the current dataset; null while there is none. */
-  counts: Readonly<Record<RecordKind, number>> | null;
+  counts: EachKind<number> | null;
   datasetVersion: string | null;
   /** RFC 3339 in UTC. */
   datasetUpdatedAt: string | null;
@@ -64,13 +64,6 @@ export function landingPage(facts: ServiceFacts): string {
   });
 }
 
-const countLabels: Readonly<Record<RecordKind, string>> = {
-  gp: "General Partners",
-  principal: "Principals",
-  signal: "Signals",
-  project: "Projects",
-};
-
 function datasetFacts({ counts, datasetVersion, datasetUpdatedAt }: ServiceFacts): Html {
   if (counts === null)
     return html`<div class="card">
@@ -79,13 +72,12 @@ function datasetFacts({ counts, datasetVersion, datasetUpdatedAt }: ServiceFacts
         operations answer <a href="/errors/unavailable">503</a>.
       </p>
     </div>`;
-  const kinds = Object.keys(countLabels) as RecordKind[];
   return html`<div class="card">
     <dl class="counts">
-      ${kinds.map(
+      ${recordKinds.map(
         (kind) =>
           html`<div>
-            <dt>${countLabels[kind]}</dt>
+            <dt>${kinds[kind].title}</dt>
             <dd>${grouped(counts[kind])}</dd>
           </div>`,
       )}

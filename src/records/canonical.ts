@@ -2,83 +2,96 @@
 import { Compile, type Validator } from "typebox/schema";
 import { Settings } from "typebox/system";
 import { Provenance } from "./common.ts";
+import { type Declaration, declarations } from "./declarations.ts";
 import { oneOf, text, time } from "./fields.ts";
-import { gpMembers } from "./gp.ts";
-import type { RecordKind } from "./kinds.ts";
-import { principalMembers } from "./principal.ts";
-import { projectMembers } from "./project.ts";
-import { type Static, type TProperties, type TSchema, Type } from "./schema.ts";
-import { signalMembers } from "./signal.ts";
+import { type EachKind, eachOf, type LinkedKind, type RecordKind, recordKinds } from "./kinds.ts";
+import { type Static, type TSchema, Type } from "./schema.ts";
 
 /** Id as the source writes it, unique for its kind within the source. */
 const sourceId = text("The source's own id.", 200);
 
-const allOptional = (members: Readonly<Record<string, TSchema>>) =>
-  Object.fromEntries(
-    Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)]),
-  );
-
+/** Members that a source may state in part, or not at all. */
 const stated = {
   provenance: Type.Unsafe<Partial<Provenance>>(
-    Type.Object(allOptional(Provenance.properties), { additionalProperties: false }),
+    Type.Object(
+      Object.fromEntries(
+        Object.entries(Provenance.properties).map(([name, one]) => [name, Type.Optional(one)]),
+      ),
+      { additionalProperties: false },
+    ),
   ),
   updated_at: time("Time when the source says the content last changed."),
+};
+
+/** Members that name other records, by their source ids. */
+const links = {
+  former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
+  project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
 };
 
 const linkToGps = {
   gps: Type.Array(sourceId, { description: "Source ids of the GPs it belongs to." }),
 };
 
-/** Makes every member optional except the required ones, and replaces some with the source's own form. */
-function canonical<
-  const K extends RecordKind,
-  M extends TProperties,
-  R extends keyof M & string,
-  O extends TProperties,
->(kind: K, members: M, required: readonly R[], replaced: O) {
-  const all = { ...members, ...replaced } as Record<string, TSchema>;
-  const needed = Object.fromEntries(required.map((name) => [name, all[name] as TSchema]));
-  const { id: _, ...others } = all;
-  for (const name of required) delete others[name];
-  return Type.Unsafe<
-    { record: K; id: string } & { [N in R]: Static<M[N]> } & {
-      -readonly [N in Exclude<keyof M, R | "id" | keyof O>]?: Static<M[N]>;
-    } & { -readonly [N in keyof O]?: Static<O[N]> }
-  >(
-    Type.Object(
-      { record: oneOf("Kind of record.", [kind]), id: sourceId, ...needed, ...allOptional(others) },
-      { additionalProperties: false },
-    ),
+type Declared<K extends RecordKind> = (typeof declarations)[K];
+type Members<K extends RecordKind> = Declared<K>["members"];
+
+/** Values of the members of a kind, as served. */
+type Values<K extends RecordKind> = {
+  -readonly [N in keyof Members<K>]: Members<K>[N] extends TSchema ? Static<Members<K>[N]> : never;
+};
+
+/** Names of the members that every source must give, see `Declaration.absent`. */
+type RequiredName<K extends RecordKind> = Exclude<
+  { [N in keyof Members<K>]: Values<K>[N] extends string | number ? N : never }[keyof Members<K>],
+  "id" | keyof typeof stated | keyof Declared<K>["absent"]
+>;
+
+type Canonical<K extends RecordKind> = { record: K; id: string } & Pick<
+  Values<K>,
+  RequiredName<K>
+> &
+  Partial<Omit<Values<K>, RequiredName<K> | "id" | keyof typeof stated>> & {
+    -readonly [N in keyof typeof stated]?: Static<(typeof stated)[N]>;
+  } & (K extends LinkedKind ? { gps?: string[] } : unknown);
+
+export type CanonicalGp = Canonical<"gp">;
+export type CanonicalPrincipal = Canonical<"principal">;
+export type CanonicalSignal = Canonical<"signal">;
+export type CanonicalProject = Canonical<"project">;
+export type CanonicalRecord = { [K in RecordKind]: Canonical<K> }[RecordKind];
+
+function canonicalSchema(kind: RecordKind) {
+  const { members, absent }: Declaration = declarations[kind];
+  const { id: _, ...given }: Record<string, TSchema> = {
+    ...members,
+    ...(kind === "gp" ? {} : linkToGps),
+  };
+  const replaced: Record<string, TSchema> = { ...stated, ...links };
+  const all = Object.entries(given).map(([name, schema]) => [
+    name,
+    isScalar(schema) && !(name in stated) && !(name in absent)
+      ? schema
+      : Type.Optional(replaced[name] ?? schema),
+  ]);
+  return Type.Object(
+    { record: oneOf("Kind of record.", [kind]), id: sourceId, ...Object.fromEntries(all) },
+    { additionalProperties: false },
   );
 }
 
-export const canonicalSchemas = {
-  gp: canonical("gp", gpMembers, ["name"], {
-    ...stated,
-    former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
-  }),
-  principal: canonical("principal", principalMembers, ["name"], { ...stated, ...linkToGps }),
-  signal: canonical("signal", signalMembers, ["title", "date"], {
-    ...stated,
-    ...linkToGps,
-    project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
-  }),
-  project: canonical("project", projectMembers, ["name"], { ...stated, ...linkToGps }),
-};
+/** Reports whether a member is neither a list nor an object, nor ever null. */
+function isScalar(member: TSchema): boolean {
+  const { type } = member as { type?: string | string[] };
+  return typeof type === "string" && type !== "array" && type !== "object";
+}
 
-export type CanonicalGp = Static<typeof canonicalSchemas.gp>;
-export type CanonicalPrincipal = Static<typeof canonicalSchemas.principal>;
-export type CanonicalSignal = Static<typeof canonicalSchemas.signal>;
-export type CanonicalProject = Static<typeof canonicalSchemas.project>;
-export type CanonicalRecord = CanonicalGp | CanonicalPrincipal | CanonicalSignal | CanonicalProject;
+export const canonicalSchemas: EachKind<TSchema> = eachOf(recordKinds, canonicalSchema);
 
 // The default is 8, too few to name every wrong member of a record. A list may have a million wrong entries.
 Settings.Set({ maxErrors: 1000 });
 
 /** Validators, compiled once. They find faults; check-record.ts puts them into words. */
-export const canonicalValidators: Readonly<Record<RecordKind, Validator>> = {
-  gp: Compile(canonicalSchemas.gp),
-  principal: Compile(canonicalSchemas.principal),
-  signal: Compile(canonicalSchemas.signal),
-  project: Compile(canonicalSchemas.project),
-};
+export const canonicalValidators: EachKind<Validator> = eachOf(recordKinds, (kind) =>
+  Compile(canonicalSchemas[kind]),
+);

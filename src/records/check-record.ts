@@ -1,11 +1,11 @@
 /** Checks a canonical record and words its faults, member by member. */
 import { canonicalSchemas, canonicalValidators } from "./canonical.ts";
-import { type RecordKind, recordKinds } from "./kinds.ts";
+import { eachOf, type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
 import type { RecordFault } from "./source-entry.ts";
 import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
 
-/** Part of a validator's finding that the words are made from. */
+/** The parts of a validator's finding that decide its words. */
 interface Finding {
   keyword: string;
   instancePath: string;
@@ -63,7 +63,7 @@ function faultsOf(
         reason: "is required",
       }));
     case "boolean":
-      return said(`is not a member of ${kind === "gp" ? "a gp" : `a ${kind}`}`);
+      return said(`is not a member of a ${kind}`);
     case "type":
       return said(`must be ${typeWords(given["type"])}`);
     case "enum":
@@ -121,15 +121,13 @@ const isFoldedMember = (name: string) =>
   ["name", "legal_name", "aliases", "tags", "themes", "markets"].includes(name);
 
 const chosenMembers = (isChosen: (name: string) => boolean) =>
-  Object.fromEntries(
-    recordKinds.map((kind) => [kind, membersOf(kind).filter(isChosen)]),
-  ) as unknown as Readonly<Record<RecordKind, readonly string[]>>;
+  eachOf(recordKinds, (kind) => membersOf(kind).filter(isChosen));
 const dateMembers = chosenMembers(isDateMember);
 const foldedMembers = chosenMembers(isFoldedMember);
 
 /**
- * Reports whether `valueFaults` certainly finds nothing. Most records have no fault, and checking a record as a whole takes
- * a fraction of the time.
+ * Reports whether `valueFaults` is certain to find nothing. Most records have no fault, and checking a whole record at once
+ * takes a fraction of the time.
  */
 function isFaultless(
   kind: RecordKind,

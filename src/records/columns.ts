@@ -1,12 +1,9 @@
 /** Makes the columns of each kind from its declaration, for records as rows of a table. */
 import type { TProperties } from "typebox";
 import type { Column } from "#csv.ts";
-import type { RecordKind } from "./kinds.ts";
+import { declarations } from "./declarations.ts";
 import { datePattern } from "./fields.ts";
-import { Gp } from "./gp.ts";
-import { Principal } from "./principal.ts";
-import { Project } from "./project.ts";
-import { Signal } from "./signal.ts";
+import { type EachKind, eachOf, recordKinds } from "./kinds.ts";
 
 /**
  * Content of a cell, null if it is unknown. `text` is text. `date` is text, as precise as known: `2026`, `2026-03`,
@@ -23,7 +20,7 @@ export interface RecordColumn extends Column<RecordMembers> {
   type: ColumnType;
 }
 
-/** Part of a declaration that columns are made from. */
+/** The parts of a declaration that decide its columns. */
 interface Declared {
   type: string | readonly string[];
   pattern?: string;
@@ -49,12 +46,9 @@ export const columnsOf = (members: TProperties): readonly RecordColumn[] =>
   );
 
 /** Columns of each kind as it is served. A GP has its embedded `principals.name` and `signals.title`, and their totals. */
-export const recordColumns: Readonly<Record<RecordKind, readonly RecordColumn[]>> = {
-  gp: columnsOf(Gp.properties),
-  principal: columnsOf(Principal.properties),
-  signal: columnsOf(Signal.properties),
-  project: columnsOf(Project.properties),
-};
+export const recordColumns: EachKind<readonly RecordColumn[]> = eachOf(recordKinds, (kind) =>
+  columnsOf(declarations[kind].schema.properties),
+);
 
 function columnsOfMember(
   name: string,

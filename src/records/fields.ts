@@ -1,4 +1,5 @@
 /** Kinds of member that records are made of, each a JSON Schema with its type. */
+import { kinds, type RecordKind } from "./kinds.ts";
 import { Type, type Static, type TSchema } from "./schema.ts";
 
 /** Pattern of a year, month or day, as precise as the source knows: `2026`, `2026-03`, `2026-03-31`. */
@@ -12,7 +13,6 @@ export function existsInCalendar(date: string): boolean {
 
 const timePattern =
   "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$";
-const idPattern = (prefix: string) => `^${prefix}_[0-9a-z]{16}$`;
 
 /** Largest integer that every JSON reader keeps exactly. */
 const wholeMax = Number.MAX_SAFE_INTEGER;
@@ -20,8 +20,9 @@ const wholeMax = Number.MAX_SAFE_INTEGER;
 export const text = (description: string, lengthMax = 500) =>
   Type.String({ description, minLength: 1, maxLength: lengthMax });
 
-export const id = (prefix: string, description: string) =>
-  Type.String({ description, pattern: idPattern(prefix) });
+/** Declares the public id of a record of a kind. */
+export const id = (kind: RecordKind, description: string) =>
+  Type.String({ description, pattern: `^${kinds[kind].prefix}_[0-9a-z]{16}$` });
 
 export const date = (description: string) => Type.String({ description, pattern: datePattern });
 

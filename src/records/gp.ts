@@ -1,5 +1,6 @@
 /** A General Partner: the firm that raises and runs the money. */
-import { Type, type Static } from "./schema.ts";
+import type { embeddedKinds } from "./kinds.ts";
+import { Type, type Static, type TSchema } from "./schema.ts";
 import { ExternalIds, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { equality, type Filterable, market, someSignal } from "./filterable.ts";
@@ -42,22 +43,22 @@ const {
 } = Principal.properties;
 const { gps: _gpsOfSignal, ...signalInGp } = Signal.properties;
 
-export const Gp = Type.Object(
-  {
-    ...gpMembers,
-    principals: list(
-      "Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`.",
-      Type.Object(principalInGp, { additionalProperties: false }),
-    ),
-    principals_total: whole("Number of its principals."),
-    signals: list(
-      "Its signals, newest first, at most 100, without `gps`.",
-      Type.Object(signalInGp, { additionalProperties: false }),
-    ),
-    signals_total: whole("Number of its signals."),
-  },
-  { additionalProperties: false },
-);
+type EmbeddedKind = (typeof embeddedKinds)[number];
+
+const embedded = {
+  principals: list(
+    "Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`.",
+    Type.Object(principalInGp, { additionalProperties: false }),
+  ),
+  principals_total: whole("Number of its principals."),
+  signals: list(
+    "Its signals, newest first, at most 100, without `gps`.",
+    Type.Object(signalInGp, { additionalProperties: false }),
+  ),
+  signals_total: whole("Number of its signals."),
+} satisfies Record<`${EmbeddedKind}s` | `${EmbeddedKind}s_total`, TSchema>;
+
+export const Gp = Type.Object({ ...gpMembers, ...embedded }, { additionalProperties: false });
 export type Gp = Static<typeof Gp>;
 
 export const filterableGp = {
@@ -77,3 +78,23 @@ export const filterableGp = {
   ),
   signal: someSignal,
 } satisfies Filterable<Gp>;
+
+export const gpDeclaration = {
+  meaning: "A GP (General Partner) raises and runs money in real estate.",
+  members: gpMembers,
+  schema: Gp,
+  filterable: filterableGp,
+  absent: {},
+  brief: [
+    "id",
+    "name",
+    "hq_city",
+    "hq_state",
+    "aum_usd",
+    "strategies",
+    "property_types",
+    "markets",
+    "principals_total",
+    "signals_total",
+  ] satisfies readonly (keyof Gp)[],
+};

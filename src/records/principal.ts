@@ -5,8 +5,8 @@ import { date, id, link, list, oneOf, orNull, text } from "./fields.ts";
 import { type Filterable, ofOneGp } from "./filterable.ts";
 import { ownershipBands, principalRoles } from "./vocabulary.ts";
 
-export const principalMembers = {
-  id: id("pr", "Stable id."),
+const principalMembers = {
+  id: id("principal", "Stable id."),
   name: text("Full name."),
   first_name: orNull(text("First name.", 200)),
   middle_name: orNull(text("Middle name.", 200)),
@@ -33,6 +33,19 @@ export const Principal = Type.Object(
 );
 export type Principal = Static<typeof Principal>;
 
-export const filterablePrincipal = {
-  ...ofOneGp(["market", "tag", "theme"]),
-} satisfies Filterable<Principal>;
+export const principalDeclaration = {
+  meaning: "A principal is a person who runs, directs or owns a GP.",
+  members: principalMembers,
+  schema: Principal,
+  filterable: ofOneGp(["market", "tag", "theme"]) satisfies Filterable<Principal>,
+  absent: {},
+  brief: [
+    "id",
+    "name",
+    "title",
+    "roles",
+    "city",
+    "state",
+    "gps",
+  ] satisfies readonly (keyof Principal)[],
+};

@@ -11,8 +11,8 @@ import {
   strategies,
 } from "./vocabulary.ts";
 
-export const projectMembers = {
-  id: id("pj", "Stable id."),
+const projectMembers = {
+  id: id("project", "Stable id."),
   name: text("Name of the project."),
   type: oneOf("Kind of project.", projectTypes),
   property_type: oneOf("Kind of property.", propertyTypes),
@@ -67,3 +67,26 @@ export const filterableProject = {
   completion_date: range((project) => project.completion_date, "Completion, done or planned."),
   first_sale_date: range((project) => project.first_sale_date, "First sale of a share."),
 } satisfies Filterable<Project>;
+
+export const projectDeclaration = {
+  meaning: "A project is a property that is offered, bought, built or renewed.",
+  members: projectMembers,
+  schema: Project,
+  filterable: filterableProject,
+  absent: { type: "other", property_type: "unknown", status: "unknown" } satisfies Partial<Project>,
+  brief: [
+    "id",
+    "name",
+    "type",
+    "property_type",
+    "status",
+    "city",
+    "state",
+    "market",
+    "units",
+    "total_amount_usd",
+    "start_date",
+    "completion_date",
+    "gps",
+  ] satisfies readonly (keyof Project)[],
+};

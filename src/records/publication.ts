@@ -1,9 +1,16 @@
 /** A published dataset, and the step that led to it. */
-import type { RecordKind } from "./kinds.ts";
+import { type EachKind, eachOf, recordKinds } from "./kinds.ts";
 
 /** Changes of a record between two datasets. */
 export const changeKinds = ["added", "changed", "removed", "merged"] as const;
 export type ChangeKind = (typeof changeKinds)[number];
+
+/** Numbers of changes by kind of record. */
+type StepCounts = EachKind<Record<ChangeKind, number>>;
+
+/** Returns counts of every kind, in their order. Counts that an older program did not note are 0. */
+export const allCounts = (noted: Partial<StepCounts>): StepCounts =>
+  eachOf(recordKinds, (kind) => eachOf(changeKinds, (change) => noted[kind]?.[change] ?? 0));
 
 /** A publication: a dataset became the current one. */
 export interface Publication {
@@ -15,7 +22,7 @@ export interface Publication {
   /** Hash of its records, see docs/changes.md; null while no step begins or ends there. */
   hash: string | null;
   /** Contents of the step from `from`; null if there is none. */
-  step: { changes: number; counts: Record<RecordKind, Record<ChangeKind, number>> } | null;
+  step: { changes: number; counts: StepCounts } | null;
 }
 
 /** A step kept in a file. */

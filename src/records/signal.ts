@@ -5,8 +5,8 @@ import { equality, type Filterable, market, range } from "./filterable.ts";
 import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { amountBases, propertyTypes, signalTypes } from "./vocabulary.ts";
 
-export const signalMembers = {
-  id: id("sg", "Stable id."),
+const signalMembers = {
+  id: id("signal", "Stable id."),
   type: oneOf("What happened.", signalTypes),
   title: text("One line."),
   summary: orNull(text("A paragraph.", 10_000)),
@@ -18,7 +18,7 @@ export const signalMembers = {
   amount_basis: orNull(oneOf("Meaning of the amount.", amountBases)),
   market: orNull(label),
   property_types: list("Property types concerned.", oneOf("A property type.", propertyTypes)),
-  project_ids: list("Projects concerned.", id("pj", "Id of a project.")),
+  project_ids: list("Projects concerned.", id("project", "Id of a project.")),
   url: orNull(link("Page to read about it.")),
   tags,
   themes,
@@ -30,7 +30,7 @@ export const Signal = Type.Object({ ...signalMembers, gps }, { additionalPropert
 export type Signal = Static<typeof Signal>;
 
 /** Market, tags, themes and property types are the signal's own, not its GP's. */
-export const filterableSignal = {
+const filterableSignal = {
   market: market(
     (signal) => signal.market,
     "The market of the signal: its title, one of its cities, or a city and a state.",
@@ -48,3 +48,21 @@ export const filterableSignal = {
   type: equality((signal) => signal.type, "What happened.", signalTypes),
   date: range((signal) => signal.date, "When it happened."),
 } satisfies Filterable<Signal>;
+
+export const signalDeclaration = {
+  meaning: "A signal is something that happened on a date.",
+  members: signalMembers,
+  schema: Signal,
+  filterable: filterableSignal,
+  absent: { type: "other" } satisfies Partial<Signal>,
+  brief: [
+    "id",
+    "type",
+    "title",
+    "date",
+    "amount_usd",
+    "market",
+    "property_types",
+    "gps",
+  ] satisfies readonly (keyof Signal)[],
+};

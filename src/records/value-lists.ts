@@ -1,10 +1,7 @@
 /** Members of records with a closed list of values, read from the schemas. */
-import type { RecordKind } from "./kinds.ts";
-import { Gp } from "./gp.ts";
-import { Principal } from "./principal.ts";
-import { Project } from "./project.ts";
+import { declarations } from "./declarations.ts";
+import { recordKinds } from "./kinds.ts";
 import type { TSchema } from "./schema.ts";
-import { Signal } from "./signal.ts";
 import { externalIdKeys, meaningsOf } from "./vocabulary.ts";
 
 /** Part of JSON Schema that records use. */
@@ -33,13 +30,6 @@ export interface ValueList {
   values: readonly { value: string; meaning: string }[];
 }
 
-const schemas: Readonly<Record<RecordKind, TSchema>> = {
-  gp: Gp,
-  principal: Principal,
-  signal: Signal,
-  project: Project,
-};
-
 /** Collects each list once, however many members use it, in the order of the records. */
 function collect(): ValueList[] {
   const lists = new Map<string, { members: string[]; values: readonly string[] }>();
@@ -53,8 +43,8 @@ function collect(): ValueList[] {
     if (!known.members.includes(member)) known.members.push(member);
     lists.set(values.join(), known);
   };
-  for (const [kind, schema] of Object.entries(schemas))
-    for (const [name, member] of membersOf(schema)) add(kind, name, member);
+  for (const kind of recordKinds)
+    for (const [name, member] of membersOf(declarations[kind].schema)) add(kind, name, member);
   // This one lists names instead of values.
   const keys = { members: ["external_ids"], values: externalIdKeys };
   return [...lists.values(), keys].map(({ members, values }) => {

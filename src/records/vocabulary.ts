@@ -168,6 +168,6 @@ const meaningsByList: ReadonlyMap<string, Meanings> = new Map(
   Object.values(closedLists).map((meanings) => [Object.keys(meanings).join(), meanings]),
 );
 
-/** @param values a whole closed list, from the schema of a member. */
+/** Returns the meanings of a closed list. @param values the whole list, from the schema of a member. */
 export const meaningsOf = (values: readonly string[]): Meanings =>
   meaningsByList.get(values.join())!;

@@ -1,13 +1,12 @@
 /** Parts of a dataset in memory: arrays of numbers, made at import and only read from then on. */
-import type { DocumentPlaces, Documents, EachKind } from "./documents.ts";
+import type { EachKind, LinkedKind } from "#records/kinds.ts";
+import type { DocumentPlaces, Documents } from "./documents.ts";
 import type { FacetIndex } from "./facet-index.ts";
 import type { IdIndex } from "./id-index.ts";
 import type { SuggestionIndex } from "./index-suggestions.ts";
 import type { Lists } from "./lists.ts";
 import type { NameIndex } from "./name-index.ts";
 
-export const linkedKinds = ["principal", "signal", "project"] as const;
-export type LinkedKind = (typeof linkedKinds)[number];
 /** Facets of GPs, besides their names: each a list of whole values with its own index. */
 export const facetNames = ["tag", "theme", "market"] as const;
 export type FacetName = (typeof facetNames)[number];

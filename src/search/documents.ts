@@ -1,4 +1,5 @@
 /** Finished JSON of all records in one array of bytes: its places in the file and in memory. */
+import { type EachKind, embeddedKinds, eachOf, recordKinds } from "#records/kinds.ts";
 import type { Lists } from "./lists.ts";
 import { bufferOver } from "./packed-texts.ts";
 
@@ -20,8 +21,6 @@ export interface Documents {
   /** The same as in `DocumentPlaces`. */
   ownLengths: Uint32Array;
 }
-
-export type EachKind<T> = Readonly<Record<"gp" | "principal" | "signal" | "project", T>>;
 
 export const documentCount = ({ ownLengths }: Pick<DocumentPlaces, "ownLengths">) =>
   ownLengths.length;
@@ -46,23 +45,19 @@ export function placeDocuments(lengths: Uint32Array, ownLengths: Uint32Array): D
  */
 export function makeRoom(
   stored: EachKind<DocumentPlaces>,
-  recordsOfGp: Readonly<Record<"principal" | "signal", Lists>>,
+  recordsOfGp: Readonly<Record<(typeof embeddedKinds)[number], Lists>>,
 ): EachKind<Documents> {
-  const kinds = ["gp", "principal", "signal", "project"] as const;
-  const size = kinds.reduce((sum, kind) => sum + documentBytes(stored[kind]), 0);
+  const size = recordKinds.reduce((sum, kind) => sum + documentBytes(stored[kind]), 0);
   const bytes = new Uint8Array(size);
-  const made = Object.fromEntries(
-    kinds.map((kind) => [kind, unplaced(bytes, stored[kind])]),
-  ) as EachKind<Documents>;
-  const { gp: gps, principal, signal } = made;
+  const made = eachOf(recordKinds, (kind) => unplaced(bytes, stored[kind]));
+  const { gp: gps } = made;
   let end = 0;
   for (let gp = 0; gp < documentCount(gps); gp++) {
     gps.starts[gp] = end;
     end += gps.lengths[gp]!;
-    end = placeLinked(principal, recordsOfGp.principal, gp, end);
-    end = placeLinked(signal, recordsOfGp.signal, gp, end);
+    for (const kind of embeddedKinds) end = placeLinked(made[kind], recordsOfGp[kind], gp, end);
   }
-  for (const kind of kinds) end = placeOthers(made[kind], end);
+  for (const kind of recordKinds) end = placeOthers(made[kind], end);
   return made;
 }
 

@@ -1,5 +1,6 @@
 /** Finds the principals, signals or projects of the GPs that satisfy a filter. */
 import { fold } from "#records/fold.ts";
+import type { LinkedKind } from "#records/kinds.ts";
 import {
   addBit,
   addBits,
@@ -15,7 +16,7 @@ import {
   only,
   storeBits,
 } from "./bitset.ts";
-import { type DatasetParts, facetNames, type LinkedKind } from "./dataset-parts.ts";
+import { type DatasetParts, facetNames } from "./dataset-parts.ts";
 import { documentCount } from "./documents.ts";
 import { askedValues, type Miss } from "./facet-index.ts";
 import { type GpFilter, type GpSearch, missedName } from "./gp-search.ts";

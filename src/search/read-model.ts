@@ -1,10 +1,13 @@
 /** A dataset in memory. It selects the records of a kind that satisfy a filter: their number, a page of them, and counts. */
+import { declarations } from "#records/declarations.ts";
 import type { Filterable } from "#records/filterable.ts";
-import { filterableGp } from "#records/gp.ts";
-import type { RecordKind } from "#records/kinds.ts";
-import { filterablePrincipal } from "#records/principal.ts";
-import { filterableProject } from "#records/project.ts";
-import { filterableSignal } from "#records/signal.ts";
+import {
+  type EachKind,
+  eachOf,
+  linkedKinds,
+  type RecordKind,
+  recordKinds,
+} from "#records/kinds.ts";
 import {
   addBits,
   addEvery,
@@ -22,7 +25,7 @@ import {
   storeBits,
 } from "./bitset.ts";
 import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
-import { documentCount, type EachKind } from "./documents.ts";
+import { documentCount } from "./documents.ts";
 import type { FacetIndex, Miss, ValueSets } from "./facet-index.ts";
 import { longestSpellings } from "./facet-values.ts";
 import { type GpFilter, openGpSearch } from "./gp-search.ts";
@@ -32,12 +35,10 @@ import { type Between, openOwnValues } from "./own-values.ts";
 import { suggest } from "./suggestions.ts";
 
 /** Conditions on records of each kind, by name. */
-export const filterable: EachKind<Filterable<never>> = {
-  gp: filterableGp,
-  principal: filterablePrincipal,
-  signal: filterableSignal,
-  project: filterableProject,
-};
+export const filterable: EachKind<Filterable<never>> = eachOf(
+  recordKinds,
+  (kind) => declarations[kind].filterable,
+);
 
 /**
  * Conditions that a record must satisfy, all of them, by the names of its kind: values, any of which is enough, the ends of
@@ -95,17 +96,10 @@ export interface ReadModel {
 /** Opens a model. It keeps scratch sets between calls, so it serves one thread. */
 export function openReadModel(parts: DatasetParts): ReadModel {
   const gps = openGpSearch(parts);
-  const own = {
-    gp: openOwnValues(parts, "gp", withoutFacets(filterable.gp)),
-    principal: openOwnValues(parts, "principal", filterable.principal),
-    signal: openOwnValues(parts, "signal", filterable.signal),
-    project: openOwnValues(parts, "project", filterable.project),
-  };
-  const linked = {
-    principal: openLinkedSearch(parts, gps, "principal"),
-    signal: openLinkedSearch(parts, gps, "signal"),
-    project: openLinkedSearch(parts, gps, "project"),
-  };
+  const own = eachOf(recordKinds, (kind) =>
+    openOwnValues(parts, kind, kind === "gp" ? withoutFacets(filterable.gp) : filterable[kind]),
+  );
+  const linked = eachOf(linkedKinds, (kind) => openLinkedSearch(parts, gps, kind));
   const scratch = new Map<RecordKind, Bitset>();
   const valuesOf = new Map<FacetIndex, readonly string[]>();
   /** GPs with a signal that satisfies the present filter. */

@@ -307,6 +307,20 @@ test("a backup brings the steps back byte for byte, and the next publication goe
   for (const { step } of data.slice(0, -1)) assert.equal((await service.get(step)).status, 200);
 });
 
+test("a backup of an older program, which did not know a kind, has counts of 0 for it", async (t) => {
+  const { file, target } = await published(t);
+  const older = `${file}.older`;
+  await tamper(file, older, (files) => {
+    const list = JSON.parse(files.get(listPath)!.toString());
+    for (const { step } of list) if (step !== null) delete step.counts.project;
+    files.set(listPath, Buffer.from(JSON.stringify(list)));
+  });
+  await restore(target, older);
+  const folder = join(target, "datasets");
+  const { step } = openPublications(folder).list(openCatalogue(folder).currentVersion()).at(-1)!;
+  assert.deepEqual(step!.counts.project, { added: 0, changed: 0, removed: 0, merged: 0 });
+});
+
 test("a backup from before a publication has the steps that lead to its own dataset alone", async (t) => {
   const { folder, catalogue, file, target, dataDir } = await published(t);
   await importRecords(catalogue, [...cast, birch, cedar], { nowMilliseconds: noon + 9000 });

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -109,4 +110,28 @@ test("what a killed prune left is cleared, and strange files are left alone", as
   assert.deepEqual(await prunedOf(world, { keep: 5 }), []);
   assert.equal(existsSync(join(catalogue.folder, `${all[0]}.json`)), false);
   for (const name of strays) assert.ok(existsSync(join(catalogue.folder, name)), name);
+});
+
+test("a count of a kind that an older program did not know is 0", async (world) => {
+  const { store, catalogue } = world;
+  const [version] = (await published(world, 2)).toReversed();
+  const inFile = (path: string, change: (facts: any) => void) => {
+    const facts = JSON.parse(readFileSync(path, "utf8"));
+    change(facts);
+    writeFileSync(path, JSON.stringify(facts));
+  };
+  inFile(join(catalogue.folder, `${version}.json`), ({ records }) => delete records.project);
+  inFile(join(catalogue.folder, "changes", "publications.json"), (list) => {
+    delete list.at(-1).step.counts.project;
+  });
+  const records = { gp: 1, principal: 0, signal: 0, project: 0 };
+  assert.deepEqual((await store.read()).find(version!).records, records);
+  const { step } = (await store.publications()).at(-1)!;
+  const none = { added: 0, changed: 0, removed: 0, merged: 0 };
+  assert.deepEqual(step!.counts, {
+    gp: { ...none, added: 1, removed: 1 },
+    principal: none,
+    signal: none,
+    project: none,
+  });
 });

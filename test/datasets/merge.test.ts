@@ -122,8 +122,8 @@ test("a record that others still link to is not removed, and one of them is name
   assert.deepEqual(
     collected.rejections.listed.map(({ line, field, reason }) => [line, field, reason]),
     [
-      [2, "deleted", "project 'x' cannot be removed while others name it: signal 's'"],
       [1, "deleted", "gp 'a' cannot be removed while others name it: project 'x'"],
+      [2, "deleted", "project 'x' cannot be removed while others name it: signal 's'"],
     ],
   );
   assert.deepEqual([collected.read, collected.accepted], [3, 1]);

@@ -127,3 +127,16 @@ test("old publications go with their steps from the database and from each folde
   await off.forgetSteps();
   assert.deepEqual([await stepsIn(), await one.store.publications()], [[], []]);
 });
+
+test("a count of a kind that an older program did not know is 0", async (t) => {
+  const url = await freshDatabase(t);
+  const { importAt, store } = commands(t, url);
+  await importAt(1, [gp("a")]);
+  await importAt(2, [gp("a"), gp("b")]);
+  await runSql(url, "update dataset set records = records - 'project'");
+  await runSql(url, "update dataset_publication set facts = facts #- '{counts,project}'");
+  const { records } = (await store.read()).current()!;
+  assert.deepEqual(records, { gp: 2, principal: 0, signal: 0, project: 0 });
+  const { step } = (await store.publications()).at(-1)!;
+  assert.deepEqual(step!.counts.project, { added: 0, changed: 0, removed: 0, merged: 0 });
+});

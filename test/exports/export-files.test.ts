@@ -3,13 +3,12 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { idPrefixes } from "#datasets/format.ts";
 import { demoSize, inventRecords } from "#demo/invent.ts";
 import { fileFormats, runExport, workbookFormat } from "#exports/run-export.ts";
 import { operations } from "#operations/index.ts";
 import { answer } from "#operations/page.ts";
 import { readQuery } from "#operations/parameters.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { recordColumns } from "#records/columns.ts";
 import { hasOutside, importOutside } from "../outside/outside.ts";
 import { awkwardRecords } from "../support/awkward.ts";
@@ -18,8 +17,6 @@ import { filledCells, readTable, rowOf } from "../support/tables.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 type Json = any;
-
-const kinds = Object.keys(idPrefixes) as RecordKind[];
 
 async function dataset(t: TestContext, records: readonly unknown[]) {
   const catalogue = temporaryCatalogue(t);
@@ -34,7 +31,7 @@ async function dataset(t: TestContext, records: readonly unknown[]) {
       {
         path: catalogue.pathOf(published.version),
         generation: published,
-        kinds,
+        kinds: recordKinds,
         format,
         folder,
         licence: null,
@@ -118,7 +115,7 @@ test("CSV has what JSON says of every record under its columns, in the order of 
   const { run, pathOf, lines } = await dataset(t, awkward());
   await run("ndjson");
   await run("csv");
-  for (const kind of kinds) {
+  for (const kind of recordKinds) {
     const { columns, rows } = readTable(readFileSync(pathOf(kind, "csv"), "utf8"));
     assert.deepEqual(
       columns,
@@ -154,7 +151,7 @@ test("Parquet is read back by hyparquet with every member of every record, over 
   ]);
   await run("ndjson");
   await run("parquet");
-  for (const kind of kinds) {
+  for (const kind of recordKinds) {
     const file = await asyncBufferFromFile(pathOf(kind, "parquet"));
     const metadata = await parquetMetadataAsync(file);
     assert.equal(Number(metadata.num_rows), published.records[kind]);

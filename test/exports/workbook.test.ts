@@ -3,17 +3,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { inflateRawSync } from "node:zlib";
-import { idPrefixes } from "#datasets/format.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "#exports/record-source.ts";
 import { runExport, workbookFormat } from "#exports/run-export.ts";
 import { rowsMax, writeWorkbook } from "#exports/workbook.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { hasLibreOffice, openInLibreOffice } from "../support/libreoffice.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-const kinds = Object.keys(idPrefixes) as RecordKind[];
 
 const aliases = Array.from({ length: 100 }, (_, i) => `${i} ${"x".repeat(490)}`);
 
@@ -72,7 +69,14 @@ async function exported(t: TestContext) {
   const folder = temporaryFolder(t);
   const path = catalogue.pathOf(published!.version);
   const licence = "CC BY 4.0";
-  await runExport({ path, generation: published!, kinds, format: workbookFormat, folder, licence });
+  await runExport({
+    path,
+    generation: published!,
+    kinds: recordKinds,
+    format: workbookFormat,
+    folder,
+    licence,
+  });
   return { path: join(folder, "records.xlsx"), version: published!.version };
 }
 
@@ -185,7 +189,7 @@ test("more records than a sheet has rows are refused before anything is written"
   const source = { generation: { records }, countLinks: () => 0 } as unknown as RecordSource;
   const output = { write: () => assert.fail() } as unknown as OutputFile;
   await assert.rejects(
-    writeWorkbook(source, kinds, null, output),
+    writeWorkbook(source, recordKinds, null, output),
     /The sheet People would have 1,048,576 rows, .* for 1,048,575 .* --kind/,
   );
 });

@@ -1,6 +1,6 @@
 /** A copy of the records that follows steps, as docs/changes.md tells clients to. */
 import { createHash, hash } from "node:crypto";
-import { recordKinds, type RecordKind } from "#records/kinds.ts";
+import { eachOf, recordKinds, type RecordKind } from "#records/kinds.ts";
 
 /** Of each kind the lines of its records by id. */
 export type Mirror = Record<RecordKind, Map<string, string>>;
@@ -13,12 +13,7 @@ interface Line {
   after?: Record<string, unknown>;
 }
 
-export const emptyMirror = (): Mirror => ({
-  gp: new Map(),
-  principal: new Map(),
-  signal: new Map(),
-  project: new Map(),
-});
+export const emptyMirror = (): Mirror => eachOf(recordKinds, () => new Map());
 
 /** @returns the head. @param step as it is served, whole. */
 export function applyStep(mirror: Mirror, step: string): Record<string, any> {
