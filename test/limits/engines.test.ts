@@ -8,9 +8,9 @@ import { defaultQuotas, greatestRequest, type Quotas, windows } from "#limits/po
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { type Random, seededRandom } from "../support/awkward/random.ts";
 import { type CountingServer, countingServers } from "../support/counting-servers.ts";
-import { assertRight, emptyTally, runSchedules } from "../support/limits-life.ts";
-import { openInstance, sharedOn } from "../support/limits-shared.ts";
-import { day, hour, minute, second, temporaryFolder } from "../support/limits-world.ts";
+import { assertRight, runLives } from "../support/limits-life.ts";
+import { openInstance, roomy, sharedOn } from "../support/limits-shared.ts";
+import { day, hour, minute, second } from "../support/limits-world.ts";
 import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
 
 /** What the counts of an account are, said one by one. */
@@ -18,8 +18,6 @@ interface Plain {
   /** Times of admitted requests, the newest last. */
   times: number[];
 }
-
-const roomy: Quotas = { minute: 100_000, hour: 100_000, day: 100_000 };
 
 const beginning = Date.UTC(2026, 10, 21) * 1000;
 
@@ -93,11 +91,7 @@ for (const { name, skip, start: startServer } of countingServers)
 
     test("in random lives of two instances no window admits more than its quota and none refuses below it", async (t) => {
       await server.empty();
-      const tally = emptyTally();
-      const kind = sharedOn(server);
-      const folder = temporaryFolder(t);
-      await runSchedules({ kind, firstSeed: 1, schedules: lives, folder, tally });
-      t.diagnostic(`seeds 1 to ${lives}: ${JSON.stringify(tally)}`);
+      const tally = await runLives(t, sharedOn(server), lives);
       const { admitted, refused, retriesOnTheSecond, retriesASecondEarly, restarts } = tally;
       for (const count of [admitted, refused, retriesOnTheSecond, retriesASecondEarly, restarts])
         assert.ok(count > lives / 2, JSON.stringify(tally));
