@@ -2,15 +2,13 @@
 import { once } from "node:events";
 import { type AddressInfo, BoundSocket, connect, createServer } from "node:net";
 
-export interface HeldSocket {
-  fd: number;
-  port: number;
-  /** Closes it here; a server that it was passed to keeps it. */
-  close(): void;
-}
+export type HeldSocket = ReturnType<typeof holdSocket>;
 
-/** Where it listens, a server passed it has listened before; until then, connections are refused. */
-export function holdSocket(): HeldSocket {
+/**
+ * Where it listens, a server passed it has listened before; until then, connections are refused. `close` closes it here; a
+ * server that it was passed to keeps it.
+ */
+export function holdSocket() {
   const socket = new BoundSocket({ host: "127.0.0.1", port: 0 });
   return { fd: socket.fd(), port: socket.address().port, close: () => socket.close() };
 }
