@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { smallDisk } from "../support/machine.ts";
@@ -49,10 +48,10 @@ test("an import for which the disk is certainly too small is refused before it b
     })(),
     knownBytes: bavail * bsize * 2,
   });
-  await assert.rejects(refused, (fault: DatasetFault) => {
-    assert.equal(fault.kind, "full");
-    assert.match(fault.message, /\/datasets needs more than [\d,]+ bytes .*; [\d,]+ are free on/);
-    return true;
+  await assert.rejects(refused, {
+    name: "DatasetFault",
+    kind: "full",
+    message: /\/datasets needs more than [\d,]+ bytes .*; [\d,]+ are free on/,
   });
   assert.equal(isRead, false);
 });
