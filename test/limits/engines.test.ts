@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { after, before, suite, test } from "node:test";
 import { systemClock } from "#limits/clocks.ts";
 import { type Engine, type Group, statusOf } from "#limits/engine.ts";
@@ -11,6 +10,7 @@ import { type CountingServer, countingServers } from "../support/counting-server
 import { assertRight, runLives } from "../support/limits-life.ts";
 import { openInstance, roomy, sharedOn } from "../support/limits-shared.ts";
 import { day, hour, minute, second } from "../support/limits-world.ts";
+import { listen } from "../support/ports.ts";
 import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
 
 /** What the counts of an account are, said one by one. */
@@ -172,17 +172,14 @@ suite("counting behind a proxy", { skip: whyNoRedis() ?? false }, () => {
     // A node refuses keys of different parts as such a proxy does; this one hides that it is a cluster's.
     const { port, end } = await startRedisCluster(1);
     t.after(end);
-    const proxy = createServer((near) => {
+    const near = await listen(t, (socket) => {
       const far = connect(port, "127.0.0.1");
-      near.on("error", () => far.destroy()).pipe(far);
+      socket.on("error", () => far.destroy()).pipe(far);
       far.on("data", (bytes: Buffer) => {
         const text = bytes.toString("latin1").replace("redis_mode:cluster", "redis_mode:unknown");
-        near.write(text, "latin1");
+        socket.write(text, "latin1");
       });
-    }).listen(0, "127.0.0.1");
-    await once(proxy, "listening");
-    t.after(() => proxy.close());
-    const { port: near } = proxy.address() as AddressInfo;
+    });
     const instance = await openInstance(await openValkeyEngine(`redis://127.0.0.1:${near}`));
     t.after(() => instance.close());
     const asked = [1, 2, 3].flatMap(() => Array.from({ length: 100 }, (_, i) => i + 1));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { after, before, suite, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import {
@@ -29,6 +29,7 @@ import {
   tightQuotas,
 } from "../support/limits-shared.ts";
 import { hasTool, makeCertificate } from "../support/machine.ts";
+import { listen } from "../support/ports.ts";
 import { whyNoPostgres } from "../support/postgres.ts";
 import { type RedisServer, startRedis, startRedisCluster, whyNoRedis } from "../support/redis.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -335,13 +336,10 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
 
   test("a connection that is dropped while it is being opened does not stay open", async (t) => {
     const seen = { opened: 0, closed: 0 };
-    const listener = createServer((socket) => {
+    const port = await listen(t, (socket) => {
       seen.opened++;
       socket.resume().once("close", () => seen.closed++);
     });
-    await once(listener.listen(0, "127.0.0.1"), "listening");
-    t.after(() => listener.close());
-    const { port } = listener.address() as AddressInfo;
     const engine = await openValkeyEngine(`redis://127.0.0.1:${port}`);
     const connecting = engine.connect(() => {});
     engine.disconnect();
