@@ -68,16 +68,6 @@ function takeDescriptors(left: number): () => void {
   };
 }
 
-test("what was handed over is on disk once it has settled", async (t) => {
-  const { writer, written, faults } = await writerIn(t);
-  writer.write(use("key_a", 1));
-  writer.write(use("key_b", 2));
-  await writer.settled();
-  assert.deepEqual(await written(), ["key_a", "key_b"]);
-  await writer.close();
-  assert.deepEqual(faults, []);
-});
-
 test("a failing write is told once, kept, and written with the next batch, which is told once", async (t) => {
   const { dataDir, writer, written, faults } = await writerIn(t);
   writer.write(use("key_a", 1));
