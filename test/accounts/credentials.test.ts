@@ -12,7 +12,7 @@ import {
 } from "#accounts/credentials.ts";
 import { deletePerson, exportPerson } from "#accounts/personal-data.ts";
 import { listAudit } from "#store/audit.ts";
-import { insertMember, listMembers } from "#accounts/members.ts";
+import { listMembers } from "#accounts/members.ts";
 import { noticeOnce } from "#accounts/notices.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
 import { findSession } from "#accounts/sessions.ts";
@@ -23,6 +23,17 @@ import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, goodPassword, openPeople } from "../support/people.ts";
 
 const nextPassword = "another good password";
+
+/** Follows a link for a new password. */
+const resetIn =
+  ({ control, passwords, client }: Awaited<ReturnType<typeof openPeople>>) =>
+  (token: string) =>
+    completeReset(control, passwords, {
+      token,
+      password: nextPassword,
+      client: client(),
+      now: noon,
+    });
 
 test("another password ends every session, this one too, and every known browser", async (t) => {
   const { control, passwords, signUp, tryIn, client } = await openPeople(t);
@@ -61,19 +72,14 @@ test("a wrong present password, or a next one that will not do, changes nothing"
 });
 
 test("a link for a new password works once, ends all sessions and other links, and forgives wrong guesses", async (t) => {
-  const { control, passwords, signUp, tryIn, client } = await openPeople(t);
+  const people = await openPeople(t);
+  const { control, signUp, tryIn, client } = people;
   const ada = await signUp("ada@example.com");
   for (let i = 0; i < 6; i++) await assert.rejects(tryIn("ada@example.com", "wrong"));
   const ask = () =>
     requestReset(control, { address: "ADA@example.com", client: client(), now: noon });
   const [one, other] = [await ask(), await ask()];
-  const reset = (token: string) =>
-    completeReset(control, passwords, {
-      token,
-      password: nextPassword,
-      client: client(),
-      now: noon,
-    });
+  const reset = resetIn(people);
   const signedIn = await reset(one!.token);
   assert.equal(await findSession(control, ada.sessionToken, noon), undefined);
   assert.ok(await findSession(control, signedIn.sessionToken, noon));
@@ -91,22 +97,19 @@ test("asking for a new password of an address of nobody's stores nothing of it",
 });
 
 test("an operator's link for a new password is for somebody who is there", async (t) => {
-  const { control, passwords, signUp, client, tryIn } = await openPeople(t);
+  const people = await openPeople(t);
+  const { control, signUp, tryIn } = people;
   await signUp("ada@example.com");
   const make = (address: string) => makeResetLink(control, { address, now: noon });
   await assert.rejects(make("eve@example.com"), faultOf("not_found", /eve@example\.com/));
   const { token } = await make("ada@EXAMPLE.com");
-  await completeReset(control, passwords, {
-    token,
-    password: nextPassword,
-    client: client(),
-    now: noon,
-  });
+  await resetIn(people)(token);
   await tryIn("ada@example.com", nextPassword);
 });
 
 test("an address is changed by the link to the new one, and links to the old one end", async (t) => {
-  const { control, passwords, signUp, client, tryIn } = await openPeople(t);
+  const people = await openPeople(t);
+  const { control, passwords, signUp, client, tryIn } = people;
   const { person } = await signUp("ada@example.com");
   const old = await requestReset(control, {
     address: "ada@example.com",
@@ -125,15 +128,7 @@ test("an address is changed by the link to the new one, and links to the old one
   assert.equal(changed.formerEmail, "ada@example.com");
   await tryIn("countess@example.com", goodPassword);
   await assert.rejects(tryIn("ada@example.com", goodPassword), faultOf("refused"));
-  await assert.rejects(
-    completeReset(control, passwords, {
-      token: old!.token,
-      password: nextPassword,
-      client: client(),
-      now: noon,
-    }),
-    LinkFault,
-  );
+  await assert.rejects(resetIn(people)(old!.token), LinkFault);
 });
 
 test("an address that somebody has, or takes meanwhile, is not given to another", async (t) => {
@@ -177,17 +172,8 @@ async function withKey(t: Parameters<typeof openPeople>[0]) {
   const order = { account: ada.account, person: ada.person.id, name: "web", expiresAt: null };
   const made = await createOwnKey(control, { ...order, form: "one", now: noon });
   assert.ok("issued" in made);
-  const add = (person: string) =>
-    control.write((transaction) =>
-      insertMember(transaction, {
-        account: ada.account.number,
-        person,
-        role: "member",
-        now: noon + 1,
-      }),
-    );
   const change = { account: ada.account.number, actor: ada.person.id, now: noon };
-  return { ...people, ada, key: made.issued, add, change };
+  return { ...people, ada, key: made.issued, change };
 }
 
 test("a closed account has no key that works, no member and no name, and keeps its number", async (t) => {
@@ -247,7 +233,7 @@ test("a deleted address can sign up anew, as somebody else", async (t) => {
 test("the last owner of an account with others in it is not deleted, nor anything of them", async (t) => {
   const { control, ada, signUp, add } = await withKey(t);
   const bob = await signUp("bob@example.com");
-  await add(bob.person.id);
+  await add(ada.account.number, bob.person.id, noon + 1);
   const gone = (person: string) => deletePerson(control, { person, actor: person, now: noon });
   await assert.rejects(gone(ada.person.id), faultOf("conflict", /only owner/));
   assert.ok(await findSession(control, ada.sessionToken, noon));
@@ -260,7 +246,7 @@ test("the last owner of an account with others in it is not deleted, nor anythin
 test("an export has all that is stored of a person and their accounts, and no secret", async (t) => {
   const { control, ada, key, add, signUp } = await withKey(t);
   const bob = await signUp("bob@example.com");
-  await add(bob.person.id);
+  await add(ada.account.number, bob.person.id, noon + 1);
   await control.write((transaction) =>
     noticeOnce(transaction, {
       account: ada.account.number,

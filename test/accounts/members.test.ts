@@ -9,7 +9,6 @@ import {
 } from "#accounts/invites.ts";
 import {
   changeRole,
-  insertMember,
   leaveAccount,
   listMembers,
   passOwnership,
@@ -301,18 +300,11 @@ test("all sessions of a person end together", async (t) => {
 });
 
 test("a user looks at an account of theirs: the chosen one, else the oldest, never a closed one", async (t) => {
-  const { control, signUp } = await openPeople(t);
+  const { control, signUp, add } = await openPeople(t);
   const ada = await signUp("ada@example.com");
   const bob = await signUp("bob@example.com");
   const person = ada.person.id;
-  await control.write((transaction) =>
-    insertMember(transaction, {
-      account: bob.account.number,
-      person,
-      role: "member",
-      now: noon + 1,
-    }),
-  );
+  await add(bob.account.number, person, noon + 1);
   const chosen = async () => (await findSession(control, ada.sessionToken, noon))?.account?.id;
   const choose = (accountId: string) =>
     switchAccount(control, { person, session: ada.session, accountId });

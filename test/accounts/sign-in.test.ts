@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type Client, networkOf } from "#accounts/client.ts";
-import { openPasswords, type Passwords } from "#accounts/passwords.ts";
+import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { confirmPassword, signIn } from "#accounts/sign-in.ts";
 import { admit, type Subject, TooOften } from "#accounts/throttle.ts";
@@ -57,22 +57,24 @@ test("a password hashed with old parameters is hashed anew by the next sign-in",
   await signIn(control, dearer, { ...order, password: goodPassword });
 });
 
+type Check = Hasher["isPassword"];
+
+/** Passwords that are checked otherwise. */
+const checkedBy = (passwords: Passwords, checkOf: (hasher: Hasher) => Check): Passwords => ({
+  inTurn: (work, trust) =>
+    passwords.inTurn((hasher) => work({ ...hasher, isPassword: checkOf(hasher) }), trust),
+});
+
 /** Passwords whose checks end only once `gate` is resolved. */
 function heldPasswords(passwords: Passwords) {
   const held = { gate: Promise.withResolvers<void>() };
-  const inTurn: Passwords["inTurn"] = (work, trust) =>
-    passwords.inTurn(
-      (hasher) =>
-        work({
-          ...hasher,
-          async isPassword(password: string, stored: string | null) {
-            await held.gate.promise;
-            return hasher.isPassword(password, stored);
-          },
-        }),
-      trust,
-    );
-  return Object.assign(held, { inTurn });
+  const checkOf =
+    (hasher: Hasher): Check =>
+    async (password, stored) => {
+      await held.gate.promise;
+      return hasher.isPassword(password, stored);
+    };
+  return Object.assign(held, checkedBy(passwords, checkOf));
 }
 
 /** Resolves once so many of the attempts are refused because too many wait. */
@@ -163,18 +165,10 @@ test("an unknown address costs what the password of its neighbour does, which le
   for (const name of ["bob", "eve"]) await signUp(`${name}@example.com`);
   const dearer = openPasswords({ ...cheap, passes: 2 });
   let cost: string | undefined;
-  const watched: Passwords = {
-    inTurn: (work) =>
-      dearer.inTurn((hasher) =>
-        work({
-          ...hasher,
-          isPassword(password: string, stored: string | null) {
-            cost = stored?.split("$")[3];
-            return hasher.isPassword(password, stored);
-          },
-        }),
-      ),
-  };
+  const watched = checkedBy(dearer, (hasher) => (password, stored) => {
+    cost = stored?.split("$")[3];
+    return hasher.isPassword(password, stored);
+  });
   const tryIn = (name: string) =>
     signIn(control, watched, {
       address: `${name}@example.com`,
@@ -196,23 +190,15 @@ test("an unknown address costs what the password of its neighbour does, which le
 test("a password changed while it was being checked lets nobody in with the old one", async (t) => {
   const { control, signUp } = await openPeople(t);
   const { person } = await signUp("ada@example.com");
-  const late: Passwords = {
-    inTurn: (work) =>
-      openPasswords(cheap).inTurn((hasher) =>
-        work({
-          ...hasher,
-          async isPassword(password: string, stored: string | null) {
-            const isRight = await hasher.isPassword(password, stored);
-            await control.database
-              .updateTable("person")
-              .set({ password: await hasher.hash("another good one") })
-              .where("id", "=", person.id)
-              .execute();
-            return isRight;
-          },
-        }),
-      ),
-  };
+  const late = checkedBy(openPasswords(cheap), (hasher) => async (password, stored) => {
+    const isRight = await hasher.isPassword(password, stored);
+    await control.database
+      .updateTable("person")
+      .set({ password: await hasher.hash("another good one") })
+      .where("id", "=", person.id)
+      .execute();
+    return isRight;
+  });
   const order = { address: "ada@example.com", client: clientAt("10.4.4.4"), now: noon };
   await assert.rejects(
     signIn(control, late, { ...order, password: goodPassword }),

@@ -14,10 +14,9 @@ import {
 import { findSession } from "#accounts/sessions.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
 import type { LinkKind } from "#store/control-tables.ts";
-import { outcomeOfScript } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { cheap, clientAt, faultOf, goodPassword, openPeople } from "../support/people.ts";
+import { faultOf, goodPassword, openPeople } from "../support/people.ts";
 
 test("a link makes the person, an account of theirs and a session, in one step", async (t) => {
   const { control, askFor, complete } = await openPeople(t);
@@ -45,25 +44,6 @@ test("two sign-ups of one address at the same instant make one person and one ac
   );
   assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
   for (const table of ["person", "account", "member", "session"] as const)
-    assert.equal((await control.database.selectFrom(table).selectAll().execute()).length, 1, table);
-});
-
-test("so do two processes that follow the links of one address", async (t) => {
-  const { place, control, askFor } = await openPeople(t);
-  const tokens = [await askFor("ada@example.com"), await askFor("ada@example.com")];
-  const module = (name: string) => JSON.stringify(import.meta.resolve(name));
-  const script = (token: string) => `
-    const { openControl } = await import(${module("#store/stores.ts")});
-    const { openPasswords } = await import(${module("#accounts/passwords.ts")});
-    const { completeSignUp } = await import(${module("#accounts/sign-up.ts")});
-    const order = ${JSON.stringify({ password: goodPassword, accountName: null, client: clientAt("10.9.9.9"), now: noon })};
-    const passwords = openPasswords(${JSON.stringify(cheap)});
-    await completeSignUp(await openControl(${JSON.stringify(place.dataDir)}, ${JSON.stringify(place)}), passwords, { ...order, token: "${token}" });`;
-  const outcomes = await Promise.all(tokens.map(({ token }) => outcomeOfScript(script(token))));
-  assert.equal(outcomes.filter(({ exitCode }) => exitCode === 0).length, 1);
-  for (const { exitCode, err } of outcomes)
-    if (exitCode === 1) assert.match(err, /LinkFault|signed up with this address already/);
-  for (const table of ["person", "account", "member"] as const)
     assert.equal((await control.database.selectFrom(table).selectAll().execute()).length, 1, table);
 });
 

@@ -9,23 +9,16 @@ import { type FolderOrder, restoreBackup } from "#backups/restore.ts";
 import { readTar, writeTar } from "#backups/tar.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { issueKey, listKeys, revokeKey } from "#keys/keys.ts";
-import { openControl, type ControlStore } from "#store/stores.ts";
+import type { ControlStore } from "#store/stores.ts";
 import { cast } from "../support/cast.ts";
-import { hour, noon } from "../support/control.ts";
+import { hour, noon, useControl } from "../support/control.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-export async function withControl<R>(
+export const withControl = <R>(
   dataDir: string,
   work: (control: ControlStore) => Promise<R>,
-): Promise<R> {
-  const control = await openControl(dataDir);
-  try {
-    return await work(control);
-  } finally {
-    await control.close();
-  }
-}
+): Promise<R> => useControl({ dataDir, databaseUrl: null }, work);
 
 /** State of each key by its name. */
 export const keyStates = (dataDir: string) =>

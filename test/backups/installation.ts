@@ -6,12 +6,9 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/dataset-hash.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { makeRequestId } from "#http/routes.ts";
-import { requestsInPages } from "#usage/request-log.ts";
-import { readSums } from "#usage/totals.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
 import { importRecords, keepingSteps, publishVersion } from "../support/dataset.ts";
-import type { StorePlace } from "../support/for-each-store.ts";
-import { putRequests, readUsage, request, tidyUsage } from "../support/usage.ts";
+import { putRequests, request, tidyUsage } from "../support/usage.ts";
 
 type Rows = Record<string, Record<string, SQLInputValue>[]>;
 
@@ -219,42 +216,6 @@ async function fillUsage(dataDir: string): Promise<void> {
   });
 }
 
-/** All that account pages and commands show of usage. */
-export function usageOf(place: StorePlace): Promise<unknown> {
-  return readUsage(place, async (usage) => {
-    const requests: unknown[] = [];
-    for (const account of [1, 2, 3])
-      for await (const page of requestsInPages(usage, { account, countMax: 100_000 }))
-        requests.push(...page);
-    const sums = await readSums(usage, {
-      by: ["account", "hour", "key", "operation"],
-      from: "2000",
-      to: "3000",
-    });
-    const lastUse = await usage.database
-      .selectFrom("key_use")
-      .selectAll()
-      .orderBy("key_id")
-      .execute();
-    return { requests, lastUse: lastUse.map((row) => ({ ...row })), totals: added(sums) };
-  });
-}
-
-type Sums = Awaited<ReturnType<typeof readSums<"account" | "hour" | "key" | "operation">>>;
-
-/** Those that wait are added to those of their hour. */
-function added(sums: Sums): unknown {
-  const totals = new Map<string, { requests: number; bytes: number; hundredths: number }>();
-  for (const { requests, bytes, milliseconds, ...rest } of sums) {
-    const name = JSON.stringify([rest.account, rest.hour, rest.key, rest.operation, rest.status]);
-    const sum = totals.getOrInsertComputed(name, () => ({ requests: 0, bytes: 0, hundredths: 0 }));
-    sum.requests += requests;
-    sum.bytes += bytes;
-    sum.hundredths += Math.round(milliseconds * 100);
-  }
-  return [...totals].toSorted(([one], [other]) => (one < other ? -1 : 1));
-}
-
 export function insertRows(file: string, tables: Rows): void {
   const db = new DatabaseSync(file, { timeout: 5000 });
   for (const [table, rows] of Object.entries(tables))
@@ -310,11 +271,4 @@ export function datasetsIn(dataDir: string): unknown {
       ]),
     ),
   };
-}
-
-export function rowsIn(file: string, table: string): Record<string, unknown>[] {
-  const db = new DatabaseSync(file, { readOnly: true });
-  const rows = db.prepare(`select * from ${table}`).all();
-  db.close();
-  return rows;
 }

@@ -6,7 +6,8 @@ import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { fillInstallation, usageOf } from "./installation.ts";
+import { usageOf } from "../support/usage.ts";
+import { fillInstallation } from "./installation.ts";
 
 /** Counts what the process asks PostgreSQL, and ends it at the nth question, before that is sent or right after it. */
 const killAtQuestion = (n: number, isSent: boolean) => `
@@ -59,7 +60,7 @@ test("a restore into a database that is killed at any moment leaves it empty or 
   assert.ok(asked > 10, err);
   const whole = await pictureOf(url);
   const outcomes: string[] = [];
-  for (const [i, n] of momentsOf(asked, 10).entries()) {
+  for (const [i, n] of momentsOf(asked, 6).entries()) {
     const target = await freshDatabase(t);
     const { exitCode } = await restore(target, killAtQuestion(n, i % 2 === 1));
     assert.equal(exitCode, null, `at ${n} of ${asked}`);
@@ -78,7 +79,7 @@ test("a restore into a database that is killed at any moment leaves it empty or 
     assert.deepEqual(found, isWhole ? whole : empty, `at ${n} of ${asked}`);
     outcomes.push(isWhole ? "new" : "old");
     // Whoever tries again is let in where nothing is there.
-    if (i === 4) {
+    if (i === 2) {
       assert.equal(outcomes.at(-1), "old");
       await allCommands(dataDir).text("restore", file, "--to", target);
       assert.deepEqual(await pictureOf(target), whole);

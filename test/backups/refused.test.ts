@@ -19,6 +19,7 @@ import { openUsage } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { noon } from "../support/control.ts";
+import { changeDatabase } from "../support/damage.ts";
 import { importRecords, keepingSteps, rollBack } from "../support/dataset.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -35,9 +36,7 @@ async function refusals(t: TestContext) {
     altered: (name: string, sql: string) => (files: Contents) => {
       const copy = join(place, name);
       writeFileSync(copy, files.get(name)!);
-      const database = new DatabaseSync(copy);
-      database.exec(sql);
-      database.close();
+      changeDatabase(copy, sql);
       files.set(name, readFileSync(copy));
     },
     async refused(

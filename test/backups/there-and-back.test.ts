@@ -21,15 +21,8 @@ import {
 } from "../support/postgres.ts";
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { putRequests, request, tidyUsage } from "../support/usage.ts";
-import {
-  datasetsIn,
-  fillInstallation,
-  insertRows,
-  tablesIn,
-  tablesLeft,
-  usageOf,
-} from "./installation.ts";
+import { putRequests, request, tidyUsage, usageOf } from "../support/usage.ts";
+import { datasetsIn, fillInstallation, insertRows, tablesIn, tablesLeft } from "./installation.ts";
 
 /** Nobody is signed in after a restore, and the audit log tells of it. */
 const ended = ["session", "known_browser", "link"];
@@ -52,6 +45,10 @@ async function filled(t: TestContext): Promise<string> {
   await fillInstallation(dataDir);
   return dataDir;
 }
+
+/** Commands on a database, on a machine of their own. */
+const commandsOn = (t: TestContext, url: string) =>
+  allCommands(temporaryFolder(t), { DATABASE_URL: url });
 
 const archive = (t: TestContext) => join(temporaryFolder(t), "all.tar");
 
@@ -98,7 +95,7 @@ test("an installation that is moved into a database and back is the same in ever
   const [{ batch }] = await runSql<any>(url, "select batch from usage_writer");
   assert.equal(Number(batch), 17);
 
-  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  const onDatabase = commandsOn(t, url);
   assert.equal((await onDatabase.json("datasets list")).length, 3);
   await onDatabase.text("accounts create --name", "one more");
   await runSql(url, "delete from audit where action = 'account.created'");
@@ -126,7 +123,7 @@ test("the log of requests is in a backup where that is asked for, and else no by
   const url = await freshDatabase(t);
   await allCommands(here).text("restore", whole, "--to", url);
   const { lastUse, totals } = (await inFolder(here)) as { lastUse: unknown; totals: unknown };
-  for (const place of [allCommands(here), allCommands(temporaryFolder(t), { DATABASE_URL: url })]) {
+  for (const place of [allCommands(here), commandsOn(t, url)]) {
     const file = archive(t);
     assert.match(await place.text("backup", file), /The request log is not in it; --requests/);
     assert.ok(!readFileSync(file).includes("only-in-the-log"));
@@ -154,7 +151,7 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
     new RegExp(`Ended after the backup was made, and stays so:\n  key ${id} `),
   );
   await settled.text("restore", first, "--to", url);
-  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  const onDatabase = commandsOn(t, url);
   assert.equal(await stateIn(onDatabase, id), "revoked");
 
   const later = await onDatabase.json("keys create --account acc_2000000000 --name b");
@@ -165,10 +162,7 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
     const folder = join(temporaryFolder(t), "folder");
     const other = await freshDatabase(t);
     for (const place of [folder, other]) await onDatabase.text("restore", file, "--to", place);
-    for (const place of [
-      allCommands(folder),
-      allCommands(temporaryFolder(t), { DATABASE_URL: other }),
-    ])
+    for (const place of [allCommands(folder), commandsOn(t, other)])
       assert.equal(await stateIn(place, later.id), "revoked");
   }
   // Nobody can tell what ended in a database that is away.
@@ -231,7 +225,7 @@ test("a place that has an installation is refused, and stays as it is", async (t
     await refusal(exitCodes.usage, "restore", file, "--to", "postgres://a:secret@b"),
     /^error: --to must be a URL such as postgres:[^\n]+\n$/,
   );
-  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: served });
+  const onDatabase = commandsOn(t, served);
   assert.match(await onDatabase.refusal(exitCodes.usage, "restore", file), /Say where to: .*--to/);
 });
 
@@ -242,7 +236,7 @@ test("a database without tables gets them with what is restored, and one with ne
   await text("backup", file, "--control");
   const fresh = await freshDatabase(t, { isMigrated: false });
   assert.match(await text("restore", file, "--to", fresh), /accounts, keys, people and the audit/);
-  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: fresh });
+  const onDatabase = commandsOn(t, fresh);
   assert.equal((await onDatabase.json("keys list")).length, 3);
   const newer = await freshDatabase(t);
   await runSql(newer, "insert into schema_step (name, is_additive) values ('9999-later', false)");
@@ -280,7 +274,7 @@ test("a dataset that is stored damaged is named and not backed up, and a damaged
   await allCommands(here).text("backup", first);
   await allCommands(here).text("restore", first, "--to", url);
   await runSql(url, "update dataset_step_part set bytes = substr(bytes, 2)");
-  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  const onDatabase = commandsOn(t, url);
   await onDatabase.text("backup", second);
   const back = join(temporaryFolder(t), "back");
   await onDatabase.text("restore", second, "--to", back);
@@ -300,14 +294,13 @@ test("a dataset that is stored damaged is named and not backed up, and a damaged
 
 test("a database without a dataset is backed up, and one that lacks steps of its schema is not", async (t) => {
   const file = archive(t);
-  const backup = async (url: string) => allCommands(temporaryFolder(t), { DATABASE_URL: url });
   assert.match(
-    await (await backup(await freshDatabase(t))).text("backup", file),
+    await commandsOn(t, await freshDatabase(t)).text("backup", file),
     /No dataset is published, so none is in it\./,
   );
   const old = await freshDatabase(t, { isMigrated: false });
   assert.match(
-    await (await backup(old)).refusal(exitCodes.conflict, "backup", `${file}.2`),
+    await commandsOn(t, old).refusal(exitCodes.conflict, "backup", `${file}.2`),
     /lacks steps of the schema/,
   );
 });
@@ -339,7 +332,7 @@ test("with the two roles of docs/scaling.md the owner restores into a database, 
 
   const back = join(temporaryFolder(t), "back");
   const again = join(temporaryFolder(t), "again.tar");
-  const onDatabase = allCommands(temporaryFolder(t), { DATABASE_URL: serving });
+  const onDatabase = commandsOn(t, serving);
   await onDatabase.text("backup", again);
   await onDatabase.text("restore", again, "--to", back);
   await ask(back);

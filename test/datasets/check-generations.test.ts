@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGenerations } from "#datasets/check-generations.ts";
-import { hashFile } from "#datasets/dataset-hash.ts";
 import { openGeneration } from "#datasets/open-generation.ts";
-import { changeFacts, flipByte } from "../support/damage.ts";
+import { changeDataset, changeFacts, flipByte } from "../support/damage.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
 import { gp, importDaily, twoGenerations } from "./published.ts";
 
@@ -59,12 +57,8 @@ for (const [what, damage] of damages)
 test("a dataset that agrees with its facts is still read back on request", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [older] = await twoGenerations(catalogue);
-  const path = catalogue.pathOf(older);
-  const db = new DatabaseSync(path);
-  db.exec("update array set bytes = zeroblob(length(bytes)) where name = 'ids.ids.bytes'");
-  db.close();
-  const facts = { ...catalogue.find(older), ...hashFile(path) };
-  writeFileSync(join(catalogue.folder, `${older}.json`), JSON.stringify(facts));
+  const sql = "update array set bytes = zeroblob(length(bytes)) where name = 'ids.ids.bytes'";
+  changeDataset(catalogue, older, sql);
   assert.deepEqual(faults(catalogue), [null, null]);
   assert.match(faults(catalogue, true)[0]!, /the checksum of its index differs/);
 });
@@ -72,12 +66,7 @@ test("a dataset that agrees with its facts is still read back on request", async
 test("a dataset of another format is reported as such, without advice to restore it", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [older] = await twoGenerations(catalogue);
-  const path = catalogue.pathOf(older);
-  const db = new DatabaseSync(path);
-  db.exec("update meta set value = '99' where key = 'format_version'");
-  db.close();
-  const facts = { ...catalogue.find(older), ...hashFile(path) };
-  writeFileSync(join(catalogue.folder, `${older}.json`), JSON.stringify(facts));
+  changeDataset(catalogue, older, "update meta set value = '99' where key = 'format_version'");
   const [first] = [...checkGenerations(catalogue, true)];
   assert.match(
     first!.fault!,
@@ -131,11 +120,8 @@ test("without a previous dataset nobody is told to roll back", async (t) => {
 test("facts that do not match a dataset of another format are not reported as its fault", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [older] = await twoGenerations(catalogue);
-  const path = catalogue.pathOf(older);
-  const db = new DatabaseSync(path);
-  db.exec("update meta set value = '99' where key = 'format_version'; drop table gp");
-  db.close();
-  changeFacts(catalogue.folder, older, hashFile(path));
+  const sql = "update meta set value = '99' where key = 'format_version'; drop table gp";
+  changeDataset(catalogue, older, sql);
   assert.deepEqual(faults(catalogue), [null, null]);
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import type { Catalogue } from "#datasets/catalogue.ts";
 import {
   followCurrent,
   type Follower,
@@ -11,9 +11,7 @@ import {
 } from "#datasets/follow-current.ts";
 import { type Load, loadAhead } from "#datasets/start-load.ts";
 import { buffersIn } from "#datasets/stored-arrays.ts";
-import { quotaMax } from "#limits/policy.ts";
 import { importRecords, rollBack, temporaryCatalogue } from "../support/dataset.ts";
-import { startService } from "../support/service.ts";
 import { day, filesOf, gp, importDaily } from "./published.ts";
 
 /** A follower with a clock of its own, what it has told so far, and the version it serves. */
@@ -36,6 +34,13 @@ const versionOf = (follower: Follower) => follower.model()?.parts.version ?? nul
 const publish = async (catalogue: Catalogue, name: string, dayNumber: number) =>
   (await importRecords(catalogue, [gp(name)], { nowMilliseconds: day(dayNumber) })).published!
     .version;
+
+/** A follower that serves a first dataset, with one GP. */
+async function followOne(t: TestContext) {
+  const catalogue = temporaryCatalogue(t);
+  const first = await publish(catalogue, "a", 1);
+  return { catalogue, first, ...(await follow(t, catalogue)) };
+}
 
 test("a follower serves the current generation from the start, takes a new one over, and goes back to the one before", async (t) => {
   const catalogue = temporaryCatalogue(t);
@@ -88,9 +93,7 @@ test("nothing is read ahead where nothing is published, or the pointer cannot be
 });
 
 test("a look at a pointer that has not moved loads nothing", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await publish(catalogue, "a", 1);
-  const { follower, told } = await follow(t, catalogue);
+  const { follower, told } = await followOne(t);
   const model = follower.model();
   await Promise.all([follower.look(), follower.look()]);
   await follower.look();
@@ -108,9 +111,7 @@ test("a follower of an empty folder serves nothing, reports nothing, and takes t
 });
 
 test("a follower keeps the old generation when the new one cannot be read, and says so once", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const first = await publish(catalogue, "a", 1);
-  const { follower, told, served } = await follow(t, catalogue);
+  const { catalogue, first, follower, told, served } = await followOne(t);
   const second = await publish(catalogue, "b", 2);
   appendFileSync(catalogue.pathOf(second), "x");
   for (let i = 0; i < 3; i++) await follower.look();
@@ -134,9 +135,7 @@ test("a fault that recurs after another dataset was served is reported again", a
 });
 
 test("a follower keeps what it serves when the pointer or its file is gone or damaged, and says each once", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const first = await publish(catalogue, "a", 1);
-  const { follower, told, served } = await follow(t, catalogue);
+  const { catalogue, first, follower, told, served } = await followOne(t);
   const pointer = join(catalogue.folder, "current");
   for (const damage of [
     () => writeFileSync(pointer, "latest"),
@@ -191,9 +190,7 @@ test("what could not be loaded is tried again after a minute, and its fault told
 });
 
 test("a follower that is closed while it loads ends at once, takes nothing over and reports nothing", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const first = await publish(catalogue, "a", 1);
-  const { follower, told, served } = await follow(t, catalogue);
+  const { catalogue, first, follower, told, served } = await followOne(t);
   await publish(catalogue, "b", 2);
   const look = follower.look();
   await follower.close();
@@ -204,9 +201,7 @@ test("a follower that is closed while it loads ends at once, takes nothing over 
 
 /** A follower that has just taken a second dataset over, and the model and the memory of the first. */
 async function followReplaced(t: TestContext) {
-  const catalogue = temporaryCatalogue(t);
-  const first = await publish(catalogue, "a", 1);
-  const { follower, clock, told } = await follow(t, catalogue);
+  const { catalogue, first, follower, clock, told } = await followOne(t);
   const model = follower.model()!;
   const memory = buffersIn(model.parts);
   await publish(catalogue, "b", 2);
@@ -251,46 +246,4 @@ test("a model whose memory was given back refuses every question and names its d
     () => model.suggestionsFor({ kind: "gp", parameter: "gp_name", value: "x", folded: "x" }),
   ])
     assert.throws(ask, { message: new RegExp(`dataset ${first} was replaced`) });
-});
-
-test("every answer under load, through six take-overs, is whole and of one dataset", async (t) => {
-  const service = await startService(t, { settings: { ANSWER_CACHE_BYTES: "0" } });
-  const unlimited = { minute: quotaMax, hour: quotaMax, day: quotaMax };
-  const { key } = await service.newKey({ quotas: unlimited });
-  const catalogue = openCatalogue(join(service.dataDir, "datasets"));
-  const one = catalogue.currentVersion()!;
-  await importRecords(catalogue, [gp("a")], { nowMilliseconds: service.clock.now() + 60_000 });
-  const other = catalogue.currentVersion()!;
-  assert.notEqual(one, other);
-  const paths = [
-    "gp?gp_name=re&limit=20",
-    "principals?",
-    "signals?limit=50",
-    "projects?gp_name=ca",
-  ];
-  const answers = new Map<string, string>();
-  let switches = 0;
-  let last = "";
-  const client = async (path: string) => {
-    while (switches < 6) {
-      const headers = { "x-api-key": key, "accept-encoding": "br" };
-      const { status, headers: received, text } = await service.get(`/fetch-${path}`, headers);
-      assert.equal(status, 200);
-      const version = received.get("dataset-version")!;
-      const name = `${version} ${path}`;
-      assert.equal(text, answers.get(name) ?? text);
-      answers.set(name, text);
-      assert.equal(JSON.parse(text).meta.dataset_version, version);
-      const isAskedByAll = paths.every((one) => answers.has(`${version} ${one}`));
-      if (path !== paths[0] || version === last || !isAskedByAll) continue;
-      last = version;
-      switches++;
-      catalogue.publish(
-        version === one ? other : one,
-        new Date(service.clock.now() + switches * 1000).toISOString(),
-      );
-    }
-  };
-  await Promise.all(paths.flatMap((path) => [path, path, path]).map(client));
-  assert.equal(answers.size, 2 * paths.length);
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { followShared } from "#datasets/follow-shared.ts";
 import type { SharedStore } from "#datasets/postgres.ts";
+import { eventually } from "../support/eventually.ts";
 import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
 import { add, buildDatasets, bulkyGps, machine, publishBuilt } from "../support/shared-datasets.ts";
 import { gp } from "./published.ts";
@@ -13,11 +14,7 @@ type Machine = ReturnType<typeof machine>;
 /** A server's folder that follows the shared datasets, and what it has told so far. */
 function follow(t: TestContext, { store, cache }: Machine, fetchesPinned = false) {
   const told: string[] = [];
-  const waiting = new Set<() => void>();
-  const tell = (what: string) => {
-    told.push(what);
-    for (const look of waiting) look();
-  };
+  const tell = (what: string) => void told.push(what);
   const follower = followShared({
     store,
     cache,
@@ -30,15 +27,7 @@ function follow(t: TestContext, { store, cache }: Machine, fetchesPinned = false
   t.after(() => follower.close());
   /** Resolves once it is told something that has this text, from a moment on. */
   const until = (text: string, from = 0) =>
-    new Promise<void>((resolve) => {
-      const look = () => {
-        if (!told.slice(from).some((one) => one.includes(text))) return;
-        waiting.delete(look);
-        resolve();
-      };
-      waiting.add(look);
-      look();
-    });
+    eventually(() => assert.ok(told.slice(from).some((one) => one.includes(text))));
   return { follower, told, until };
 }
 
@@ -62,15 +51,12 @@ test("what was staged on the current dataset is fetched ahead, so that publishin
   const [importer, server] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
   const one = await publishBuilt(importer.store, first!);
-  const { follower, until } = follow(t, server);
+  const { until } = follow(t, server);
   await until(`pointed ${one}`);
   await add(importer.store, second!, true);
   const { version } = second!.generation;
   const path = server.cache.catalogue.pathOf(version);
-  while (!existsSync(path)) {
-    await new Promise(setImmediate);
-    await follower.settled();
-  }
+  await eventually(() => assert.ok(existsSync(path)));
   assert.equal(server.cache.catalogue.currentVersion(), one);
   // Gone from the database: nothing can be fetched any more.
   await runSql(database, "delete from dataset_part where version = $1", [version]);
@@ -142,14 +128,10 @@ test("a folder that is to have what is pinned fetches it and keeps it, also wher
   for (const each of built.slice(0, 3)) await publishBuilt(importer.store, each);
   const { catalogue } = server.cache;
   const { follower, until } = follow(t, server, true);
-  const pinnedAt = async (wanted: (time: string | null | undefined) => boolean) => {
-    while (!wanted(catalogue.findReadable(one!)?.pinned_at)) {
-      await new Promise(setImmediate);
-      await follower.settled();
-    }
-  };
+  const pinnedAt = (type: "string" | "undefined") =>
+    eventually(() => assert.equal(typeof catalogue.findReadable(one!)?.pinned_at, type));
   await importer.store.pin(one!, true);
-  await pinnedAt((time) => typeof time === "string");
+  await pinnedAt("string");
   const anHourAgo = new Date(Date.now() - 3_600_000);
   utimesSync(catalogue.pathOf(one!), anHourAgo, anHourAgo);
   const four = await publishBuilt(importer.store, built[3]!);
@@ -157,7 +139,7 @@ test("a folder that is to have what is pinned fetches it and keeps it, also wher
   await follower.settled();
   assert.deepEqual(readFileSync(catalogue.pathOf(one!)), readFileSync(built[0]!.path));
   await importer.store.pin(one!, false);
-  await pinnedAt((time) => time === undefined);
+  await pinnedAt("undefined");
   assert.ok(!existsSync(catalogue.pathOf(one!)));
 });
 
@@ -183,13 +165,11 @@ test("a folder keeps what is current, the one before and what comes next, and wh
   );
   server.cache.touch(versions[2]!);
   await add(importer.store, built[4]!, true);
-  while (here().length !== 3) {
-    await new Promise(setImmediate);
-    await follower.settled();
-  }
-  assert.deepEqual(
-    here(),
-    [versions[2], versions[3], versions[4]].map((version) => `${version}.sqlite`),
+  await eventually(() =>
+    assert.deepEqual(
+      here(),
+      [versions[2], versions[3], versions[4]].map((version) => `${version}.sqlite`),
+    ),
   );
   assert.ok(!readdirSync(server.cache.catalogue.folder).some((name) => name.endsWith(".tmp")));
 });

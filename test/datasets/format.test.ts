@@ -10,7 +10,7 @@ import { mintId } from "#datasets/draft-record.ts";
 import { formatVersion } from "#datasets/format.ts";
 import { foldVersion } from "#records/fold.ts";
 import { cast } from "../support/cast.ts";
-import { documents, gp, importDaily, rows } from "./published.ts";
+import { gp, importDaily, rows } from "./published.ts";
 
 const page = readFileSync("docs/dataset-format.md", "utf8");
 
@@ -155,22 +155,4 @@ test("every query on the page runs, and the one for a market finds its GPs", () 
   const found = queries.map((sql) => rows(catalogue, sql));
   assert.equal(found[2]!.length, cast.filter(({ record }) => record === "gp").length);
   assert.equal(found[3]!.length, 2);
-});
-
-test("every table has what the page says it has", () => {
-  const counts = Object.fromEntries(
-    tables().map((name) => [name, rows(catalogue, `select * from ${name}`).length]),
-  );
-  const gps = documents(catalogue, "gp");
-  assert.deepEqual(counts, {
-    meta: 7,
-    array: 81,
-    source: 1,
-    canonical: cast.length + 1,
-    gp: gps.length,
-    principal: 3,
-    signal: 5,
-    project: 2,
-    former_id: 1,
-  });
 });

@@ -1,7 +1,10 @@
 /** Random histories of publications and roll-backs, each followed by a mirror. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { type Catalogue, findBefore } from "#datasets/catalogue.ts";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { type Catalogue, findBefore, openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { seededRandom } from "../support/awkward/random.ts";
@@ -18,19 +21,12 @@ export function recordsOf(catalogue: Catalogue, version: string): Mirror {
   return mirror;
 }
 
-/** Tells what happened in a history, so that a test can make sure that everything did. */
-export interface Happened {
-  publications: number;
-  rollBacks: number;
-  merged: number;
-  changes: number;
-}
-
 /**
  * Publishes random datasets, goes back now and then, and after each publication applies its step to a mirror.
  * @param folder with no dataset yet.
+ * @returns what happened, so that a test can make sure that everything did.
  */
-export async function followHistory(folder: Catalogue, seed: number): Promise<Happened> {
+async function followHistory(folder: Catalogue, seed: number) {
   const { below } = seededRandom(seed);
   const warnings: string[] = [];
   const catalogue = keepingSteps(folder, (sentence) => warnings.push(sentence));
@@ -94,6 +90,19 @@ export async function followHistory(folder: Catalogue, seed: number): Promise<Ha
   }
   assert.deepEqual(warnings, []);
   return happened;
+}
+
+/** Follows histories of these seeds, each in a folder of its own. @returns what happened in all of them. */
+export async function followHistories(t: TestContext, firstSeed: number, count: number) {
+  const all = { publications: 0, rollBacks: 0, merged: 0, changes: 0 };
+  for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+    const catalogue = openCatalogue(mkdtempSync(join(tmpdir(), "gp-records-history-")));
+    const happened = await followHistory(catalogue, seed);
+    rmSync(catalogue.folder, { recursive: true });
+    for (const key of Object.keys(all) as (keyof typeof all)[]) all[key] += happened[key];
+  }
+  t.diagnostic(`SEED=${firstSeed} ${JSON.stringify(all)}`);
+  return all;
 }
 
 /** A source whose records come, change and go, and whose GPs turn out to be one. */

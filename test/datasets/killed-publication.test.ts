@@ -6,6 +6,7 @@ import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { hashFile } from "#datasets/dataset-hash.ts";
 import { isStaged } from "#datasets/generation.ts";
 import { openPublications } from "#datasets/publications.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { importRecords, prune, publishVersion, rollBack } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -16,6 +17,7 @@ const preload = import.meta.resolve("../support/kill-at-change.ts");
 const changesMax = 30;
 
 interface Killed {
+  dataDir: string;
   catalogue: Catalogue;
   /** What was current before. */
   older: string;
@@ -53,6 +55,7 @@ async function killAtEachChange(
     assert.ok([undefined, current.version].includes(told.at(-1)?.version), "never published");
     const newer = catalogue.list().findLast(({ version }) => version !== older)?.version;
     await look({
+      dataDir,
       catalogue,
       older,
       newer,
@@ -82,7 +85,7 @@ function strayFiles(catalogue: Catalogue): string[] {
 test("an import killed at any of its changes leaves no dataset that looks staged, and the next import or prune clears the rest", async (t) => {
   const ends = new Set<boolean>();
   const times = await killAtEachChange(t, importing(), async (killed) => {
-    const { catalogue, older, newer, isNewerCurrent } = killed;
+    const { dataDir, catalogue, older, newer, isNewerCurrent } = killed;
     ends.add(isNewerCurrent);
     assert.deepEqual(catalogue.list().filter(isStaged), []);
     assert.equal(newer !== undefined, isNewerCurrent, "listed although it never was current");
@@ -92,7 +95,7 @@ test("an import killed at any of its changes leaves no dataset that looks staged
     assert.deepEqual(strayFiles(copy), []);
     assert.equal(copy.list().length, isNewerCurrent ? 2 : 1);
     if (isNewerCurrent) assert.equal((await rollBack(catalogue, day(3))).version, older);
-    else await importRecords(catalogue, [gp("c")], { nowMilliseconds: day(3) });
+    else await allCommands(dataDir).text(...(await importing()(dataDir)));
     assert.deepEqual(strayFiles(catalogue), []);
     assert.equal(catalogue.list().length, 2);
   });

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Catalogue, clearLeftovers, draftName, openCatalogue } from "#datasets/catalogue.ts";
-import { isStaged } from "#datasets/generation.ts";
-import { mainPath } from "../support/command-line.ts";
-import { importRecords, prune, publishVersion, temporaryCatalogue } from "../support/dataset.ts";
-import { allCommands } from "../support/all-commands.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { day, documents, filesOf, gp, importDaily } from "./published.ts";
+import { type Catalogue, clearLeftovers } from "#datasets/catalogue.ts";
+import { publishVersion, temporaryCatalogue } from "../support/dataset.ts";
+import { day, filesOf, gp, importDaily } from "./published.ts";
 
 /** A folder with one dataset, and a name in it. */
 async function folderWithOne(catalogue: Catalogue) {
@@ -62,28 +55,6 @@ test("a dataset that has its facts stays, whatever else stands in the draft's", 
   assert.deepEqual(filesOf(catalogue), files);
 });
 
-test("a dataset that an earlier program staged, which kept no draft's facts, stays staged and can be published", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const { version: built_from, at } = await folderWithOne(catalogue);
-  const order = { isStaged: true, nowMilliseconds: day(2) };
-  const { version, hash, sha256, bytes } = (await importRecords(catalogue, [gp("b")], order))
-    .staged!;
-  const records = { gp: 1, principal: 0, signal: 0, project: 0 };
-  const built_at = "2026-11-02T03:00:00Z";
-  const neverPublished = { published_at: null, published_after: null };
-  const facts = { version, hash, sha256, bytes, records, built_at, built_from, ...neverPublished };
-  writeFileSync(at(`${version}.json`), JSON.stringify(facts));
-  const isStillStaged = () => isStaged(catalogue.find(version));
-  clearLeftovers(catalogue.folder);
-  assert.ok(isStillStaged());
-  await prune(catalogue, { keep: 1, isDryRun: false, nowMilliseconds: day(3) });
-  assert.ok(isStillStaged());
-  await importRecords(catalogue, [gp("c")], { nowMilliseconds: day(3) });
-  assert.ok(isStillStaged());
-  await publishVersion(catalogue, { version, discardsNewer: true, nowMilliseconds: day(4) });
-  assert.equal(documents(catalogue, "gp")[0]!["name"], "b");
-});
-
 test("while `current` is damaged nobody can tell what was published, and nothing is cleared", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const { version, at } = await folderWithOne(catalogue);
@@ -99,35 +70,4 @@ test("while `current` is damaged nobody can tell what was published, and nothing
     `${version}.sqlite`,
     "current",
   ]);
-});
-
-test("an import that is killed leaves one file, the old dataset, and nothing the next import has to wait for", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const catalogue = openCatalogue(join(dataDir, "datasets"));
-  await importDaily(catalogue, [gp("a")]);
-  const files = filesOf(catalogue);
-  const pipe = join(dataDir, "pipe");
-  execFileSync("mkfifo", [pipe]);
-  const args = ["import", "ndjson", pipe, "--source", "two"];
-  const child = spawn(process.execPath, [mainPath, ...args], {
-    env: { ...process.env, DATA_DIR: dataDir },
-    stdio: "ignore",
-  });
-  // Opens when the import reads from it, with its draft begun.
-  const source = await open(pipe, "w");
-  await source.write(`${JSON.stringify(gp("b"))}\n`);
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  await source.close();
-  const { [draftName]: draft, ...rest } = filesOf(catalogue);
-  assert.notEqual(draft, undefined);
-  assert.deepEqual(rest, files);
-  rmSync(pipe);
-  writeFileSync(pipe, `${JSON.stringify(gp("b"))}\n`);
-  await allCommands(dataDir).text(...args);
-  assert.equal(documents(catalogue, "gp").length, 2);
-  assert.deepEqual(
-    readdirSync(catalogue.folder).filter((name) => name.startsWith(".")),
-    [],
-  );
 });

@@ -4,13 +4,11 @@ import {
   appendFileSync,
   copyFileSync,
   readFileSync,
-  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
@@ -19,38 +17,12 @@ import { arraysIn } from "#datasets/stored-arrays.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { cast } from "../support/cast.ts";
+import { changeDatabase } from "../support/damage.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { day, filesOf, gp, importDaily } from "./published.ts";
 
 const currentPath = (catalogue: Catalogue) => catalogue.pathOf(catalogue.currentVersion()!);
 const load = (catalogue: Catalogue) => loadGeneration(currentPath(catalogue), catalogue.current()!);
-
-const refuses = (action: () => unknown, words: RegExp) =>
-  assert.throws(action, (error) => {
-    assert.ok(error instanceof DatasetFault, String(error));
-    assert.match(error.message, words);
-    return true;
-  });
-
-const change = (path: string, sql: string) => {
-  const db = new DatabaseSync(path);
-  db.exec(sql);
-  db.close();
-};
-
-const damages: Record<string, (path: string) => void> = {
-  "a byte more": (path) => appendFileSync(path, "\n"),
-  "half of it": (path) => truncateSync(path, 8192),
-  "nothing of it": (path) => truncateSync(path, 0),
-};
-
-for (const [which, damage] of Object.entries(damages))
-  test(`load refuses a file that has not the size of the published one: ${which}`, async (t) => {
-    const catalogue = temporaryCatalogue(t);
-    await importDaily(catalogue, cast);
-    damage(currentPath(catalogue));
-    refuses(() => load(catalogue), /is not the file that was published: it has \d+ bytes instead/);
-  });
 
 test("load refuses a file in which anything that is served was changed, another format and another fold", async (t) => {
   const catalogue = temporaryCatalogue(t);
@@ -81,9 +53,10 @@ test("load refuses a file in which anything that is served was changed, another 
     ["update meta set value = '9' where key = 'format_version'", /has format 9/],
     ["update meta set value = '9' where key = 'fold_version'", /folded by rule 9/],
   ] as const) {
-    change(path, sql);
+    changeDatabase(path, sql);
     const expected = { ...catalogue.current()!, bytes: statSync(path).size };
-    refuses(() => loadGeneration(path, expected), words);
+    const refused = { name: "DatasetFault", message: words };
+    assert.throws(() => loadGeneration(path, expected), refused);
     writeFileSync(path, sound);
   }
 });
@@ -117,14 +90,6 @@ const servedBytes = (parts: DatasetParts) => [
   ...Array.from(arraysIn(parts), ({ name, bytes }) => `${name} ${hash("sha1", bytes)}`),
 ];
 
-test("load refuses a file that is not there", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, cast);
-  const generation = catalogue.current()!;
-  rmSync(currentPath(catalogue));
-  refuses(() => loadGeneration(catalogue.pathOf(generation.version), generation), /cannot be read/);
-});
-
 test("the version and time that are served are those of the file", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await importDaily(catalogue, cast);
@@ -133,9 +98,13 @@ test("the version and time that are served are those of the file", async (t) => 
   assert.equal(updatedAt, new Date(day(1)).toISOString().replace(".000", ""));
 });
 
-test("an import builds on no file but the published one, so that damage is not carried over", async (t) => {
-  const changed = (path: string) => change(path, "update source set imported_at = 'x'");
-  for (const damage of [...Object.values(damages), changed]) {
+test("load refuses a file of another size, and an import builds on no file but the published one, so that damage is not carried over", async (t) => {
+  for (const [damage, isOfOtherSize] of [
+    [(path: string) => appendFileSync(path, "\n"), true],
+    [(path: string) => truncateSync(path, 8192), true],
+    [(path: string) => truncateSync(path, 0), true],
+    [(path: string) => changeDatabase(path, "update source set imported_at = 'x'"), false],
+  ] as const) {
     const catalogue = temporaryCatalogue(t);
     await importRecords(catalogue, cast, { source: "other" });
     const sound = `${catalogue.folder}/sound`;
@@ -143,6 +112,9 @@ test("an import builds on no file but the published one, so that damage is not c
     copyFileSync(path, sound);
     damage(path);
     const before = filesOf(catalogue);
+    const ofSize = /is not the file that was published: it has \d+ bytes instead/;
+    const refused = { name: "DatasetFault", message: ofSize };
+    if (isOfOtherSize) assert.throws(() => load(catalogue), refused);
     await assert.rejects(importRecords(catalogue, [gp("a")]), DatasetFault);
     assert.deepEqual(filesOf(catalogue), before);
     copyFileSync(sound, path);

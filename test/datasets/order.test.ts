@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fold } from "#records/fold.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { documents, gp, importDaily, principal, project, rows, signal } from "./published.ts";
 
@@ -21,20 +20,6 @@ test("GPs, principals and projects come by folded name, whatever their case and 
   const expected = ["42 North", "alpha", "ALPINE", "Äther", "beta", "Beta & Co.", "Zeta"];
   for (const kind of ["gp", "principal", "project"])
     assert.deepEqual(names(documents(catalogue, kind)), expected);
-});
-
-test("folded names compare by their UTF-8 bytes, also beyond the basic plane", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  // In UTF-16 the Gothic letter, a surrogate pair, would stand before the Hangul and the private letter.
-  const letters = ["\u{10330}", "가", "z", "σ", "豈", "\u{20000}", "ﬀ"];
-  await importDaily(
-    catalogue,
-    letters.map((name, i) => gp(`g${i}`, { name })),
-  );
-  const folded = names(documents(catalogue, "gp")).map((name) => fold(name as string));
-  assert.deepEqual(folded, folded.toSorted(byBytes));
-  assert.equal(folded.at(-1), "\u{20000}");
-  assert.ok(folded.indexOf("\u{10330}") > folded.indexOf("가"));
 });
 
 test("equal names come by id", async (t) => {

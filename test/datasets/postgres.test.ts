@@ -10,33 +10,6 @@ import { add, buildDatasets, bulkyGps, machine, publishBuilt } from "../support/
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp } from "./published.ts";
 
-/** What a watcher was told, and a promise of the first that fits. */
-function watched() {
-  const told: (Kept | Error)[] = [];
-  const waiting = new Set<() => void>();
-  return {
-    told,
-    onLook(seen: Kept | Error) {
-      told.push(seen);
-      for (const look of waiting) look();
-    },
-    until: (fits: (seen: Kept | Error) => boolean) =>
-      new Promise<Kept | Error>((resolve) => {
-        const look = () => {
-          const found = told.find(fits);
-          if (found === undefined) return;
-          waiting.delete(look);
-          resolve(found);
-        };
-        waiting.add(look);
-        look();
-      }),
-  };
-}
-
-const isCurrent = (version: string) => (seen: Kept | Error) =>
-  !(seen instanceof Error) && seen.currentVersion() === version;
-
 test("a pushed dataset is pulled byte for byte by another machine, with what is known of it", async (t) => {
   const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
@@ -64,11 +37,16 @@ test("everybody who watches learns of each publication", async (t) => {
   const database = await freshDatabase(t);
   const [one, other] = [machine(t, database), machine(t, database)];
   const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
-  const { told, onLook, until } = watched();
-  t.after(other.store.watch(onLook));
-  await until((seen) => !(seen instanceof Error));
-  for (const built of [first!, second!])
-    await until(isCurrent(await publishBuilt(one.store, built)));
+  const told: (Kept | Error)[] = [];
+  t.after(other.store.watch((seen) => void told.push(seen)));
+  const learns = (version: string | null) =>
+    eventually(() => {
+      const isCurrent = (seen: Kept | Error) =>
+        !(seen instanceof Error) && seen.currentVersion() === version;
+      assert.ok(told.some(isCurrent));
+    });
+  await learns(null);
+  for (const built of [first!, second!]) await learns(await publishBuilt(one.store, built));
   // A roll-back does not change what a dataset was first published after.
   const [a, b] = [first!.generation.version, second!.generation.version];
   await one.store.publish(a, b, null);

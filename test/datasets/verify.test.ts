@@ -12,6 +12,7 @@ import { hexadecimal, indexChecksum } from "#datasets/served.ts";
 import { readArrays } from "#datasets/stored-arrays.ts";
 import { verifyGeneration } from "#datasets/verify.ts";
 import { cast } from "../support/cast.ts";
+import { changeDatabase } from "../support/damage.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { gp, importDaily, signal } from "./published.ts";
@@ -26,9 +27,7 @@ async function soundFile(t: TestContext): Promise<string> {
 /** The file after some SQL. */
 async function changedFile(t: TestContext, sql: string): Promise<string> {
   const path = await soundFile(t);
-  const db = new DatabaseSync(path);
-  db.exec(sql);
-  db.close();
+  changeDatabase(path, sql);
   return path;
 }
 
@@ -87,15 +86,11 @@ test("of more documents than are parsed a changed one is found too, whichever it
   );
   const path = catalogue.pathOf(catalogue.currentVersion()!);
   verifyGeneration(path);
-  const change = (position: number, from: string, to: string) => {
-    const db = new DatabaseSync(path);
-    db.prepare("update signal set document = replace(document, ?, ?) where position = ?").run(
-      from,
-      to,
-      position,
+  const change = (position: number, from: string, to: string) =>
+    changeDatabase(
+      path,
+      `update signal set document = replace(document, '${from}', '${to}') where position = ${position}`,
     );
-    db.close();
-  };
   for (const position of [0, 1, 2, 500, 1999, 2000]) {
     change(position, "Fund closes", "Fund c1oses");
     refuses(path, /is damaged/);
@@ -266,9 +261,7 @@ test("an empty file, a text file, another database and no file are found", async
   refuses(path, /cannot be read/);
   writeFileSync(path, "");
   refuses(path, /cannot be read/);
-  const db = new DatabaseSync(path);
-  db.exec("create table other (a); insert into other values (1)");
-  db.close();
+  changeDatabase(path, "create table other (a); insert into other values (1)");
   refuses(path, /cannot be read/);
   writeFileSync(path, "record,id,name\n".repeat(1000));
   refuses(path, /cannot be read/);

@@ -18,9 +18,9 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const skip = whyNoPostgres() ?? false;
 
-test("without DATABASE_URL nothing is said of PostgreSQL, and with it nothing of the files of keys and usage", async (t) => {
+test("without DATABASE_URL nothing is said of PostgreSQL and shared counters, and with it nothing of the files of keys and usage", async (t) => {
   const dataDir = temporaryFolder(t);
-  assert.deepEqual(await look(database, dataDir), []);
+  for (const check of [database, counters]) assert.deepEqual(await look(check, dataDir), []);
   await finding("ok", controlStore, dataDir);
   const settings = { DATABASE_URL: "postgres://u@127.0.0.1:1/records" };
   for (const check of [controlStore, usageStore])
@@ -47,19 +47,6 @@ test(
     assert.match((await finding("fail", database, dataDir, given)).found, /newer.*'0009-later'/);
   },
 );
-
-test("a server that is not there is named", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const of = (DATABASE_URL: string) => look(database, dataDir, { settings: { DATABASE_URL } });
-  const [away, ...others] = await of("postgres://u:geheim@127.0.0.1:1/records");
-  assert.deepEqual(others, []);
-  assert.match(away!.found, /PostgreSQL at 127\.0\.0\.1:1\/records cannot be reached/);
-  assert.doesNotMatch(JSON.stringify(away), /geheim/);
-});
-
-test("without DATABASE_URL nothing is said of counters that are shared", async (t) => {
-  assert.deepEqual(await look(counters, temporaryFolder(t)), []);
-});
 
 test("with DATABASE_URL what is wrong in the folder is said of the cache", async (t) => {
   const dataDir = temporaryFolder(t);

@@ -133,13 +133,6 @@ test("ports that a running gp-records holds are no fault", async (t) => {
   }
 });
 
-async function folderWithDataset(t: TestContext) {
-  const dataDir = temporaryFolder(t);
-  const catalogue = openCatalogue(join(dataDir, "datasets"));
-  await importRecords(catalogue, cast);
-  return dataDir;
-}
-
 test("a folder that is not there yet is said to be so, and not made", async (t) => {
   const above = temporaryFolder(t);
   const dataDir = join(above, "a", "b");
@@ -163,7 +156,8 @@ test("a file in place of the folder is named", async (t) => {
 });
 
 test("a folder that others may read or write is named, and the command that is named mends it", async (t) => {
-  const dataDir = await folderWithDataset(t);
+  const dataDir = temporaryFolder(t);
+  await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
   await finding("ok", modes, dataDir);
   for (const [mode, status, words] of [
     [0o755, "warn", "read"],

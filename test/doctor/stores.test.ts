@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import type { Finding } from "#doctor/check.ts";
 import { controlStore, judgeStore, usageStore } from "#doctor/stores.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
-import { scribble } from "../support/damage.ts";
+import { changeDatabase, scribble } from "../support/damage.ts";
 import { finding } from "../support/doctor.ts";
 import { holdDatabase } from "../support/holder-process.ts";
 import { canSetLimits, whyNoLimits } from "../support/machine.ts";
@@ -46,7 +45,7 @@ test("a database of keys that is gone where others are left is a fault", async (
   assert.match(mend, /gp-records restore FILE/);
 });
 
-test("a text file in place of a database is named, with what puts it right", async (t) => {
+test("a text file in place of a database is named, with what puts it right and all that is lost by that", async (t) => {
   const { dataDir, control, usage } = await folderWithStores(t);
   for (const file of [control, usage]) writeFileSync(file, "not a database\n".repeat(500));
   const ofControl = await finding("fail", controlStore, dataDir);
@@ -54,22 +53,28 @@ test("a text file in place of a database is named, with what puts it right", asy
   assert.match(ofControl.mend, /gp-records restore FILE --replace --undo-revocations/);
   const ofUsage = await finding("fail", usageStore, dataDir);
   assert.equal(ofUsage.found, `${usage} is damaged: SQLite says file is not a database`);
-  assert.match(ofUsage.mend, /rm -f .*usage\.sqlite .*usage\.sqlite-wal .*usage\.sqlite-shm/);
+  for (const words of [
+    /rm -f .*usage\.sqlite .*usage\.sqlite-wal .*usage\.sqlite-shm/,
+    /totals of 400 days, .*bills/,
+    /the request log/,
+    /when keys were last used/,
+  ])
+    assert.match(ofUsage.mend, words);
+  assert.ok(ofUsage.mend.endsWith(`tar -xf FILE -C ${dataDir} usage.sqlite`), ofUsage.mend);
 });
 
-test("rubbish within a database is named", async (t) => {
-  const { dataDir, control } = await folderWithStores(t);
-  scribble(control, 4096, 2 * 4096);
-  const { found, mend } = await finding("fail", controlStore, dataDir);
-  assert.ok(found.startsWith(control), found);
-  assert.match(found, /damaged|malformed/);
-  assert.match(mend, /gp-records restore FILE/);
-});
-
-test("a database cut short is named", async (t) => {
-  const { dataDir, control } = await folderWithStores(t);
-  truncateSync(control, 3 * 4096);
-  assert.match((await finding("fail", controlStore, dataDir)).found, /damaged|malformed/);
+test("rubbish within a database, and one cut short, is named", async (t) => {
+  for (const damage of [
+    (file: string) => scribble(file, 4096, 2 * 4096),
+    (file: string) => truncateSync(file, 3 * 4096),
+  ]) {
+    const { dataDir, control } = await folderWithStores(t);
+    damage(control);
+    const { found, mend } = await finding("fail", controlStore, dataDir);
+    assert.ok(found.startsWith(control), found);
+    assert.match(found, /damaged|malformed/);
+    assert.match(mend, /gp-records restore FILE/);
+  }
 });
 
 /** Nothing that is said of a database that may be whole may cost its content. */
@@ -118,19 +123,6 @@ test("only what SQLite calls damaged, or no database, is to be replaced", () => 
   }
 });
 
-test("what is lost with usage.sqlite is all told", async (t) => {
-  const { dataDir, usage } = await folderWithStores(t);
-  writeFileSync(usage, "not a database\n".repeat(500));
-  const { mend } = await finding("fail", usageStore, dataDir);
-  for (const words of [
-    /totals of 400 days, .*bills/,
-    /the request log/,
-    /when keys were last used/,
-  ])
-    assert.match(mend, words);
-  assert.ok(mend.endsWith(`tar -xf FILE -C ${dataDir} usage.sqlite`), mend);
-});
-
 test("a folder in place of a database is to be moved, not removed", async (t) => {
   const dataDir = temporaryFolder(t);
   mkdirSync(join(dataDir, "control.sqlite"));
@@ -141,9 +133,7 @@ test("a folder in place of a database is to be moved, not removed", async (t) =>
 
 test("the schema of a newer program is named and left as it is", async (t) => {
   const { dataDir, control } = await folderWithStores(t);
-  const db = new DatabaseSync(control);
-  db.exec("insert into schema_step values ('9999-from-the-future')");
-  db.close();
+  changeDatabase(control, "insert into schema_step values ('9999-from-the-future')");
   const { found, mend } = await finding("fail", controlStore, dataDir);
   assert.match(found, /newer gp-records: .*'9999-from-the-future'/);
   assert.match(mend, /^Start the newer version/);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount, suspendAccount } from "#accounts/accounts.ts";
-import { insertMember, leaveAccount } from "#accounts/members.ts";
+import { leaveAccount } from "#accounts/members.ts";
 import {
   createdADayMax,
   liveKeysMax,
@@ -218,16 +218,9 @@ test("an account makes twenty keys in 24 hours at most, rotations among them", a
 });
 
 test("a rotation ends the old key at once or after one of the stated times, by anyone of the account", async (t) => {
-  const { control, account, create, rotate, signUp, keys } = await openOwn(t);
+  const { control, account, create, rotate, signUp, add, keys } = await openOwn(t);
   const bob = await signUp("bob@example.com");
-  await control.write((transaction) =>
-    insertMember(transaction, {
-      account: account.number,
-      person: bob.person.id,
-      role: "member",
-      now: noon,
-    }),
-  );
+  await add(account.number, bob.person.id);
   const choices = overlaps.map(({ milliseconds }) => milliseconds);
   assert.deepEqual(choices, [0, hour, 24 * hour, 7 * day]);
   for (const overlap of choices) {
@@ -250,13 +243,11 @@ test("a rotation ends the old key at once or after one of the stated times, by a
 });
 
 test("whoever left an account has no say over its keys any more", async (t) => {
-  const { control, account, create, signUp } = await openOwn(t);
+  const { control, account, create, signUp, add } = await openOwn(t);
   const { id } = await create();
   const bob = await signUp("bob@example.com");
   const person = bob.person.id;
-  await control.write((transaction) =>
-    insertMember(transaction, { account: account.number, person, role: "member", now: noon }),
-  );
+  await add(account.number, person);
   await leaveAccount(control, { account: account.number, person, now: noon });
   const order = { account, person, now: noon };
   const refused = faultOf("refused", /not a member/);

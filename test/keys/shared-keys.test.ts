@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createAccount, setQuotas, suspendAccount } from "#accounts/accounts.ts";
+import { createAccount, resumeAccount, setQuotas, suspendAccount } from "#accounts/accounts.ts";
 import { digestKey, digestText, makeKey } from "#keys/api-key.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
@@ -235,7 +235,7 @@ test("while the store is away the keys last read stay in force and unknown ones 
 });
 
 forEachStore(
-  "a new key works, a revoked one, a suspended account and a new quota are seen by every instance",
+  "a new key works, a revoked one, a suspended and a resumed account and a new quota are seen by every instance",
   async (t) => {
     const { control, place, issue, account } = await controlWithAccount(t);
     const verifiers = await Promise.all(
@@ -268,6 +268,8 @@ forEachStore(
     await everywhere((verify) => assert.rejects(verify, { code: "api-key-revoked" }));
     await suspendAccount(control, account.id, noon);
     await everywhere((verify) => assert.rejects(verify, { code: "access-denied" }), other.key);
+    await resumeAccount(control, account.id, noon);
+    await everywhere(async (verify) => void (await verify()), other.key);
   },
 );
 

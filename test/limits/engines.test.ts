@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { after, before, suite, test } from "node:test";
 import { systemClock } from "#limits/clocks.ts";
 import { type Engine, type Group, statusOf } from "#limits/engine.ts";
@@ -8,9 +7,10 @@ import { defaultQuotas, greatestRequest, type Quotas, windows } from "#limits/po
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { type Random, seededRandom } from "../support/awkward/random.ts";
 import { type CountingServer, countingServers } from "../support/counting-servers.ts";
-import { assertRight, emptyTally, runSchedules } from "../support/limits-life.ts";
-import { openInstance, sharedOn } from "../support/limits-shared.ts";
-import { day, hour, minute, second, temporaryFolder } from "../support/limits-world.ts";
+import { assertRight, runLives } from "../support/limits-life.ts";
+import { openInstance, roomy, sharedOn } from "../support/limits-shared.ts";
+import { day, hour, minute, second } from "../support/limits-world.ts";
+import { listen } from "../support/ports.ts";
 import { startRedisCluster, whyNoRedis } from "../support/redis.ts";
 
 /** What the counts of an account are, said one by one. */
@@ -18,8 +18,6 @@ interface Plain {
   /** Times of admitted requests, the newest last. */
   times: number[];
 }
-
-const roomy: Quotas = { minute: 100_000, hour: 100_000, day: 100_000 };
 
 const beginning = Date.UTC(2026, 10, 21) * 1000;
 
@@ -93,11 +91,7 @@ for (const { name, skip, start: startServer } of countingServers)
 
     test("in random lives of two instances no window admits more than its quota and none refuses below it", async (t) => {
       await server.empty();
-      const tally = emptyTally();
-      const kind = sharedOn(server);
-      const folder = temporaryFolder(t);
-      await runSchedules({ kind, firstSeed: 1, schedules: lives, folder, tally });
-      t.diagnostic(`seeds 1 to ${lives}: ${JSON.stringify(tally)}`);
+      const tally = await runLives(t, sharedOn(server), lives);
       const { admitted, refused, retriesOnTheSecond, retriesASecondEarly, restarts } = tally;
       for (const count of [admitted, refused, retriesOnTheSecond, retriesASecondEarly, restarts])
         assert.ok(count > lives / 2, JSON.stringify(tally));
@@ -178,17 +172,14 @@ suite("counting behind a proxy", { skip: whyNoRedis() ?? false }, () => {
     // A node refuses keys of different parts as such a proxy does; this one hides that it is a cluster's.
     const { port, end } = await startRedisCluster(1);
     t.after(end);
-    const proxy = createServer((near) => {
+    const near = await listen(t, (socket) => {
       const far = connect(port, "127.0.0.1");
-      near.on("error", () => far.destroy()).pipe(far);
+      socket.on("error", () => far.destroy()).pipe(far);
       far.on("data", (bytes: Buffer) => {
         const text = bytes.toString("latin1").replace("redis_mode:cluster", "redis_mode:unknown");
-        near.write(text, "latin1");
+        socket.write(text, "latin1");
       });
-    }).listen(0, "127.0.0.1");
-    await once(proxy, "listening");
-    t.after(() => proxy.close());
-    const { port: near } = proxy.address() as AddressInfo;
+    });
     const instance = await openInstance(await openValkeyEngine(`redis://127.0.0.1:${near}`));
     t.after(() => instance.close());
     const asked = [1, 2, 3].flatMap(() => Array.from({ length: 100 }, (_, i) => i + 1));

@@ -263,26 +263,6 @@ test("an endless outage takes no endless memory: 65,536 requests wait, further o
   assert.equal(disk.written.length, 65_536);
 });
 
-test("a wall clock set back across a reboot gives no quota, and locks out for one window at most", (t) => {
-  const { world, open } = beginJournal(t);
-  open().take(10);
-  reboot(world, hour);
-  world.now += 20 * second;
-  world.wallOffsetMilliseconds -= day / 1000;
-  const counters = open();
-  assert.equal(counters.take(1), 0);
-  world.now += 40 * second;
-  assert.equal(counters.take(1), 1);
-});
-
-test("a wall clock set forward across a reboot is believed: the known limit", (t) => {
-  const { world, open } = beginJournal(t);
-  open().take(10);
-  reboot(world, second);
-  world.wallOffsetMilliseconds += day / 1000;
-  assert.equal(open().take(10), 10);
-});
-
 test("a monotonic clock below what the same boot recorded locks out for one window at most", (t) => {
   const { world, open } = beginJournal(t);
   open().take(10);
@@ -336,13 +316,6 @@ test("a flipped byte costs the record it is in, in a header none", (t) => {
     counters.close();
     rmSync(path(-1));
   }
-});
-
-test("space without content at the end of a file, as a power failure leaves it, is no request", (t) => {
-  const { open, path } = beginJournal(t);
-  open().take(3);
-  writeFileSync(path(0), Buffer.alloc(24 * 100), { flag: "a" });
-  assert.equal(open().counted(), 3);
 });
 
 test("a file of another format version is named, left alone, and hinders nothing", async (t) => {

@@ -13,8 +13,8 @@ import {
   type SlidingLog,
 } from "#limits/memory-counters.ts";
 import { defaultQuotas, quotaFault, type Quotas } from "#limits/policy.ts";
-import { emptyTally, inMemory, runSchedules } from "../support/limits-life.ts";
-import { clockOf, day, hour, openWorld, temporaryFolder } from "../support/limits-world.ts";
+import { inMemory, runLives } from "../support/limits-life.ts";
+import { clockOf, day, hour, openWorld } from "../support/limits-world.ts";
 
 function begin() {
   const world = openWorld();
@@ -123,15 +123,7 @@ test("a log that gave memory back still counts right in a window that had not mo
 });
 
 test("in 300 random lives no window admits more than its quota and none refuses below it", async (t) => {
-  const tally = emptyTally();
-  await runSchedules({
-    kind: inMemory,
-    firstSeed: 1,
-    schedules: 300,
-    folder: temporaryFolder(t),
-    tally,
-  });
-  t.diagnostic(`seeds 1 to 300: ${JSON.stringify(tally)}`);
+  const tally = await runLives(t, inMemory, 300);
   for (const [event, count] of Object.entries(tally))
     assert.ok(count > 100, `${event} happened only ${count} times`);
 });

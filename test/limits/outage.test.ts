@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { after, before, suite, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import {
@@ -9,12 +9,9 @@ import {
   getCACertificates,
   setDefaultCACertificates,
 } from "node:tls";
-import { systemClock } from "#limits/clocks.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Engine } from "#limits/engine.ts";
-import type { Quotas } from "#limits/policy.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
-import { openSharedCounters, type SharedCounters } from "#limits/shared-counters.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import {
@@ -24,56 +21,18 @@ import {
   startCountingPostgres,
 } from "../support/counting-servers.ts";
 import { eventually } from "../support/eventually.ts";
+import {
+  type FaultyInstance,
+  openWithOutages,
+  roomy,
+  shortPatience,
+  tightQuotas,
+} from "../support/limits-shared.ts";
 import { hasTool, makeCertificate } from "../support/machine.ts";
+import { listen } from "../support/ports.ts";
 import { whyNoPostgres } from "../support/postgres.ts";
 import { type RedisServer, startRedis, startRedisCluster, whyNoRedis } from "../support/redis.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-const quotas: Quotas = { minute: 10, hour: 1000, day: 1000 };
-const roomy: Quotas = { minute: 100_000, hour: 100_000, day: 100_000 };
-
-interface Instance extends SharedCounters {
-  faults: (string | null)[];
-  /** Asks at once; how many are admitted. */
-  admit(requests: number, account?: number): Promise<number>;
-  /** How many requests of this account are counted. */
-  counted(account?: number): Promise<number>;
-  becomes(mode: "shared" | "local" | "deny"): Promise<void>;
-}
-
-/** A busy machine may take this long for an answer, and no test waits longer for an outage to be noticed. */
-const patience = { answer: 1500, connection: 5000, charge: 5000, retry: 20 };
-
-async function openInstance(
-  t: TestContext,
-  engine: Engine,
-  outage: "local" | "deny" = "local",
-): Promise<Instance> {
-  const faults: (string | null)[] = [];
-  const onFault = (fault: Error | null) => void faults.push(fault?.message ?? null);
-  const counters = await openSharedCounters({
-    engine,
-    outage,
-    clock: systemClock(),
-    onFault,
-    patience,
-  });
-  t.after(() => counters.close());
-  return {
-    ...counters,
-    faults,
-    async admit(requests, account = 1) {
-      const asked = Array.from({ length: requests }, async () => counters.take(account, quotas));
-      return (await Promise.all(asked)).filter(({ admitted }) => admitted).length;
-    },
-    async counted(account = 1) {
-      const { windows } = await counters.look(account, roomy);
-      return roomy.day - windows[2]!.remaining;
-    },
-    becomes: async (mode) =>
-      void (await eventually(() => assert.equal(counters.mode(), mode), 60_000)),
-  };
-}
 
 /** Whatever the engine does, an instance is cut off from it while `isCut`. */
 function cuttable(engine: Engine) {
@@ -99,8 +58,8 @@ for (const { name, skip, start } of countingServers)
 
     const openTwo = async (t: TestContext) => {
       await server.empty();
-      const a = await openInstance(t, await server.openEngine());
-      const b = await openInstance(t, await server.openEngine());
+      const a = await openWithOutages(t, await server.openEngine());
+      const b = await openWithOutages(t, await server.openEngine());
       assert.deepEqual([a.mode(), b.mode()], ["shared", "shared"]);
       return [a, b] as const;
     };
@@ -155,14 +114,14 @@ for (const { name, skip, start } of countingServers)
     test("an instance that is cut off is charged to the request, for thousands of them and while others come", async (t) => {
       await server.empty();
       const { cut, engine } = cuttable(await server.openEngine());
-      const a = await openInstance(t, engine);
-      const b = await openInstance(t, await server.openEngine());
+      const a = await openWithOutages(t, engine);
+      const b = await openWithOutages(t, await server.openEngine());
       cut.isCut = true;
       await a.admit(1, 5);
       assert.equal(a.mode(), "local");
       const accounts = Array.from({ length: 400 }, (_, i) => i + 1);
       const admitted = new Map(accounts.map((account) => [account, account === 5 ? 1 : 0]));
-      const ask = (counters: Instance) => async (account: number) => {
+      const ask = (counters: FaultyInstance) => async (account: number) => {
         // Some count several.
         const requests = account % 7 === 0 ? 3 : 1;
         const { admitted: isAdmitted } = await counters.take(account, roomy, requests);
@@ -189,7 +148,7 @@ for (const { name, skip, start } of countingServers)
         await engine.charge(charged);
         if (unheard-- > 0) throw new Error("no answer");
       };
-      const a = await openInstance(t, { ...engine, charge });
+      const a = await openWithOutages(t, { ...engine, charge });
       cut.isCut = true;
       assert.equal(await a.admit(7), 7);
       cut.isCut = false;
@@ -204,12 +163,12 @@ for (const { name, skip, start } of countingServers)
       let isBusy = false;
       const decide: Engine["decide"] = async (groups) => {
         for (let turn = 0; isBusy && turn < 3; turn++) {
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0.6 * patience.answer);
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0.6 * shortPatience.answer);
           await new Promise(setImmediate);
         }
         return engine.decide(groups);
       };
-      const a = await openInstance(t, { ...engine, decide });
+      const a = await openWithOutages(t, { ...engine, decide });
       isBusy = true;
       assert.equal(await a.admit(3), 3);
       isBusy = false;
@@ -226,7 +185,7 @@ for (const { name, skip, start } of countingServers)
         if (isSlow) await new Promise<void>((resolve) => void held.push(resolve));
         return decisions;
       };
-      const a = await openInstance(t, { ...engine, decide });
+      const a = await openWithOutages(t, { ...engine, decide });
       isSlow = true;
       assert.equal(await a.admit(3), 3);
       assert.equal(a.mode(), "local");
@@ -241,12 +200,12 @@ for (const { name, skip, start } of countingServers)
     test("with deny requests are refused while the server is away, and nothing of them is counted", async (t) => {
       await server.empty();
       const { cut, engine } = cuttable(await server.openEngine());
-      const a = await openInstance(t, engine, "deny");
+      const a = await openWithOutages(t, engine, "deny");
       assert.equal(await a.admit(3), 3);
       cut.isCut = true;
-      await assert.rejects(async () => a.take(1, quotas), /the shared counters are away/);
+      await assert.rejects(async () => a.take(1, tightQuotas), /the shared counters are away/);
       assert.equal(a.mode(), "deny");
-      await assert.rejects(async () => a.take(1, quotas), /the shared counters are away/);
+      await assert.rejects(async () => a.take(1, tightQuotas), /the shared counters are away/);
       assert.equal(await a.counted(), 3);
       cut.isCut = false;
       await a.becomes("shared");
@@ -257,7 +216,7 @@ for (const { name, skip, start } of countingServers)
     test("an instance that starts while the server is away counts by itself, and joins it later", async (t) => {
       await server.empty();
       await server.end();
-      const a = await openInstance(t, await server.openEngine());
+      const a = await openWithOutages(t, await server.openEngine());
       assert.equal(a.mode(), "local");
       assert.equal(a.faults.length, 1);
       assert.equal(await a.admit(12), 10);
@@ -277,7 +236,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
   after(() => server.end());
 
   const openAt = async (t: TestContext, url: string) =>
-    openInstance(t, await openValkeyEngine(url));
+    openWithOutages(t, await openValkeyEngine(url));
   const setPolicy = (policy: string) => server.ask("CONFIG", "SET", "maxmemory-policy", policy);
 
   test("a policy that may forget counts is refused at the start, with what to set", async (t) => {
@@ -377,13 +336,10 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
 
   test("a connection that is dropped while it is being opened does not stay open", async (t) => {
     const seen = { opened: 0, closed: 0 };
-    const listener = createServer((socket) => {
+    const port = await listen(t, (socket) => {
       seen.opened++;
       socket.resume().once("close", () => seen.closed++);
     });
-    await once(listener.listen(0, "127.0.0.1"), "listening");
-    t.after(() => listener.close());
-    const { port } = listener.address() as AddressInfo;
     const engine = await openValkeyEngine(`redis://127.0.0.1:${port}`);
     const connecting = engine.connect(() => {});
     engine.disconnect();
@@ -432,7 +388,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
 
   test("a database without tables of counts is refused at the start, with the command that makes them", async (t) => {
     const url = server.url.replace(/\/counts$/, "/postgres");
-    await assert.rejects(openInstance(t, openPostgresEngine({ url })), (fault: Error) => {
+    await assert.rejects(openWithOutages(t, openPostgresEngine({ url })), (fault: Error) => {
       assert.ok(fault instanceof StoreFault);
       return /^Counts cannot be shared: PostgreSQL at .* has another schema .*Run `gp-records migrate`/.test(
         fault.message,
@@ -441,7 +397,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
   });
 
   test("connections that are ended at the server are opened again, and nothing is counted twice", async (t) => {
-    const a = await openInstance(t, await server.openEngine());
+    const a = await openWithOutages(t, await server.openEngine());
     assert.equal(await a.admit(4), 4);
     await server.sql(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records counters'",
@@ -459,7 +415,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
       await server.sql(`alter system set default_transaction_read_only = ${value}`);
       await server.sql("select pg_reload_conf()");
     };
-    const a = await openInstance(t, await server.openEngine(), "deny");
+    const a = await openWithOutages(t, await server.openEngine(), "deny");
     assert.equal(await a.admit(3), 3);
     t.after(() => setReadOnly("off"));
     await setReadOnly("on");
@@ -468,7 +424,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
     );
     await eventually(() => assert.ok(a.faults.length === 2), 60_000);
     assert.match(a.faults[1]!, / takes no writes: is it a standby\? Name the primary\. Requests /);
-    await assert.rejects(openInstance(t, await server.openEngine()), / takes no writes: /);
+    await assert.rejects(openWithOutages(t, await server.openEngine()), / takes no writes: /);
     await setReadOnly("off");
     await a.becomes("shared");
     assert.equal(await a.counted(), 3);
@@ -477,7 +433,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
 
   test("a table that somebody locks is an outage while it is locked", async (t) => {
     await server.empty();
-    const a = await openInstance(t, await server.openEngine());
+    const a = await openWithOutages(t, await server.openEngine());
     await server.sql("begin; lock table quota_count in access exclusive mode");
     assert.equal(await a.admit(3), 3);
     assert.equal(a.mode(), "local");
@@ -490,7 +446,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
 
   test("accounts that count nothing any more are deleted, others are not", async (t) => {
     await server.empty();
-    const a = await openInstance(t, await server.openEngine());
+    const a = await openWithOutages(t, await server.openEngine());
     await Promise.all([a.admit(1, 1), a.admit(1, 2)]);
     await server.sql("update quota_count set newest = newest - 86400000001 where account = 1");
     await server.sql("select quota_forget()");

@@ -1,38 +1,15 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
 import { suite, test, type TestContext } from "node:test";
-import { systemClock } from "#limits/clocks.ts";
 import { defaultQuotas } from "#limits/policy.ts";
-import { openSharedCounters } from "#limits/shared-counters.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { eventually } from "../support/eventually.ts";
+import { openWithOutages } from "../support/limits-shared.ts";
+import { listen } from "../support/ports.ts";
 import { startRedis, startRedisCluster, whyNoRedis } from "../support/redis.ts";
 
-/** A busy machine may take this long for an answer. */
-const patience = { answer: 1500, connection: 5000, charge: 5000, retry: 20 };
-
-async function openAt(t: TestContext, url: string) {
-  const faults: (string | null)[] = [];
-  const counters = await openSharedCounters({
-    engine: await openValkeyEngine(url),
-    outage: "deny",
-    clock: systemClock(),
-    onFault: (fault) => void faults.push(fault?.message ?? null),
-    patience,
-  });
-  t.after(() => counters.close());
-  return { ...counters, faults };
-}
-
-/** The port of a server that does this with each connection. */
-async function listen(t: TestContext, each: (socket: Socket) => void): Promise<number> {
-  const server = createServer((socket) => each(socket.on("error", () => {})));
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  t.after(() => server.close());
-  return (server.address() as AddressInfo).port;
-}
+const openAt = async (t: TestContext, url: string) =>
+  openWithOutages(t, await openValkeyEngine(url), "deny");
 
 test("each way in which no server is reached is told in a sentence of its own", async (t) => {
   const closes = await listen(t, (socket) => socket.end());

@@ -157,24 +157,6 @@ for (const kind of recordKinds)
     assert.ok(found > 2000, `${found}`);
   });
 
-test("every value of the cast is counted as a question for it counts, alone and with any other", async (t) => {
-  const model = await modelOf(t, cast);
-  const others: Filter[] = [
-    {},
-    { gp_name: "partners" },
-    ...facetNames.flatMap((name) => model.values("gp", name).map((value) => ({ [name]: [value] }))),
-  ];
-  for (const name of facetNames)
-    for (const other of others) {
-      const values = model.values("gp", name);
-      const asked = values.map((value): Filter => ({ ...other, [name]: [value] }));
-      assert.deepEqual(
-        model.count("gp", name, values, other),
-        asked.map((filter) => model.select("gp", filter, everything).total),
-      );
-    }
-});
-
 test("a date that is less precise than a day fits where some day of it would", async (t) => {
   const dates = ["2026-03-31", "2026-03", "2026", "2025-12-31", "2026-04-01"];
   const model = await modelOf(

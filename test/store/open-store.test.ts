@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { Kysely, sql } from "kysely";
-import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
 import {
   controlFile,
   usageFile,
@@ -18,15 +17,10 @@ import { fileSteps } from "#store/schema-steps.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { replaceFile } from "#store/whole-file.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
+import { changeDatabase } from "../support/damage.ts";
 import { canSetLimits, outcomeOfScriptWithin, whyNoLimits } from "../support/machine.ts";
+import { faultOf } from "../support/people.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-const faultOf = (kind: DomainErrorKind, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof DomainError, String(error));
-  assert.equal(error.kind, kind);
-  assert.match(error.message, words);
-  return true;
-};
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
@@ -96,9 +90,7 @@ test("a store written by a newer program, or one before the first release, is re
   ] as const) {
     const dataDir = temporaryFolder(t);
     await (await openControl(dataDir)).close();
-    const other = new DatabaseSync(controlFile(dataDir));
-    other.exec(sql);
-    other.close();
+    changeDatabase(controlFile(dataDir), sql);
     const before = readFileSync(controlFile(dataDir));
     await assert.rejects(openControl(dataDir), faultOf("conflict", words));
     assert.ok(before.equals(readFileSync(controlFile(dataDir))));
@@ -275,9 +267,7 @@ test("an SQLite that can lose commits is refused, and the versions without the f
   for (const version of ["3.51.2", "3.50.99", "3.9.0", "2.99.99", "none"])
     assert.throws(() => refuseOldSqlite(version), /needs 3\.51\.3 or newer/, version);
   for (const version of ["3.51.3", "3.51.10", "3.52.0", "4.0.0"]) refuseOldSqlite(version);
-});
-
-test("the SQLite in use is one without the fault", () => {
+  // And the one in use.
   refuseOldSqlite();
 });
 

@@ -48,12 +48,17 @@ const laterStep = (name: string, isAdditive: boolean, sql = "select 1"): Postgre
 
 const allSteps = postgresSteps.map(({ name }) => name);
 
-const openIn = (databaseUrl: string) => openControl("/nowhere", { databaseUrl });
+/** The control store of a database, which is closed after the test. */
+async function openIn(t: TestContext, databaseUrl: string) {
+  const control = await openControl("/nowhere", { databaseUrl });
+  t.after(() => control.close());
+  return control;
+}
 
 test("nothing but migrate makes the schema: before it a store is refused with that word, after it there is one", async (t) => {
   const url = await freshDatabase(t, { isMigrated: false });
   await assert.rejects(
-    openIn(url),
+    openIn(t, url),
     faultOf("conflict", /lacks steps of the schema \(0001-tables\).*gp-records migrate/),
   );
   assert.deepEqual(await tablesIn(url), []);
@@ -64,7 +69,7 @@ test("nothing but migrate makes the schema: before it a store is refused with th
     new RegExp(`PostgreSQL at .* is up to date: it took ${RegExp.escape(steps)}\\.\n$`),
   );
   assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
-  await (await openIn(url)).close();
+  await openIn(t, url);
 });
 
 test("of migrations at one moment each step is taken by one", async (t) => {
@@ -87,17 +92,16 @@ test("a newer schema is refused and left alone, unless every step that is not kn
   const url = await freshDatabase(t);
   const additive = laterStep("9001-more", true, "alter table account add column colour text");
   assert.deepEqual(await migratePostgres({ url }, [...postgresSteps, additive]), ["9001-more"]);
-  const control = await openIn(url);
+  const control = await openIn(t, url);
   const order = { name: "Acme", quotas: {}, now: noon };
   assert.equal((await createAccount(control, order)).number, 1);
-  await control.close();
   assert.deepEqual(await migratePostgres({ url }), []);
 
   const other = laterStep("9002-other", false, "alter table account rename column name to title");
   await migratePostgres({ url }, [...postgresSteps, additive, other]);
   const before = await runSql(url, "select * from schema_step order by name");
   const newer = faultOf("conflict", /'9002-other'.*does not know.*Nothing was changed/);
-  await assert.rejects(openIn(url), newer);
+  await assert.rejects(openIn(t, url), newer);
   await assert.rejects(migratePostgres({ url }), newer);
   assert.deepEqual(await runSql(url, "select * from schema_step order by name"), before);
 });
@@ -109,7 +113,7 @@ test("a database of a program before the first release is refused as such and le
     "conflict",
     /PostgreSQL at \S+ was made by a gp-records that was never/,
   );
-  await assert.rejects(openIn(url), unreleased);
+  await assert.rejects(openIn(t, url), unreleased);
   await assert.rejects(migratePostgres({ url }), unreleased);
   assert.equal((await runSql(url, "select name from schema_step")).length, 1);
 });
@@ -118,10 +122,9 @@ test("the tables of another installation further down the search path are not ta
   const url = await freshDatabase(t);
   await runSql(url, "create schema second");
   const second = `${url}?options=${encodeURIComponent("-c search_path=second,public")}`;
-  await assert.rejects(openIn(second), faultOf("conflict", /gp-records migrate/));
+  await assert.rejects(openIn(t, second), faultOf("conflict", /gp-records migrate/));
   await migratePostgres({ url: second });
-  const control = await openIn(second);
-  t.after(() => control.close());
+  const control = await openIn(t, second);
   await createAccount(control, { name: "Acme", quotas: {}, now: noon });
   assert.deepEqual(await runSql(url, "select name from public.account"), []);
   assert.deepEqual(await runSql(url, "select name from second.account"), [{ name: "Acme" }]);
@@ -136,8 +139,7 @@ test("texts are sorted by their bytes, whatever the collation of the database", 
   );
   t.after(() => runSql(server, "drop database sorted with (force)"));
   await migratePostgres({ url });
-  const control = await openIn(url);
-  t.after(() => control.close());
+  const control = await openIn(t, url);
   for (const name of ["éa", "zb", "a b", "ab", "a-c"])
     await createAccount(control, { name, quotas: {}, now: noon });
   const names = (await listAccounts(control)).map(({ name }) => name);
@@ -146,8 +148,7 @@ test("texts are sorted by their bytes, whatever the collation of the database", 
 
 test("counts beyond 32 bits come back as the numbers they are", async (t) => {
   const url = await freshDatabase(t);
-  const control = await openIn(url);
-  t.after(() => control.close());
+  const control = await openIn(t, url);
   await runSql(
     url,
     "insert into audit values (9000000000, '2026-01-01T00:00:00.000Z', 'operator', null, 'plan.set', null, '{}')",
@@ -168,8 +169,7 @@ test("counts beyond 32 bits come back as the numbers they are", async (t) => {
 });
 
 test("a text that PostgreSQL cannot hold matches nothing, and fails nothing", async (t) => {
-  const control = await openIn(await freshDatabase(t));
-  t.after(() => control.close());
+  const control = await openIn(t, await freshDatabase(t));
   await createAccount(control, { name: "Acme", quotas: {}, now: noon });
   for (const text of ["Acme\0", "\0", "\uD800", "a\0b@example.com"]) {
     assert.equal(await findAccount(control.database, text), undefined);
@@ -178,8 +178,7 @@ test("a text that PostgreSQL cannot hold matches nothing, and fails nothing", as
 });
 
 test("a person who owns no account can be exported", async (t) => {
-  const control = await openIn(await freshDatabase(t));
-  t.after(() => control.close());
+  const control = await openIn(t, await freshDatabase(t));
   const row = {
     id: "pe_a",
     email: "a@x.example",
@@ -193,8 +192,7 @@ test("a person who owns no account can be exported", async (t) => {
 
 test("a second writer waits for the first, but not for as long as that writes", async (t) => {
   const url = await freshDatabase(t);
-  const [one, other] = [await openIn(url), await openIn(url)];
-  t.after(() => Promise.all([one.close(), other.close()]));
+  const [one, other] = [await openIn(t, url), await openIn(t, url)];
   const order = (name: string) => ({ name, quotas: {}, now: noon });
   const both = await Promise.all([
     createAccount(one, order("one")),
@@ -475,8 +473,7 @@ test("a pooler that keeps a connection for a session is as good as none", async 
     postgresSteps.map(({ name }) => name),
   );
   const keys = await openKeys(t, { dataDir: "/nowhere", databaseUrl });
-  const control = await openControl("/nowhere", { databaseUrl });
-  t.after(() => control.close());
+  const control = await openIn(t, databaseUrl);
   const account = await createAccount(control, { name: "Acme", quotas: {}, now: noon });
   await issueKey(control, { account, name: "k", expiresAt: null, now: noon });
   const { digest } = await control.database

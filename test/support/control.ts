@@ -6,7 +6,7 @@ import { type KnownKeys, openKnownKeys } from "#keys/key-verifier.ts";
 import { openSharedKeys } from "#keys/shared-keys.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/sqlite-file.ts";
-import { openControl } from "#store/stores.ts";
+import { type ControlStore, openControl } from "#store/stores.ts";
 import { connectKeys } from "#store/watch-postgres.ts";
 import { type StorePlace, storePlace } from "./for-each-store.ts";
 
@@ -32,11 +32,29 @@ export async function openKeys(
   return keys;
 }
 
-export async function controlWithAccount(t: TestContext) {
+/** Opens the control store of a place for some work. */
+export async function useControl<R>(
+  place: StorePlace,
+  work: (control: ControlStore) => R | Promise<R>,
+): Promise<R> {
+  const control = await openControl(place.dataDir, place);
+  try {
+    return await work(control);
+  } finally {
+    await control.close();
+  }
+}
+
+/** Opens an empty control store, on the engine of the test. */
+export async function openEmptyControl(t: TestContext) {
   const place = await storePlace(t);
-  const { dataDir } = place;
-  const control = await openControl(dataDir, place);
+  const control = await openControl(place.dataDir, place);
   t.after(() => control.close());
+  return { place, dataDir: place.dataDir, control };
+}
+
+export async function controlWithAccount(t: TestContext) {
+  const { place, dataDir, control } = await openEmptyControl(t);
   const account = await createAccount(control, { name: "Acme", quotas: {}, now: noon });
   const issue = (order: Partial<KeyOrder> = {}) =>
     issueKey(control, { account, name: "first", expiresAt: null, now: noon, ...order });

@@ -31,8 +31,7 @@ export const onFolder = (name: string, run: Run): void =>
 export function forEachWorld(name: string, run: Run): void {
   onFolder(name, run);
   onPostgres(`${name} · on PostgreSQL`, async (t) => {
-    const { close, ...world } = await databaseWorld(t);
-    await run(world, t).finally(close);
+    await run(await databaseWorld(t), t);
   });
 }
 
@@ -61,12 +60,14 @@ const ownClock = `
   create function clock.now() returns timestamptz language sql stable as 'select at from clock.moment';
   do $$ begin execute format('alter database %I set search_path = clock, public, pg_catalog', current_database()); end $$`;
 
-async function databaseWorld(t: TestContext): Promise<DatasetWorld & { close(): void }> {
+export async function databaseWorld(t: TestContext): Promise<DatasetWorld & { url: string }> {
+  const opened: OpenStore[] = [];
+  // Before the folders' own, in which a store still tidies up.
+  t.after(() => opened.forEach((store) => store.close()));
   const url = await freshDatabase(t);
   await runSql(url, ownClock);
   const warnings: string[] = [];
   const warn = (sentence: string) => void warnings.push(sentence);
-  const opened: OpenStore[] = [];
   const open = async (changesDays = 400) => {
     const folder = join(temporaryFolder(t), "datasets");
     const store = await openStore({ folder, changesDays, warn, now: () => 0 }, url);
@@ -75,6 +76,7 @@ async function databaseWorld(t: TestContext): Promise<DatasetWorld & { close(): 
   };
   const store = await open();
   return {
+    url,
     store,
     catalogue: openCache(store.folder).catalogue,
     another: open,
@@ -83,8 +85,5 @@ async function databaseWorld(t: TestContext): Promise<DatasetWorld & { close(): 
       void (await runSql(url, "update clock.moment set at = to_timestamp($1::float8 / 1000)", [
         milliseconds,
       ])),
-    close() {
-      for (const one of opened) one.close();
-    },
   };
 }

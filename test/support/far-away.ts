@@ -3,24 +3,10 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 
-export interface FarAway {
-  port: number;
-  /** When connections were asked for, in milliseconds of `performance.now`. */
-  tries: number[];
-  /** Nothing arrives any more, in either direction, and nobody is told. */
-  cut(): void;
-  /** Once this text goes to the server, nothing of what comes from there arrives any more. */
-  silenceAfter(text: string): void;
-  /** What comes from the server takes so long. */
-  delay(milliseconds: number): void;
-  /** From now on its notifications do not arrive, and all else does. */
-  muteNotices(isMute: boolean): void;
-  /** Everything arrives again; connections that were cut are ended. */
-  mend(): void;
-}
+export type FarAway = Awaited<ReturnType<typeof openFarAway>>;
 
 /** @param path of the server's socket. */
-export async function openFarAway(t: Pick<TestContext, "after">, path: string): Promise<FarAway> {
+export async function openFarAway(t: Pick<TestContext, "after">, path: string) {
   const tries: number[] = [];
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -59,11 +45,17 @@ export async function openFarAway(t: Pick<TestContext, "after">, path: string): 
   });
   return {
     port: (proxy.address() as AddressInfo).port,
+    /** When connections were asked for, in milliseconds of `performance.now`. */
     tries,
+    /** Nothing arrives any more, in either direction, and nobody is told. */
     cut: () => void (isCut = true),
-    silenceAfter: (text) => void (lastWords = text),
-    delay: (milliseconds) => void (delayMilliseconds = milliseconds),
-    muteNotices: (value) => void (isMute = value),
+    /** Once this text goes to the server, nothing of what comes from there arrives any more. */
+    silenceAfter: (text: string) => void (lastWords = text),
+    /** What comes from the server takes so long. */
+    delay: (milliseconds: number) => void (delayMilliseconds = milliseconds),
+    /** From now on its notifications do not arrive, and all else does. */
+    muteNotices: (value: boolean) => void (isMute = value),
+    /** Everything arrives again; connections that were cut are ended. */
     mend() {
       isCut = false;
       lastWords = null;

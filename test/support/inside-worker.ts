@@ -21,34 +21,17 @@ import { controlFile } from "#store/sqlite-file.ts";
 import { nodeSqliteDialect } from "#store/open-store.ts";
 import { type ControlStore, openControl, openUsage } from "#store/stores.ts";
 import { noon } from "./control.ts";
-import { type StorePlace, storePlace } from "./for-each-store.ts";
+import { storePlace } from "./for-each-store.ts";
 import { cheap } from "./people.ts";
-
-export interface InsideWorker {
-  place: StorePlace;
-  control: ControlStore;
-  passwords: Passwords;
-  /** Mail sent so far. */
-  messages: Mail[];
-  /** Texts of the queries so far, of a store in a file. */
-  queries: string[];
-  /** None ends before `gate` is resolved. */
-  hashes: { count: number; running: number; most: number; gate: Promise<void> };
-  get(path: string, request?: Partial<PageRequest>): Promise<PageAnswer>;
-  post(
-    path: string,
-    fields: Readonly<Record<string, string>>,
-    request?: Partial<PageRequest>,
-  ): Promise<PageAnswer>;
-}
 
 export async function openInsideWorker(
   t: TestContext,
   settings: Partial<AccountWorkerSettings> = {},
   otherwise: Partial<AccountServices> = {},
-): Promise<InsideWorker> {
+) {
   const place = await storePlace(t);
   const { dataDir } = place;
+  /** Texts of the queries so far, of a store in a file. */
   const queries: string[] = [];
   const control =
     place.databaseUrl === null
@@ -56,7 +39,9 @@ export async function openInsideWorker(
       : await openControl(dataDir, place);
   const usage = await openUsage(dataDir, place);
   t.after(() => Promise.all([control.close(), usage.close()]));
+  /** None ends before `gate` is resolved. */
   const hashes = { count: 0, running: 0, most: 0, gate: Promise.resolve() };
+  /** Mail sent so far. */
   const messages: Mail[] = [];
   const passwords = countedPasswords(hashes);
   const services = {
@@ -106,11 +91,15 @@ export async function openInsideWorker(
     messages,
     queries,
     hashes,
-    get(target, request = {}) {
+    get(target: string, request: Partial<PageRequest> = {}) {
       const [path = "", query = ""] = target.split("?");
       return ask({ path, query, ...request });
     },
-    post(path, fields, request = {}) {
+    post(
+      path: string,
+      fields: Readonly<Record<string, string>>,
+      request: Partial<PageRequest> = {},
+    ) {
       const form = new URLSearchParams(fields).toString();
       const own = {
         "content-type": "application/x-www-form-urlencoded",
@@ -145,7 +134,14 @@ async function watchedControl(dataDir: string, queries: string[]): Promise<Contr
   };
 }
 
-function countedPasswords(hashes: InsideWorker["hashes"]): Passwords {
+interface Hashes {
+  count: number;
+  running: number;
+  most: number;
+  gate: Promise<void>;
+}
+
+function countedPasswords(hashes: Hashes): Passwords {
   const passwords = openPasswords(cheap);
   const counted = async <R>(work: Promise<R>): Promise<R> => {
     hashes.count += 1;

@@ -6,7 +6,6 @@ import { Agent } from "node:http";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { endWithUs } from "../../bench/clean-up.ts";
 import { ask } from "../../bench/ask.ts";
 import { allCommands } from "./all-commands.ts";
@@ -14,7 +13,7 @@ import { eventually } from "./eventually.ts";
 import { holdSocket } from "./ports.ts";
 import { newKey, roomy } from "./own-process.ts";
 import { readExposition } from "./read-exposition.ts";
-import { type RunningServer, startServer } from "./server-process.ts";
+import { startServer } from "./server-process.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** What instances share, as in their settings; without `countersUrl` the counts are in PostgreSQL. */
@@ -23,12 +22,7 @@ export interface Shared {
   countersUrl?: string;
 }
 
-export interface Instance extends RunningServer {
-  /** Who counts its requests now: `shared`, or during an outage `local`. */
-  countersMode(): Promise<string>;
-  /** How often it could not share its counts so far. */
-  outages(): number;
-}
+export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 interface Place {
   /** How far its wall clock is ahead. */
@@ -42,7 +36,7 @@ export async function startInstance(
   t: TestContext,
   { databaseUrl, countersUrl }: Shared,
   { aheadMilliseconds = 0, under = [] }: Place = {},
-): Promise<Instance> {
+) {
   const admin = holdSocket();
   const own = holdSocket();
   const startedAt = Date.now();
@@ -64,7 +58,8 @@ export async function startInstance(
     },
   });
   t.after(() => [own, admin].forEach((socket) => socket.close()));
-  const countersMode = async () => {
+  /** Who counts its requests now: `shared`, or during an outage `local`. */
+  const countersMode = async (): Promise<string> => {
     const text = await (await fetch(`http://127.0.0.1:${admin.port}/metrics`)).text();
     const { samples } = readExposition(text).get("gp_records_counters_mode")!;
     const [[sample] = [""]] = [...samples].filter(([, value]) => value === 1);
@@ -87,6 +82,7 @@ export async function startInstance(
   return {
     ...server,
     countersMode,
+    /** How often it could not share its counts so far. */
     outages: () => messages().filter(({ msg }) => msg === "counts are not shared").length,
   };
 }
@@ -150,13 +146,8 @@ function keepCoresBusy(t: TestContext): void {
   t.after(() => loops.forEach((loop) => loop.kill("SIGKILL")));
 }
 
-export async function untilShared({ countersMode }: Instance): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while ((await countersMode()) !== "shared") {
-    assert.ok(performance.now() < deadline, "counts are not shared again");
-    await wait(20);
-  }
-}
+export const untilShared = ({ countersMode }: Instance): Promise<unknown> =>
+  eventually(async () => assert.equal(await countersMode(), "shared"), 60_000, 20);
 
 /**
  * A client pages over the instances in turn while datasets are published: each time it sees every record of one version once,
@@ -201,18 +192,11 @@ export async function assertWholeVersions(
   const client = async () => {
     while (!isOver) await walk();
   };
-  const until = async (what: string, isSo: () => boolean) => {
-    const deadline = performance.now() + 60_000;
-    while (!isSo()) {
-      assert.ok(performance.now() < deadline, what);
-      await wait(5);
-    }
-  };
   const publisher = async () => {
     for (let round = 0; round <= publications; round++) {
       const version = await publish(round);
       published.set(version, namesOf(round));
-      await until(`${version} is not served`, () => walks.at(-1)?.version === version);
+      await eventually(() => assert.equal(walks.at(-1)?.version, version), 60_000, 5);
     }
   };
   await Promise.all([client(), publisher().finally(() => (isOver = true))]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
@@ -14,6 +15,7 @@ import {
   openWorld,
   reboot,
   second,
+  temporaryFolder,
   type World,
 } from "./limits-world.ts";
 
@@ -132,7 +134,7 @@ export interface CountersKind {
 }
 
 /** What happened in schedules, so that a test sees that all of it did. */
-export const emptyTally = () => ({
+const emptyTally = () => ({
   admitted: 0,
   /** Of those, requests that counted several. */
   wholes: 0,
@@ -247,30 +249,27 @@ export function epochOf({ world, runs }: Life): string {
   return world.hasBootId ? `boot ${world.boot}` : `run ${runs}`;
 }
 
-export interface Schedules {
-  kind: CountersKind;
-  firstSeed: number;
-  schedules: number;
-  /** Empty, and left empty. */
-  folder: string;
-  tally: Tally;
-}
-
-/** @throws an error that names the seed of the first schedule that went wrong. */
-export async function runSchedules({
-  kind,
-  firstSeed,
-  schedules,
-  folder,
-  tally,
-}: Schedules): Promise<void> {
-  for (let seed = firstSeed; seed < firstSeed + schedules; seed++) {
+/**
+ * Runs random lives of some counters, one after the other, and prints what happened in them.
+ * @throws an error that names the seed of the first that went wrong.
+ */
+export async function runLives(
+  t: TestContext,
+  kind: CountersKind,
+  count: number,
+  firstSeed = 1,
+): Promise<Tally> {
+  const folder = temporaryFolder(t);
+  const tally = emptyTally();
+  for (let seed = firstSeed; seed < firstSeed + count; seed++) {
     const dir = join(folder, String(seed));
     await runSchedule(kind, seed, dir, tally);
     // Files that were being synced are closed only when the event loop comes round.
     await setImmediate();
     rmSync(dir, { recursive: true, force: true });
   }
+  t.diagnostic(`SEED=${firstSeed} ${JSON.stringify(tally)}`);
+  return tally;
 }
 
 /** One schedule: bursts, pauses, freezes, quotas that change, a wall clock that steps, and the kind's own events. */

@@ -1,28 +1,21 @@
 /** Counters that several instances share, on a server whose clock a test sets. */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
+import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Clock, systemClock } from "#limits/clocks.ts";
-import type { QuotaStatus } from "#limits/counters.ts";
 import type { Engine } from "#limits/engine.ts";
 import type { Quotas } from "#limits/policy.ts";
-import { openSharedCounters, type SharedCounters } from "#limits/shared-counters.ts";
+import { openSharedCounters } from "#limits/shared-counters.ts";
 import type { CountingServer } from "./counting-servers.ts";
+import { eventually } from "./eventually.ts";
 import type { CountersKind, Life } from "./limits-life.ts";
-
-interface Instance extends SharedCounters {
-  take(account: number, quotas: Quotas, requests?: number): Promise<QuotaStatus>;
-  look(account: number, quotas: Quotas): Promise<QuotaStatus>;
-}
 
 /** As long as a busy machine may take: with it there is no outage. */
 export const longPatience = { answer: 30_000, connection: 30_000, charge: 30_000, retry: 250 };
 
 /** Counters of one instance, without outages. */
-export async function openInstance(
-  engine: Engine,
-  clock: Clock = systemClock(),
-): Promise<Instance> {
+export async function openInstance(engine: Engine, clock: Clock = systemClock()) {
   const onFault = (fault: Error | null) => assert.fail(`unexpected fault: ${fault?.message}`);
   const counters = await openSharedCounters({
     engine: { ...engine, connect: (onLost) => connectAgain(engine, onLost) },
@@ -33,8 +26,51 @@ export async function openInstance(
   });
   return {
     ...counters,
-    take: async (account, quotas, requests) => counters.take(account, quotas, requests),
-    look: async (account, quotas) => counters.look(account, quotas),
+    take: async (account: number, quotas: Quotas, requests?: number) =>
+      counters.take(account, quotas, requests),
+    look: async (account: number, quotas: Quotas) => counters.look(account, quotas),
+  };
+}
+
+/** A busy machine may take this long for an answer, and no test waits longer for an outage to be noticed. */
+export const shortPatience = { answer: 1500, connection: 5000, charge: 5000, retry: 20 };
+
+/** So much that no test meets its end. */
+export const roomy: Quotas = { minute: 100_000, hour: 100_000, day: 100_000 };
+
+/** So little that a test uses it up. */
+export const tightQuotas: Quotas = { minute: 10, hour: 1000, day: 1000 };
+
+export type FaultyInstance = Awaited<ReturnType<typeof openWithOutages>>;
+
+/** Counters of one instance whose server may be away, with what was told of it. */
+export async function openWithOutages(
+  t: TestContext,
+  engine: Engine,
+  outage: "local" | "deny" = "local",
+) {
+  const faults: (string | null)[] = [];
+  const onFault = (fault: Error | null) => void faults.push(fault?.message ?? null);
+  const clock = systemClock();
+  const order = { engine, outage, clock, onFault, patience: shortPatience };
+  const counters = await openSharedCounters(order);
+  t.after(() => counters.close());
+  return {
+    ...counters,
+    faults,
+    /** Asks at once; how many are admitted. */
+    async admit(requests: number, account = 1) {
+      const take = async () => counters.take(account, tightQuotas);
+      const asked = await Promise.all(Array.from({ length: requests }, take));
+      return asked.filter(({ admitted }) => admitted).length;
+    },
+    /** How many requests of this account are counted. */
+    async counted(account = 1) {
+      const { windows } = await counters.look(account, roomy);
+      return roomy.day - windows[2]!.remaining;
+    },
+    becomes: (mode: "shared" | "local" | "deny") =>
+      eventually(() => assert.equal(counters.mode(), mode), 60_000),
   };
 }
 

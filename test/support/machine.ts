@@ -7,12 +7,6 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { outcomeOf } from "./command-line.ts";
 
-export interface ToolRun {
-  exitCode: number | null;
-  /** Standard output and error together. */
-  said: string;
-}
-
 /**
  * Can `name` be run here? Marks the test as skipped where not; `debianPackage` is what brings it.
  * @throws Error in CI: there a skipped test would look like one that passed.
@@ -26,8 +20,8 @@ export function hasTool(t: TestContext, name: string, debianPackage = name): boo
   return false;
 }
 
-/** Runs it to its end, within 20 s. */
-export function runTool(name: string, args: readonly string[]): ToolRun {
+/** Runs it to its end, within 20 s; `said` is standard output and error together. */
+export function runTool(name: string, args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(name, args, { encoding: "utf8", timeout: 20_000 });
   return { exitCode: status, said: stdout + stderr };
 }
@@ -65,16 +59,11 @@ export const outcomeOfScriptWithin = (fileBytesMax: number, script: string) =>
     process.env,
   );
 
-export interface SmallDisk {
-  folder: string;
-  resize(size: string): void;
-}
-
 /**
  * Mounts a small file system on a folder of its own; skips the test where this user cannot.
  * @param size as `mount` takes it: `64k`, `2m`.
  */
-export function smallDisk(t: TestContext, size: string): SmallDisk | null {
+export function smallDisk(t: TestContext, size: string) {
   const folder = mkdtempSync(join(tmpdir(), "gp-records-disk-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
   t.after(() => {

@@ -1,8 +1,10 @@
 /** A mail server (RFC 5321) that keeps the mail it receives and refuses the commands a test wants refused. */
+import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
+import { eventually } from "./eventually.ts";
 
 export interface ReceivedMail {
   from: string;
@@ -12,30 +14,19 @@ export interface ReceivedMail {
   text: string;
 }
 
-export interface MailServer {
-  /** For `SMTP_URL`. */
-  url: string;
-  messages: ReceivedMail[];
-  /** Replies to commands that begin with the key, instead of taking them; null sends no reply. */
-  refusals: Map<string, string | null>;
-  /** How many connections there were. */
-  connections: number;
-  /** Resolves with the first message to an address. */
-  messageTo(address: string): Promise<ReceivedMail>;
-}
+/** Replies to commands that begin with the key, instead of taking them; null sends no reply. */
+type Refusals = Map<string, string | null>;
 
-export async function startMailServer(t: TestContext): Promise<MailServer> {
-  const arrivals: (() => void)[] = [];
+export async function startMailServer(t: TestContext) {
+  const messages: ReceivedMail[] = [];
+  const refusals: Refusals = new Map();
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     mail.connections += 1;
     sockets.add(socket.on("error", () => {}));
-    const take = (message: ReceivedMail) => {
-      mail.messages.push(message);
-      for (const look of arrivals) look();
-    };
+    const take = (message: ReceivedMail) => void messages.push(message);
     // A client that disconnects midway has sent nothing.
-    converse(socket, mail, take).catch(() => {});
+    converse(socket, refusals, take).catch(() => {});
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -44,27 +35,25 @@ export async function startMailServer(t: TestContext): Promise<MailServer> {
     server.close();
   });
   const { port } = server.address() as { port: number };
-  const mail: MailServer = {
+  const mail = {
+    /** For `SMTP_URL`. */
     url: `smtp://127.0.0.1:${port}`,
-    messages: [],
-    refusals: new Map(),
+    messages,
+    refusals,
+    /** How many connections there were. */
     connections: 0,
-    messageTo: (address) =>
-      new Promise((resolve) => {
-        const look = () => {
-          const found = mail.messages.find(({ to }) => to === address);
-          if (found !== undefined) resolve(found);
-        };
-        arrivals.push(look);
-        look();
-      }),
+    /** Resolves with the first message to an address. */
+    async messageTo(address: string): Promise<ReceivedMail> {
+      const find = () => messages.find(({ to }) => to === address) ?? assert.fail(address);
+      return (await eventually(find)).result;
+    },
   };
   return mail;
 }
 
 async function converse(
   socket: Socket,
-  { refusals }: MailServer,
+  refusals: Refusals,
   take: (message: ReceivedMail) => void,
 ): Promise<void> {
   const say = (line: string) => socket.write(`${line}\r\n`);

@@ -1,5 +1,5 @@
 /** Sends messages to `/mcp` of a service as an MCP client does, without a library. */
-import { assertDescribed } from "./described.ts";
+import { type ReadAnswer, readAnswer } from "./described.ts";
 import type { TestService } from "./service.ts";
 
 export const modernRevision = "2026-07-28";
@@ -11,20 +11,12 @@ export const envelope = {
   "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
 };
 
-interface McpAnswer {
-  status: number;
-  headers: Headers;
-  text: string;
-  /** The body read as JSON; undefined where there is none. */
-  body: any;
-}
-
 /** @param body sent as it is where it is text or bytes. @param headers `x-api-key: ""` sends no key. */
 export async function post(
   { url, key }: Pick<TestService, "url" | "key">,
   body: unknown,
   headers: Record<string, string> = {},
-): Promise<McpAnswer> {
+): Promise<ReadAnswer> {
   const sent = new Headers({ "content-type": "application/json", "x-api-key": key, ...headers });
   for (const name of Object.keys(headers)) if (headers[name] === "") sent.delete(name);
   const response = await fetch(`${url}/mcp`, {
@@ -32,12 +24,7 @@ export async function post(
     headers: sent,
     body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
   });
-  const text = await response.text();
-  const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
-  const json = isJson ? JSON.parse(text) : undefined;
-  const { status, headers: sentBack } = response;
-  assertDescribed({ status, headers: sentBack, json });
-  return { status, headers: sentBack, text, body: json };
+  return readAnswer(response);
 }
 
 /** A message of the revision of 2026-07-28. */
@@ -46,7 +33,7 @@ export const modern = (
   method: string,
   params: Record<string, unknown> = {},
   headers: Record<string, string> = {},
-): Promise<McpAnswer> => {
+): Promise<ReadAnswer> => {
   const name = params["name"] ?? params["uri"];
   return post(
     service,

@@ -5,26 +5,6 @@ import type { TestContext } from "node:test";
 import { endWithUs } from "../../bench/clean-up.ts";
 import { eventually } from "./eventually.ts";
 
-interface Machine {
-  /** Of the servers' machine, as this one reaches it. */
-  serverAddress: string;
-  /** What a process is started under to be on it; it may use its files and its inherited sockets as before. */
-  under: readonly string[];
-  /** Pulls the cable: whoever sends is told at once. */
-  unplug(): void;
-  plugIn(): void;
-  /** What it sends to the servers vanishes, and nobody is told. */
-  drop(): void;
-  passAgain(): void;
-}
-
-interface Network {
-  /** What the servers are started under. */
-  under: readonly string[];
-  /** Adds a machine. */
-  join(): Machine;
-}
-
 /**
  * Why there can be no such network here; null where there can.
  * @throws Error in CI, where a skipped test would look like one that passed.
@@ -53,7 +33,7 @@ function findReason(): string | null {
 const aliveSeconds = "3600";
 
 /** Gone when the test is over, with all that is on it. */
-export async function openNetwork(t: TestContext): Promise<Network> {
+export async function openNetwork(t: TestContext) {
   const open = async () => {
     // A namespace lasts as long as a process in it.
     const holder = endWithUs(
@@ -75,7 +55,9 @@ export async function openNetwork(t: TestContext): Promise<Network> {
   const spare = await Promise.all([open(), open()]);
   let joined = 0;
   return {
+    /** What the servers are started under. */
     under: servers.under,
+    /** Adds a machine. */
     join() {
       const { pid, under, run } = spare[joined]!;
       const number = ++joined;
@@ -89,10 +71,14 @@ export async function openNetwork(t: TestContext): Promise<Network> {
       run("ip", "link", "set", "cable", "up");
       const rule = ["OUTPUT", "--destination", far, "--jump", "DROP"];
       return {
+        /** Of the servers' machine, as this one reaches it. */
         serverAddress: far,
+        /** What a process is started under to be on it; it may use its files and its inherited sockets as before. */
         under,
+        /** Pulls the cable: whoever sends is told at once. */
         unplug: () => run("ip", "link", "set", "cable", "down"),
         plugIn: () => run("ip", "link", "set", "cable", "up"),
+        /** What it sends to the servers vanishes, and nobody is told. */
         drop: () => run("iptables", "--append", ...rule),
         passAgain: () => run("iptables", "--delete", ...rule),
       };

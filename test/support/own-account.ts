@@ -1,20 +1,14 @@
 /** What is stored of somebody who signed in to a service of a test. */
 import { requirePerson } from "#accounts/people.ts";
 import { listMemberships, type Membership } from "#accounts/members.ts";
-import { type ControlStore, openControl } from "#store/stores.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { useControl } from "./control.ts";
 import type { TestService } from "./service.ts";
 
-export async function withControl<R>(
+export const withControl = <R>(
   { place }: Pick<TestService, "place">,
   work: (control: ControlStore) => Promise<R>,
-): Promise<R> {
-  const control = await openControl(place.dataDir, place);
-  try {
-    return await work(control);
-  } finally {
-    await control.close();
-  }
-}
+): Promise<R> => useControl(place, work);
 
 /** The first account of the person with this address. */
 export const accountOf = (service: Pick<TestService, "place">, address: string) =>

@@ -5,25 +5,18 @@ import { createAccount } from "#accounts/accounts.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { issueKey } from "#keys/keys.ts";
 import type { Quotas } from "#limits/policy.ts";
-import { openControl } from "#store/stores.ts";
 import { cast } from "./cast.ts";
+import { useControl } from "./control.ts";
 import { importRecords } from "./dataset.ts";
-import { type RunningServer, startServer } from "./server-process.ts";
-import type { Watched } from "./still-well.ts";
+import { startServer } from "./server-process.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** So much that no test meets its end. */
 export const roomy: Quotas = { minute: 100_000, hour: 100_000, day: 100_000 };
 
-export interface OwnProcess extends RunningServer, Watched {
-  dataDir: string;
-  key: string;
-}
+export type OwnProcess = Awaited<ReturnType<typeof startOwnProcess>>;
 
-export async function startOwnProcess(
-  t: TestContext,
-  records: readonly unknown[] = cast,
-): Promise<OwnProcess> {
+export async function startOwnProcess(t: TestContext, records: readonly unknown[] = cast) {
   const dataDir = temporaryFolder(t);
   await importRecords(openCatalogue(join(dataDir, "datasets")), records);
   const key = await newKey(dataDir, "roomy", roomy);
@@ -38,12 +31,9 @@ export async function newKey(
   quotas: Partial<Quotas> = {},
   databaseUrl: string | null = null,
 ): Promise<string> {
-  const control = await openControl(dataDir, { databaseUrl });
-  try {
+  return useControl({ dataDir, databaseUrl }, async (control) => {
     const account = await createAccount(control, { name, quotas, now: Date.now() });
     const order = { account, name, expiresAt: null, now: Date.now() };
     return (await issueKey(control, order)).key;
-  } finally {
-    await control.close();
-  }
+  });
 }

@@ -2,13 +2,12 @@
 import type { TestContext } from "node:test";
 import type { Client } from "#accounts/client.ts";
 import { listAudit } from "#store/audit.ts";
+import { insertMember } from "#accounts/members.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { signIn } from "#accounts/sign-in.ts";
 import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
-import { openControl } from "#store/stores.ts";
-import { noon } from "./control.ts";
-import { storePlace } from "./for-each-store.ts";
+import { noon, openEmptyControl } from "./control.ts";
 
 export const cheap = { memoryKiB: 8, passes: 1 };
 export const goodPassword = "four words nobody guesses";
@@ -20,10 +19,7 @@ export const clientAt = (address: string, browserToken: string | null = null): C
 });
 
 export async function openPeople(t: TestContext) {
-  const place = await storePlace(t);
-  const { dataDir } = place;
-  const control = await openControl(dataDir, place);
-  t.after(() => control.close());
+  const { place, dataDir, control } = await openEmptyControl(t);
   const passwords = openPasswords(cheap);
   let networks = 0;
   /** Everybody comes from a network of their own, unless a test says otherwise. */
@@ -49,12 +45,18 @@ export async function openPeople(t: TestContext) {
       .executeTakeFirstOrThrow();
     return { ...signedUp, account };
   };
+  /** Makes somebody a member who was not invited. */
+  const add = (account: number, person: string, now = noon) =>
+    control.write((transaction) =>
+      insertMember(transaction, { account, person, role: "member", now }),
+    );
   const tryIn = (address: string, password: string, now = noon, from = client()) =>
     signIn(control, passwords, { address, password, client: from, now });
   /** Actions, the newest first. */
   const actions = async () =>
     (await listAudit(control.database, { limit: 1000 })).map(({ action }) => action);
-  return { place, dataDir, control, passwords, client, askFor, complete, signUp, tryIn, actions };
+  const asking = { client, askFor, complete, signUp, add, tryIn };
+  return { place, dataDir, control, passwords, ...asking, actions };
 }
 
 export const faultOf =

@@ -17,14 +17,6 @@ export interface ClientBooks {
   longestMilliseconds: number;
 }
 
-export interface PersistentClients {
-  readonly books: ClientBooks;
-  /** Resolves when so many more answers have come. */
-  answered(count: number): Promise<void>;
-  /** Ends after the requests under way. */
-  end(): Promise<ClientBooks>;
-}
-
 interface Order {
   port: number;
   path: string;
@@ -36,7 +28,7 @@ interface Order {
   gapMilliseconds?: () => number;
 }
 
-export function askOn(order: Order): PersistentClients {
+export function askOn(order: Order) {
   const { clients, isSecure = false, gapMilliseconds = () => 0 } = order;
   const kept = { keepAlive: true, maxSockets: clients };
   const agent = isSecure
@@ -77,12 +69,14 @@ export function askOn(order: Order): PersistentClients {
   const running = Promise.all(Array.from({ length: clients }, client));
   return {
     books,
-    answered(count) {
+    /** Resolves when so many more answers have come. */
+    answered(count: number): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       awaiting.add({ left: count, resolve });
       return promise;
     },
-    async end() {
+    /** Ends after the requests under way. */
+    async end(): Promise<ClientBooks> {
       isOver = true;
       await running;
       agent.destroy();

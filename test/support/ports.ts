@@ -1,16 +1,15 @@
 /** Ports of this machine: held and passed on as systemd does, free ones, and whether anything listens. */
 import { once } from "node:events";
-import { type AddressInfo, BoundSocket, connect, createServer } from "node:net";
+import { type AddressInfo, BoundSocket, connect, createServer, type Socket } from "node:net";
+import type { TestContext } from "node:test";
 
-export interface HeldSocket {
-  fd: number;
-  port: number;
-  /** Closes it here; a server that it was passed to keeps it. */
-  close(): void;
-}
+export type HeldSocket = ReturnType<typeof holdSocket>;
 
-/** Where it listens, a server passed it has listened before; until then, connections are refused. */
-export function holdSocket(): HeldSocket {
+/**
+ * Where it listens, a server passed it has listened before; until then, connections are refused. `close` closes it here; a
+ * server that it was passed to keeps it.
+ */
+export function holdSocket() {
   const socket = new BoundSocket({ host: "127.0.0.1", port: 0 });
   return { fd: socket.fd(), port: socket.address().port, close: () => socket.close() };
 }
@@ -34,6 +33,14 @@ export function passing(sockets: readonly Passed[]) {
     },
     stdio: ["ignore", "pipe", "pipe", ...sockets.map(({ fd }) => fd)] as ["ignore", "pipe", "pipe"],
   };
+}
+
+/** Does this with each connection to a port, until the test ends. @returns the port. */
+export async function listen(t: TestContext, each: (socket: Socket) => void): Promise<number> {
+  const server = createServer((socket) => each(socket.on("error", () => {})));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
 }
 
 /** Resolves to one that nobody listened on a moment ago, on 127.0.0.1. */

@@ -29,36 +29,30 @@ const usualSettings = {
   autovacuum: "off",
 };
 
-export interface TestPostgres {
-  /** Of the superuser; `urlOf` names another database. */
-  url: string;
-  /** Ends it, connections at once, without losing anything. */
-  stop(): Promise<void>;
-  /** Starts it again. */
-  start(): Promise<void>;
-  /** Freezes it and all its connections. */
-  pause(): void;
-  resume(): void;
-}
+export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
 /** Starts one of the test's own, which ends with this process. @param under as of `Cluster.start`. */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
   under?: readonly string[],
-): Promise<TestPostgres> {
+) {
   const cluster = initCluster(temporaryFolder("test"), { ...usualSettings, ...settings });
   let server = await cluster.start(under);
   let isStopped = false;
   return {
+    /** Of the superuser; `urlOf` names another database. */
     url: server.url,
+    /** Ends it, connections at once, without losing anything. */
     async stop() {
       if (!isStopped) await server.stop();
       isStopped = true;
     },
+    /** Starts it again. */
     async start() {
       server = await cluster.start(under);
       isStopped = false;
     },
+    /** Freezes it and all its connections. */
     pause: () => signalPostgres(server, "SIGSTOP"),
     resume: () => signalPostgres(server, "SIGCONT"),
   };

@@ -1,30 +1,20 @@
 /** Redis for tests: one server, or a cluster of them. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { setTimeout as wait } from "node:timers/promises";
 import { createClient, type RedisClientType } from "@redis/client";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
 import { whyNot } from "../../bench/not-installed.ts";
 import { findRedis, spawnRedis } from "../../bench/redis.ts";
 import type { CountingServer } from "./counting-servers.ts";
+import { eventually } from "./eventually.ts";
 import { freePort } from "./ports.ts";
 
 /** Returns why no Redis can be started here; null where one can. */
 export const whyNoRedis = () => whyNot(findRedis);
 
-async function untilItAnswers(what: string, ask: () => Promise<unknown>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    try {
-      await ask();
-      return;
-    } catch (error) {
-      if (performance.now() > deadline) throw new Error(`${what} did not start`, { cause: error });
-      await wait(10);
-    }
-  }
-}
+/** A busy machine may take so many milliseconds. */
+const patience = 60_000;
 
 export interface RedisServer extends CountingServer {
   port: number;
@@ -77,19 +67,8 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
   };
 }
 
-interface RedisCluster {
-  /** Of one of its nodes. */
-  url: string;
-  port: number;
-  /** Runs a command on that node. */
-  ask: RedisServer["ask"];
-  /** Primaries, then a replica of each where there are any. */
-  nodes: readonly RedisServer[];
-  end(): Promise<void>;
-}
-
 /** @param replicas whether each node has one, which takes over a second after its primary ended. */
-export async function startRedisCluster(nodeCount = 3, replicas = false): Promise<RedisCluster> {
+export async function startRedisCluster(nodeCount = 3, replicas = false) {
   const count = replicas ? 2 * nodeCount : nodeCount;
   const nodes = await Promise.all(
     Array.from({ length: count }, async () => {
@@ -113,7 +92,7 @@ export async function startRedisCluster(nodeCount = 3, replicas = false): Promis
     if (i < nodeCount) await ask("CLUSTER", "ADDSLOTSRANGE", String(from), String(to! - 1));
     await first.ask("CLUSTER", "MEET", "127.0.0.1", String(port), String(busPort));
   }
-  await untilItAnswers("the cluster", async () => {
+  await eventually(async () => {
     for (const { ask } of nodes) {
       const info = String(await ask("CLUSTER", "INFO"));
       for (const line of [
@@ -123,19 +102,21 @@ export async function startRedisCluster(nodeCount = 3, replicas = false): Promis
       ])
         if (!info.includes(line)) throw new Error(info);
     }
-  });
+  }, patience);
   for (const [i, { ask }] of nodes.slice(nodeCount).entries()) {
     const primary = String(await nodes[i]!.ask("CLUSTER", "MYID"));
-    await untilItAnswers("a replica", () => ask("CLUSTER", "REPLICATE", primary));
-    await untilItAnswers("a replica", async () => {
+    await eventually(() => ask("CLUSTER", "REPLICATE", primary), patience);
+    await eventually(async () => {
       const info = String(await ask("INFO", "replication"));
       if (!info.includes("master_link_status:up")) throw new Error(info);
-    });
+    }, patience);
   }
   return {
     url: first.url,
     port: first.port,
+    /** Runs a command on one of its nodes. */
     ask: first.ask,
+    /** Primaries, then a replica of each where there are any. */
     nodes,
     end: async () => void (await Promise.all(nodes.map(({ end }) => end()))),
   };

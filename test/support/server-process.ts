@@ -1,8 +1,7 @@
 /** A server in a process of its own, started the way an operator starts it, for the length of one test. */
 import { once } from "node:events";
-import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
-import { type ProgramOrder, type Running, startProgram } from "../../bench/program.ts";
+import { type ProgramOrder, startProgram } from "../../bench/program.ts";
 import { type ReadAnswer, readAnswer } from "./described.ts";
 
 interface Order extends ProgramOrder {
@@ -10,23 +9,14 @@ interface Order extends ProgramOrder {
   args?: readonly string[];
 }
 
-export interface Ending {
+interface Ending {
   exitCode: number | null;
   /** What ended it, where it did not end by itself. */
   signal: NodeJS.Signals | null;
 }
 
-export interface ServerProcess extends Pick<Running, "pid" | "out" | "err"> {
-  /** Resolves to the address it prints; rejects with what it printed as errors if it ends first. */
-  address: Promise<string>;
-  ended: Promise<Ending>;
-  signal(name: NodeJS.Signals): void;
-  /** Our end of its standard output. */
-  stdout: Readable;
-}
-
 /** Returns before it listens. */
-export function spawnServer(t: TestContext, { args = [], ...order }: Order): ServerProcess {
+export function spawnServer(t: TestContext, { args = [], ...order }: Order) {
   const { child, pid, out, err } = startProgram(["serve", ...args], {
     ...order,
     // What it answers must not depend on how busy the machine of the test is.
@@ -36,12 +26,14 @@ export function spawnServer(t: TestContext, { args = [], ...order }: Order): Ser
     if (child.exitCode === null && child.signalCode === null)
       process.kill(order.isGroup === true ? -pid : pid, name);
   };
-  const ended = once(child, "exit").then(([exitCode, signal]) => ({ exitCode, signal }));
+  const ended = once(child, "exit").then(([exitCode, signal]): Ending => ({ exitCode, signal }));
   t.after(() => {
     signal("SIGKILL");
     return ended;
   });
+  /** Our end of its standard output. */
   const stdout = child.stdout!;
+  /** Resolves to the address it prints; rejects with what it printed as errors if it ends first. */
   const address = new Promise<string>((resolve, reject) => {
     stdout.on("data", () => {
       const [, url] = /answers at (http:\S+)/.exec(out()) ?? [];
@@ -55,20 +47,17 @@ export function spawnServer(t: TestContext, { args = [], ...order }: Order): Ser
 
 export type ServerAnswer = ReadAnswer;
 
-export interface RunningServer extends ServerProcess {
-  url: string;
-  port: number;
-  get(path: string, headers?: Record<string, string>): Promise<ServerAnswer>;
-}
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 /** Resolves once it has printed its address. */
-export async function startServer(t: TestContext, order: Order): Promise<RunningServer> {
+export async function startServer(t: TestContext, order: Order) {
   const server = spawnServer(t, order);
   const url = await server.address;
   return {
     ...server,
     url,
     port: Number(new URL(url).port),
-    get: async (path, headers = {}) => readAnswer(await fetch(url + path, { headers })),
+    get: async (path: string, headers: Record<string, string> = {}): Promise<ServerAnswer> =>
+      readAnswer(await fetch(url + path, { headers })),
   };
 }

@@ -9,9 +9,9 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { issueKey } from "#keys/keys.ts";
 import type { Clock } from "#limits/clocks.ts";
 import type { Quotas } from "#limits/policy.ts";
-import { openService, type Service } from "#service.ts";
-import { openControl } from "#store/stores.ts";
+import { openService } from "#service.ts";
 import { cast } from "./cast.ts";
+import { useControl } from "./control.ts";
 import { importRecords } from "./dataset.ts";
 import { type ReadAnswer, readAnswer } from "./described.ts";
 import { eventually } from "./eventually.ts";
@@ -22,25 +22,7 @@ import { temporaryFolder } from "./temporary-folder.ts";
 
 export type Answer = ReadAnswer;
 
-export interface TestService {
-  url: string;
-  port: number;
-  /** Where metrics are served; null without ADMIN_ADDRESS. */
-  adminAddress: string | null;
-  server: Service["server"];
-  dataDir: string;
-  /** Where its accounts and its usage are. */
-  place: StorePlace;
-  key: string;
-  /** Log lines so far. */
-  log: string[];
-  clock: TestClock;
-  /** A GET with the key, unless `headers` say otherwise; `x-api-key: ""` sends none. */
-  get(path: string, headers?: Record<string, string>, method?: string): Promise<Answer>;
-  /** A key of a new account. */
-  newKey(options?: KeyOptions): Promise<{ id: string; key: string; account: string }>;
-  stop(): Promise<void>;
-}
+export type TestService = Awaited<ReturnType<typeof startService>>;
 
 interface KeyOptions {
   isDemo?: boolean;
@@ -76,7 +58,7 @@ interface Options {
   hasOutages?: boolean;
 }
 
-export async function startService(t: TestContext, options: Options = {}): Promise<TestService> {
+export async function startService(t: TestContext, options: Options = {}) {
   const { records = cast, settings = {}, clock = fixedClock() } = options;
   let stop = async () => {};
   // Before the folder's own, so that the service has stopped when the folder goes.
@@ -109,10 +91,8 @@ export async function startService(t: TestContext, options: Options = {}): Promi
     await service.stop();
   };
   let accounts = 0;
-  const newKey: TestService["newKey"] = async (order = {}) => {
-    const { isDemo = false, expiresAt = null, quotas = {} } = order;
-    const control = await openControl(dataDir, place);
-    try {
+  const newKey = ({ isDemo = false, expiresAt = null, quotas = {} }: KeyOptions = {}) =>
+    useControl(place, async (control) => {
       const account = await createAccount(control, {
         name: `account ${process.hrtime.bigint()} ${++accounts}`,
         quotas,
@@ -126,10 +106,7 @@ export async function startService(t: TestContext, options: Options = {}): Promi
         now: clock.now(),
       });
       return { id, key, account: account.id };
-    } finally {
-      await control.close();
-    }
-  };
+    });
   const { key } = await newKey();
   const url = await service.start();
   // The dataset of a database is fetched first.
@@ -138,16 +115,21 @@ export async function startService(t: TestContext, options: Options = {}): Promi
   return {
     url,
     port: Number(new URL(url).port),
+    /** Where metrics are served; null without ADMIN_ADDRESS. */
     adminAddress: service.adminAddress(),
     server: service.server,
     dataDir,
+    /** Where its accounts and its usage are. */
     place,
     key,
+    /** Log lines so far. */
     log,
     clock,
+    /** A key of a new account. */
     newKey,
     stop: () => stop(),
-    async get(path, headers = {}, method = "GET") {
+    /** A GET with the key, unless `headers` say otherwise; `x-api-key: ""` sends none. */
+    async get(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Answer> {
       const sent = new Headers({ "x-api-key": key, ...headers });
       if (sent.get("x-api-key") === "") sent.delete("x-api-key");
       return readAnswer(await fetch(url + path, { method, headers: sent }), path);

@@ -1,5 +1,6 @@
 /** Requests put into a usage store as the writer thread does it, without the thread. */
 import { randomUUID } from "node:crypto";
+import type { TestContext } from "node:test";
 import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
 import { usageShape, openFile } from "#store/sqlite-file.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
@@ -11,18 +12,19 @@ import {
   type RequestChunk,
   requestsIn,
 } from "#usage/recording.ts";
-import { readRequests } from "#usage/request-log.ts";
+import { readRequests, requestsInPages } from "#usage/request-log.ts";
 import { openRetention, type Retention } from "#usage/retention.ts";
 import {
   statusClasses,
   emptyTotals,
+  readSums,
   readTotalsByKey,
   type Span,
   type Totals,
 } from "#usage/totals.ts";
 import { openWrites } from "#usage/writes.ts";
 import { day, noon } from "./control.ts";
-import type { StorePlace } from "./for-each-store.ts";
+import { type StorePlace, storePlace } from "./for-each-store.ts";
 
 export interface TimedRequest extends AnsweredRequest {
   at: number;
@@ -124,6 +126,19 @@ export async function tidyUsage(
   return steps;
 }
 
+/** Opens a usage store with these requests, put into it one chunk after the other. */
+export async function openUsageWith(
+  t: TestContext,
+  chunks: readonly (readonly TimedRequest[])[],
+  keepsLog = true,
+): Promise<UsageStore> {
+  const place = await storePlace(t);
+  for (const chunk of chunks) await putRequests(place, chunk, keepsLog);
+  const usage = await openUsage(place.dataDir, place);
+  t.after(() => usage.close());
+  return usage;
+}
+
 export async function readUsage<R>(
   place: Place,
   read: (usage: UsageStore) => Promise<R>,
@@ -163,3 +178,39 @@ export const countIn = (place: Place): Promise<number> =>
     const ever = { account: 1, since: 0, until: noon + 400 * day };
     return (await readTotals(usage, ever)).requests;
   });
+
+/** All that account pages and commands show of usage. */
+export function usageOf(place: Place): Promise<unknown> {
+  return readUsage(place, async (usage) => {
+    const requests: unknown[] = [];
+    for (const account of [1, 2, 3, 2_000_000_000])
+      for await (const page of requestsInPages(usage, { account, countMax: 100_000 }))
+        requests.push(...page);
+    const sums = await readSums(usage, {
+      by: ["account", "hour", "key", "operation"],
+      from: "2000",
+      to: "3000",
+    });
+    const lastUse = await usage.database
+      .selectFrom("key_use")
+      .selectAll()
+      .orderBy("key_id")
+      .execute();
+    return { requests, lastUse: lastUse.map((row) => ({ ...row })), totals: added(sums) };
+  });
+}
+
+type Sums = Awaited<ReturnType<typeof readSums<"account" | "hour" | "key" | "operation">>>;
+
+/** Those that wait are added to those of their hour. */
+function added(sums: Sums): unknown {
+  const totals = new Map<string, { requests: number; bytes: number; hundredths: number }>();
+  for (const { requests, bytes, milliseconds, ...rest } of sums) {
+    const name = JSON.stringify([rest.account, rest.hour, rest.key, rest.operation, rest.status]);
+    const sum = totals.getOrInsertComputed(name, () => ({ requests: 0, bytes: 0, hundredths: 0 }));
+    sum.requests += requests;
+    sum.bytes += bytes;
+    sum.hundredths += Math.round(milliseconds * 100);
+  }
+  return [...totals].toSorted(([one], [other]) => (one < other ? -1 : 1));
+}

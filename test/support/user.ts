@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { openPasswords } from "#accounts/passwords.ts";
 import { acceptInvitation, invite } from "#accounts/invites.ts";
-import { openControl } from "#store/stores.ts";
+import { useControl } from "./control.ts";
 import type { TestService } from "./service.ts";
 
 export interface Page {
@@ -13,22 +13,18 @@ export interface Page {
   text: string;
 }
 
-export interface TestUser {
-  readonly cookies: Map<string, string>;
-  get(path: string, headers?: Record<string, string>): Promise<Page>;
-  /** What a browser would send from one of our own pages, unless `headers` say otherwise. */
-  post(
-    path: string,
-    fields: Readonly<Record<string, string>>,
-    headers?: Record<string, string>,
-  ): Promise<Page>;
-  /** Fetches the page, fills in its form with that action, hidden fields included, and sends it. */
-  submit(path: string, action: string, fields?: Readonly<Record<string, string>>): Promise<Page>;
-}
+export type TestUser = ReturnType<typeof openUser>;
 
-export function openUser({ url }: Pick<TestService, "url">): TestUser {
+type Fields = Readonly<Record<string, string>>;
+
+export function openUser({ url }: Pick<TestService, "url">) {
   const cookies = new Map<string, string>();
-  const send = async (path: string, method: string, body: string | null, headers: Headers) => {
+  const send = async (
+    path: string,
+    method: string,
+    body: string | null,
+    headers: Headers,
+  ): Promise<Page> => {
     if (cookies.size > 0)
       headers.set("cookie", Array.from(cookies, ([name, value]) => `${name}=${value}`).join("; "));
     const answer = await fetch(url + path, { method, headers, body, redirect: "manual" });
@@ -36,23 +32,23 @@ export function openUser({ url }: Pick<TestService, "url">): TestUser {
     const location = answer.headers.get("location");
     return { status: answer.status, headers: answer.headers, location, text: await answer.text() };
   };
-  const user: TestUser = {
-    cookies,
-    get: (path, headers = {}) => send(path, "GET", null, new Headers(headers)),
-    post(path, fields, headers = {}) {
-      const own = {
-        "sec-fetch-site": "same-origin",
-        "content-type": "application/x-www-form-urlencoded",
-      };
-      const body = new URLSearchParams(fields).toString();
-      return send(path, "POST", body, new Headers({ ...own, ...headers }));
-    },
-    async submit(path, action, fields = {}) {
-      const { text } = await user.get(path);
-      return user.post(action, { ...hiddenFields(text, action), ...fields });
-    },
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    send(path, "GET", null, new Headers(headers));
+  /** What a browser would send from one of our own pages, unless `headers` say otherwise. */
+  const post = (path: string, fields: Fields, headers: Record<string, string> = {}) => {
+    const own = {
+      "sec-fetch-site": "same-origin",
+      "content-type": "application/x-www-form-urlencoded",
+    };
+    const body = new URLSearchParams(fields).toString();
+    return send(path, "POST", body, new Headers({ ...own, ...headers }));
   };
-  return user;
+  /** Fetches the page, fills in its form with that action, hidden fields included, and sends it. */
+  const submit = async (path: string, action: string, fields: Fields = {}) => {
+    const { text } = await get(path);
+    return post(action, { ...hiddenFields(text, action), ...fields });
+  };
+  return { cookies, get, post, submit };
 }
 
 function keep(cookies: Map<string, string>, cookie: string): void {
@@ -98,21 +94,17 @@ export async function signedIn(
 }
 
 /** Made straight in the store, with a password that is quick to check. */
-async function makePerson(
+const makePerson = (
   { place, clock }: TestService,
   email: string,
   accountName: string | null,
-): Promise<void> {
-  const control = await openControl(place.dataDir, place);
-  try {
+): Promise<unknown> =>
+  useControl(place, async (control) => {
     const now = clock.now();
     const own = { account: null, role: "owner", actor: "operator" } as const;
     const { token } = await invite(control, { ...own, address: email, now });
     const client = { address: "127.0.0.1", userAgent: "", browserToken: null };
     const passwords = openPasswords({ memoryKiB: 8, passes: 1 });
     const order = { token, password: testPassword, accountName, client, now };
-    await acceptInvitation(control, passwords, order);
-  } finally {
-    await control.close();
-  }
-}
+    return acceptInvitation(control, passwords, order);
+  });

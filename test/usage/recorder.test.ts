@@ -137,20 +137,6 @@ const batchOf = (count: number): Batch => ({
   now: noon,
 });
 
-test("batches are kept in their order up to the bound; beyond it the oldest go, and are counted", () => {
-  const three = batchOf(3);
-  const kept = openKeptBatches(2 * sizeOf(three));
-  const second = batchOf(3);
-  assert.equal(kept.add(three), 0);
-  assert.equal(kept.add(second), 0);
-  assert.deepEqual(kept.waiting(), { requests: 6, bytes: 2 * sizeOf(three) });
-  assert.equal(kept.add(batchOf(2)), 3);
-  assert.deepEqual(kept.take(), { number: 2, batch: second });
-  kept.done(true);
-  assert.equal(kept.waiting().requests, 2);
-  assert.equal(kept.add(batchOf(3)), 0);
-});
-
 test("a batch larger than the bound is given up by itself", () => {
   const kept = openKeptBatches(100);
   assert.equal(kept.add(batchOf(50)), 50);
@@ -183,25 +169,5 @@ test("columns have the same names in CSV and JSON", () => {
   assert.equal(
     csvHeading(requestColumns),
     "at,request_id,key,operation,status,ms,bytes,dataset,problem,query",
-  );
-});
-
-test("the id of a request that a client chose as a formula is text in the export", () => {
-  const request = {
-    at: "2026-11-21T12:00:00.000Z",
-    account: 1,
-    key: "key_a",
-    operation: "fetch-gp",
-    status: 200,
-    milliseconds: 1,
-    bytes: 2,
-    dataset: null,
-    problem: null,
-    requestId: "-2.5",
-    query: "=cmd|' /C calc'!A0",
-  };
-  assert.equal(
-    csvRow(requestColumns, request),
-    "2026-11-21T12:00:00.000Z,'-2.5,key_a,fetch-gp,200,1,2,,,'=cmd|' /C calc'!A0",
   );
 });

@@ -1,22 +1,19 @@
 import assert from "node:assert/strict";
-import { type TestContext, test as onFile } from "node:test";
+import { test as onFile } from "node:test";
 import fc from "fast-check";
 import { CompiledQuery } from "kysely";
 import { makeRequestId } from "#http/routes.ts";
-import { openUsage } from "#store/stores.ts";
 import { readRequests, type RequestFilter, requestsInPages } from "#usage/request-log.ts";
 import { anyRequest } from "../support/any-request.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
-import { putRequests, readUsage, request, type TimedRequest } from "../support/usage.ts";
-
-async function usageOf(t: TestContext, requests: readonly TimedRequest[]) {
-  const place = await storePlace(t);
-  await putRequests(place, requests);
-  const usage = await openUsage(place.dataDir, place);
-  t.after(() => usage.close());
-  return usage;
-}
+import {
+  openUsageWith,
+  putRequests,
+  readUsage,
+  request,
+  type TimedRequest,
+} from "../support/usage.ts";
 
 /** What a plain list of all requests says, read from its beginning to its end. */
 function naive(all: readonly TimedRequest[], account: number | undefined, filter: RequestFilter) {
@@ -119,16 +116,14 @@ test("the log says what a plain list of the same requests says, whatever is aske
 });
 
 test("a page that was never given is the first page", async (t) => {
-  const usage = await usageOf(t, [request()]);
+  const usage = await openUsageWith(t, [[request()]]);
   for (const after of ["", "x", "1", "1-", "'; drop table request; --", "9".repeat(40)])
     assert.equal((await readRequests(usage, { account: 1, limit: 5, after })).requests.length, 1);
 });
 
 test("an export gives as many requests as asked for, over as many pages as it takes", async (t) => {
-  const usage = await usageOf(
-    t,
-    Array.from({ length: 2500 }, (_, i) => request({ requestId: String(i) })),
-  );
+  const requests = Array.from({ length: 2500 }, (_, i) => request({ requestId: String(i) }));
+  const usage = await openUsageWith(t, [requests]);
   for (const [countMax, expected] of [
     [1, 1],
     [1000, 1000],
@@ -143,7 +138,7 @@ test("an export gives as many requests as asked for, over as many pages as it ta
 });
 
 onFile("pages are found through the index of accounts, however long the log", async (t) => {
-  const usage = await usageOf(t, [request()]);
+  const usage = await openUsageWith(t, [[request()]]);
   const { rows } = await usage.database.executeQuery<{ detail: string }>(
     CompiledQuery.raw(
       `explain query plan select number from request
@@ -158,7 +153,9 @@ onFile("pages are found through the index of accounts, however long the log", as
 
 test("the view `requests` shows times, words and ids as somebody reads them", async (t) => {
   const own = makeRequestId(noon);
-  const usage = await usageOf(t, [request({ requestId: "mine" }), request({ requestId: own })]);
+  const usage = await openUsageWith(t, [
+    [request({ requestId: "mine" }), request({ requestId: own })],
+  ]);
   const { rows } = await usage.database.executeQuery<Record<string, unknown>>(
     CompiledQuery.raw("select * from requests order by number"),
   );

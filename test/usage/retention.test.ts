@@ -107,13 +107,11 @@ test("totals are kept for 400 days", async (t) => {
 onFile(
   "a request is hidden from the minute on in which it is too old, and removed within an hour",
   async (t) => {
-    const dataDir = temporaryFolder(t);
+    const { dataDir, connection } = await openFile(t);
     await putRequests(
       dataDir,
       numbered(2, (i) => noon - 14 * day + i * minute),
     );
-    const connection = openStoreFile(usageShape(dataDir));
-    t.after(() => connection.close());
     const step = openRetention(connection, { logDays: 14, logRowsMax: 1_000_000 });
     const stored = () =>
       connection.prepare("select count(*) as count from request").get()!["count"];

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test as testOnce, type TestContext } from "node:test";
-import { openUsage } from "#store/stores.ts";
 import {
   exportMonth,
   type ExportPart,
@@ -12,16 +11,11 @@ import {
 } from "#usage/totals.ts";
 import { isMonth, monthAfter } from "#store/durations.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
-import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
-import { putRequests, readTotals, request, type TimedRequest } from "../support/usage.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
+import { openUsageWith, readTotals, request, type TimedRequest } from "../support/usage.ts";
 
-async function usageOf(t: TestContext, ...chunks: (readonly TimedRequest[])[]) {
-  const place = await storePlace(t);
-  for (const chunk of chunks) await putRequests(place, chunk, false);
-  const usage = await openUsage(place.dataDir, place);
-  t.after(() => usage.close());
-  return usage;
-}
+const usageOf = (t: TestContext, ...chunks: (readonly TimedRequest[])[]) =>
+  openUsageWith(t, chunks, false);
 
 const shown = (bars: readonly Bar[]) =>
   bars.filter(({ requests }) => requests > 0).map(({ at, requests }) => `${at} ${requests}`);
@@ -137,8 +131,7 @@ test("an account never sees what another one asked", async (t) => {
 const at = (text: string) => Date.parse(text);
 
 async function usageOfTwoMonths(t: TestContext) {
-  const place = await storePlace(t);
-  await putRequests(place, [
+  const usage = await usageOf(t, [
     request({ at: at("2026-10-31T23:59:59.999Z") }),
     request({ at: at("2026-11-01T00:00:00Z"), key: "key_c" }),
     request({ at: at("2026-11-15T12:00:00Z"), operation: "fetch-signals" }),
@@ -146,8 +139,6 @@ async function usageOfTwoMonths(t: TestContext) {
     request({ at: at("2026-11-30T23:59:59.999Z"), account: 2, key: "key_b" }),
     request({ at: at("2026-12-01T00:00:00Z"), account: 2, key: "key_b" }),
   ]);
-  const usage = await openUsage(place.dataDir, place);
-  t.after(() => usage.close());
   return async (by: readonly ExportPart[], account?: number) =>
     (await exportMonth(usage, { month: "2026-11", by, account })).map(
       ({ account: number, operation, key, totals }) =>

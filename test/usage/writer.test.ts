@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
@@ -42,7 +42,8 @@ const requests = (count: number, otherwise: Partial<TimedRequest> = {}): Batch =
 };
 
 /** Holds the write lock as another process would. */
-function lockOf(dataDir: string) {
+async function lockOf(dataDir: string) {
+  await (await openUsage(dataDir)).close();
   const other = new DatabaseSync(usageFile(dataDir));
   other.exec("begin immediate");
   return () => {
@@ -67,28 +68,11 @@ function takeDescriptors(left: number): () => void {
   };
 }
 
-test("what was handed over is on disk once it has settled", async (t) => {
-  const { writer, written, faults } = await writerIn(t);
-  writer.write(use("key_a", 1));
-  writer.write(use("key_b", 2));
-  await writer.settled();
-  assert.deepEqual(await written(), ["key_a", "key_b"]);
-  await writer.close();
-  assert.deepEqual(faults, []);
-});
-
-test("closing writes what was handed over just before", async (t) => {
-  const { writer, written } = await writerIn(t);
-  for (let second = 0; second < 100; second++) writer.write(use(`key_${second}`, second));
-  await writer.close();
-  assert.equal((await written()).length, 100);
-});
-
 test("a failing write is told once, kept, and written with the next batch, which is told once", async (t) => {
   const { dataDir, writer, written, faults } = await writerIn(t);
   writer.write(use("key_a", 1));
   await writer.settled();
-  const unlock = lockOf(dataDir);
+  const unlock = await lockOf(dataDir);
   for (const key of ["key_b", "key_c", "key_d"]) {
     writer.write(use(key, 2));
     await writer.settled();
@@ -105,8 +89,7 @@ test("a failing write is told once, kept, and written with the next batch, which
 
 test("what waits is counted from the moment it is handed over until it is written", async (t) => {
   const { dataDir, writer } = await writerIn(t);
-  await (await openUsage(dataDir)).close();
-  const unlock = lockOf(dataDir);
+  const unlock = await lockOf(dataDir);
   // Before the thread has started, while it is on its way, and while it is kept there.
   const [two, three] = [requests(2), requests(3)];
   const both = { requests: 5, bytes: sizeOf(two) + sizeOf(three) };
@@ -128,8 +111,7 @@ test("what waits is counted from the moment it is handed over until it is writte
 
 test("closing tries what is kept a last time", async (t) => {
   const { dataDir, writer, written, faults } = await writerIn(t);
-  await (await openUsage(dataDir)).close();
-  const unlock = lockOf(dataDir);
+  const unlock = await lockOf(dataDir);
   writer.write(use("key_a", 1));
   await writer.settled();
   assert.equal(faults.length, 1);
@@ -143,8 +125,7 @@ test("handing over does not wait for a lock that another process holds, and what
   const busyMilliseconds = 1000;
   const batches = 20;
   const { dataDir, writer } = await writerIn(t, { busyMilliseconds });
-  await (await openUsage(dataDir)).close();
-  const unlock = lockOf(dataDir);
+  const unlock = await lockOf(dataDir);
   const began = performance.now();
   for (let second = 0; second < batches; second++) writer.write(use("key_a", second));
   const took = performance.now() - began;
@@ -196,8 +177,7 @@ test("a thread that cannot be started for want of file descriptors loses nothing
 test("what cannot be written is kept up to a bound; beyond it the oldest is lost, and told how much", async (t) => {
   const keptBytesMax = 3 * sizeOf(requests(5));
   const { dataDir, writer, faults, losses } = await writerIn(t, { keptBytesMax });
-  await (await openUsage(dataDir)).close();
-  const unlock = lockOf(dataDir);
+  const unlock = await lockOf(dataDir);
   for (const requestId of ["a", "b", "c"]) {
     writer.write(requests(5, { requestId: `req_${requestId}` }));
     await writer.settled();
@@ -213,17 +193,6 @@ test("what cannot be written is kept up to a bound; beyond it the oldest is lost
   assert.deepEqual(faults.slice(1), [null]);
   assert.deepEqual(losses, [5, 5]);
   assert.deepEqual([...new Set(await idsIn(dataDir))], ["req_c", "req_d", "req_e"]);
-});
-
-test("what could not be written until the end is told as lost", async (t) => {
-  const { dataDir, writer, losses } = await writerIn(t);
-  await (await openUsage(dataDir)).close();
-  const unlock = lockOf(dataDir);
-  writer.write(requests(7));
-  await writer.close();
-  unlock();
-  assert.deepEqual(losses, [7]);
-  assert.deepEqual(await idsIn(dataDir), []);
 });
 
 test("what a thread that cannot keep up has not taken yet is bounded, too", async (t) => {
@@ -265,41 +234,6 @@ test("what is too old goes beside what is written, and beyond the rows that are 
   }
   await writer.close();
   assert.deepEqual([...new Set(await idsIn(dataDir))], ["new"]);
-});
-
-test("the file shrinks beside what is written once less is to be kept, and nothing written is lost", async (t) => {
-  const { dataDir, writer } = await writerIn(t);
-  const query = "q".repeat(500);
-  for (let i = 0; i < 200; i++) {
-    writer.write(requests(100, { requestId: `req_${"x".repeat(50)}`, query }));
-    await writer.settled();
-  }
-  await writer.close();
-  const before = statSync(usageFile(dataDir)).size;
-  const fewer = openWriter({
-    dataDir,
-    onFault: (fault) => assert.equal(fault, null),
-    retention: { logDays: 14, logRowsMax: 100 },
-  });
-  const sizeNow = () => statSync(usageFile(dataDir)).size;
-  let written = 0;
-  for (; sizeNow() > before / 2; written++) {
-    assert.ok(written < 1000, `${sizeNow()} of ${before} bytes after ${written} batches`);
-    fewer.write(requests(1, { requestId: `req_${written}` }));
-    await fewer.settled();
-  }
-  await fewer.close();
-  const newest = Array.from({ length: written }, (_, i) => `req_${i}`).slice(-100);
-  assert.deepEqual((await idsIn(dataDir)).slice(-newest.length), newest);
-  assert.equal(await countIn(dataDir), 20_000 + written);
-});
-
-test("without a request log the totals are kept all the same", async (t) => {
-  const { dataDir, writer } = await writerIn(t, { retention: { logDays: 0, logRowsMax: 10 } });
-  writer.write(requests(3));
-  await writer.close();
-  assert.deepEqual(await idsIn(dataDir), []);
-  assert.equal(await countIn(dataDir), 3);
 });
 
 forEachStore("what was written is there after kill -9", async (t) => {
