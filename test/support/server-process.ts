@@ -53,12 +53,10 @@ export function spawnServer(t: TestContext, { args = [], ...order }: Order): Ser
   return { address, ended, pid, signal, out, err, stdout };
 }
 
-export type ServerAnswer = ReadAnswer;
-
 export interface RunningServer extends ServerProcess {
   url: string;
   port: number;
-  get(path: string, headers?: Record<string, string>): Promise<ServerAnswer>;
+  get(path: string, headers?: Record<string, string>): Promise<ReadAnswer>;
 }
 
 /** Resolves once it has printed its address. */
