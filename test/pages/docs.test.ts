@@ -173,8 +173,8 @@ test("the samples of each operation at /docs/samples run as they are, but for th
       [process.execPath, ["--input-type=module-typescript", "-e", sample("TypeScript")]],
     ];
     if (hasPython) runs.push(["python3", ["-c", sample("Python")]]);
-    for (const [command, args] of runs) {
-      const { exitCode, out, err } = await outcomeOf(command, args, environment);
+    const outcomes = runs.map(([command, args]) => outcomeOf(command, args, environment));
+    for (const { exitCode, out, err } of await Promise.all(outcomes)) {
       assert.equal(exitCode, 0, err);
       assert.match(out, /\bpagination\b/);
     }
