@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { cpSync, globSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
@@ -11,7 +11,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { cast } from "./support/cast.ts";
 import { importRecords } from "./support/dataset.ts";
 import { eventually } from "./support/eventually.ts";
-import { freePort } from "./support/ports.ts";
+import { freePort, listenFor } from "./support/ports.ts";
 import { newKey, roomy } from "./support/own-process.ts";
 import { askOn } from "./support/persistent-clients.ts";
 import {
@@ -94,12 +94,12 @@ test("behind nginx as shipped, answers and refusals are the service's own and cl
 test("nginx as shipped counts the addresses of one IPv6 network together", async (t) => {
   if (!hasTool(t, "nginx") || !hasTool(t, "openssl")) return;
   let reached = 0;
-  const silent = createServer(() => reached++).listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  t.after(() => silent.close());
+  const instance = await listenFor(
+    t,
+    createServer(() => reached++),
+  );
   const asIf = "limit_conn clients 1; set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;";
   const site = nginxSite.replace("limit_conn clients 64;", asIf);
-  const { port: instance } = silent.address() as AddressInfo;
   const { child, port } = await startProxy("nginx", temporaryFolder(t), [instance], site);
   const ended = once(child, "exit");
   t.after(() => {
@@ -132,10 +132,8 @@ test("behind every proxy as shipped each answer has one Strict-Transport-Securit
       assert.deepEqual(answer.strictTransport, [said], path);
     }
     // Whoever else runs here could take a port on which nobody listens.
-    const deaf = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
-    await once(deaf, "listening");
-    t.after(() => deaf.close());
-    const beforeNobody = await behind(t, name, (deaf.address() as AddressInfo).port);
+    const deaf = createServer((socket) => socket.destroy());
+    const beforeNobody = await behind(t, name, await listenFor(t, deaf));
     const { status, strictTransport } = await getThrough(beforeNobody, "/docs", {});
     assert.equal(status, 502);
     assert.deepEqual(strictTransport, [said]);

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { Command } from "commander";
 import { exitCodes } from "#cli/command-fault.ts";
-import { commandParts } from "#cli/command-parts.ts";
 import { settings, settingNames } from "#config/settings.ts";
 import { hintCodes } from "#operations/envelope.ts";
 import { operations } from "#operations/index.ts";
@@ -14,6 +12,7 @@ import { declarations } from "#records/declarations.ts";
 import { membersOf } from "#records/value-lists.ts";
 import { closedLists } from "#records/vocabulary.ts";
 import { faults } from "../faults/index.ts";
+import { listCommands } from "./support/all-commands.ts";
 import { fixedClock, startService } from "./support/service.ts";
 
 const page = (name: string) => readFileSync(name, "utf8");
@@ -104,22 +103,9 @@ test("every setting stands in docs/settings.md and .env.example with its default
   );
 });
 
-function commandLine(): Command {
-  const program = new Command("gp-records");
-  const context = { environment: {}, now: () => 0, print() {}, reportError() {} };
-  for (const addCommands of commandParts) addCommands(program, context);
-  return program;
-}
-
-function leavesOf(command: Command, path: string[] = []): { path: string; options: string[] }[] {
-  if (command.commands.length > 0)
-    return command.commands.flatMap((child) => leavesOf(child, [...path, child.name()]));
-  return [{ path: path.join(" "), options: command.options.map(({ long }) => long!) }];
-}
-
 test("every command and every option stands in docs/running.md", () => {
   const text = page("docs/running.md");
-  for (const { path, options } of leavesOf(commandLine())) {
+  for (const { path, options } of listCommands()) {
     const line = text.split("\n").find((one) => one.startsWith(`| \`${path}`));
     assert.ok(line !== undefined, path);
     for (const option of options) assert.ok(line.includes(option), `${path} ${option}`);

@@ -119,6 +119,14 @@ test("every action of a workflow is pinned to a commit, and none may write unles
   }
 });
 
+function assertInOrder(text: string, steps: readonly string[]): void {
+  const places = steps.map((step) => text.indexOf(step));
+  assert.ok(
+    places.every((place, i) => place > (places[i - 1] ?? 0)),
+    places.join(", "),
+  );
+}
+
 const workflow = (name: string) => readFileSync(`.github/workflows/${name}.yml`, "utf8");
 
 test("what .ci/run and .ci/long try is tried for every commit and before every release", () => {
@@ -136,11 +144,7 @@ test("the files of a release are attested before they are published, by the one 
   const permissions = [...release.matchAll(/^ {6}([a-z-]+): write$/gm)].map(([, name]) => name);
   assert.deepEqual(permissions, ["contents", "id-token", "attestations"]);
   const steps = [".ci/release", "actions/attest@", "subject-path: dist/*", "gh release create"];
-  const places = steps.map((step) => release.indexOf(step));
-  assert.ok(
-    places.every((place, i) => place > (places[i - 1] ?? 0)),
-    places.join(", "),
-  );
+  assertInOrder(release, steps);
   assert.match(readFileSync("SECURITY.md", "utf8"), /^gh attestation verify /m);
 });
 
@@ -152,11 +156,7 @@ test("an image is tried before it is pushed, and attested with its digest, by th
   assert.deepEqual(permissions, ["packages", "id-token", "attestations"]);
   const steps = ["docker build", "docker run", "docker push", "actions/attest@"];
   const digest = "subject-digest: ${{ steps.image.outputs.digest }}";
-  const places = [...steps, digest, "push-to-registry: true"].map((step) => image.indexOf(step));
-  assert.ok(
-    places.every((place, i) => place > (places[i - 1] ?? 0)),
-    places.join(", "),
-  );
+  assertInOrder(image, [...steps, digest, "push-to-registry: true"]);
   assert.match(readFileSync("SECURITY.md", "utf8"), /^gh attestation verify oci:\/\//m);
 });
 

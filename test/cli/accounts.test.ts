@@ -225,6 +225,11 @@ test("what the present state forbids is refused with what to do", async (t) => {
       /1 account is on the plan 'gold'.*accounts plan ACCOUNT PLAN/,
     ],
     [exitCodes.conflict, "accounts plan acme silver", /no plan/],
+    [exitCodes.conflict, "accounts create --name ACME", /./],
+    [exitCodes.conflict, "accounts resume Beta", /./],
+    [exitCodes.conflict, "keys create --account Beta --name a", /./],
+    [exitCodes.conflict, "keys list --account nobody", /./],
+    [exitCodes.conflict, "keys revoke key_nothing", /./],
     [exitCodes.usage, "plans set none", /name of a plan/],
     [exitCodes.conflict, `keys rotate ${id}`, /was revoked/],
   ] as const)

@@ -95,7 +95,7 @@ test("a backup taken under load and restored elsewhere answers byte for byte the
   }
 });
 
-test("backup says what is in it, and its SHA-256 is that of the file, which only its owner may read", async (t) => {
+test("backup says what is in it, also where that is the control store alone, and its SHA-256 is that of the file, which only its owner may read", async (t) => {
   const { dataDir, file, json, text } = await folders(t);
   const version = openCatalogue(join(dataDir, "datasets")).currentVersion();
   const made = await json("backup", file);
@@ -104,12 +104,8 @@ test("backup says what is in it, and its SHA-256 is that of the file, which only
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.equal(made.sha256, createHash("sha256").update(readFileSync(file)).digest("hex"));
   assert.match(await text("restore", file, "--dry-run"), /is whole: made at 2026-11-21T12:00:00Z/);
-});
-
-test("a backup of the control store says so, when it is made and when it is restored", async (t) => {
-  const { file, text } = await folders(t);
   assert.match(
-    await text("backup", file, "--control"),
+    await text("backup", file, "--control", "--force"),
     /^Saved control\.sqlite in \S+: [\d,]+ bytes\.\nIts SHA-256 is/,
   );
   assert.match(
@@ -167,14 +163,17 @@ test("a data folder that is closed to this user is not taken for an empty one", 
   chmodSync(dataDir, 0o700);
 });
 
+/** A shell with the program as `$0 $1`. */
+const inShell = (script: string, dataDir: string, ...args: string[]) =>
+  outcomeOf("sh", ["-c", script, process.execPath, cliPath, ...args], {
+    PATH: process.env["PATH"],
+    DATA_DIR: dataDir,
+  });
+
 test("a disk that is full leaves no file behind", async (t) => {
   const { dataDir, file, place } = await folders(t);
   // 10 blocks of 512 or 1024 bytes: less than one database takes.
-  const { exitCode, err } = await outcomeOf(
-    "sh",
-    ["-c", `ulimit -f 10; exec "$0" "$@"`, process.execPath, cliPath, "backup", file],
-    { PATH: process.env["PATH"], DATA_DIR: dataDir },
-  );
+  const { exitCode, err } = await inShell(`ulimit -f 10; exec "$0" "$@"`, dataDir, "backup", file);
   assert.equal(exitCode, exitCodes.diskFull);
   assert.match(err, /^error: There is no room to write .*control\.sqlite .* \(ulimit -f\)\.\n$/);
   assert.deepEqual(readdirSync(place), []);
@@ -212,20 +211,12 @@ test("a backup goes through a pipe, and a reader that stops is told of", async (
   const { dataDir, place } = await folders(t);
   const script = `"$0" "$1" backup - | DATA_DIR="$2" "$0" "$1" restore - --json`;
   const restored = join(place, "restored");
-  const { exitCode, out, err } = await outcomeOf(
-    "sh",
-    ["-c", script, process.execPath, cliPath, restored],
-    { PATH: process.env["PATH"], DATA_DIR: dataDir },
-  );
+  const { exitCode, out, err } = await inShell(script, dataDir, restored);
   assert.equal(exitCode, exitCodes.done, err);
   assert.equal(JSON.parse(out).outcome, "restored");
   assert.match(err, /^Saved control\.sqlite, .* in standard output: [\d,]+ bytes\./);
   assert.ok(existsSync(join(restored, "control.sqlite")));
-  const full = await outcomeOf(
-    "sh",
-    ["-c", `"$0" "$1" backup - > /dev/full`, process.execPath, cliPath],
-    { PATH: process.env["PATH"], DATA_DIR: dataDir },
-  );
+  const full = await inShell(`"$0" "$1" backup - > /dev/full`, dataDir);
   assert.equal(full.exitCode, exitCodes.diskFull);
   assert.match(full.err, /^error: No backup was made: standard output cannot be used \(ENOSPC\)/);
 });
@@ -263,33 +254,26 @@ test("restore says what it did, and refuses beside a running server", async (t) 
   assert.match(undone, /nothing here tells which\. Revoke them anew\./);
 });
 
-test("a file that is not there is named", async (t) => {
-  const none = join(temporaryFolder(t), "none.tar");
-  const { refusal } = allCommands(temporaryFolder(t));
-  assert.equal(
-    await refusal(exitCodes.usage, "restore", none),
-    `error: ${none} is not a file. Name one that \`gp-records backup\` made.\n`,
-  );
-});
-
-test("a backup that this user may not read is named, and nobody is sent to the data folder", async (t) => {
+test("a backup that is not there or that this user may not read is named, and so is a folder that cannot be made, before the backup is read", async (t) => {
   const place = temporaryFolder(t);
   const file = join(place, "backup.tar");
+  const { refusal } = allCommands(join(place, "data"));
+  assert.equal(
+    await refusal(exitCodes.usage, "restore", file),
+    `error: ${file} is not a file. Name one that \`gp-records backup\` made.\n`,
+  );
   writeFileSync(file, "x", { mode: 0o000 });
   chmodSync(place, 0o755);
-  const { refusal } = allCommands(join(place, "data"));
   assert.match(
     await asOrdinaryUser(() => refusal(exitCodes.usage, "restore", file)),
     new RegExp(`^error: ${file} cannot be read: EACCES.*Give this user read access to it\\.\n$`),
   );
   assert.deepEqual(readdirSync(place), ["backup.tar"]);
-});
-
-test("restore refuses at once a folder that cannot be made", async () => {
-  // A file serves as a backup: the folder is made before it is read.
-  const { exitCode, err } = await commandInOwnProcess(["restore", cliPath], "/proc/none/data");
-  assert.equal(exitCode, exitCodes.usage);
-  assert.match(err, /^error: \/proc\S* cannot be used .*name another folder with DATA_DIR\.\n$/);
+  const nowhere = allCommands("/proc/none/data");
+  assert.match(
+    await nowhere.refusal(exitCodes.usage, "restore", cliPath),
+    /^error: \/proc\S* cannot be used .*name another folder with DATA_DIR\.\n$/,
+  );
 });
 
 test("with DATABASE_URL a backup is of the database, which is named without its password where it is away", async (t) => {

@@ -18,7 +18,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
-import { changeFacts } from "../support/damage.ts";
+import { flipByte } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
 import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
 import { machine } from "../support/shared-datasets.ts";
@@ -49,16 +49,18 @@ const twoMachines = async (t: TestContext) => {
 const cached = (dataDir: string) =>
   readdirSync(join(dataDir, "datasets")).filter((name) => name.endsWith(".sqlite"));
 
-test("datasets imported on one machine are listed, compared, published and gone back from on another", async (t) => {
+test("datasets imported on one machine are listed, compared, published and gone back from on another, where nothing changes none is, and one change at a time names its host, process and time", async (t) => {
   const machines = await twoMachines(t);
   if (machines === null) return;
-  const { one, other } = machines;
+  const { database, one, other } = machines;
   assert.deepEqual(await one.json("datasets list"), []);
   const first = await one.importOf(["alpha"]);
   assert.equal(first.outcome, "published");
   // Builds on what the other machine published, whose file it did not have.
   const second = await other.importOf(["alpha", "beta"]);
   assert.deepEqual([second.added, second.unchanged], [1, 1]);
+  assert.equal((await one.importOf(["alpha", "beta"])).outcome, "unchanged");
+  assert.equal((await one.importOf(["alpha", "beta", "gamma"], "--dry-run")).outcome, "dry_run");
   const staged = await one.importOf(["alpha", "beta", "gamma"], "--stage");
   assert.equal(staged.outcome, "staged");
   const states = async (at: typeof one) =>
@@ -89,22 +91,12 @@ test("datasets imported on one machine are listed, compared, published and gone 
   // The folder of whoever published points there, too, so that its server starts with it.
   const folder = openCatalogue(join(other.dataDir, "datasets"));
   assert.equal(folder.currentVersion(), first.version);
-});
-
-test("an import that changes nothing publishes nothing, and a dry run leaves no trace", async (t) => {
-  const machines = await twoMachines(t);
-  if (machines === null) return;
-  const { database, one, other } = machines;
-  await one.importOf(["alpha"]);
-  const state = async () => {
-    const kept = await machine(t, database).store.read();
-    const [row] = await runSql(database, "select change, current from dataset_state");
-    return { row, datasets: kept.list(), added: kept.added };
-  };
-  const before = await state();
-  assert.equal((await other.importOf(["alpha"])).outcome, "unchanged");
-  assert.equal((await other.importOf(["alpha", "beta"], "--dry-run")).outcome, "dry_run");
-  assert.deepEqual(await state(), before);
+  const release = await machine(t, database).store.take();
+  assert.match(
+    await other.refusal(exitCodes.busy, "datasets rollback"),
+    new RegExp(`process ${process.pid} on \\S+, since \\d{4}-\\d\\d-\\d\\dT`),
+  );
+  await release();
 });
 
 test("verify names what is stored damaged, and fetches anew what is only damaged on this machine", async (t) => {
@@ -125,9 +117,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
   assert.deepEqual(cached(other.dataDir), []);
   const path = openCatalogue(join(one.dataDir, "datasets")).pathOf(second.version);
   const whole = readFileSync(path);
-  const damaged = Buffer.from(whole);
-  damaged[5000]! ^= 1;
-  writeFileSync(path, damaged);
+  flipByte(path, 5000);
   const { exitCode, err } = await one.start("datasets verify");
   assert.equal(exitCode, exitCodes.done);
   assert.match(err, new RegExp(`warning: ${path} was damaged on this machine`));
@@ -159,42 +149,19 @@ test("a damaged file of the cache is fetched anew before anything is built on it
   if (machines === null) return;
   const { one } = machines;
   const first = await one.importOf(["alpha"]);
-  const path = openCatalogue(join(one.dataDir, "datasets")).pathOf(first.version);
-  const bytes = readFileSync(path);
-  bytes[9000]! ^= 1;
-  writeFileSync(path, bytes);
+  flipByte(openCatalogue(join(one.dataDir, "datasets")).pathOf(first.version), 9000);
   const second = await one.importOf(["alpha", "beta"]);
   assert.deepEqual([second.added, second.unchanged], [1, 1]);
 });
 
-test("while one machine imports, every other change is refused and names its host, process and time", async (t) => {
-  const machines = await twoMachines(t);
-  if (machines === null) return;
-  const { database, one, other } = machines;
-  const { version } = await one.importOf(["alpha"]);
-  const release = await machine(t, database).store.take();
-  for (const args of [
-    ["import ndjson --source own", other.records("beta")],
-    ["datasets", "publish", version],
-    ["datasets", "rollback"],
-    ["datasets", "pin", version],
-    ["datasets", "prune"],
-  ])
-    assert.match(
-      await other.refusal(exitCodes.busy, ...args),
-      new RegExp(`process ${process.pid} on \\S+, since \\d{4}-\\d\\d-\\d\\dT`),
-    );
-  // Whoever only reads is not held up.
-  assert.equal((await other.json("datasets list")).length, 1);
-  await release();
-});
-
-test("instances lists the servers, and publishing what one of them cannot read is refused and names it", async (t) => {
+test("instances lists the servers of a database, and publishing what one of them cannot read is refused and names it", async (t) => {
   const machines = await twoMachines(t);
   if (machines === null) return;
   const { database, one, other } = machines;
   const first = await one.importOf(["alpha"]);
   const staged = await one.importOf(["beta"], "--stage");
+  const alone = allCommands(one.dataDir);
+  assert.match(await alone.refusal(exitCodes.usage, "instances"), /DATABASE_URL is not set/);
   assert.deepEqual(await one.json("instances"), []);
   assert.match(await one.text("instances"), /No server was seen/);
   const { store } = machine(t, database);
@@ -245,30 +212,24 @@ test("instances lists the servers, and publishing what one of them cannot read i
   assert.equal((await other.json("datasets rollback")).version, first.version);
 });
 
-test("instances without DATABASE_URL says that there are none to share with", async (t) => {
-  const { refusal } = allCommands(temporaryFolder(t));
-  assert.match(await refusal(exitCodes.usage, "instances"), /DATABASE_URL is not set/);
-});
-
-test("a folder with datasets of its own is refused as a cache and left as it is", async (t) => {
-  if (!hasPostgres(t)) return;
-  const database = await freshDatabase(t);
-  const { dataDir, records } = commandsOn(t, database);
-  const file = records("alpha");
-  await allCommands(dataDir).json("import ndjson --source own", file);
-  const before = readdirSync(join(dataDir, "datasets"));
-  const { refusal } = allCommands(dataDir, { DATABASE_URL: database });
-  assert.match(await refusal(exitCodes.conflict, "datasets list"), /has datasets of its own/);
-  assert.deepEqual(readdirSync(join(dataDir, "datasets")), before);
-});
-
-test("verify tells of every dataset, and ends with 6 naming the file that is damaged and the mend", async (t) => {
+/** A folder of two datasets, and commands as an operator runs them: whoever opens what is no file would never end. */
+async function twoWithCommands(t: TestContext) {
   const dataDir = temporaryFolder(t);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const importGp = async (name: string) =>
     (await importRecords(catalogue, [{ record: "gp", id: "a", name }])).published!.version;
   const [older, newer] = [await importGp("A"), await importGp("B")];
-  const { text, start, json, refusal } = allCommands(dataDir);
+  const run = (...args: string[]) =>
+    outcomeOf("timeout", ["120", process.execPath, mainPath, ...args], {
+      PATH: process.env["PATH"],
+      DATA_DIR: dataDir,
+      PORT: "0",
+    });
+  return { dataDir, catalogue, older, newer, run, ...allCommands(dataDir) };
+}
+
+test("verify tells of every dataset, and ends with 6 naming the file that is damaged and the mend", async (t) => {
+  const { catalogue, older, newer, text, start, json, refusal } = await twoWithCommands(t);
   assert.equal(await text("datasets verify"), `${older}  sound\n${newer}  sound, current\n`);
 
   const file = catalogue.pathOf(older);
@@ -280,75 +241,42 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
   const [check] = JSON.parse((await start("datasets verify --json")).out);
   assert.deepEqual(Object.keys(check), ["version", "file", "current", "fault", "mend"]);
 
+  assert.equal((await start("datasets verify", older)).exitCode, exitCodes.unhealthy);
   assert.equal((await json("datasets verify", newer))[0].fault, null);
   assert.match(await refusal(exitCodes.conflict, "datasets verify x"), /no dataset 'x'/);
 });
 
-test("verify tells of facts that are not true, also where it is asked for that dataset alone, and what it says mends them", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const { published } = await importRecords(catalogue, [{ record: "gp", id: "a", name: "A" }]);
-  const { version, hash } = published!;
-  const { text, start, refusal } = allCommands(dataDir);
-  for (const change of [{ hash: `0${hash.slice(1)}x` }, { version: `${version.slice(0, -1)}x` }]) {
-    changeFacts(catalogue.folder, version, change);
-    const { exitCode, out, err } = await start("datasets verify", version);
-    assert.equal(exitCode, exitCodes.unhealthy, err);
-    assert.match(
-      out,
-      new RegExp(`write the facts of the file into it, .*'gp-records datasets publish ${version}'`),
-    );
-    assert.match(await refusal(exitCodes.conflict, "datasets publish", version), /instead of/);
+const makeFifo = (path: string) => execFileSync("mkfifo", [path]);
 
-    const [, member, right] = /"(\w+)" is \S+ instead of "([^"]+)"/.exec(out)!;
-    changeFacts(catalogue.folder, version, { [member!]: right });
-    await text("datasets publish", version);
-    assert.match(await text("datasets verify"), /sound, current/);
+test("a FIFO in the place of the current dataset, or of one to be published, ends each command with its path", async (t) => {
+  const { dataDir, catalogue, older, newer, run } = await twoWithCommands(t);
+  const records = join(dataDir, "records.ndjson");
+  writeFileSync(records, '{"record":"gp","id":"a","name":"C"}\n');
+  const files = join(dataDir, "files");
+  for (const [version, commands] of [
+    [
+      older,
+      ["rollback", `publish ${older}`, `diff ${older} ${newer}`].map((one) => `datasets ${one}`),
+    ],
+    [newer, [`import ndjson ${records} --source two --merge`, `export --format csv -o ${files}`]],
+  ] as const) {
+    const path = catalogue.pathOf(version);
+    rmSync(path, { force: true });
+    makeFifo(path);
+    for (const command of commands) {
+      const { exitCode, err } = await run(...command.split(" "));
+      assert.equal(exitCode, exitCodes.conflict, command);
+      assert.ok(err.includes(path), err);
+      assert.match(err, /is a FIFO, not a file/);
+    }
   }
 });
 
-test("a FIFO in the place of the current dataset, or of one to be published, ends each command with its path", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const importGp = async (name: string) =>
-    (await importRecords(catalogue, [{ record: "gp", id: "a", name }])).published!.version;
-  const [older, newer] = [await importGp("A"), await importGp("B")];
-  const records = join(dataDir, "records.ndjson");
-  writeFileSync(records, '{"record":"gp","id":"a","name":"C"}\n');
-  const makeFifo = (path: string) => {
-    rmSync(path, { force: true });
-    execFileSync("mkfifo", [path]);
-    return path;
-  };
-  // Whoever opens one of them would never end.
-  const refused = async (path: string, ...args: string[]) => {
-    const { exitCode, err } = await outcomeOf(
-      "timeout",
-      ["120", process.execPath, mainPath, ...args],
-      { PATH: process.env["PATH"], DATA_DIR: dataDir },
-    );
-    assert.equal(exitCode, exitCodes.conflict, args.join(" "));
-    assert.ok(err.includes(path), err);
-    assert.match(err, /is a FIFO, not a file/);
-  };
-  const published = makeFifo(catalogue.pathOf(older));
-  await refused(published, "datasets", "rollback");
-  await refused(published, "datasets", "publish", older);
-  await refused(published, "datasets", "diff", older, newer);
-  const current = makeFifo(catalogue.pathOf(newer));
-  await refused(current, "import", "ndjson", records, "--source", "two", "--merge");
-  await refused(current, "export", "--format", "csv", "-o", join(dataDir, "files"));
-});
-
 test("a directory, a FIFO, a socket and a device in the place of a dataset's file are named by verify and doctor, which wait for none of them", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const { published } = await importRecords(catalogue, [{ record: "gp", id: "a", name: "A" }]);
-  const { version: current } = published!;
+  const { catalogue, newer: current, run } = await twoWithCommands(t);
   const factsOf = (version: string) => join(catalogue.folder, `${version}.json`);
   const socket = createServer();
   t.after(() => socket.close());
-  const makeFifo = (path: string) => execFileSync("mkfifo", [path]);
   const others = [
     [factsOf, "a directory", (path: string) => mkdirSync(path)],
     [factsOf, "a FIFO", makeFifo],
@@ -364,13 +292,6 @@ test("a directory, a FIFO, a socket and a device in the place of a dataset's fil
       else copyFileSync(fileOf(current), fileOf(version));
     words.push(`${pathOf(version)} is ${kind}, not a file`);
   }
-  // Whoever opens one of them would never end.
-  const run = (...args: string[]) =>
-    outcomeOf("timeout", ["60", process.execPath, mainPath, ...args], {
-      PATH: process.env["PATH"],
-      DATA_DIR: dataDir,
-      PORT: "0",
-    });
   for (const args of [["datasets", "verify"], ["doctor"]]) {
     const { exitCode, out, err } = await run(...args);
     assert.equal(exitCode, exitCodes.unhealthy, err);

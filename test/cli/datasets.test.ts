@@ -2,21 +2,16 @@ import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { listAudit } from "#store/audit.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openControl } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { commandInOwnProcess } from "../support/command-line.ts";
 import { importRecords, storeOf } from "../support/dataset.ts";
-import { newKey, roomy } from "../support/own-process.ts";
-import { type ServerAnswer, startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const acme = { record: "gp", id: "acme", name: "Acme Capital" };
 const birch = { record: "gp", id: "birch", name: "Birch Partners" };
-const publishedAt = "2026-11-21T12:00:00Z";
 
 /** A data folder with two datasets: one of one GP, and the current one of two. */
 async function twoDatasets(t: TestContext) {
@@ -29,8 +24,8 @@ async function twoDatasets(t: TestContext) {
   return { dataDir, catalogue, older: older!.version, newer: newer!.version, current, ...commands };
 }
 
-test("datasets list shows every dataset, oldest first, and which one is served", async (t) => {
-  const { older, newer, text, json } = await twoDatasets(t);
+test("datasets are listed, shown, published and gone back from, and what is not there, or none older, ends with 4 and changes nothing", async (t) => {
+  const { older, newer, catalogue, text, json, refusal, current } = await twoDatasets(t);
   const published_at = "2026-11-20T03:00:00Z";
   const either = { staged: false, outdated: false, pinned: false, published_at };
   assert.deepEqual(await json("datasets list"), [
@@ -41,6 +36,33 @@ test("datasets list shows every dataset, oldest first, and which one is served",
   assert.match(headings!, /^VERSION +RECORDS +STATE +PUBLISHED$/);
   assert.equal(first!.replaceAll(/ +/g, " "), `${older} 1 ${published_at}`);
   assert.equal(second!.replaceAll(/ +/g, " "), `${newer} 2 current ${published_at}`);
+
+  assert.deepEqual(await json("datasets show"), { ...catalogue.find(newer), current: true });
+  assert.deepEqual(await json("datasets show", older), {
+    ...catalogue.find(older),
+    current: false,
+  });
+  const shown = await text("datasets show", older);
+  for (const line of [`version +${older}`, "current +no", "gp records +1"])
+    assert.match(shown, new RegExp(`^${line}$`, "m"));
+
+  const chosen = { published_at: "2026-11-21T12:00:00Z", pruned: [] };
+  assert.deepEqual(await json("datasets rollback"), { version: older, ...chosen });
+  assert.equal(await current(), older);
+  assert.deepEqual(await json("datasets publish", newer), { version: newer, ...chosen });
+  assert.equal(await current(), newer);
+  assert.equal(await text("datasets rollback"), `${older} is the current dataset.\n`);
+  for (const name of ["20300101T000000Z-00000000", "../current", ""])
+    for (const what of ["show", "publish"])
+      assert.equal(
+        await refusal(exitCodes.conflict, "datasets", what, name),
+        `error: There is no dataset '${name}'; 'gp-records datasets list' shows all datasets.\n`,
+      );
+  assert.match(
+    await refusal(exitCodes.conflict, "datasets rollback"),
+    /^error: There is no dataset before the current one;.*\n$/,
+  );
+  assert.equal(await current(), older);
 });
 
 test("commands that only look end with one line where a file cannot be read, as what another user left", async (t) => {
@@ -85,52 +107,6 @@ test("datasets list tells which datasets are staged, and which of them lack what
   );
 });
 
-test("datasets show tells all of the current dataset, or of the one that is named", async (t) => {
-  const { older, newer, catalogue, text, json } = await twoDatasets(t);
-  assert.deepEqual(await json("datasets show"), { ...catalogue.find(newer), current: true });
-  assert.deepEqual(await json("datasets show", older), {
-    ...catalogue.find(older),
-    current: false,
-  });
-  const shown = await text("datasets show", older);
-  assert.match(shown, new RegExp(`^version +${older}$`, "m"));
-  assert.match(shown, /^current +no$/m);
-  assert.match(shown, /^gp records +1$/m);
-});
-
-test("datasets publish and rollback choose what is served, and say so", async (t) => {
-  const { older, newer, text, json, current } = await twoDatasets(t);
-  assert.deepEqual(await json("datasets rollback"), {
-    version: older,
-    published_at: publishedAt,
-    pruned: [],
-  });
-  assert.equal(await current(), older);
-  assert.deepEqual(await json("datasets publish", newer), {
-    version: newer,
-    published_at: publishedAt,
-    pruned: [],
-  });
-  assert.equal(await current(), newer);
-  assert.equal(await text("datasets rollback"), `${older} is the current dataset.\n`);
-});
-
-test("a dataset that is not there, or none older, ends with 4 and changes nothing", async (t) => {
-  const { older, refusal, text, current } = await twoDatasets(t);
-  for (const name of ["20300101T000000Z-00000000", "../current", ""])
-    for (const what of ["show", "publish"])
-      assert.equal(
-        await refusal(exitCodes.conflict, "datasets", what, name),
-        `error: There is no dataset '${name}'; 'gp-records datasets list' shows all datasets.\n`,
-      );
-  await text("datasets rollback");
-  assert.match(
-    await refusal(exitCodes.conflict, "datasets rollback"),
-    /^error: There is no dataset before the current one;.*\n$/,
-  );
-  assert.equal(await current(), older);
-});
-
 test("without any dataset the commands say so and how to make one", async (t) => {
   const { text, json, refusal } = allCommands(join(temporaryFolder(t), "new"));
   assert.equal(
@@ -152,68 +128,12 @@ test("while an import runs no dataset is chosen, but all can be looked at", asyn
   const { dataDir, newer, refusal, current } = await twoDatasets(t);
   const folder = openCatalogue(join(dataDir, "datasets"));
   t.after(await storeOf(folder, Date.now()).take());
-  for (const args of [["rollback"], ["publish", newer]])
+  for (const args of [["rollback"], ["publish", newer], ["pin", newer], ["prune"]])
     assert.match(
       await refusal(exitCodes.busy, "datasets", ...args),
       /^error: Another import is running on .*: process \d+, since .*\n$/,
     );
   assert.equal(await current(), newer);
-});
-
-/** A running server needs two seconds, one on a busy machine more. */
-const noticedWithinMilliseconds = 30_000;
-
-test("a running server takes over what commands publish, within two seconds and without an error", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const file = join(dataDir, "records.ndjson");
-  const write = (...records: object[]) =>
-    writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
-  await importRecords(openCatalogue(join(dataDir, "datasets")), [acme]);
-  const headers = { "x-api-key": await newKey(dataDir, "Acme", roomy) };
-  const server = await startServer(t, { dataDir });
-  const ask = (tag = "") =>
-    server.get(
-      "/fetch-gp?gp_name=partners",
-      tag === "" ? headers : { ...headers, "if-none-match": tag },
-    );
-  const totalOf = ({ body }: ServerAnswer) => body.pagination.total as number;
-  /** Asks without a pause; none of the answers may be an error. */
-  const askUntil = async (isMet: (answer: ServerAnswer) => boolean) => {
-    const deadline = performance.now() + noticedWithinMilliseconds;
-    for (;;) {
-      const answer = await ask();
-      assert.equal(answer.status, 200, JSON.stringify(answer.body));
-      if (isMet(answer)) return answer;
-      assert.ok(performance.now() < deadline, "the new dataset is not served in time");
-      await setTimeout(10);
-    }
-  };
-
-  const old = await ask();
-  assert.equal(totalOf(old), 0);
-  const oldTag = old.headers.get("etag")!;
-  assert.equal((await ask(oldTag)).status, 304);
-
-  write(acme, birch);
-  const done = await commandInOwnProcess(
-    ["import", "ndjson", file, "--source", "own", "--json"],
-    dataDir,
-  );
-  assert.equal(done.exitCode, exitCodes.done, done.err);
-  const { body, headers: received } = await askUntil((answer) => totalOf(answer) === 1);
-  assert.equal(body.meta.dataset_version, JSON.parse(done.out).version);
-  assert.equal((await ask(oldTag)).status, 200);
-
-  write({ ...acme, name: "." });
-  const { refusal, text } = allCommands(dataDir);
-  await refusal(exitCodes.inputRefused, "import ndjson --source own", file);
-  assert.equal((await ask(received.get("etag")!)).status, 304);
-
-  await text("datasets rollback");
-  const back = await askUntil((answer) => totalOf(answer) === 0);
-  assert.equal(back.headers.get("etag"), oldTag);
-  assert.equal((await ask(oldTag)).status, 304);
-  assert.equal((await ask(received.get("etag")!)).status, 200);
 });
 
 /** A folder with as many datasets, published long before the commands of a test. */
@@ -270,9 +190,15 @@ test("prune keeps as many datasets as DATASETS_KEEP says unless told otherwise, 
     await refusal(exitCodes.usage, "datasets prune --keep", keep);
 });
 
-test("an import removes what DATASETS_KEEP does not cover any more, says so, and notes it", async (t) => {
+test("an import removes what DATASETS_KEEP does not cover any more, says so and notes it, and one that publishes nothing removes nothing", async (t) => {
   const settings = { DATASETS_KEEP: "3" };
-  const { dataDir, all, left, text, json, importing } = await published(t, 4, settings);
+  const { dataDir, catalogue, all, left, text, json, importing } = await published(t, 4, settings);
+  await text(...(await importing("GP 3")));
+  await text(...(await importing("new")), "--dry-run");
+  assert.equal(left().length, 4);
+  const { pruned: none, version: staged } = await json(...(await importing("other")), "--stage");
+  assert.deepEqual([none, left().length], [[], 5]);
+  catalogue.remove(staged);
   const out = await text(...(await importing("new")));
   assert.match(out, /\nDeleted 2 datasets beyond the newest 3 \(DATASETS_KEEP\), which freed /);
   assert.deepEqual(left().slice(0, 2), all.slice(2));
@@ -283,15 +209,6 @@ test("an import removes what DATASETS_KEEP does not cover any more, says so, and
     await audited(dataDir),
     all.slice(0, 3).map((one) => ["service", "dataset.pruned", one]),
   );
-});
-
-test("an import that publishes nothing removes nothing", async (t) => {
-  const { left, text, json, importing } = await published(t, 4, { DATASETS_KEEP: "1" });
-  await text(...(await importing("GP 3")));
-  await text(...(await importing("new")), "--dry-run");
-  assert.equal(left().length, 4);
-  assert.deepEqual((await json(...(await importing("new")), "--stage")).pruned, []);
-  assert.equal(left().length, 5);
 });
 
 test("publish and rollback remove old datasets as an import does, but none that a roll-back would go to", async (t) => {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -19,6 +18,7 @@ import { day, noon } from "../support/control.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { newKey } from "../support/own-process.ts";
+import { listenFor } from "../support/ports.ts";
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -193,10 +193,7 @@ test("the demo leaves real records and real keys as they are", async (t) => {
 });
 
 test("a demo that cannot listen ends at once: it invents nothing, and the key of an earlier start works on", async (t) => {
-  const other = createServer().listen(0, "127.0.0.1");
-  t.after(() => other.close());
-  await once(other, "listening");
-  const { port } = other.address() as AddressInfo;
+  const port = await listenFor(t, createServer());
   const startOn = (dataDir: string) =>
     allCommands(dataDir, { PORT: String(port) }).refusal(exitCodes.busy, "serve", "--demo");
 
@@ -234,13 +231,17 @@ test("the key of a demo works for its 24 hours whatever is started meanwhile, th
   );
 });
 
-test("the file of the demo's key is for its owner alone, whatever stood there before", async (t) => {
+test("the file of the demo's key is for its owner alone, whatever stood there before, and no real key in it is taken for the demo's", async (t) => {
   const dataDir = temporaryFolder(t);
   const file = join(dataDir, "demo.key");
-  writeFileSync(file, "no key", { mode: 0o644 });
-  const { key } = await prepareSmallDemo(dataDir);
-  assert.equal(readFileSync(file, "utf8"), `${key}\n`);
-  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const real = await newKey(dataDir, "Acme");
+  for (const before of ["no key", real]) {
+    writeFileSync(file, before, { mode: 0o644 });
+    const { key } = await prepareSmallDemo(dataDir);
+    assert.notEqual(key, real);
+    assert.equal(readFileSync(file, "utf8"), `${key}\n`);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+  }
 });
 
 test("a demo whose key is not known any more, or was revoked, makes another and ends the lost one", async (t) => {
@@ -255,11 +256,4 @@ test("a demo whose key is not known any more, or was revoked, makes another and 
   const third = await prepareSmallDemo(dataDir);
   assert.notEqual(third.key, second.key);
   assert.equal((await prepareSmallDemo(dataDir)).key, third.key);
-});
-
-test("no real key is taken for the demo's, though it stands in the demo's file", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const key = await newKey(dataDir, "Acme");
-  writeFileSync(join(dataDir, "demo.key"), key);
-  assert.notEqual((await prepareSmallDemo(dataDir)).key, key);
 });

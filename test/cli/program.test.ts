@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { constants, getPriority } from "node:os";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
@@ -14,15 +13,10 @@ import type { AddCommands } from "#cli/command.ts";
 import { parseMoment } from "#cli/option-values.ts";
 import { harmless } from "#cli/output.ts";
 import { run } from "#cli/program.ts";
-import { openCatalogue } from "#datasets/catalogue.ts";
 import { controlFile } from "#store/sqlite-file.ts";
-import { openControl } from "#store/stores.ts";
-import { tamper } from "../backups/backed-up.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { cast } from "../support/cast.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { day, noon } from "../support/control.ts";
-import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Runs `gp-records fail`, a command that throws. */
@@ -103,35 +97,6 @@ test("a wrong command, option or argument ends with 2 and one line that names it
   }
 });
 
-test("what is not there, or what the present state forbids, ends with 4", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const { text, refusal } = allCommands(dataDir);
-  await text("accounts create --name Acme");
-  await refusal(exitCodes.conflict, "accounts create --name ACME");
-  await refusal(exitCodes.conflict, "accounts resume Beta");
-  await refusal(exitCodes.conflict, "keys create --account Beta --name a");
-  await refusal(exitCodes.conflict, "keys list --account", "");
-  await refusal(exitCodes.conflict, "keys revoke key_nothing");
-  const newer = new DatabaseSync(controlFile(dataDir));
-  newer.exec("insert into schema_step values ('9999-of-tomorrow')");
-  newer.close();
-  await refusal(exitCodes.conflict, "accounts list");
-});
-
-test("a store that another process keeps locked ends with 5, within the time it is given", async (t) => {
-  const dataDir = temporaryFolder(t);
-  await (await openControl(dataDir)).close();
-  const other = new DatabaseSync(controlFile(dataDir));
-  other.exec("begin immediate");
-  const { text, refusal } = allCommands(dataDir);
-  assert.match(
-    await refusal(exitCodes.busy, "accounts create --name Acme"),
-    /^error: Another process is writing .*control\.sqlite.*\n$/,
-  );
-  await text("accounts list");
-  other.close();
-});
-
 test("--version prints the version of the package", async (t) => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
   for (const option of ["--version", "-V"])
@@ -176,77 +141,23 @@ test("a family of commands without a command explains itself and ends with 2", a
 const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b2J\u007f\r\u202e\u2066";
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-async function commands(t: TestContext, settings: Record<string, string> = {}) {
-  const dataDir = join(temporaryFolder(t), "data");
-  mkdirSync(dataDir, { mode: 0o700 });
+/** All that any command prints or reports goes the same way. */
+function commands(t: TestContext, settings: Record<string, string> = {}) {
+  const dataDir = temporaryFolder(t);
   const { start } = allCommands(dataDir, settings);
-  return {
-    dataDir,
-    folder: join(dataDir, "datasets"),
-    file: (name: string, text: string) => {
-      const path = join(temporaryFolder(t), name);
-      writeFileSync(path, text);
-      return path;
-    },
-    /** What it printed, errors included, which has to name what is hostile and hold none of it. */
-    async said(exitCode: number, ...args: string[]) {
-      const { exitCode: code, out, err } = await start(...args);
-      const said = out + err;
-      assert.equal(code, exitCode, said);
-      assert.doesNotMatch(said, obeyed, args.join(" "));
-      assert.match(said, /\\u(001b|009b|202e)/, args.join(" "));
-      return said;
-    },
+  /** What it printed, errors included, which has to name what is hostile and hold none of it. */
+  const said = async (exitCode: number, ...args: string[]) => {
+    const { exitCode: code, out, err } = await start(...args);
+    assert.equal(code, exitCode, out + err);
+    assert.doesNotMatch(out + err, obeyed, args.join(" "));
+    assert.match(out + err, /\\u(001b|009b|202e)/, args.join(" "));
+    return out + err;
   };
+  return { dataDir, said };
 }
 
-test("no control character of a file that is imported reaches the terminal", async (t) => {
-  const { said, file } = await commands(t);
-  const gp = `{"record":"gp","id":"a","name":"A"}`;
-  for (const line of [hostile, `{"record":"gp","id":"a","\u009b":"\u202e"}`])
-    await said(
-      exitCodes.inputRefused,
-      "import ndjson --source s",
-      file("a.ndjson", `${gp}\n${line}\n`),
-    );
-  const mapping = file(
-    "map.json",
-    JSON.stringify({
-      records: [{ record: "gp", id: "Id", fields: { name: "Name", founded_year: "Year" } }],
-    }),
-  );
-  await said(
-    exitCodes.inputRefused,
-    "import csv --source s",
-    "--map",
-    mapping,
-    file("a.csv", `Id,Name,Year\n1,A,"${hostile}"\n`),
-  );
-  await said(
-    exitCodes.inputRefused,
-    "import csv --source s",
-    "--map",
-    file("map.json", `{"${hostile.replaceAll(/[\u0000-\u001f]/g, "")}":1}`),
-    file("a.csv", "Id,Name\n1,2\n"),
-  );
-});
-
-test("none of what is known of a dataset or in a database does", async (t) => {
-  const { said, folder } = await commands(t);
-  const catalogue = openCatalogue(folder);
-  await importRecords(catalogue, cast);
-  const version = catalogue.currentVersion()!;
-  const facts = join(folder, `${version}.json`);
-  for (const text of [hostile, JSON.stringify({ version: hostile })]) {
-    writeFileSync(facts, text);
-    await said(exitCodes.conflict, "datasets show");
-    await said(exitCodes.unhealthy, "datasets verify");
-    await said(exitCodes.unhealthy, "doctor");
-  }
-});
-
-test("none of a name does, nor does a line break in it make a line", async (t) => {
-  const { said, dataDir } = await commands(t);
+test("no control character of what a command prints reaches the terminal, nor does a line break in a name make a line", async (t) => {
+  const { said, dataDir } = commands(t);
   const { text, json } = allCommands(dataDir);
   await text("accounts create --name Acme");
   await text("keys create --account Acme --name first");
@@ -261,33 +172,12 @@ test("none of a name does, nor does a line break in it make a line", async (t) =
   assert.doesNotMatch(await text("keys list --json"), obeyed);
 });
 
-test("none of a backup does", async (t) => {
-  const { said, dataDir } = await commands(t);
-  const { text } = allCommands(dataDir);
-  await text("accounts create --name Acme");
-  const place = temporaryFolder(t);
-  const file = join(place, "backup.tar");
-  const tampered = join(place, "tampered.tar");
-  await text("backup", file);
-  await tamper(
-    file,
-    tampered,
-    () => {},
-    (sound) => {
-      sound.program = hostile;
-    },
-  );
-  await said(exitCodes.done, "restore", tampered, "--dry-run");
-  await tamper(file, tampered, (files) => files.set(`\u001b[2J`, Buffer.from("x")));
-  await said(exitCodes.conflict, "restore", tampered, "--dry-run");
-});
-
-test("none of an argument or a setting does", async (t) => {
-  const { said } = await commands(t);
+test("none of what it reports as an error does, be it of an argument or a setting", async (t) => {
+  const { said } = commands(t);
   await said(exitCodes.usage, hostile);
   await said(exitCodes.conflict, "keys revoke", `${hostile}\nerror: forged`);
   await said(exitCodes.usage, "keys list", `--${hostile}`);
-  const wrong = await commands(t, { PORT: hostile });
+  const wrong = commands(t, { PORT: hostile });
   await wrong.said(exitCodes.usage, "keys list");
   assert.equal((await wrong.said(exitCodes.usage, "keys list")).split("\n").length, 2);
 });

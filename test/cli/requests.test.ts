@@ -33,7 +33,7 @@ async function commandsAfterRequests(t: TestContext) {
   return { ...commands, acme: acme.id as string, beta: beta.id as string, idsFrom };
 }
 
-test("requests find shows all that is known of a request, whoever sent it", async (t) => {
+test("requests find shows all that is known of a request, whoever sent it, or of the account beside its id", async (t) => {
   const { json, text, acme, beta } = await commandsAfterRequests(t);
   const found = await json("requests find shared");
   assert.deepEqual(found[0], {
@@ -54,6 +54,8 @@ test("requests find shows all that is known of a request, whoever sent it", asyn
     found.map((one: { account: string }) => one.account),
     [acme, beta],
   );
+  const [ofBeta, ...others] = await json("requests find shared --account", beta);
+  assert.deepEqual([ofBeta.key, others], ["key_b", []]);
   const [headings, row] = (await text("requests find req_1")).split("\n");
   assert.match(headings!, /^AT +REQUEST +KEY +OPERATION +STATUS +MS +BYTES +PROBLEM$/);
   assert.equal(
@@ -62,16 +64,7 @@ test("requests find shows all that is known of a request, whoever sent it", asyn
   );
 });
 
-test("requests find takes an account beside the id", async (t) => {
-  const { json, beta } = await commandsAfterRequests(t);
-  const found = await json("requests find shared --account", beta);
-  assert.deepEqual(
-    found.map((one: { key: string }) => one.key),
-    ["key_b"],
-  );
-});
-
-test("requests list shows those of one account, newest first, between two times and up to a number", async (t) => {
+test("requests list shows those of one account, newest first, between two times and up to a number, as CSV without what a spreadsheet would run", async (t) => {
   const { idsFrom, text, beta } = await commandsAfterRequests(t);
   const list = (...args: string[]) => idsFrom("list", "--account", "Acme", ...args);
   assert.deepEqual(await list(), ["shared", "req_1", "req_old"]);
@@ -83,6 +76,12 @@ test("requests list shows those of one account, newest first, between two times 
   assert.match(
     await text("requests list --account", beta, "--until", "1h"),
     /^No request of this account is in the log for this time\.\n$/,
+  );
+  const csv = await text("requests list --account", beta, "--csv");
+  const rows = parse(csv, { columns: true }) as Record<string, string>[];
+  assert.deepEqual(
+    rows.map((row) => [row["account"], row["account_name"], row["key"], row["query"]]),
+    [[beta, "'=Beta()", "key_b", "'=cmd|' /C calc'!A0"]],
   );
 });
 
@@ -99,27 +98,6 @@ test("requests find shows as many of one id as asked for, of the time asked for"
   assert.equal(await count("--limit", "200"), 200);
   assert.equal(await count("--until", "2026-11-21T11:00:00.060Z"), 60);
   await refusal(exitCodes.conflict, "requests find same --since 2026-11-21T11:01Z");
-});
-
-test("as CSV what a spreadsheet would run is text", async (t) => {
-  const { text, beta } = await commandsAfterRequests(t);
-  const rows = parse(await text("requests list --account", beta, "--csv"), { columns: true });
-  assert.deepEqual(rows, [
-    {
-      account: beta,
-      account_name: "'=Beta()",
-      at: "2026-11-21T11:59:59.998Z",
-      request_id: "shared",
-      key: "key_b",
-      operation: "fetch-gp",
-      status: "200",
-      ms: "1.25",
-      bytes: "1000",
-      dataset: "20261121T090000Z-1",
-      problem: "",
-      query: "'=cmd|' /C calc'!A0",
-    },
-  ]);
 });
 
 test("what cannot be found or understood is refused in words", async (t) => {
@@ -177,8 +155,8 @@ test("a month is exported by account, operation and key, one that is not known a
   );
 });
 
-test("an export is a table for people, and JSON for programs", async (t) => {
-  const { id, exported, json } = await commandsAfterAMonth(t);
+test("an export is a table for people and JSON for programs, and of a month in which nothing was asked it has no rows", async (t) => {
+  const { id, exported, json, text } = await commandsAfterAMonth(t);
   const [headings, row] = (await exported("--by", "account")).split("\n");
   assert.match(headings!, /^ACCOUNT +ACCOUNT NAME +REQUESTS +STATUS 2XX .* BYTES +MS$/);
   assert.match(row!, new RegExp(`^${id} +Acme +3 `));
@@ -190,10 +168,6 @@ test("an export is a table for people, and JSON for programs", async (t) => {
   );
   assert.deepEqual(Object.keys(documents[0]), `account,account_name,${sums}`.split(","));
   assert.equal(documents[0].status_429, 1);
-});
-
-test("a month in which nothing was asked has no rows", async (t) => {
-  const { text } = await commandsAfterAMonth(t);
   const of = (...args: string[]) => text("usage export --month 2025-01 --by account", ...args);
   assert.equal(await of(), "Nothing was asked in 2025-01.\n");
   assert.equal(await of("--csv"), `account,account_name,${sums}\n`);

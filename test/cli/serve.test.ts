@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { gp, signal } from "../datasets/published.ts";
 import { mainPath, outcomeOf, outcomeOfScript } from "../support/command-line.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -16,12 +17,10 @@ import { eventually } from "../support/eventually.ts";
 import { oldNode } from "../support/old-node.ts";
 import { newKey } from "../support/own-process.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
-import { freePort } from "../support/ports.ts";
+import { canConnect, freePort, listenFor } from "../support/ports.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/gp-records", import.meta.url));
-const acme = { record: "gp", id: "acme", name: "Acme Capital" };
-
 /** A data folder with these records and a key. */
 async function folderWithKey(t: TestContext, records: readonly unknown[]) {
   const dataDir = temporaryFolder(t);
@@ -29,43 +28,22 @@ async function folderWithKey(t: TestContext, records: readonly unknown[]) {
   return { dataDir, key: await newKey(dataDir, "Acme") };
 }
 
-/** Why nothing could be reached there. */
-async function connectFault(host: string, port: number): Promise<string | undefined> {
-  const socket = connect({ host, port, timeout: 1000 });
-  try {
-    await Promise.race([
-      once(socket, "connect"),
-      once(socket, "timeout").then(() => Promise.reject({ code: "ETIMEDOUT" })),
-    ]);
-    return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code;
-  } finally {
-    socket.destroy();
-  }
-}
-
-test("a plain serve loads no driver of a database, and nothing that only several machines need", async (t) => {
+test("a plain serve loads no driver of a database, nothing that only several machines need, and once the stores are there no query builder in the thread that answers", async (t) => {
   const folder = temporaryFolder(t);
-  const { server, loaded } = await startWatched(t, folder);
+  const { server: before, loaded: atFirst } = await startWatched(t, folder);
   // The account worker is a thread of the same program.
-  assert.equal((await fetch(`${server.url}/account/sign-in`)).status, 200);
-  assert.match(loaded(), /node_modules\/negotiator\//);
-  assert.match(loaded(), /node_modules\/kysely\//);
-  assert.doesNotMatch(loaded(), /node_modules\/(?:pg|pg-[a-z]+|@redis)\//);
-  assert.doesNotMatch(loaded(), /src\/\S*(?:postgres|valkey|shared|remote|engine)/);
+  assert.equal((await fetch(`${before.url}/account/sign-in`)).status, 200);
+  assert.match(atFirst(), /node_modules\/negotiator\//);
+  assert.match(atFirst(), /node_modules\/kysely\//);
+  assert.doesNotMatch(atFirst(), /node_modules\/(?:pg|pg-[a-z]+|@redis)\//);
+  assert.doesNotMatch(atFirst(), /src\/\S*(?:postgres|valkey|shared|remote|engine)/);
   // Pages come with the first request for one.
-  assert.doesNotMatch(loaded(), /^first: \S*src\/(?:pages\/(?!assets)|http\/describe)/m);
+  assert.doesNotMatch(atFirst(), /^first: \S*src\/(?:pages\/(?!assets)|http\/describe)/m);
   // What answers agents comes with the first message of one.
   assert.doesNotMatch(
-    loaded(),
+    atFirst(),
     /node_modules\/(?:@modelcontextprotocol|zod)\/|src\/mcp\/|listings/,
   );
-});
-
-test("the thread that answers loads no query builder, which is more files than all else, where the stores are there already", async (t) => {
-  const folder = temporaryFolder(t);
-  const { server: before } = await startWatched(t, folder);
   before.signal("SIGTERM");
   await before.ended;
   const { server, loaded } = await startWatched(t, folder);
@@ -190,10 +168,10 @@ test("a reader of the output that has stopped reading holds up neither answers n
 
 test("a server told to stop while it still starts ends well", async (t) => {
   const port = await freePort();
-  const { dataDir } = await folderWithKey(t, [acme]);
+  const { dataDir } = await folderWithKey(t, [gp("Acme Capital")]);
   const server = spawnServer(t, { dataDir, settings: { PORT: String(port) } });
   // It listens before it has loaded its dataset.
-  while ((await connectFault("127.0.0.1", port)) !== undefined) await setTimeout(5);
+  while (!(await canConnect("127.0.0.1", port))) await setTimeout(5);
   server.signal("SIGTERM");
   assert.deepEqual(await server.ended, { exitCode: exitCodes.done, signal: null });
 });
@@ -214,10 +192,7 @@ test("a data folder that cannot be used ends with 2 and one line that names it",
 
 test("an address that cannot be listened on is named, and what to change", async (t) => {
   const dataDir = temporaryFolder(t);
-  const other = createServer().listen(0, "127.0.0.1");
-  t.after(() => other.close());
-  await once(other, "listening");
-  const { port } = other.address() as AddressInfo;
+  const port = await listenFor(t, createServer());
   const faultOf = (code: number, settings: Record<string, string>) =>
     allCommands(dataDir, { LOG_LEVEL: "silent", ...settings }).refusal(code, "serve");
   assert.equal(
@@ -236,21 +211,11 @@ test("an address that cannot be listened on is named, and what to change", async
 });
 
 /** A hundred GPs with the same hundred signals: one page of them is more than the system buffers for a connection. */
-const manyGps = Array.from({ length: 100 }, (_, i) => ({
-  record: "gp",
-  id: `${i}`,
-  name: `Acme ${i}`,
-}));
+const manyGps = Array.from({ length: 100 }, (_, i) => gp(`Acme ${i}`));
+const summary = "long ".repeat(200);
 const bigPage = [
   ...manyGps,
-  ...Array.from({ length: 100 }, (_, i) => ({
-    record: "signal",
-    id: `${i}`,
-    title: `Signal ${i}`,
-    date: "2026-01-01",
-    summary: "long ".repeat(200),
-    gps: manyGps.map(({ id }) => id),
-  })),
+  ...manyGps.map(({ id }, _, all) => signal(id, { summary, gps: all.map((one) => one.id) })),
 ];
 
 const requestLines = (path: string, key = "") =>
@@ -284,7 +249,7 @@ test("SIGTERM finishes what was begun, closes what is idle, answers what comes l
   await readSome(running.socket);
   signal("SIGTERM");
   await Promise.all([idle.closed, unused.closed]);
-  assert.equal(await connectFault("127.0.0.1", port), "ECONNREFUSED");
+  assert.equal(await canConnect("127.0.0.1", port), false);
   running.socket.write(requestLines("/fetch-gp?gp_name=acme", key));
   running.socket.resume();
   await running.closed;
@@ -321,7 +286,7 @@ test(
     // The launcher passes its signal on only once the server has begun to stop.
     process.kill(server.pid, "SIGSTOP");
     server.signal("SIGTERM");
-    while ((await connectFault("127.0.0.1", server.port)) === undefined) await setTimeout(5);
+    while (await canConnect("127.0.0.1", server.port)) await setTimeout(5);
     process.kill(server.pid, "SIGCONT");
     for (const { socket } of downloads) socket.resume();
     await Promise.all(downloads.map(({ closed }) => closed));

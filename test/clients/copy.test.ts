@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import type { TestContext } from "node:test";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenFor } from "../support/ports.ts";
 import { startService, type TestService } from "../support/service.ts";
-import { forEachClient as test } from "./each-client.ts";
+import { type DrivenClient, forEachClient as test } from "./each-client.ts";
 import { publish, records } from "./publish.ts";
 
 const settings = { EXPORTS: "on" };
@@ -50,13 +50,8 @@ async function proxied(t: TestContext, service: TestService, meddle: Meddle = ()
       if (other.cutAfter === undefined) response.end(sent);
       else response.write(sent.subarray(0, other.cutAfter), () => response.destroy());
     })();
-  }).listen(0, "127.0.0.1");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  await new Promise((resolve) => void server.once("listening", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${await listenFor(t, server)}`, asked };
 }
 
 /** The signals of the dataset that is served, as the service sends them. */
@@ -152,16 +147,25 @@ test("the files of a dataset are listed and come as they are served, where there
   }
 });
 
-test("a download that breaks off goes on where it was, as often as it takes, and is asked for no byte again", async (t, client) => {
-  const service = await startService(t, { records: records(1500), settings });
+/** Reads the file of signals of a dataset with so many more through a proxy. @returns what came of it, what was asked, and the file. */
+async function readThrough(
+  t: TestContext,
+  client: DrivenClient,
+  { count, retriesMax = 3, meddle }: { count: number; retriesMax?: number; meddle: Meddle },
+) {
+  const service = await startService(t, { records: records(count), settings });
   const { of, text } = await signalFile(service);
+  const { url, asked } = await proxied(t, service, meddle);
+  const options = { baseUrl: url, key: service.key, retriesMax };
+  return { ...(await client.do({ what: "file", of, options })), asked, text };
+}
+
+test("a download that breaks off goes on where it was, as often as it takes, and is asked for no byte again", async (t, client) => {
   const cutAfter = 100_000;
-  const { url, asked } = await proxied(t, service, (_, body) =>
-    body.length > cutAfter ? { cutAfter } : undefined,
-  );
-  const options = { baseUrl: url, key: service.key, retriesMax: 1 };
-  const result = await client.do({ what: "file", of, options });
-  assert.ok(result.value === text, result.trace);
+  const meddle: Meddle = (_, body) => (body.length > cutAfter ? { cutAfter } : undefined);
+  const read = await readThrough(t, client, { count: 1500, retriesMax: 1, meddle });
+  const { asked } = read;
+  assert.ok(read.value === read.text, read.trace);
   assert.equal(asked[0]!.range, undefined);
   const [, ...ranges] = asked.map(({ range }) => range);
   assert.ok(ranges.length >= 3, ranges.join());
@@ -171,66 +175,53 @@ test("a download that breaks off goes on where it was, as often as it takes, and
     const before = starts[i - 1] ?? 0;
     assert.ok(start > before && start <= before + cutAfter, starts.join());
   }
-  assert.ok(result.waits.every(({ attempt, seconds }) => attempt === 1 && seconds <= 0.5));
+  assert.ok(read.waits.every(({ attempt, seconds }) => attempt === 1 && seconds <= 0.5));
 });
 
 test("a proxy that ignores ranges costs time but no byte, and does not keep a download going for ever", async (t, client) => {
   const service = await startService(t, { records: records(1500), settings });
   const { of, text } = await signalFile(service);
-  const whole = Buffer.from(text);
+  const body = Buffer.from(text);
   let tries = 0;
-  const cuts = (lengths: readonly number[]) =>
-    proxied(t, service, () => {
-      const cutAfter = lengths[tries++ % lengths.length]!;
-      return { status: 200, body: whole, ...(cutAfter < whole.length && { cutAfter }) };
-    });
   const order = async (lengths: readonly number[]) => {
     tries = 0;
-    const { url } = await cuts(lengths);
+    const { url } = await proxied(t, service, () => {
+      const cutAfter = lengths[tries++ % lengths.length]!;
+      return { status: 200, body, ...(cutAfter < body.length && { cutAfter }) };
+    });
     const options = { baseUrl: url, key: service.key, retriesMax: 3 };
     return client.do({ what: "file", of, options });
   };
-  const { value, trace } = await order([150_000, 10_000, whole.length]);
+  const { value, trace } = await order([150_000, 10_000, body.length]);
   assert.ok(value === text, trace);
   assert.equal((await order([150_000, 10_000])).error!.name, "NetworkError");
   assert.ok(tries <= 8, String(tries));
 });
 
 test("a file that never comes is an error in the end", async (t, client) => {
-  const service = await startService(t, { records: records(250), settings });
-  const { of } = await signalFile(service);
-  const { url, asked } = await proxied(t, service, () => ({ cutAfter: 0 }));
-  const options = { baseUrl: url, key: service.key, retriesMax: 2 };
-  const { error, waits } = await client.do({ what: "file", of, options });
-  assert.equal(error!.name, "NetworkError");
-  assert.deepEqual([asked.length, waits.length], [3, 2]);
+  const meddle = () => ({ cutAfter: 0 });
+  const read = await readThrough(t, client, { count: 250, retriesMax: 2, meddle });
+  assert.equal(read.error!.name, "NetworkError");
+  assert.deepEqual([read.asked.length, read.waits.length], [3, 2]);
 });
 
 test("a file that becomes another one while it is read is an error", async (t, client) => {
-  const service = await startService(t, { records: records(1500), settings });
-  const { of } = await signalFile(service);
   let tries = 0;
-  const { url } = await proxied(t, service, () =>
-    ++tries === 1 ? { cutAfter: 100_000 } : { headers: { etag: `"${"0".repeat(32)}"` } },
-  );
-  const options = { baseUrl: url, key: service.key };
-  const { error } = await client.do({ what: "file", of, options });
+  const other = { headers: { etag: `"${"0".repeat(32)}"` } };
+  const meddle = () => (++tries === 1 ? { cutAfter: 100_000 } : other);
+  const { error } = await readThrough(t, client, { count: 1500, meddle });
   assert.equal(error!.name, "UnexpectedAnswerError");
   assert.match(error!.message, /changed while it was being read/);
   assert.equal(tries, 2);
 });
 
 test("a connection that is lost after the last byte of a file costs nothing but the question whether there is more", async (t, client) => {
-  const service = await startService(t, { records: records(250), settings });
-  const { of, text } = await signalFile(service);
   let tries = 0;
-  const { url, asked } = await proxied(t, service, (_, body) =>
+  const meddle: Meddle = (_, { length }) =>
     ++tries === 1
-      ? { cutAfter: body.length, headers: { "content-length": String(body.length + 1) } }
-      : undefined,
-  );
-  const options = { baseUrl: url, key: service.key };
-  const result = await client.do({ what: "file", of, options });
-  assert.ok(result.value === text, result.trace);
+      ? { cutAfter: length, headers: { "content-length": String(length + 1) } }
+      : undefined;
+  const { value, text, trace, asked } = await readThrough(t, client, { count: 250, meddle });
+  assert.ok(value === text, trace);
   assert.equal(asked.length, 2);
 });

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
-import { freePort } from "../support/ports.ts";
+import { freePort, listenFor } from "../support/ports.ts";
 import { forEachClient as test, type GivenError, type Result } from "./each-client.ts";
 
 const page = JSON.stringify({
@@ -36,13 +35,7 @@ async function scripted(t: TestContext, script: ((response: ServerResponse) => v
     headers.push(request.headers);
     script.shift()?.(response);
   };
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise((resolve) => void server.once("listening", resolve));
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, headers };
+  return { baseUrl: `http://127.0.0.1:${await listenFor(t, createServer(listener))}`, headers };
 }
 
 const fetchSignals = { what: "page", operation: "signals" } as const;
@@ -83,24 +76,22 @@ test("in the end a network error says where, why and under which id", async (t, 
   assert.match(refused.message, /refused/i);
 });
 
-test("a try that takes too long is given up", async (t, client) => {
-  const { baseUrl } = await scripted(t, [answers.silence]);
-  const options = { baseUrl, key, timeoutSeconds: 0.05, retriesMax: 0 };
-  const { error } = await client.do({ ...fetchSignals, options });
-  assert.equal(error?.name, "NetworkError");
-  assert.match(error.message, /it took longer than 0\.05 s|timed out/);
-});
-
-test("a body that trickles is given up as well", async (t, client) => {
+test("a try that takes too long is given up, also where its body trickles", async (t, client) => {
   const trickle = (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "application/json" });
     const timer = setInterval(() => response.write(" "), 5);
     response.on("close", () => clearInterval(timer));
   };
-  const { baseUrl } = await scripted(t, [trickle]);
-  const options = { baseUrl, key, timeoutSeconds: 0.3, retriesMax: 0 };
-  const { error } = await client.do({ ...fetchSignals, options });
-  assert.equal(error?.name, "NetworkError");
+  for (const [answer, timeoutSeconds, words] of [
+    [answers.silence, 0.05, /it took longer than 0\.05 s|timed out/],
+    [trickle, 0.3, /./],
+  ] as const) {
+    const { baseUrl } = await scripted(t, [answer]);
+    const options = { baseUrl, key, timeoutSeconds, retriesMax: 0 };
+    const { error } = await client.do({ ...fetchSignals, options });
+    assert.equal(error?.name, "NetworkError");
+    assert.match(error.message, words);
+  }
 });
 
 test("a proxy that cannot reach the service is waited for, as it says", async (t, client) => {

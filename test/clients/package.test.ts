@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { test, type TestContext } from "node:test";
 import { typeFiles } from "../../clients/write-types.ts";
 import { hasOutside, outsideCommand } from "../outside/outside.ts";
 import { browser } from "../support/browser.ts";
 import { cast } from "../support/cast.ts";
+import { listenFor } from "../support/ports.ts";
 import { startService } from "../support/service.ts";
 import { hasPython } from "./each-client.ts";
 import { checkTypes, packClient, run } from "./packed.ts";
@@ -94,10 +94,9 @@ test("in a browser the client reads, waits and tells errors from another origin"
     const isModule = request.url!.endsWith(".js") && existsSync(path);
     response.setHeader("content-type", isModule ? "text/javascript" : "text/html");
     response.end(isModule ? readFileSync(path) : "<!doctype html><title>A page</title>");
-  }).listen(0, "127.0.0.1");
-  t.after(() => files.close());
+  });
   const page = await (await chromium.newContext()).newPage();
-  await page.goto(`http://127.0.0.1:${(files.address() as AddressInfo).port}/`);
+  await page.goto(`http://127.0.0.1:${await listenFor(t, files)}/`);
   const { key } = await service.newKey({ quotas: { minute: 3 } });
   const program = `(async () => {
     const { createClient, isProblem } = await import("/index.js");

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { signal } from "../datasets/published.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords, keepingSteps, rollBack } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
@@ -28,13 +29,13 @@ const gps = cast.filter((one) => one.record === "gp");
 /** The cast with `count` signals more, and something of every GP's. */
 export const records = (count: number, title = "A fund closes") => [
   ...cast,
-  ...Array.from({ length: count }, (_, i) => ({
-    record: "signal",
-    id: `more-${i}`,
-    title: `${title}, number ${i}`,
-    date: "2026-11-19",
-    gps: [gps[i % gps.length]!.id],
-  })),
+  ...Array.from({ length: count }, (_, i) =>
+    signal(`more-${i}`, {
+      title: `${title}, number ${i}`,
+      date: "2026-11-19",
+      gps: [gps[i % gps.length]!.id],
+    }),
+  ),
 ];
 
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);

@@ -6,6 +6,7 @@ import { listAccounts, suspendAccount } from "#accounts/accounts.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { mintId } from "#datasets/draft-record.ts";
 import { readAssets } from "#pages/assets.ts";
+import { gp, principal, project, signal } from "../datasets/published.ts";
 import { browser } from "../support/browser.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -25,6 +26,9 @@ function choices({ text }: Page): Map<string, number> {
 }
 
 const queryOf = (path: string) => new URL(path, "http://a").searchParams;
+
+const suggest = (name: string, text: string) =>
+  `/account/browse/suggest?${new URLSearchParams({ name, text }).toString()}`;
 
 test("over the cast", async (t) => {
   const { service, user } = await openPages(t);
@@ -192,6 +196,7 @@ test("without records the page says so and counts nothing; records published lat
   assert.equal(empty.status, 503);
   assert.equal(empty.headers.get("retry-after"), "5");
   assert.equal(headingOf(empty), "No records yet");
+  assert.equal((await user.get(suggest("gp_name", "kkr"))).text, "[]");
   const catalogue = openCatalogue(join(service.dataDir, "datasets"));
   const [northwind] = cast;
   for (const [count, records] of [
@@ -224,53 +229,29 @@ const hostile = `<script>alert("a")</script>'&amp;<img src=x onerror=alert(1)>`;
 
 test("the content of records is shown as text", async (t) => {
   const provenance = { basis: "stated", confidence: 0.5, url: "https://example.org/?<script>" };
+  const told = (word: string) => `${word} ${hostile}`;
+  const linked = { gps: ["bad"], provenance };
   const records = [
-    {
-      record: "gp",
-      id: "bad",
-      name: `Bad ${hostile}`,
-      legal_name: `Legal ${hostile}`,
-      aliases: [`Alias ${hostile}`],
+    gp("bad", {
+      name: told("Bad"),
+      legal_name: told("Legal"),
+      aliases: [told("Alias")],
       description: hostile,
       website: `https://example.org/"onclick="alert(1)`,
       hq_city: hostile,
-      tags: [`tag ${hostile}`],
-      themes: [`theme ${hostile}`],
-      markets: [`market ${hostile}`],
+      tags: [told("tag")],
+      themes: [told("theme")],
+      markets: [told("market")],
       provenance,
-    },
-    {
-      record: "principal",
-      id: "p",
-      name: `Person ${hostile}`,
-      title: hostile,
-      email: hostile,
-      gps: ["bad"],
-      provenance,
-    },
-    {
-      record: "signal",
-      id: "s",
-      title: `Signal ${hostile}`,
-      date: "2026",
-      market: hostile,
-      url: `http://x/'"><b>`,
-      gps: ["bad"],
-      provenance,
-    },
-    {
-      record: "project",
-      id: "j",
-      name: `Project ${hostile}`,
-      city: hostile,
-      gps: ["bad"],
-      provenance,
-    },
+    }),
+    principal("p", ["bad"], { name: told("Person"), title: hostile, email: hostile, provenance }),
+    signal("s", { title: told("Signal"), market: hostile, url: `http://x/'"><b>`, ...linked }),
+    project("j", { name: told("Project"), city: hostile, ...linked }),
   ];
   const { user } = await openPages(t, { records });
-  const gp = await user.get(`/account/browse/gp/${mintId("gp", "own", "bad")}`);
+  const bad = await user.get(`/account/browse/gp/${mintId("gp", "own", "bad")}`);
   const pages = [
-    gp,
+    bad,
     await user.get("/account/browse"),
     await user.get("/account/browse/signals"),
     await user.get(`/account/browse?market=${encodeURIComponent(hostile)}`),
@@ -282,7 +263,7 @@ test("the content of records is shown as text", async (t) => {
     assert.doesNotMatch(text.replaceAll(/"[^"]*"/g, '""'), /<[^>]*\son\w+=/);
   }
   for (const word of ["Bad", "Legal", "Alias", "Person", "Signal", "Project"])
-    assert.ok(textOf(gp.text).includes(`${word} ${hostile}`), word);
+    assert.ok(textOf(bad.text).includes(`${word} ${hostile}`), word);
 });
 
 /** As much of everything as a record may have. */
@@ -292,32 +273,17 @@ function enormous() {
   const many = <R>(make: (i: number) => R) => Array.from({ length: 130 }, (_, i) => make(i));
   const url = `https://example.org/${"a".repeat(1900)}`;
   return [
-    {
-      record: "gp",
-      id: "big",
+    gp("big", {
       name: long("Big"),
       aliases: many((i) => long(`Alias ${i}`)),
       description: "&".repeat(10_000),
       tags: many((i) => `tag ${i} ${"&".repeat(80)}`),
       markets: many((i) => `market ${i} ${"&".repeat(80)}`),
       external_ids: { other: many((i) => `${i} ${"x".repeat(90)}`) },
-    },
-    ...many((i) => ({
-      record: "principal",
-      id: `${i}`,
-      name: long(`Person ${i}`),
-      gps,
-      provenance: { url },
-    })),
-    ...many((i) => ({
-      record: "signal",
-      id: `${i}`,
-      title: long(`Signal ${i}`),
-      date: "2026",
-      url,
-      gps,
-    })),
-    ...many((i) => ({ record: "project", id: `${i}`, name: long(`Project ${i}`), gps })),
+    }),
+    ...many((i) => principal(`${i}`, gps, { name: long(`Person ${i}`), provenance: { url } })),
+    ...many((i) => signal(`${i}`, { title: long(`Signal ${i}`), url, gps })),
+    ...many((i) => project(`${i}`, { name: long(`Project ${i}`), gps })),
   ];
 }
 
@@ -352,9 +318,6 @@ test("a page stays small whatever its records hold, has the true totals, and lea
   await assertSmall(user, "/account/browse/signals");
 });
 
-const suggest = (name: string, text: string) =>
-  `/account/browse/suggest?${new URLSearchParams({ name, text }).toString()}`;
-
 test("suggestions are known values, the likeliest first, free of charge", async (t) => {
   const { user } = await openPages(t);
   const ask = async (name: string, text: string) =>
@@ -372,11 +335,6 @@ test("suggestions are known values, the likeliest first, free of charge", async 
   assert.deepEqual(await ask("type", "new_o"), ["new_offering"]);
   for (const name of ["limit", "__proto__", ""]) assert.deepEqual(await ask(name, "a"), []);
   assert.match((await user.get("/account/usage/quota")).text, /"used":"0 of 60"/);
-});
-
-test("without records there are no suggestions", async (t) => {
-  const { user } = await openPages(t, { records: null });
-  assert.equal((await user.get(suggest("gp_name", "kkr"))).text, "[]");
 });
 
 test("with a script suggestions appear while one types", async (t) => {

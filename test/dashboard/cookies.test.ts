@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isSameOrigin } from "#dashboard/answer-request.ts";
 import { endCookie, readCookie, setCookie } from "#dashboard/cookies.ts";
-import { type PageRequest, ownOrigin } from "#dashboard/messages.ts";
+import { ownOrigin } from "#dashboard/messages.ts";
 import { page, findRoute, route } from "#dashboard/screen.ts";
 import { routes } from "#dashboard/screens/index.ts";
 import { ownPath } from "#dashboard/screens/sign-in.ts";
@@ -58,7 +58,7 @@ test("a password never travels over plain http to another machine", () => {
   assert.equal(originOf("http://127.0.0.1:8080")!.isSecure, false);
 });
 
-test("signing in leads to a path of the account pages, with its query", () => {
+test("signing in leads to a path of the account pages, with its query, and by all else to the first of them", () => {
   for (const path of [
     "/account",
     "/account/keys",
@@ -66,9 +66,6 @@ test("signing in leads to a path of the account pages, with its query", () => {
     "/account/browse?gp_name=a%20b&tag=x+y",
   ])
     assert.equal(ownPath(path), path);
-});
-
-test("everything else leads to the account's first page", () => {
   for (const text of [
     null,
     "",
@@ -89,31 +86,28 @@ test("everything else leads to the account's first page", () => {
     assert.equal(ownPath(text), "/account", String(text));
 });
 
-const own = "https://records.example";
-const isOurs = (headers: PageRequest["headers"]) => isSameOrigin({ headers }, own);
-
-test("Sec-Fetch-Site decides where a form comes from", () => {
-  assert.ok(isOurs({ "sec-fetch-site": "same-origin" }));
-  for (const site of ["cross-site", "same-site", "none", ""])
-    assert.ok(!isOurs({ "sec-fetch-site": site, origin: own }), site);
-});
-
-test("beside Sec-Fetch-Site, an Origin has to be our own or none", () => {
+test("Sec-Fetch-Site decides where a form comes from, with an Origin that is our own or none; without it that Origin is ours exactly", () => {
+  const own = "https://records.example";
+  const others = ["https://evil.example", "http://records.example", `${own}:444`];
   const site = { "sec-fetch-site": "same-origin" };
   // Browsers send `null` for a form of a page without a referrer.
-  for (const origin of [own, "null"]) assert.ok(isOurs({ ...site, origin }), origin);
-  for (const origin of ["https://evil.example", "http://records.example", `${own}:444`, ""])
-    assert.ok(!isOurs({ ...site, origin }), origin);
-});
-
-test("without Sec-Fetch-Site the Origin has to be exactly our own", () => {
-  assert.ok(isOurs({ origin: own }));
-  for (const origin of ["https://evil.example", "null", "http://records.example", `${own}:444`])
-    assert.ok(!isOurs({ origin }), origin);
-});
-
-test("a form with neither header is not ours", () => {
-  assert.ok(!isOurs({}));
+  for (const headers of [
+    site,
+    { ...site, origin: own },
+    { ...site, origin: "null" },
+    { origin: own },
+  ])
+    assert.ok(isSameOrigin({ headers }, own), JSON.stringify(headers));
+  for (const headers of [
+    {},
+    ...["cross-site", "same-site", "none", ""].map((one) => ({
+      "sec-fetch-site": one,
+      origin: own,
+    })),
+    ...[...others, ""].map((origin) => ({ ...site, origin })),
+    ...[...others, "null"].map((origin) => ({ origin })),
+  ])
+    assert.ok(!isSameOrigin({ headers }, own), JSON.stringify(headers));
 });
 
 const serve = () => page("");
@@ -134,12 +128,9 @@ test("a route matches a whole path and gives the text of its named segments", ()
     assert.equal(findRoute(some, path), undefined, path);
 });
 
-test("no two routes of the account pages have the same path", () => {
+test("no two routes of the account pages have the same path, and each serves GET or POST", () => {
   const paths = routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, "{}"));
   assert.deepEqual(paths, [...new Set(paths)]);
-});
-
-test("every route serves GET or POST", () => {
   for (const { path, GET, POST } of routes)
     assert.ok(GET !== undefined || POST !== undefined, path);
 });

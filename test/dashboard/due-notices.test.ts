@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readExpiry } from "#dashboard/screens/keys.ts";
-import { dueNotice, isQuotaNear } from "#dashboard/watch-notices.ts";
+import { dueNotice } from "#dashboard/watch-notices.ts";
 import type { ListedKey } from "#keys/keys.ts";
 import { day, noon } from "../support/control.ts";
 import { createKey } from "../support/key-forms.ts";
@@ -21,40 +21,29 @@ const expiring = (days: number, more: Partial<ListedKey> = {}) =>
   }) as ListedKey;
 const dueDays = (key: ListedKey) => dueNotice(key, noon)?.days ?? null;
 
-test("a key causes a notice in its last 14 days, and another in its last 3", () => {
+test("a key causes a notice in its last 14 days and another in its last 3, but none that has ended, was rotated, never ends or was made for a few days", () => {
   const found = [15, 14.001, 14, 9, 3.001, 3, 0.5].map((days) => dueDays(expiring(days)));
   assert.deepEqual(found, [null, null, 14, 14, 14, 3, 3]);
-});
-
-test("nothing is due for a key that has ended, that was rotated, or that never ends", () => {
-  assert.equal(dueDays(expiring(0)), null);
-  assert.equal(dueDays(expiring(-1)), null);
-  assert.equal(dueDays(expiring(2, { revokedAt: at(noon) })), null);
-  assert.equal(dueDays(expiring(2, { replacedBy: "key_other" })), null);
-  assert.equal(dueDays(expiring(2, { expiresAt: null })), null);
-});
-
-test("a key that was made for a few days is not announced as soon as it is made", () => {
-  assert.equal(dueDays(expiring(10, { createdAt: at(noon) })), null);
-  assert.equal(dueDays(expiring(3, { createdAt: at(noon - 7 * day) })), 3);
-  assert.equal(dueDays(expiring(2, { createdAt: at(noon - day) })), null);
-});
-
-test("a quota counts as nearly used up from 80 % on", () => {
-  const near = [0, 79, 80, 100].map((used) => isQuotaNear({ used, quota: 100 }));
-  assert.deepEqual(near, [false, false, true, true]);
+  for (const [days, more, due] of [
+    [0, {}, null],
+    [-1, {}, null],
+    [2, { revokedAt: at(noon) }, null],
+    [2, { replacedBy: "key_other" }, null],
+    [2, { expiresAt: null }, null],
+    [10, { createdAt: at(noon) }, null],
+    [3, { createdAt: at(noon - 7 * day) }, 3],
+    [2, { createdAt: at(noon - day) }, null],
+  ] as const)
+    assert.equal(dueDays(expiring(days, more)), due, `${days} ${JSON.stringify(more)}`);
 });
 
 const expiry = (choice: string, lastDay = "") => readExpiry(choice, lastDay, noon);
 
-test("a key ends after as many days as were chosen, or never", () => {
+test("a key ends after as many days as were chosen, after its last day, also where that is today, or never", () => {
   assert.equal(expiry("30"), noon + 30 * day);
   assert.equal(expiry("90"), noon + 90 * day);
   assert.equal(expiry("365", "2026-12-01"), noon + 365 * day);
   assert.equal(expiry("never"), null);
-});
-
-test("a key with a last day works through it, also where that is today", () => {
   assert.equal(expiry("date", "2026-12-31"), Date.parse("2027-01-01T00:00:00Z"));
   assert.equal(expiry("date", "2026-11-21"), Date.parse("2026-11-22T00:00:00Z"));
   assert.equal(expiry("date", "2028-02-29"), Date.parse("2028-03-01T00:00:00Z"));

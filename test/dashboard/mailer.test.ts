@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:net";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import * as messages from "#dashboard/mail-templates.ts";
 import { openMailer } from "#dashboard/mailer.ts";
 import { startMailServer } from "../support/mail-server.ts";
+import { freePort } from "../support/ports.ts";
 
 const mailFrom = "Records <records@example.com>";
 const hasty = { pausesMilliseconds: [1, 2], closeMilliseconds: 30_000 };
+/** A mail server, a mailer that sends by it, and what that reported. */
+async function openWithServer(t: TestContext, patience: Parameters<typeof openMailer>[2] = hasty) {
+  const mail = await startMailServer(t);
+  const errors: string[] = [];
+  const report = (error: string) => void errors.push(error);
+  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, report, patience);
+  return { mail, mailer, errors };
+}
+
 const link = `https://records.example/account/link?token=${"a=.b_-".repeat(7)}x`;
 const message = {
   to: "zoë@example.com",
@@ -16,9 +24,7 @@ const message = {
 };
 
 test("a message arrives word for word, long links and other scripts included", async (t) => {
-  const mail = await startMailServer(t);
-  const errors: string[] = [];
-  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => errors.push(one));
+  const { mail, mailer, errors } = await openWithServer(t);
   mailer.send({ ...message, to: "zoe@example.com" });
   const { from, headers, text } = await mail.messageTo("zoe@example.com");
   assert.equal(from, "records@example.com");
@@ -32,8 +38,7 @@ test("a message arrives word for word, long links and other scripts included", a
 });
 
 test("messages are sent one after another, and a line break in a subject adds no header", async (t) => {
-  const mail = await startMailServer(t);
-  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, assert.fail);
+  const { mail, mailer, errors } = await openWithServer(t);
   for (const to of ["a@example.com", "b@example.com", "c@example.com"])
     mailer.send({ to, subject: "One\r\nBcc: d@example.com", text: "x" });
   await mailer.close();
@@ -42,17 +47,12 @@ test("messages are sent one after another, and a line break in a subject adds no
     ["a@example.com", "b@example.com", "c@example.com"],
   );
   assert.equal(mail.messages[0]!.headers["bcc"], undefined);
+  assert.deepEqual(errors, []);
 });
 
 test("a message refused temporarily is tried three times, then reported once without its address", async (t) => {
-  const mail = await startMailServer(t);
+  const { mail, mailer, errors } = await openWithServer(t);
   mail.refusals.set("RCPT", "451 4.7.1 <zoe@example.com> come back later");
-  const errors: string[] = [];
-  const mailer = await openMailer(
-    { smtpUrl: mail.url, mailFrom },
-    (one) => errors.push(one),
-    hasty,
-  );
   mailer.send({ ...message, to: "zoe@example.com" });
   await mailer.close();
   assert.equal(mail.connections, 3);
@@ -62,14 +62,8 @@ test("a message refused temporarily is tried three times, then reported once wit
 });
 
 test("a message refused permanently is not tried again, and the next one is sent", async (t) => {
-  const mail = await startMailServer(t);
+  const { mail, mailer, errors } = await openWithServer(t);
   mail.refusals.set("RCPT TO:<nobody", "550 5.1.1 no such user");
-  const errors: string[] = [];
-  const mailer = await openMailer(
-    { smtpUrl: mail.url, mailFrom },
-    (one) => errors.push(one),
-    hasty,
-  );
   mailer.send({ ...message, to: "nobody@example.com" });
   mailer.send({ ...message, to: "zoe@example.com" });
   await mail.messageTo("zoe@example.com");
@@ -79,13 +73,8 @@ test("a message refused permanently is not tried again, and the next one is sent
 });
 
 test("a mail server that does not reply delays closing only briefly, and the message is reported", async (t) => {
-  const mail = await startMailServer(t);
+  const { mail, mailer, errors } = await openWithServer(t, { ...hasty, closeMilliseconds: 10 });
   mail.refusals.set("EHLO", null);
-  const errors: string[] = [];
-  const mailer = await openMailer({ smtpUrl: mail.url, mailFrom }, (one) => errors.push(one), {
-    ...hasty,
-    closeMilliseconds: 10,
-  });
   mailer.send(message);
   mailer.send(message);
   await mailer.close();
@@ -93,10 +82,7 @@ test("a mail server that does not reply delays closing only briefly, and the mes
 });
 
 test("a mail server that is down is reported by its name, never with the password", async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
+  const port = await freePort();
   const errors: string[] = [];
   const smtpUrl = `smtp://user:s3cret@127.0.0.1:${port}`;
   const mailer = await openMailer({ smtpUrl, mailFrom }, (one) => errors.push(one), hasty);

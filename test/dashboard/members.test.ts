@@ -94,6 +94,7 @@ test("members of an account", async (t) => {
     );
     const left = await zoe.post("/account/settings/leave", { password: testPassword });
     assert.equal(left.status, 409);
+    assert.match(left.text, /only owner/);
   });
 
   await t.test(

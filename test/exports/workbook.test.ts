@@ -8,6 +8,7 @@ import type { RecordSource } from "#exports/record-source.ts";
 import { runExport, workbookFormat } from "#exports/run-export.ts";
 import { rowsMax, writeWorkbook } from "#exports/workbook.ts";
 import { recordKinds } from "#records/kinds.ts";
+import { gp, principal, project, signal } from "../datasets/published.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { hasLibreOffice, openInLibreOffice } from "../support/libreoffice.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -16,9 +17,7 @@ const aliases = Array.from({ length: 100 }, (_, i) => `${i} ${"x".repeat(490)}`)
 
 /** What spreadsheets get wrong: formulas, ids with zeros, accents, dates that are half known. */
 const hard = [
-  {
-    record: "gp",
-    id: "a",
+  gp("a", {
     name: "=1+1",
     legal_name: "=cmd|' /C calc'!A0",
     aliases: ["+SUM(A1)", "@x"],
@@ -27,29 +26,23 @@ const hard = [
     aum_usd: 1840000000,
     aum_as_of: "2025-03",
     external_ids: { cik: ["0001912345"] },
-  },
-  {
-    record: "gp",
-    id: "b",
+  }),
+  gp("b", {
     name: "Zoë Ünlü & Söhne <GmbH>",
     description: '_x0041_ "quoted", comma; 三井',
     aum_as_of: "2026-03-31",
-  },
-  { record: "gp", id: "c", name: "Long", aliases },
-  { record: "principal", id: "p", name: "Ana Müller", start_date: "1875-02-01", gps: ["a", "b"] },
-  {
-    record: "signal",
-    id: "s",
+  }),
+  gp("c", { name: "Long", aliases }),
+  principal("p", ["a", "b"], { name: "Ana Müller", start_date: "1875-02-01" }),
+  signal("s", {
     type: "news",
     title: "-Big",
     date: "2026",
     published_at: "2026-01-02T03:04:05Z",
     amount_usd: -5000000,
     gps: ["a"],
-  },
-  {
-    record: "project",
-    id: "j",
+  }),
+  project("j", {
     name: "@home",
     type: "other",
     property_type: "office",
@@ -60,7 +53,7 @@ const hard = [
     longitude: -73.25,
     start_date: "2024-02-29",
     gps: ["b"],
-  },
+  }),
 ];
 
 async function exported(t: TestContext) {
@@ -120,13 +113,13 @@ test("LibreOffice opens the workbook: every sheet with its rows, accents, zeros 
   const [person] = sheet("People");
   assert.equal(person!["start_date"], "1875-02-01");
   assert.equal(person!["gps.name"], "=1+1; Zoë Ünlü & Söhne <GmbH>");
-  const [signal] = sheet("Signals");
-  assert.equal(signal!["title"], "-Big");
-  assert.equal(signal!["published_at"], "2026-01-02 03:04:05");
-  assert.deepEqual([signal!["date"], signal!["date_precision"]], ["2026", "year"]);
-  const [project] = sheet("Projects");
-  assert.deepEqual([project!["name"], project!["zip"]], ["@home", "01234"]);
-  assert.equal(project!["address"], "＝1+1");
+  const [big] = sheet("Signals");
+  assert.equal(big!["title"], "-Big");
+  assert.equal(big!["published_at"], "2026-01-02 03:04:05");
+  assert.deepEqual([big!["date"], big!["date_precision"]], ["2026", "year"]);
+  const [home] = sheet("Projects");
+  assert.deepEqual([home!["name"], home!["zip"]], ["@home", "01234"]);
+  assert.equal(home!["address"], "＝1+1");
   assert.deepEqual(
     sheet("Links").map(({ kind, name, gp_name: gp }) => [kind, name, gp]),
     [

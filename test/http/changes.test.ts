@@ -3,38 +3,29 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
-import { openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { openControl } from "#store/stores.ts";
 import { day, gp, principal, signal } from "../datasets/published.ts";
-import { importRecords, keepingSteps, rollBack } from "../support/dataset.ts";
+import { rollBack } from "../support/dataset.ts";
+import { eventually } from "../support/eventually.ts";
 import { applyStep, emptyMirror, hashOf, linesOf, type Mirror } from "../support/mirror.ts";
+import { startPublished } from "../support/publications.ts";
 import { startService, type TestService } from "../support/service.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Three publications, of which the last goes back; then the service. */
-async function startFollowed(t: TestContext, settings: Record<string, string> = {}) {
-  const dataDir = temporaryFolder(t);
-  const folder = openCatalogue(join(dataDir, "datasets"));
-  const catalogue = keepingSteps(folder, (sentence) => assert.fail(sentence));
-  const publish = async (number: number, records: readonly unknown[]) => {
-    const order = { nowMilliseconds: day(number), shrinkPercentMax: 100 };
-    return (await importRecords(catalogue, records, order)).published!.version;
-  };
-  const first = await publish(1, [
-    gp("a", { name: "Alpha" }),
-    gp("b", { name: "Alphabet" }),
-    principal("p", ["a"]),
+/** Two publications, and the service. */
+async function startFollowed(t: TestContext) {
+  const { versions, ...published } = await startPublished(t, [
+    [gp("a", { name: "Alpha" }), gp("b", { name: "Alphabet" }), principal("p", ["a"])],
+    [
+      gp("a", { name: "Alpha & <A>", former_ids: ["b"] }),
+      principal("p", ["a"]),
+      ...Array.from({ length: 250 }, (_, i) =>
+        signal(`s${i}`, { gps: ["a"], summary: "x".repeat(40) }),
+      ),
+    ],
   ]);
-  const second = await publish(2, [
-    gp("a", { name: "Alpha & <A>", former_ids: ["b"] }),
-    principal("p", ["a"]),
-    ...Array.from({ length: 250 }, (_, i) =>
-      signal(`s${i}`, { gps: ["a"], summary: "x".repeat(40) }),
-    ),
-  ]);
-  const service = await startService(t, { records: null, dataDir, settings });
-  return { service, folder, catalogue, publish, first, second };
+  const [first = "", second = ""] = versions;
+  return { ...published, first, second };
 }
 
 const stepOf = (from: string, to: string) => `/changes/${from}..${to}.ndjson`;
@@ -79,7 +70,10 @@ test("a copy of what the operations answer that applies a step is what they answ
   );
   assert.equal(list.body.data[0].hash, hashOf(copy));
   await rollBack(catalogue, day(3));
-  await eventuallyServed(service, first);
+  await eventually(async () => {
+    const { headers } = await get("/fetch-projects");
+    assert.equal(headers.get("dataset-version"), first);
+  });
   const [newest] = (await get("/changes?limit=1")).body.data;
   assert.deepEqual(
     [newest.version, newest.from, newest.published_at],
@@ -89,18 +83,6 @@ test("a copy of what the operations answer that applies a step is what they answ
   assert.equal(head["to_hash"], hashOf(copy));
   assert.deepEqual(linesOf(copy), linesOf(await copyOf(mine)));
 });
-
-async function eventuallyServed(service: TestService, version: string): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const { headers } = await fetch(`${service.url}/fetch-projects`, {
-      headers: { "x-api-key": service.key },
-    });
-    if (headers.get("dataset-version") === version) return;
-    assert.ok(performance.now() < deadline, `${version} is not served`);
-    service.clock.advance(61);
-  }
-}
 
 test("a step says what was added, changed, merged and removed, with a head, and the list and the feed say how much", async (t) => {
   const { service, first, second } = await startFollowed(t);

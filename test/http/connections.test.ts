@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
-import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { readConfig } from "#config.ts";
 import { type Connections, drain, waitingMax, connectionsMaxFor } from "#http/connections.ts";
 import { openFairQueue, sharePerTurn } from "#http/fair-queue.ts";
@@ -222,21 +222,6 @@ test("bodies that one network sends at a time are bounded, one beyond is a 503 a
   assert.deepEqual(statusesIn(await readAll(admitted)), [200, 200, 200, 200]);
 });
 
-test("the networks of one IPv6 site send bodies for four of them at a time", async (t) => {
-  const config = readConfig({ TRUSTED_PROXIES: "127.0.0.1" });
-  const { port } = await openHttpServer(t, { config });
-  const post = (from: string) =>
-    `POST /mcp HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-  for (let i = 0; i < 8; i++) (await open(t, port)).write(post(`2001:db8:7:${i}::1`));
-  for (const [site, status] of [
-    ["2001:db8:7", 503],
-    ["2001:db8:8", 401],
-  ] as const) {
-    const { text } = await sendRaw(port, `${post(`${site}:9::1`)}0\r\n\r\n`);
-    assert.deepEqual(statusesIn(text), [status]);
-  }
-});
-
 test("a body that comes byte by byte is held in one piece", async (t) => {
   const accountWorker = async ({ form: body }: { form: string }) => ({
     status: 200,
@@ -402,10 +387,11 @@ test("a server that drains waits for no client that asked to CONNECT before it h
   await once(server, "connect");
   // `end` alone would leave the server's side open.
   t.after(() => socket.resetAndDestroy());
-  const patience = new AbortController();
-  const late = setTimeout(5000, "late", { signal: patience.signal }).catch(() => {});
-  assert.equal(await Promise.race([drain(server, connections), late]), undefined);
-  patience.abort();
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const drained = drain(server, connections);
+  // So long it waits for answers that are still to come.
+  t.mock.timers.tick(3000);
+  await drained;
 });
 
 test("however much follows a fault that waits for its turn, it is one fault", async (t) => {
@@ -427,17 +413,17 @@ test("however much follows a fault that waits for its turn, it is one fault", as
   assert.equal(asked!.listenerCount("finish"), waiting);
 });
 
-test("connections leave files for everything else, whatever the limit", () => {
-  assert.equal(connectionsMaxFor(1024), 921);
-  assert.equal(connectionsMaxFor(256), 156);
-  assert.equal(connectionsMaxFor(12_000), 10_800);
-  assert.equal(connectionsMaxFor(50), 1);
-});
-
-test("there is a most, also where files are without limit or the limit is unknown", () => {
-  assert.equal(connectionsMaxFor(1_048_576), 20_000);
-  assert.equal(connectionsMaxFor(Number.POSITIVE_INFINITY), 20_000);
-  assert.equal(connectionsMaxFor(null), 8000);
+test("connections leave files for everything else, and there is a most, also where the limit is none or unknown", () => {
+  for (const [limit, connections] of [
+    [1024, 921],
+    [256, 156],
+    [12_000, 10_800],
+    [50, 1],
+    [1_048_576, 20_000],
+    [Number.POSITIVE_INFINITY, 20_000],
+    [null, 8000],
+  ] as const)
+    assert.equal(connectionsMaxFor(limit), connections, String(limit));
 });
 
 test("a network has its share, an IPv6 site those of four networks, and what is given back is free again", () => {

@@ -134,7 +134,7 @@ test("an empty Accept header is as good as none, at every path that chooses by i
   }
 });
 
-test("an answer in each format has a tag of its own, the same on both paths, and is a 304 for that alone", async (t) => {
+test("an answer in each format has a tag of its own, the same on both paths, and is no 304 for that of another", async (t) => {
   const service = await startService(t);
   const tags = new Set<string>();
   for (const accept of mediaTypes) {
@@ -151,25 +151,23 @@ test("an answer in each format has a tag of its own, the same on both paths, and
     tags.add(tag);
     const same = await service.get("/v1/fetch-projects?offset=0&limit=2", { accept });
     assert.deepEqual([same.headers.get("etag"), same.text], [tag, text]);
-    const unchanged = await service.get("/fetch-projects?limit=2", {
-      accept,
-      "if-none-match": `"x", ${tag}`,
-    });
-    assert.deepEqual([unchanged.status, unchanged.text], [304, ""]);
-    assert.equal(unchanged.headers.get("etag"), tag);
-    assert.equal(unchanged.headers.get("dataset-version"), headers.get("dataset-version"));
   }
   assert.equal(tags.size, mediaTypes.length);
 });
 
-test("HEAD has the headers of the format without its content, and each format counts 1", async (t) => {
+test("whatever is read, HEAD has its headers without its content, a kept answer is a 304, and each counts 1", async (t) => {
   const service = await startService(t);
   const left = (headers: Headers) => Number(/"minute";r=(\d+)/.exec(headers.get("ratelimit")!)![1]);
   let before = left((await service.get("/fetch-signals")).headers);
-  for (const accept of mediaTypes) {
-    const get = await service.get("/fetch-signals", { accept });
-    const head = await service.get("/fetch-signals", { accept }, "HEAD");
-    assert.equal(head.text, "");
+  for (const [path, accept] of [
+    ...mediaTypes.map((one) => ["/fetch-signals", one] as const),
+    ["/vocabulary", "*/*"] as const,
+  ]) {
+    const get = await service.get(path, { accept });
+    const head = await service.get(path, { accept }, "HEAD");
+    const known = { accept, "if-none-match": `"other", ${get.headers.get("etag")}` };
+    const unchanged = await service.get(path, known);
+    assert.deepEqual([head.status, head.text], [200, ""]);
     for (const name of [
       "content-type",
       "content-length",
@@ -180,22 +178,30 @@ test("HEAD has the headers of the format without its content, and each format co
       "cache-control",
     ])
       assert.equal(head.headers.get(name), get.headers.get(name), name);
-    assert.deepEqual([left(get.headers), left(head.headers)], [before - 1, before - 2]);
-    before -= 2;
+    assert.deepEqual([unchanged.status, unchanged.text], [304, ""]);
+    assert.equal(unchanged.headers.get("dataset-version"), get.headers.get("dataset-version"));
+    const counted = [get, head, unchanged].map(({ headers }) => left(headers));
+    assert.deepEqual(counted, [before - 1, before - 2, before - 3]);
+    before -= 3;
   }
 });
 
-test("a body over 1 KiB is sent in br or gzip to whoever accepts it, in each format and as often as it is asked for", async (t) => {
+test("a body over 1 KiB is sent in br or gzip to whoever accepts it, whatever is read and as often as it is asked for", async (t) => {
   const names = Array.from({ length: 20 }, (_, i) => `Harbour ${i}`);
   const records = names.map((name) => ({ record: "gp", id: name, name }));
-  const { port, key } = await startService(t, { records });
-  const asking = (accept: string, encoding: string, path = "/fetch-gp?gp_name=harbour") => {
+  const { port, key } = await startService(t, { records, settings: { EXPORTS: "on" } });
+  const asking = (path: string, accept: string, encoding: string) => {
     const headers = ["Connection: close", `Accept: ${accept}`, `Accept-Encoding: ${encoding}`];
     return sendRaw(port, requestText(path, { key, headers }));
   };
   const decoded = { br: brotliDecompressSync, gzip: gunzipSync };
-  for (const accept of mediaTypes) {
-    const plain = await asking(accept, "identity");
+  const read = [
+    ...mediaTypes.map((accept) => ["/fetch-gp?gp_name=harbour", accept] as const),
+    ["/vocabulary", "*/*"],
+    ["/exports", "*/*"],
+  ] as const;
+  for (const [path, accept] of read) {
+    const plain = await asking(path, accept, "identity");
     assert.equal(plain.headers["content-encoding"], undefined);
     for (const [accepted, encoding] of [
       ["br", "br"],
@@ -203,29 +209,41 @@ test("a body over 1 KiB is sent in br or gzip to whoever accepts it, in each for
       ["gzip, deflate, br", "br"],
       ["gzip;q=1, br;q=0.1", "gzip"],
     ] as const) {
-      const answer = await asking(accept, accepted);
-      assert.equal(answer.headers["content-encoding"], encoding, accept);
+      const answer = await asking(path, accept, accepted);
+      assert.equal(answer.headers["content-encoding"], encoding, `${path} ${accept}`);
       assert.equal(answer.headers["content-type"], plain.headers["content-type"]);
       assert.equal(answer.headers["etag"], plain.headers["etag"]);
+      assert.ok(answer.body.length < plain.body.length / 2);
       const body = decoded[encoding](Buffer.from(answer.body, "latin1"));
       assert.equal(body.toString("latin1"), plain.body);
     }
   }
-  const small = await asking("*/*", "br", "/fetch-gp?gp_name=zzzz");
+  const small = await asking("/fetch-gp?gp_name=zzzz", "*/*", "br");
   assert.equal(small.headers["content-encoding"], undefined);
 });
 
-test("pages of NDJSON and CSV follow limit, offset and Link to the last record", async (t) => {
+test("pages follow limit, offset and Link to the last record in each format, and JSON says what comes next", async (t) => {
   const service = await startService(t);
   const { body } = await service.get("/fetch-signals?limit=100");
   const ids = body.data.map(({ id }: { id: string }) => id);
-  for (const accept of ["application/x-ndjson", "text/csv"]) {
+  for (const accept of mediaTypes) {
     const found: string[] = [];
     let next: string | undefined = "/fetch-signals?limit=2";
     while (next !== undefined) {
-      const { text, headers } = await service.get(next, { accept });
-      found.push(...(text.match(/\bsg_[0-9a-z]{16}\b/g) ?? []));
-      next = /<([^>]+)>; rel="next"/.exec(headers.get("link")!)?.[1];
+      const page = await service.get(next, { accept });
+      next = /<([^>]+)>; rel="next"/.exec(page.headers.get("link")!)?.[1];
+      const returned = page.text.match(/\bsg_[0-9a-z]{16}\b/g) ?? [];
+      const offset = found.length;
+      found.push(...returned);
+      if (accept === "application/json")
+        assert.deepEqual(page.body.pagination, {
+          limit: 2,
+          offset,
+          returned: returned.length,
+          total: ids.length,
+          has_more: next !== undefined,
+          next_offset: next === undefined ? null : found.length,
+        });
     }
     assert.deepEqual(found, ids, accept);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { getHeapStatistics } from "node:v8";
@@ -19,6 +19,7 @@ import { openCommitBarrier, refuseUncommitted, sendNow } from "#http/send-answer
 import { exposition, type Metric } from "#metrics/metric.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
 import { openHttpServer } from "../support/http-server.ts";
+import { listenFor } from "../support/ports.ts";
 
 /** A guard whose clock and memory a test sets. */
 function openGuard(delayMaxMilliseconds: number, memoryMaxBytes: number) {
@@ -54,7 +55,7 @@ test("one pause, however long, is no overload", () => {
     assert.equal(lookAfter(lateness), null);
 });
 
-test("work is refused while the process takes too much memory, or its heap is nearly full", () => {
+test("work is refused while the process takes too much memory, or its heap is nearly full; a bound of 0 is none", () => {
   const { memory, lookAfter } = openGuard(0, 1000);
   memory.rss = 1000;
   assert.equal(lookAfter(0), null);
@@ -64,12 +65,9 @@ test("work is refused while the process takes too much memory, or its heap is ne
   assert.equal(lookAfter(0), null);
   memory.heapUsed = getHeapStatistics().heap_size_limit * 0.95;
   assert.equal(lookAfter(0), "memory");
-});
-
-test("a bound of 0 is none", () => {
-  const { memory, lookAfter } = openGuard(0, 0);
-  memory.rss = memory.heapUsed = Number.MAX_SAFE_INTEGER;
-  for (const lateness of [60_000, 60_000, 60_000]) assert.equal(lookAfter(lateness), null);
+  const { memory: endless, lookAfter: lookWithout } = openGuard(0, 0);
+  endless.rss = endless.heapUsed = Number.MAX_SAFE_INTEGER;
+  for (const lateness of [60_000, 60_000, 60_000]) assert.equal(lookWithout(lateness), null);
 });
 
 test("the log hears once of an overload that comes and goes, and once that it is over", () => {
@@ -198,12 +196,10 @@ async function openStuck(t: TestContext) {
     response.end(page);
   });
   const { open } = watchConnections(server, 2000);
-  server.listen(0, "127.0.0.1");
-  t.after(() => server.close().closeAllConnections());
-  await once(server, "listening");
+  const port = await listenFor(t, server);
   const clock = { now: 0 };
   const slowReaders = watchSlowReaders(open, () => clock.now);
-  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const client = connect(port, "127.0.0.1");
   t.after(() => client.destroy());
   const seen = { bytes: 0, isReset: false };
   client.on("data", (part: Buffer) => (seen.bytes += part.length));

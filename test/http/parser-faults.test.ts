@@ -146,19 +146,19 @@ const noHosts = [
 test("a Host that is no host is a 400 and ends the connection, one that is a host is taken", async (t) => {
   const { port } = await openHttpServer(t);
   const behind = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n";
+  // In turn, as what one host was judged must not stick to the next.
   for (const version of ["1.1", "1.0"])
-    for (const host of noHosts) {
+    for (const [i, host] of noHosts.entries()) {
       const bytes = `GET /health HTTP/${version}\r\nHost: ${host}\r\n\r\n${behind}`;
       const answer = await askBytes(port, bytes);
       const { detail } = assertProblem(answer, 400, "malformed-request");
       assert.match(detail, /Host/, host);
       assert.deepEqual(statusesIn(answer.text), [400], host);
+      // Empty where the target has no authority (RFC 9110 §7.2).
+      const sound = [...hosts, "", ":80"][i % (hosts.length + 2)]!;
+      const taken = await askBytes(port, `GET /health HTTP/1.1\r\nHost: ${sound}\r\n\r\n`);
+      assert.equal(taken.status, 200, sound);
     }
-  // Empty where the target has no authority (RFC 9110 §7.2).
-  for (const host of [...hosts, "", ":80"]) {
-    const answer = await askBytes(port, `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-    assert.equal(answer.status, 200, host);
-  }
 });
 
 test("the same holds for the host in a whole URL, which may not be empty", async (t) => {
@@ -174,18 +174,4 @@ test("the same holds for the host in a whole URL, which may not be empty", async
     const { status } = await ask(`http://${host}/health`);
     assert.equal(status, 200, host);
   }
-});
-
-test("what a host was judged once does not stick to the next one", async (t) => {
-  const { port } = await openHttpServer(t);
-  const statusOf = async (host: string) =>
-    (await askBytes(port, `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).status;
-  for (const [host, status] of [
-    ["a", 200],
-    ["a b", 400],
-    ["a", 200],
-    ["a b", 400],
-    ["b", 200],
-  ] as const)
-    assert.equal(await statusOf(host), status, host);
 });

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { byteOrderMark } from "#csv.ts";
 import { operations } from "#operations/index.ts";
 import { recordColumns } from "#records/columns.ts";
+import { gp, principal, project, signal } from "../datasets/published.ts";
 import { cast } from "../support/cast.ts";
 import {
   csvCutAtSemicolons,
@@ -19,24 +20,20 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** What a spreadsheet might run, each where a person would look at it. */
 const dangerous = [
-  { record: "gp", id: "f", name: "=1+1 Realty", description: '=HYPERLINK("http://x","y")' },
-  { record: "gp", id: "s", name: "Realty;=1+1;x", legal_name: "\u00a0 =1+1 Realty" },
-  { record: "gp", id: "t", name: "Realty\t=1+1\tx", aliases: ["x", "=1+1", 'a;"=1+1'] },
-  { record: "gp", id: "l", name: "Re", description: "Two lines\n=1+1;x\t=2+2" },
-  { record: "gp", id: "p", name: "+1 Realty", aliases: ["@SUM(1)", "x"], aum_usd: 7_000_000 },
-  { record: "principal", id: "d", name: "-2 Person", title: "=cmd|' /C calc'!A0", gps: ["f"] },
-  {
-    record: "signal",
-    id: "m",
+  gp("f", { name: "=1+1 Realty", description: '=HYPERLINK("http://x","y")' }),
+  gp("s", { name: "Realty;=1+1;x", legal_name: "\u00a0 =1+1 Realty" }),
+  gp("t", { name: "Realty\t=1+1\tx", aliases: ["x", "=1+1", 'a;"=1+1'] }),
+  gp("l", { name: "Re", description: "Two lines\n=1+1;x\t=2+2" }),
+  gp("p", { name: "+1 Realty", aliases: ["@SUM(1)", "x"], aum_usd: 7_000_000 }),
+  principal("d", ["f"], { name: "-2 Person", title: "=cmd|' /C calc'!A0" }),
+  signal("m", {
     title: "@SUM(1+1)*cmd",
     summary: '\tTab, "quoted"\nand a second line',
     date: "2026-03",
     amount_usd: -4_500_000,
     gps: ["f"],
-  },
-  {
-    record: "project",
-    id: "n",
+  }),
+  project("n", {
     name: "-1 Société",
     address: "+49 30 1",
     city: "＝1+1",
@@ -44,7 +41,7 @@ const dangerous = [
     latitude: -33.5,
     longitude: 151.25,
     gps: ["f"],
-  },
+  }),
 ];
 
 /** LibreOffice drops tabs from a cell of several lines. */

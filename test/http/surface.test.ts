@@ -3,23 +3,19 @@ import { hash } from "node:crypto";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
 import { readAssets } from "#pages/assets.ts";
-import { problemCodes } from "#problems.ts";
 import { assertEveryAnswer } from "../support/problem-answer.ts";
+import { publicPages } from "../support/public-pages.ts";
 import { startService } from "../support/service.ts";
 
 const noKey = { "x-api-key": "" };
 const mediaTypes = ["application/json", "application/x-ndjson", "text/csv"];
 const publicPaths = [
   "/openapi.json",
-  "/docs",
-  "/errors",
-  "/changelog",
-  "/docs/samples",
   "/llms.txt",
   "/health",
   "/ready",
-  "/",
-  ...problemCodes.map((code) => `/errors/${code}`),
+  // All but the answer to a mistyped address.
+  ...[...publicPages().keys()].filter((path) => path !== "/dosc"),
 ];
 
 test("the four operations answer under their path and under /v1 with the same bytes and ETag", async (t) => {

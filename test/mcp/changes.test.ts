@@ -1,38 +1,22 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
-import { openCatalogue } from "#datasets/catalogue.ts";
 import { openControl } from "#store/stores.ts";
-import { day, gp, principal, signal } from "../datasets/published.ts";
-import { importRecords, keepingSteps } from "../support/dataset.ts";
+import { gp, principal, signal } from "../datasets/published.ts";
 import { type Called, callTool } from "../support/mcp.ts";
-import { startService } from "../support/service.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startPublished } from "../support/publications.ts";
 
-/** Three publications, then the service. */
-async function startPublished(t: TestContext) {
-  const dataDir = temporaryFolder(t);
-  const folder = openCatalogue(join(dataDir, "datasets"));
-  const catalogue = keepingSteps(folder, (sentence) => assert.fail(sentence));
-  const signals = Array.from({ length: 130 }, (_, i) =>
-    signal(`s${i}`, { gps: ["a"], summary: "x".repeat(400) }),
-  );
-  const versions: string[] = [];
-  for (const [i, records] of [
-    [gp("a", { name: "Alpha" }), principal("p", ["a"])],
-    [gp("a", { name: "Alpha & <A>" }), principal("p", ["a"]), ...signals],
-    [gp("a", { name: "Alpha", description: "y".repeat(9000) }), ...signals],
-  ].entries()) {
-    const order = { nowMilliseconds: day(i + 1), shrinkPercentMax: 100 };
-    versions.push((await importRecords(catalogue, records, order)).published!.version);
-  }
-  const service = await startService(t, { records: null, dataDir });
-  return { service, versions };
-}
+const signals = Array.from({ length: 130 }, (_, i) =>
+  signal(`s${i}`, { gps: ["a"], summary: "x".repeat(400) }),
+);
+const deliveries = [
+  [gp("a", { name: "Alpha" }), principal("p", ["a"])],
+  [gp("a", { name: "Alpha & <A>" }), principal("p", ["a"]), ...signals],
+  [gp("a", { name: "Alpha", description: "y".repeat(9000) }), ...signals],
+];
 
 test("from an earlier dataset to the one that is served every change comes once, as over HTTP", async (t) => {
-  const { service, versions } = await startPublished(t);
+  const { service, versions } = await startPublished(t, deliveries);
   const [first = "", second = "", third = ""] = versions;
   for (const [from, to] of [
     [first, second],
@@ -67,7 +51,7 @@ test("from an earlier dataset to the one that is served every change comes once,
 });
 
 test("a version that nothing is kept of gets an answer that names those there are", async (t) => {
-  const { service, versions } = await startPublished(t);
+  const { service, versions } = await startPublished(t, deliveries);
   const { isError, content } = await callTool(service, "changes_since", { version: "../../x" });
   assert.equal(isError, true);
   const [fault] = JSON.parse(content[0]!.text).errors;
@@ -78,7 +62,7 @@ test("a version that nothing is kept of gets an answer that names those there ar
 });
 
 test("a plan without changes refuses them as over HTTP, and does not count it", async (t) => {
-  const { service, versions } = await startPublished(t);
+  const { service, versions } = await startPublished(t, deliveries);
   const control = await openControl(service.dataDir, service.place);
   t.after(() => control.close());
   await setPlan(control, { name: "default", quotas: {}, changes: false, now: service.clock.now() });

@@ -6,6 +6,7 @@ import { operations } from "#operations/index.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { recordColumns } from "#records/columns.ts";
 import type { ReadModel } from "#search/read-model.ts";
+import { gp, principal, project, signal } from "../datasets/published.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
 import { filledCells, readTable, rowOf } from "../support/tables.ts";
@@ -87,27 +88,15 @@ const records = fc
     { minLength: 1, maxLength: 12 },
   )
   .map((all) =>
-    all.flatMap(({ name, text, labels, amount, latitude }, i) => [
-      { record: "gp", id: `${i}`, name, description: text, tags: labels, aliases: labels },
-      { record: "principal", id: `${i}`, name, title: text, gps: [`${i}`, "0"] },
-      {
-        record: "signal",
-        id: `${i}`,
-        title: text,
-        date: "2026-01",
-        amount_usd: amount,
-        gps: ["0"],
-      },
-      {
-        record: "project",
-        id: `${i}`,
-        name,
-        address: text,
-        latitude,
-        external_ids: { cik: [[...text].slice(0, 20).join("")], other: [] },
-        gps: [],
-      },
-    ]),
+    all.flatMap(({ name, text, labels, amount, latitude }, i) => {
+      const external_ids = { cik: [[...text].slice(0, 20).join("")], other: [] };
+      return [
+        gp(`${i}`, { name, description: text, tags: labels, aliases: labels }),
+        principal(`${i}`, [`${i}`, "0"], { name, title: text }),
+        signal(`${i}`, { title: text, amount_usd: amount, gps: ["0"] }),
+        project(`${i}`, { name, address: text, latitude, external_ids, gps: [] }),
+      ];
+    }),
   );
 
 test("whatever stands in a record, CSV reads back as JSON says it, and a line of NDJSON is one record", async (t) => {
@@ -134,14 +123,9 @@ test("a page without records is no line of NDJSON, and the heading alone in CSV"
 
 test("principals and signals of a GP are names, titles and true totals in CSV, though only a hundred are embedded", async (t) => {
   const model = await modelOf(t, [
-    { record: "gp", id: "g", name: "Crowd Capital" },
-    ...Array.from({ length: 103 }, (_, i) => ({
-      record: "principal",
-      id: `${i}`,
-      name: `P ${String(i).padStart(3, "0")}`,
-      gps: ["g"],
-    })),
-    { record: "signal", id: "s", title: "=Opened, with a party", date: "2026", gps: ["g"] },
+    gp("g", { name: "Crowd Capital" }),
+    ...Array.from({ length: 103 }, (_, i) => principal(`P ${String(i).padStart(3, "0")}`, ["g"])),
+    signal("s", { title: "=Opened, with a party", gps: ["g"] }),
   ]);
   const [row] = readTable(pageOf(model, "/fetch-gp", "gp_name=crowd").table.text).rows;
   const names = row!["principals.name"]!.split("; ");

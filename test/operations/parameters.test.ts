@@ -28,7 +28,7 @@ test("an empty value is refused, with and without an equals sign", () => {
   assert.deepEqual(codesOf("gp_name=+++"), ["gp_name empty_value"]);
 });
 
-test("all faults are told at once, in the order of the query, missing ones last", () => {
+test("all faults are told at once, in the order of the query, missing ones last, and their detail reads as one sentence", () => {
   assert.deepEqual(codesOf("limit=0&gp_nme=x&offset=-1&tag="), [
     "limit out_of_range",
     "gp_nme unknown_parameter",
@@ -36,9 +36,6 @@ test("all faults are told at once, in the order of the query, missing ones last"
     "tag empty_value",
     "gp_name missing",
   ]);
-});
-
-test("the detail of several faults reads as one sentence", () => {
   assert.throws(() => read("gp_nme=x&limit=101"), {
     message:
       "3 problems: 'gp_nme' is not a parameter of /fetch-gp (did you mean 'gp_name'?); 'limit' must be 1 to 100; 'gp_name' is required.",

@@ -1,6 +1,7 @@
 /** Runs any command here, in one data folder and at noon, or with a clock of the test's. */
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { Command } from "commander";
 import { exitCodes } from "#cli/command-fault.ts";
 import { commandParts } from "#cli/command-parts.ts";
 import { run } from "#cli/program.ts";
@@ -52,4 +53,16 @@ export async function commandsOnStore(t: TestContext, settings: Record<string, s
   const place = await storePlace(t);
   const database = { DATABASE_URL: place.databaseUrl ?? "" };
   return { place, ...allCommands(place.dataDir, { ...database, ...settings }) };
+}
+
+/** All commands by their words, without the families they are in, and the long options of each. */
+export function listCommands(): { path: string; options: string[] }[] {
+  const program = new Command("gp-records");
+  const context = { environment: {}, now: () => 0, print() {}, reportError() {} };
+  for (const addCommands of commandParts) addCommands(program, context);
+  const below = (command: Command, path: string[]): ReturnType<typeof listCommands> =>
+    command.commands.length > 0
+      ? command.commands.flatMap((child) => below(child, [...path, child.name()]))
+      : [{ path: path.join(" "), options: command.options.map(({ long }) => long!) }];
+  return below(program, []);
 }

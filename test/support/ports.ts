@@ -1,6 +1,14 @@
 /** Ports of this machine: held and passed on as systemd does, free ones, and whether anything listens. */
 import { once } from "node:events";
-import { type AddressInfo, BoundSocket, connect, createServer, type Socket } from "node:net";
+import { Server as HttpServer } from "node:http";
+import {
+  type AddressInfo,
+  BoundSocket,
+  connect,
+  createServer,
+  type Server,
+  type Socket,
+} from "node:net";
 import type { TestContext } from "node:test";
 
 export type HeldSocket = ReturnType<typeof holdSocket>;
@@ -51,6 +59,16 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, "close");
   return port;
+}
+
+/** Has a server listen on 127.0.0.1 until the test ends. @returns its port. */
+export async function listenFor(t: TestContext, server: Server): Promise<number> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => {
+    if (server instanceof HttpServer) server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 /** Within a second. */

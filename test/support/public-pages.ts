@@ -1,6 +1,5 @@
 /** The public pages as a service would make them, and a server of them for browsers. */
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { readAssets } from "#pages/assets.ts";
 import { formats } from "#operations/formats.ts";
@@ -13,6 +12,7 @@ import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
 import { Problem, problemCodes } from "#problems.ts";
+import { listenFor } from "./ports.ts";
 
 export const serviceFacts: ServiceFacts = {
   counts: { gp: 12_873, principal: 48_211, signal: 166_004, project: 9312 },
@@ -77,10 +77,5 @@ export async function servePages(t: TestContext, fetchGp: RequestListener): Prom
     response.statusCode = asset === undefined && !pages.has(path) ? 404 : 200;
     response.end(asset?.bytes ?? pages.get(path));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listenFor(t, server)}`;
 }
