@@ -29,7 +29,7 @@ import { gatherSteps, publicationsPath } from "./steps.ts";
 import { requestTables } from "./stored-tables.ts";
 import { type Content, type Sink, type Written, writeTar } from "./tar.ts";
 
-export interface BackupOrder extends Installation {
+interface BackupOrder extends Installation {
   /** Version of this program. */
   program: string;
   /** Milliseconds since 1970. */

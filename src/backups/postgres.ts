@@ -11,7 +11,6 @@ import type { StoreName } from "#store/schema-steps.ts";
 import { controlFile, controlShape, usageShape, openFile } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { type ControlFacts, queryControlFacts, readControlFacts } from "./control-facts.ts";
-import type { BackupOrder } from "./make-backup.ts";
 import type { Manifest } from "./manifest.ts";
 import { withTemporaryFolder } from "./restore-folders.ts";
 import { prepare, reportOf, type Restored, type RestoreOrder } from "./restore.ts";
@@ -40,7 +39,7 @@ async function withSession<R>(
 export const writeDataFolder = (
   url: string,
   folder: string,
-  { isControlOnly, hasRequests }: Pick<BackupOrder, "isControlOnly" | "hasRequests">,
+  { isControlOnly, hasRequests }: { isControlOnly: boolean; hasRequests: boolean },
 ): Promise<void> =>
   withSession(url, async (session) => {
     await refuseUnready(session, placeName(url));

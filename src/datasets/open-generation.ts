@@ -52,13 +52,6 @@ function openAnyFormat(path: string): OpenGeneration {
   }
 }
 
-/** Returns format and fold of a file, like `ownFormat`. This program need not be able to read the file. */
-export function formatOf(path: string): string {
-  const { db, meta } = openAnyFormat(path);
-  db.close();
-  return `${meta.format_version}.${meta.fold_version}`;
-}
-
 /** Reports whether a file has the format and the fold of this program. Returns false if it cannot be read. */
 export function isOwnFormat(path: string): boolean {
   try {

@@ -10,7 +10,7 @@ import { assertRequests, defaultQuotas, type Quotas, dayMicroseconds } from "./p
 /** During an outage: every instance counts by itself, or requests are refused. */
 type OutageMode = "local" | "deny";
 
-export interface SharedCounters extends Counters {
+interface SharedCounters extends Counters {
   /** Returns `shared` while the engine counts, otherwise the outage mode. */
   mode(): "shared" | OutageMode;
   close(): void;

@@ -43,7 +43,7 @@ function lockFault(error: unknown, path: string, busyMessage: string): unknown {
   );
 }
 
-export function isRunning(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

@@ -131,7 +131,7 @@ test("while an import runs no dataset is chosen, but all can be looked at", asyn
   for (const args of [["rollback"], ["publish", newer], ["pin", newer], ["prune"]])
     assert.match(
       await refusal(exitCodes.busy, "datasets", ...args),
-      /^error: Another import is running on .*: process \d+, since .*\n$/,
+      /^error: Another import is running on .*\. Try again when it has ended\.\n$/,
     );
   assert.equal(await current(), newer);
 });

@@ -184,7 +184,7 @@ test("a former id of another source is refused while that source has it, and lea
   const claims = [gp("a", { former_ids: [x] })];
   await assert.rejects(
     importRecords(catalogue, claims, { nowMilliseconds: day(3) }),
-    /'x' of source 'other' and 'a' of source 'own'/,
+    /'a' of source 'own' and 'x' of source 'other'/,
   );
   await other([gp("y")], 4);
   await importRecords(catalogue, claims, { nowMilliseconds: day(5) });
@@ -193,7 +193,7 @@ test("a former id of another source is refused while that source has it, and lea
   assert.deepEqual(found(catalogue, x), [a]);
   await assert.rejects(
     other([gp("x"), gp("y")], 7),
-    /'x' of source 'other' and 'a' of source 'own'/,
+    /'a' of source 'own' and 'x' of source 'other'/,
   );
 });
 
