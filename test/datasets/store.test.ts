@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { rollBack } from "#datasets/choose.ts";
 import { openPublications } from "#datasets/publications.ts";
@@ -116,14 +116,14 @@ test("the current dataset is never removed", async (world) => {
   assert.deepEqual(await versionsOf(world), [current]);
 });
 
-test("one import at a time: a second one is told who holds the lock and since when", async (world) => {
+test("one import at a time: a second one is told that there is another, and on PostgreSQL which one and since when", async (world) => {
   await world.setTime(day(1));
   const other = await world.another();
   const release = await world.store.take();
   await assert.rejects(other.take(), {
     kind: "busy",
     message: new RegExp(
-      `^Another import is running on .*: process ${process.pid}( on .+)?, since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ\\. Try again when it has ended\\.$`,
+      `^Another import is running on (${dirname(world.catalogue.folder)}|.*: process ${process.pid} on .+, since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\. Try again when it has ended\\.$`,
     ),
   });
   await release();
