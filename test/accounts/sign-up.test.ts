@@ -123,7 +123,7 @@ test("an operator's link makes an account too, and none for an address that has 
   const [owner] = await listMembers(control.database, 1);
   assert.equal(owner?.person, person.id);
   assert.match(accountId, /^ac_/);
-  for (const again of [follow(second.token), make()])
+  for (const again of [() => follow(second.token), make])
     await assert.rejects(again, faultOf("conflict", /signed up with this address already/));
 });
 
