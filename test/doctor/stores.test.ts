@@ -118,6 +118,19 @@ test("only what SQLite calls damaged, or no database, is to be replaced", () => 
   }
 });
 
+test("a page that the disk does not give is told from one that is wrong", async (t) => {
+  const { dataDir } = await folderWithStores(t);
+  let said = "Tree 3 page 4: unable to get the page. error code=266";
+  const prepare = () => ({ get: () => ({ quick_check: said }) });
+  t.mock.method(DatabaseSync.prototype, "prepare", prepare as never);
+  for (const store of [controlStore, usageStore])
+    assertHarmless(await finding("fail", store, dataDir));
+  said = "Tree 3 page 4: btreeInitPage() returns error code 11";
+  const { found, mend } = await finding("fail", controlStore, dataDir);
+  assert.match(found, / is damaged: SQLite says Tree 3 page 4/);
+  assert.match(mend, /gp-records restore FILE/);
+});
+
 test("what is lost with usage.sqlite is all told", async (t) => {
   const { dataDir, usage } = await folderWithStores(t);
   writeFileSync(usage, "not a database\n".repeat(500));
