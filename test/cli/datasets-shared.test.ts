@@ -20,7 +20,7 @@ import { allCommands } from "../support/all-commands.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { changeFacts } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
-import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
 import { machine } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -258,6 +258,31 @@ test("a folder with datasets of its own is refused as a cache and left as it is"
   const { refusal } = allCommands(dataDir, { DATABASE_URL: database });
   assert.match(await refusal(exitCodes.conflict, "datasets list"), /has datasets of its own/);
   assert.deepEqual(readdirSync(join(dataDir, "datasets")), before);
+});
+
+test("with PostgreSQL away every command ends with one line that names it, and nothing is left behind", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { one } = machines;
+  const { version } = await one.importOf(["alpha"]);
+  const before = readdirSync(join(one.dataDir, "datasets"));
+  const postgres = await postgresOfFile();
+  await postgres.stop();
+  try {
+    for (const args of [
+      ["import ndjson --source own", one.records("beta")],
+      ["datasets list"],
+      ["datasets publish", version],
+      ["instances"],
+    ]) {
+      const err = await one.refusal(exitCodes.busy, ...args);
+      assert.match(err, /^error: PostgreSQL at .* cannot be reached .*Is it running\?\n$/);
+    }
+  } finally {
+    await postgres.start();
+  }
+  assert.deepEqual(readdirSync(join(one.dataDir, "datasets")), before);
+  assert.equal((await one.importOf(["beta"])).outcome, "published");
 });
 
 test("verify tells of every dataset, and ends with 6 naming the file that is damaged and the mend", async (t) => {
