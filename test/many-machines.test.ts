@@ -6,10 +6,12 @@ import { join, resolve } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { type PostgresStep, postgresSteps } from "#store/postgres-steps.ts";
+import { startProgram } from "../bench/program.ts";
 import { cast } from "./support/cast.ts";
 import { commandInOwnProcess, mainPath, outcomeOf } from "./support/command-line.ts";
 import { importRecords } from "./support/dataset.ts";
 import { eventually } from "./support/eventually.ts";
+import { assertSixtyEachTime, publishShared, startInstance } from "./support/instances.ts";
 import { hasTool } from "./support/machine.ts";
 import { newKey } from "./support/own-process.ts";
 import { freePort } from "./support/ports.ts";
@@ -313,6 +315,39 @@ test("docs/running.md leads from one machine to many as it is written: backup an
   // What was published before is published from then on, too: the roles have what they need.
   await type(fill.split("\n")[0]!.replace("mine", "another"));
   await type("stop one; stop two");
+});
+
+test("servers of two versions admit exactly the quota, and accept and refuse the same keys", async (t) => {
+  if (!hasPostgres(t)) return;
+  const databaseUrl = await freshDatabase(t);
+  const shared = { databaseUrl };
+  await publishShared(t, shared, cast);
+  const sql = "alter table account add column colour text";
+  const root = programWithStep(t, { name: "9001-colour", isAdditive: true, sql });
+  const dataDir = temporaryFolder(t);
+  const run = async (command: string) => {
+    const order = { root, dataDir, settings: { DATABASE_URL: databaseUrl } };
+    const { exitCode, out, err } = await startProgram(command.split(" "), order).ended;
+    assert.equal(exitCode, 0, `${command}: ${err}`);
+    return out;
+  };
+  const earlier = await startInstance(t, shared);
+  await run("migrate");
+  // The earlier version can still be started.
+  const both = [earlier, await startInstance(t, shared, { root }), await startInstance(t, shared)];
+  await run("accounts create --name Analysts");
+  const made = await run("keys create --account Analysts --name first --json");
+  const { id, key } = JSON.parse(made) as { id: string; key: string };
+  const assertAll = async (expected: number) => {
+    for (const { get } of both) {
+      const { status } = await get("/fetch-gp?gp_name=northwind", { "x-api-key": key });
+      assert.equal(status, expected);
+    }
+  };
+  await assertAll(200);
+  await assertSixtyEachTime(t, shared, both, 2);
+  await run(`keys revoke ${id}`);
+  await eventually(() => assertAll(401));
 });
 
 test("a dump restored into another database serves the same to the same keys, and their quotas go on where they were", async (t) => {

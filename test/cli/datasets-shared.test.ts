@@ -20,7 +20,7 @@ import { allCommands } from "../support/all-commands.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { flipByte } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
-import { freshDatabase, hasPostgres, runSql } from "../support/postgres.ts";
+import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
 import { machine } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -210,6 +210,31 @@ test("instances lists the servers of a database, and publishing what one of them
   await runSql(database, "update instance set seen_at = seen_at - interval '1 minute'");
   assert.equal((await other.json("instances"))[0].live, false);
   assert.equal((await other.json("datasets rollback")).version, first.version);
+});
+
+test("with PostgreSQL away every command ends with one line that names it, and nothing is left behind", async (t) => {
+  const machines = await twoMachines(t);
+  if (machines === null) return;
+  const { one } = machines;
+  const { version } = await one.importOf(["alpha"]);
+  const before = readdirSync(join(one.dataDir, "datasets"));
+  const postgres = await postgresOfFile();
+  await postgres.stop();
+  try {
+    for (const args of [
+      ["import ndjson --source own", one.records("beta")],
+      ["datasets list"],
+      ["datasets publish", version],
+      ["instances"],
+    ]) {
+      const err = await one.refusal(exitCodes.busy, ...args);
+      assert.match(err, /^error: PostgreSQL at .* cannot be reached .*Is it running\?\n$/);
+    }
+  } finally {
+    await postgres.start();
+  }
+  assert.deepEqual(readdirSync(join(one.dataDir, "datasets")), before);
+  assert.equal((await one.importOf(["beta"])).outcome, "published");
 });
 
 /** A folder of two datasets, and commands as an operator runs them: whoever opens what is no file would never end. */

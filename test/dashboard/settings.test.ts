@@ -132,8 +132,13 @@ test("closing and deleting", async (t) => {
       const eve = await signedIn(service, { email: "eve@example.org", accountName: "Eve" });
       const path = "/account/settings/delete";
       assert.match((await eve.get(path)).text, /Eve<\/strong> has nobody else, so it is closed/);
+      const other = openUser(service);
+      await other.post("/account/sign-in", { email: "eve@example.org", password });
+      assert.equal((await eve.submit(path, path, { password: "wrong" })).status, 403);
+      assert.equal((await other.get("/account/settings")).status, 200);
       const { location } = await eve.submit(path, path, { password });
       assert.equal(location, "/account/sign-in?done=deleted");
+      assert.equal((await other.get("/account/settings")).status, 401);
       const again = await signedIn(service, { email: "eve@example.org", accountName: "Eve" });
       assert.match((await again.get("/account/settings")).text, /The account Eve/);
     },

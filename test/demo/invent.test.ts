@@ -111,6 +111,9 @@ test("how often something is so is as in real records, skewed where those are", 
   const namesakes = [...tally(gps.map(({ name }) => name)).values()].filter((count) => count > 1);
   const gpsOf = (list: readonly { gps?: readonly string[] }[], count: number) =>
     share(list, (one) => (one.gps?.length ?? 0) === count);
+  const { title, cities } = metros[0]!;
+  const inFirstArea = projects.filter(({ market }) => market === title);
+  const inFirstCity = share(inFirstArea, ({ city }) => city === cities[0]!.name);
   for (const [what, value, low, high] of [
     [
       "GPs answer to `capital`",
@@ -140,6 +143,7 @@ test("how often something is so is as in real records, skewed where those are", 
     ["signals of the last year", share(signals, ({ date }) => date >= "2025-11-20"), 0.4, 0.7],
     ["projects of two GPs", gpsOf(projects, 2), 0.08, 0.15],
     ["projects of no GP", gpsOf(projects, 0), 0.001, 0.02],
+    ["projects in the first city of the first area", inFirstCity, 0.3, 0.6],
   ] as const)
     assert.ok(value >= low && value <= high, `${what}: ${value} is not between ${low} and ${high}`);
   const types = tally(signals.map(({ type }) => type));
@@ -292,6 +296,27 @@ test("a signal about a project has a GP of that project, and no event of one is 
     .filter(({ project_ids, type }) => project_ids?.length === 1 && type !== "financing")
     .map(({ project_ids, type }) => `${project_ids?.[0]} ${type}`);
   assert.equal(new Set(told).size, told.length);
+});
+
+test("a finished building was announced, permitted, begun, financed and completed", () => {
+  const finished = new Set(
+    projects.filter(({ status }) => status === "completed").map(({ id }) => id),
+  );
+  const told = Map.groupBy(signals, ({ project_ids: [id = ""] = [] }) => id);
+  const courses = [...told]
+    .filter(([id]) => finished.has(id))
+    .map(([, all]) => new Set(all.map(({ type }) => type)))
+    // Signals begin with the latest event, so nothing of these is left to tell.
+    .filter((types) => types.has("project_announced"));
+  assert.ok(courses.length > 0);
+  const whole = new Set([
+    "project_announced",
+    "permit_issued",
+    "construction_started",
+    "financing",
+    "project_completed",
+  ]);
+  for (const types of courses) assert.deepEqual(types, whole);
 });
 
 test("what is told of a project comes in its course, and a building is begun that is told to be", () => {

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { type AddressInfo, createServer, Server } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -121,6 +121,18 @@ test("an ADMIN_ADDRESS that is free, held by another program, or no address of t
   const nowhere = await lookAt("fail", "192.0.2.1:9464");
   assert.equal(nowhere.found, "nobody can listen on 192.0.2.1:9464 (EADDRNOTAVAIL)");
   assert.equal(nowhere.mend, "Set ADMIN_ADDRESS to an address of this machine.");
+});
+
+test("a port that only root may listen on is named", async (t) => {
+  // Root may, and tests may run as root.
+  t.mock.method(Server.prototype, "listen", function (this: Server) {
+    setImmediate(() => this.emit("error", Object.assign(new Error(), { code: "EACCES" })));
+  });
+  const { found, mend } = await finding("fail", port, temporaryFolder(t), {
+    settings: { PORT: "80" },
+  });
+  assert.equal(found, "this user may not listen on 127.0.0.1:80 (EACCES)");
+  assert.equal(mend, "Set PORT to a port above 1023.");
 });
 
 test("ports that a running gp-records holds are no fault", async (t) => {

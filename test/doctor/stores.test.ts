@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import type { Finding } from "#doctor/check.ts";
 import { controlStore, judgeStore, usageStore } from "#doctor/stores.ts";
@@ -121,6 +122,19 @@ test("only what SQLite calls damaged, or no database, is to be replaced", () => 
     const { found, mend } = judgeStore("/data/a", code, "words", "restore or rm");
     assertHarmless({ found, mend: mend! });
   }
+});
+
+test("a page that the disk does not give is told from one that is wrong", async (t) => {
+  const { dataDir } = await folderWithStores(t);
+  let said = "Tree 3 page 4: unable to get the page. error code=266";
+  const prepare = () => ({ get: () => ({ quick_check: said }) });
+  t.mock.method(DatabaseSync.prototype, "prepare", prepare as never);
+  for (const store of [controlStore, usageStore])
+    assertHarmless(await finding("fail", store, dataDir));
+  said = "Tree 3 page 4: btreeInitPage() returns error code 11";
+  const { found, mend } = await finding("fail", controlStore, dataDir);
+  assert.match(found, / is damaged: SQLite says Tree 3 page 4/);
+  assert.match(mend, /gp-records restore FILE/);
 });
 
 test("a folder in place of a database is to be moved, not removed", async (t) => {

@@ -16,27 +16,6 @@ function links({ headers }: Answer): Record<string, string> {
   );
 }
 
-test("RateLimit and RateLimit-Policy stand on every answer to a valid key, with the account's own numbers", async (t) => {
-  const service = await startService(t);
-  const { key } = await service.newKey({ quotas: { minute: 5, hour: 50 } });
-  for (const [path, remaining] of [
-    ["/fetch-gp?gp_name=kkr", 4],
-    ["/fetch-gp", 3],
-  ] as const) {
-    const { headers } = await service.get(path, { "x-api-key": key });
-    assert.equal(
-      headers.get("ratelimit-policy"),
-      '"minute";q=5;w=60, "hour";q=50;w=3600, "day";q=10000;w=86400',
-    );
-    assert.equal(
-      headers.get("ratelimit"),
-      `"minute";r=${remaining};t=60, "hour";r=${45 + remaining};t=3600, "day";r=${9995 + remaining};t=86400`,
-    );
-  }
-  for (const headers of [{ "x-api-key": "" }, { "x-api-key": "gpr_no" }])
-    assert.equal((await service.get("/fetch-gp", headers)).headers.get("ratelimit"), null);
-});
-
 test("If-None-Match is compared weakly, among several and with a star", async (t) => {
   const service = await startService(t);
   const path = "/fetch-gp?gp_name=northwind";

@@ -29,13 +29,15 @@ interface Place {
   aheadMilliseconds?: number;
   /** What its process is started under. */
   under?: readonly string[];
+  /** The checkout whose program it is, this one if not given. */
+  root?: string;
 }
 
 /** An instance with a data folder of its own, once it serves what is published. */
 export async function startInstance(
   t: TestContext,
   { databaseUrl, countersUrl }: Shared,
-  { aheadMilliseconds = 0, under = [] }: Place = {},
+  { aheadMilliseconds = 0, under = [], root }: Place = {},
 ) {
   const admin = holdSocket();
   const own = holdSocket();
@@ -43,6 +45,7 @@ export async function startInstance(
   const server = await startServer(t, {
     dataDir: temporaryFolder(t),
     under,
+    ...(root !== undefined && { root }),
     // Held here, so that they are reached from here wherever the process of the server is.
     sockets: [
       { fd: own.fd, name: "own" },

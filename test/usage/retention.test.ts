@@ -3,10 +3,12 @@ import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { type TestContext, test as onFile } from "node:test";
 import { sql } from "kysely";
+import { connectPostgres } from "#store/postgres.ts";
 import { openFile as openStoreFile, usageFile, usageShape } from "#store/sqlite-file.ts";
+import { openPostgresRetention } from "#usage/postgres.ts";
 import { openRetention, type Retention } from "#usage/retention.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
-import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
+import { forEachStore as test, storePlace, type StorePlace } from "../support/for-each-store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import {
   countIn,
@@ -104,26 +106,34 @@ test("totals are kept for 400 days", async (t) => {
   );
 });
 
-onFile(
-  "a request is hidden from the minute on in which it is too old, and removed within an hour",
-  async (t) => {
-    const { dataDir, connection } = await openFile(t);
-    await putRequests(
-      dataDir,
-      numbered(2, (i) => noon - 14 * day + i * minute),
-    );
-    const step = openRetention(connection, { logDays: 14, logRowsMax: 1_000_000 });
-    const stored = () =>
-      connection.prepare("select count(*) as count from request").get()!["count"];
-    assert.equal(step(noon), false);
-    assert.deepEqual(await idsIn(dataDir), ["0", "1"]);
-    assert.equal(step(noon + minute), false);
-    assert.deepEqual(await idsIn(dataDir), ["1"]);
-    assert.equal(stored(), 2);
-    assert.equal(step(noon + hour), true);
-    assert.equal(stored(), 0);
-  },
-);
+/** The steps of one server, which remembers when it looked for old requests. */
+async function openSteps(t: TestContext, { dataDir, databaseUrl }: StorePlace) {
+  const retention = { logDays: 14, logRowsMax: 1_000_000 };
+  if (databaseUrl === null) {
+    const connection = openStoreFile(usageShape(dataDir));
+    t.after(() => connection.close());
+    return openRetention(connection, retention);
+  }
+  const session = await connectPostgres({ url: databaseUrl });
+  t.after(() => session.close());
+  const step = openPostgresRetention(retention);
+  return (now: number) => step(session, now);
+}
+
+test("a request is hidden from the minute on in which it is too old, and removed within an hour", async (t) => {
+  const { place, ids, stored } = await storeWith(
+    t,
+    numbered(2, (i) => noon - 14 * day + i * minute),
+  );
+  const step = await openSteps(t, place);
+  assert.equal(await step(noon), false);
+  assert.deepEqual(await ids(), ["0", "1"]);
+  assert.equal(await step(noon + minute), false);
+  assert.deepEqual(await ids(), ["1"]);
+  assert.equal(await stored(), 2);
+  assert.equal(await step(noon + hour), true);
+  assert.equal(await stored(), 0);
+});
 
 const mebibyte = 1024 ** 2;
 
