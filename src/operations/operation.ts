@@ -80,7 +80,7 @@ export interface Operation {
   example: Readonly<Partial<Record<ParameterName, string>>>;
 }
 
-export const optional: FilterRule = { isRequired: false, lengthMin: 1 };
+export const optional = { isRequired: false, lengthMin: 1 } satisfies FilterRule;
 
 /** Filters on a GP, none of them required. */
 export const gpFilters = { gp_name: optional, tag: optional, theme: optional, market: optional };
