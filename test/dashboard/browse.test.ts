@@ -158,6 +158,26 @@ test("over the cast", async (t) => {
     },
   );
 
+  await t.test("the link of a chosen value takes it away and leaves all others", async () => {
+    const chosen = [...choices(await user.get("/account/browse")).keys()]
+      .flatMap((href) => [...queryOf(href)])
+      .filter(([name]) => name === "tag" || name === "market")
+      .slice(0, 4);
+    const page = await user.get(`/account/browse?${new URLSearchParams(chosen).toString()}`);
+    const facets = /<nav class="facets".*?<\/nav>/s.exec(page.text)![0];
+    const left = [...facets.matchAll(/<a\s+href="([^"]*)"\s+aria-current="true"/g)].map(
+      ([, href]) => [...queryOf(textOf(href!))].map(String).toSorted(),
+    );
+    const expected = chosen.map((gone) =>
+      chosen
+        .filter((one) => one !== gone)
+        .map(String)
+        .toSorted(),
+    );
+    assert.equal(chosen.length, 4);
+    assert.deepEqual(left.toSorted(), expected.toSorted());
+  });
+
   await t.test(
     "what nothing carries is named with what is near it, and a misspelt name is a fault as for the operations",
     async () => {
