@@ -124,7 +124,7 @@ async function runImport(
   mapping: readonly string[],
   open: (reading: ReadOptions) => Promise<ImportRequest["entries"]>,
 ): Promise<Imported> {
-  const { refuseUnreadable } = await import("#importers/source-file.ts");
+  const { knownBytes, refuseUnreadable } = await import("#importers/source-file.ts");
   const { files, source, encoding, ...order } = given;
   await refuseSource(source);
   refuseTwice(files);
@@ -138,6 +138,7 @@ async function runImport(
         ...order,
         source,
         entries: await open({ encoding, allowsEmpty }),
+        knownBytes: mapping.length === 0 ? knownBytes(files) : 0,
         nowMilliseconds: context.now(),
         onRead: (lines) => progress.show(lines, "lines read"),
         onWritten: (records) => progress.show(records, "records written"),

@@ -1,10 +1,27 @@
-/** Words the fault of a disk that is too full for a new dataset. */
+/** Estimates the disk space of a new dataset, and refuses an import if there is too little. */
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { DatasetFault } from "./dataset-fault.ts";
+
+/** Share of the carried bytes that is certainly needed. Records of sources differ in size, so this is an estimate. */
+const carriedShare = 0.5;
+
+/**
+ * Returns the least that an import needs. It usually takes about three times what it reads, but may try if it might fit.
+ * @param carried bytes carried over from the previous dataset.
+ * @param read bytes of the files.
+ */
+export const neededBytes = (carried: number, read: number) =>
+  Math.ceil(carried * carriedShare + read);
 
 function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
+}
+
+/** @throws DatasetFault `full` if the disk is certainly too small, before anything is read or written. */
+export function refuseTooLittleSpace(folder: string, needed: number): void {
+  const free = freeBytes(folder);
+  if (free < needed) throw new DatasetFault(fullWords(folder, needed, free), "full");
 }
 
 /** Codes of SQLITE_FULL, and of I/O errors of a write, a sync and a growing `-shm`, as at a quota or `ulimit -f`. */
@@ -19,17 +36,18 @@ export function isNoRoom(error: unknown): boolean {
 
 /**
  * Removes a draft that an error interrupted.
- * @param builtBytes size of a complete draft; 0 if it was not complete.
+ * @param needed bytes known to be needed.
  * @returns the error to throw: `full` if the disk was, else the same error.
  */
 export function abandonDraft(
   error: unknown,
-  { path, folder, builtBytes }: { path: string; folder: string; builtBytes: number },
+  { path, folder, needed }: { path: string; folder: string; needed: number },
 ): unknown {
-  const needed = Math.max(builtBytes, sizeOf(path));
+  const written = sizeOf(path);
   rmSync(path, { force: true });
   if (!isNoRoom(error)) return error;
-  return new DatasetFault(fullWords(folder, needed, freeBytes(folder)), "full", { cause: error });
+  const least = Math.max(needed, written);
+  return new DatasetFault(fullWords(folder, least, freeBytes(folder)), "full", { cause: error });
 }
 
 export const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

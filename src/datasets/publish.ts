@@ -6,7 +6,7 @@
  * machine is then a cache. Commands use either through a `DatasetStore` (`store.ts`).
  *
  * An import takes these steps:
- * 1. Its caller takes the lock, which clears what a killed command left.
+ * 1. Its caller takes the lock, which clears what a killed command left. A disk that is certainly too small is refused.
  * 2. `collect.ts` checks the records, takes each id once, and resolves every link.
  * 3. Too many rejected lines, an empty source, or one that shrank too much are refused.
  * 4. The other sources of the current generation are added. `write-draft.ts` writes documents in display order, and the
@@ -34,7 +34,7 @@ import { type DatasetList, draftName, draftTextsName } from "./catalogue.ts";
 import { publishNext, refuseUnreadable } from "./choose.ts";
 import { type Collected, collectSource } from "./collect.ts";
 import { hashFile } from "./dataset-hash.ts";
-import { abandonDraft, sizeOf } from "./disk-space.ts";
+import { abandonDraft, neededBytes, refuseTooLittleSpace, sizeOf } from "./disk-space.ts";
 import type { Changes } from "./document-writer.ts";
 import { type DraftedBlock, draftEntries, takeBlocks } from "./draft-entry.ts";
 import { countsOf, type DraftRecords, noRecords, readLinks } from "./draft-record.ts";
@@ -67,6 +67,8 @@ export interface ImportRequest extends Guards {
   isDryRun: boolean;
   /** Stage the dataset, to be published later? */
   isStaged?: boolean;
+  /** Size of the files. It tells before anything is read that a disk is certainly too small. */
+  knownBytes?: number;
   nowMilliseconds: number;
   /** Called with progress: lines read, then records written, then records read back. */
   onRead?: (lines: number) => void;
@@ -109,31 +111,33 @@ export async function importSource(
     );
   const list = await store.read();
   const dropped = request.source === demoSource ? [] : [demoSource];
-  const base = list.current();
-  const previousPath = base === null ? null : await openBase(store, base);
+  const isMerge = request.isMerge === true;
+  const base = await measureBase(store, list, isMerge ? dropped : [...dropped, request.source]);
+  const needed = neededBytes(base.carriedBytes, request.knownBytes ?? 0);
+  refuseTooLittleSpace(folder, needed);
   const built = await buildGeneration({
     request,
     folder,
-    previousPath,
+    previousPath: base.path,
     dropped,
+    neededBytes: needed,
     builtAt: buildTime(list, request.nowMilliseconds),
   });
-  const unchanged = base?.records ?? countsOf(noRecords());
-  const records = built.outcome === "unchanged" ? unchanged : (built.draft?.counts ?? null);
+  const records = built.outcome === "unchanged" ? base.records : (built.draft?.counts ?? null);
   const result = { ...built, records, published: null, staged: null };
   if (built.draft === null) return result;
   const { path } = built.draft;
-  const builtBytes = sizeOf(path);
+  const draftBytes = sizeOf(path);
   try {
     if (request.isDryRun) return result;
     verifyGeneration(path, request.onChecked);
-    const generation = generationOf(built.draft, base?.version ?? null);
+    const generation = generationOf(built.draft, base.version);
     const draft = { path, generation, isStaged };
     if (!isStaged) return { ...result, published: await addAndPublish(store, draft) };
     await store.add(draft);
     return { ...result, staged: generation };
   } catch (error) {
-    throw abandonDraft(error, { path, folder, builtBytes });
+    throw abandonDraft(error, { path, folder, needed: Math.max(needed, draftBytes) });
   } finally {
     rmSync(path, { force: true });
   }
@@ -177,16 +181,44 @@ function buildTime(list: DatasetList, nowMilliseconds: number): string {
   return timeOf(Math.max(nowMilliseconds, earliest));
 }
 
-/**
- * Opens the generation that an import builds on: the current one, whose other sources are carried over.
- * @returns the path of its file.
- * @throws DatasetFault if it is damaged: the damage would be carried over.
- */
-async function openBase(store: DatasetStore, current: Generation): Promise<string> {
-  const path = await store.open(current.version);
-  openPublished(path, current).db.close();
-  return path;
+/** The generation that an import builds on: the current one, whose other sources are carried over. */
+interface Base {
+  version: string | null;
+  path: string | null;
+  records: Generation["records"];
+  /** About the bytes of its file that are carried over. */
+  carriedBytes: number;
 }
+
+/**
+ * Measures the base of an import.
+ * @param notCarried sources of which nothing is carried over.
+ * @throws DatasetFault if the current generation is damaged: the damage would be carried over.
+ */
+async function measureBase(
+  store: DatasetStore,
+  list: DatasetList,
+  notCarried: readonly string[],
+): Promise<Base> {
+  const current = list.current();
+  if (current === null) return nothing;
+  const { version, records, bytes } = current;
+  const path = await store.open(version);
+  const { db } = openPublished(path, current);
+  const places = notCarried.map(() => "?").join(", ");
+  const { share } = db
+    .prepare(`select coalesce(avg(source not in (${places})), 0) as share from canonical`)
+    .get(...notCarried)!;
+  db.close();
+  return { version, path, records, carriedBytes: bytes * Number(share) };
+}
+
+const nothing: Base = {
+  version: null,
+  path: null,
+  records: { gp: 0, principal: 0, signal: 0, project: 0 },
+  carriedBytes: 0,
+};
 
 interface BuildOrder {
   request: ImportRequest;
@@ -196,6 +228,8 @@ interface BuildOrder {
   previousPath: string | null;
   /** Sources of the previous generation to drop. */
   dropped: readonly string[];
+  /** Minimum size of the draft. */
+  neededBytes: number;
   /** Time in RFC 3339, whole seconds, later than that of every earlier generation. */
   builtAt: string;
 }
@@ -218,7 +252,7 @@ interface BuildResult {
  * @throws DatasetFault if ids contradict each other; the draft is then removed.
  */
 async function buildGeneration(order: BuildOrder): Promise<BuildResult> {
-  const { folder, previousPath } = order;
+  const { folder, previousPath, neededBytes: needed } = order;
   // All drafts have one name, so that the next import overwrites what a killed one left behind.
   const path = join(folder, draftName);
   const texts = openTextStore(join(folder, draftTextsName));
@@ -230,7 +264,7 @@ async function buildGeneration(order: BuildOrder): Promise<BuildResult> {
     if (result.outcome !== "built") rmSync(path, { force: true });
     return result;
   } catch (error) {
-    throw abandonDraft(error, { path, folder, builtBytes: 0 });
+    throw abandonDraft(error, { path, folder, needed });
   } finally {
     texts.clear();
     previous.close();

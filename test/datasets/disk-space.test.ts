@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
-import { importRecords } from "../support/dataset.ts";
+import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { smallDisk } from "../support/machine.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { filesOf, gp } from "./published.ts";
@@ -37,6 +38,25 @@ function importAfter(t: TestContext, setting: string, folder: string, count: num
   );
 }
 
+test("an import for which the disk is certainly too small is refused before it begins, with both sizes", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const { bavail, bsize } = statfsSync(catalogue.folder);
+  let isRead = false;
+  const refused = importRecords(catalogue, [], {
+    entries: (function* () {
+      isRead = true;
+      yield* entriesOf([gp("a")]);
+    })(),
+    knownBytes: bavail * bsize * 2,
+  });
+  await assert.rejects(refused, (fault: DatasetFault) => {
+    assert.equal(fault.kind, "full");
+    assert.match(fault.message, /\/datasets needs more than [\d,]+ bytes .*; [\d,]+ are free on/);
+    return true;
+  });
+  assert.equal(isRead, false);
+});
+
 test("a disk that fills up ends an import with 8, both sizes and the old dataset in place", async (t) => {
   const disk = smallDisk(t, "2m");
   if (disk === null) return;
@@ -44,6 +64,7 @@ test("a disk that fills up ends an import with 8, both sizes and the old dataset
   const catalogue = openCatalogue(join(folder, "datasets"));
   await importRecords(catalogue, [gp("a")]);
   const files = filesOf(catalogue);
+  // Its records come out twice, so that it is found out only on the way.
   const { exitCode, err } = await importAfter(t, "", folder, 700);
   assert.equal(exitCode, exitCodes.diskFull, err);
   const words =
