@@ -54,7 +54,9 @@ export function changesRead(dependencies: ReadDependencies): Read {
     const publications = changes.list(datasetVersion);
     const { limit, offset } = query;
     // The list can change without a new dataset: when one is served again, and when old ones are removed.
-    const state = `${publications[0]?.published_at} ${publications.at(-1)?.published_at} ${publications.length}`;
+    // A publication that is only begun fills in the hash of the one before it.
+    const last = publications.at(-1);
+    const state = `${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length}`;
     const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
     const total = publications.length;
     const link = pageLinks({ path, filters: {}, query, total }, publicUrl);

@@ -187,10 +187,11 @@ async function encodedAnswer(
 ): Promise<HttpAnswer> {
   const encoding = preferredEncoding(acceptedEncodings(exchange));
   if (encoding === null || body.length <= encodedBytesMin) return { status: 200, headers, body };
-  const compressed = encoded.getOrInsertComputed(encoding, () =>
-    compress(body, encoding, brotliQualityMax),
-  );
-  compressed.catch(() => encoded.delete(encoding));
+  const compressed = encoded.getOrInsertComputed(encoding, () => {
+    const made = compress(body, encoding, brotliQualityMax);
+    made.catch(() => encoded.delete(encoding));
+    return made;
+  });
   return {
     status: 200,
     headers: headers + headerLines({ "content-encoding": encoding }),
