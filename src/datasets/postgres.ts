@@ -29,6 +29,7 @@ import {
   noteInstance,
   readShared,
   type SharedState,
+  generationOf,
 } from "./shared-rows.ts";
 import { noStep } from "./steps.ts";
 import {
@@ -188,7 +189,7 @@ export function openSharedStore(
     const noted = [name, step?.step ?? null, step?.hash ?? null];
     try {
       const [row] = await query<Generation>(publishSql, [version, expected, ...noted]);
-      return row ?? null;
+      return row === undefined ? null : generationOf(row);
     } catch (error) {
       if (postgresCodeOf(error) === foreignKeyViolation) throw noDataset(version);
       if (!(error instanceof StoreFault)) throw error;
@@ -234,7 +235,7 @@ export function openSharedStore(
     async pin(version, isPinned) {
       const [row] = await query<Generation>(pinSql, [version, isPinned]);
       if (row === undefined) throw noDataset(version);
-      return row;
+      return generationOf(row);
     },
     async remove(version) {
       try {

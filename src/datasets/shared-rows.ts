@@ -44,7 +44,7 @@ export const datasetColumns = columns
   .join(", ");
 
 /** Returns the dataset of a row that has other columns, too. */
-const generationOf = (row: Generation): Generation =>
+export const generationOf = (row: Generation): Generation =>
   withAllCounts(
     Object.fromEntries(columns.map((name) => [name, row[name]])) as unknown as Generation,
   );

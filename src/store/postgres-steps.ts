@@ -50,5 +50,5 @@ create trigger key_change after insert or update or delete on plan
 const tables = [control, postgresCountsSql, datasetTables, postgresUsageSchema].join("\n");
 
 export const postgresSteps: readonly PostgresStep[] = [
-  { name: "0001-tables", isAdditive: false, sql: tables },
+  { name: "0001-schema", isAdditive: false, sql: tables },
 ];
