@@ -32,7 +32,7 @@ const find = command({
   },
   example: "requests find req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
   run: async ({ id, account, since, until, limit = limitDefault, ...format }, context) => {
-    const owner = account === undefined ? undefined : await numberOf(context, account);
+    const owner = account === undefined ? null : await numberOf(context, account);
     const output = await outputOf(context);
     const [from, to] = [since, until].map((moment) => moment?.(context.now()));
     const filter = { requestId: id, since: from, until: to };

@@ -37,8 +37,8 @@ export interface RequestFilter {
 }
 
 interface PageOrder {
-  /** Number of the account; all accounts if left out, which reads the whole log. */
-  account?: number | undefined;
+  /** Number of the account; null for all accounts. */
+  account: number | null;
   filter?: RequestFilter;
   limit: number;
   /** `next` of the previous page; any other text means the first page. */
@@ -55,7 +55,7 @@ interface RequestPage {
 export async function readRequests(usage: UsageStore, order: PageOrder): Promise<RequestPage> {
   const { account, filter = {}, limit, after } = order;
   const wanted = conditionsOf(filter);
-  if (account !== undefined) wanted.push(sql`request.account = ${account}`);
+  if (account !== null) wanted.push(sql`request.account = ${account}`);
   const place = after === undefined ? undefined : readPlace(after);
   if (place !== undefined)
     wanted.push(sql`(request.at, request.number) < (${place.at}, ${place.number})`);

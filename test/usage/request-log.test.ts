@@ -16,13 +16,13 @@ import {
 } from "../support/usage.ts";
 
 /** What a plain list of all requests says, read from its beginning to its end. */
-function naive(all: readonly TimedRequest[], account: number | undefined, filter: RequestFilter) {
+function naive(all: readonly TimedRequest[], account: number | null, filter: RequestFilter) {
   const { key, operation, statusClass, requestId, since = 0, until = Infinity } = filter;
   return all
     .map((one, number) => ({ one, number }))
     .filter(
       ({ one }) =>
-        (account === undefined || one.account === account) &&
+        (account === null || one.account === account) &&
         (key === undefined || one.key === key) &&
         (operation === undefined || one.operation === operation) &&
         (statusClass === undefined || `${Math.floor(one.status / 100)}xx` === statusClass) &&
@@ -104,7 +104,7 @@ test("the log says what a plain list of the same requests says, whatever is aske
         const ids = [all[0]!, all.at(-1)!].map(({ requestId }) => requestId);
         for (const requestId of ["mine-1", "none", "req_00000000000000000000000000", ...ids])
           for (const filter of [{ requestId }, { ...names, requestId }])
-            for (const account of [undefined, 1])
+            for (const account of [null, 1])
               assert.deepEqual(
                 (await readRequests(usage, { account, filter, limit: 1000 })).requests,
                 shown(naive(all, account, filter)),

@@ -79,7 +79,7 @@ test("what two instances recorded in PostgreSQL is read as what one recorded in 
       const found = (place: string | StorePlace) =>
         readUsage(place, async (usage) => {
           const foundOf = (requestId: string) =>
-            readRequests(usage, { filter: { requestId }, limit: 1000 });
+            readRequests(usage, { account: null, filter: { requestId }, limit: 1000 });
           return Promise.all(ids.map(foundOf));
         });
       assert.deepEqual(await found(placeIn(url)), await found(file));
