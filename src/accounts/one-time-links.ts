@@ -88,7 +88,13 @@ export async function useLink(
 /** Ends the other links of the same kind to an address or for a person. */
 export async function useUpLinks(
   transaction: Transaction<ControlTables>,
-  { kind, folded, person, now }: { kind: LinkKind; folded?: string; person?: string; now: number },
+  {
+    kind,
+    folded,
+    person,
+    account,
+    now,
+  }: { kind: LinkKind; folded?: string; person?: string; account?: null; now: number },
 ): Promise<void> {
   let query = transaction
     .updateTable("link")
@@ -97,6 +103,7 @@ export async function useUpLinks(
     .where("used_at", "is", null);
   if (folded !== undefined) query = query.where("email_folded", "=", folded);
   if (person !== undefined) query = query.where("person", "=", person);
+  if (account === null) query = query.where("account", "is", null);
   await query.execute();
 }
 

@@ -85,7 +85,8 @@ export async function settle(
   const name = await freeName(transaction, accountName ?? nameFromAddress(email));
   const account = await insertAccount(transaction, { name, quotas: {}, actor, now });
   await insertMember(transaction, { account: account.number, person: actor, role: "owner", now });
-  await useUpLinks(transaction, { kind: "sign-up", folded, now });
+  for (const kind of ["sign-up", "invite"] as const)
+    await useUpLinks(transaction, { kind, folded, account: null, now });
   const action = "person.signed_up";
   await writeAudit(transaction, { actor, action, account: account.number, subject: actor, now });
   const signedIn = await openSession(transaction, { person, client, account: account.number, now });
