@@ -13,6 +13,8 @@ const words: readonly (readonly [
   ["axy", ["abc"], "abc"],
   ["xyz", ["abc"], undefined],
   ["li", ["limit"], undefined],
+  ["axbyc", ["abz"], undefined],
+  ["abz", ["axbyc"], undefined],
   ["tags", ["tax", "tag"], "tag"],
   ["bag", ["tag", "bad"], "tag"],
   ["", ["a"], "a"],
