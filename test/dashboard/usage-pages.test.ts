@@ -177,6 +177,11 @@ test("the usage of an account, on its pages", async (t) => {
         },
       ]);
       for (const { used, free } of gauges) assert.ok(text.includes(used) && text.includes(free));
+      // Whoever hears the page hears the numbers alone.
+      assert.equal(
+        text.match(/<svg class="gauge"[^>]* aria-hidden="true"/g)?.length,
+        gauges.length,
+      );
       assert.equal((await fetch(`${service.url}/account/usage/quota`)).status, 401);
     },
   );

@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openCatalogue, type Catalogue } from "#datasets/catalogue.ts";
@@ -39,6 +47,18 @@ test("the facts of a generation match its file", async (t) => {
     published_after: before!.version,
     pinned_at: null,
   });
+});
+
+test("a dataset goes with the files that were exported of it, and no other", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [first, second] = await threeGenerations(catalogue);
+  for (const version of [first, second]) {
+    mkdirSync(join(catalogue.exportsFolder, version), { recursive: true });
+    writeFileSync(join(catalogue.exportsFolder, version, "gp.csv"), "");
+  }
+  catalogue.remove(first);
+  assert.deepEqual(readdirSync(catalogue.exportsFolder), [second]);
+  assert.equal(versions(catalogue).includes(first), false);
 });
 
 test("publish moves the pointer, notes the time, and changes nothing else", async (t) => {
