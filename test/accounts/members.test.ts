@@ -134,7 +134,7 @@ test("only the operator invites to an account of one's own, and only people who 
   assert.equal(user?.account?.id, accountId);
   assert.equal(user?.account?.name, "bob");
   await signUp("eve@example.com");
-  await assert.rejects(accept(other.token), faultOf("conflict"));
+  await assert.rejects(accept(other.token), { reason: "used" });
 });
 
 test("the last owner can neither leave nor be demoted nor removed", async (t) => {
