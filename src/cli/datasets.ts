@@ -148,7 +148,7 @@ const verify = command({
   run: ({ versions }, context) =>
     lookAtDatasets(context, async (store) => {
       const kept = await store.read();
-      // What is known of one that is there may be what is wrong with it.
+      // The facts of a dataset that is there may be what is wrong with it.
       for (const version of versions) if (!kept.has(version)) kept.find(version);
       const progress = showProgress();
       const checks: GenerationCheck[] = [];

@@ -61,7 +61,7 @@ export function showProgress({
 }: Options = {}): Progress {
   if (!stream.isTTY && !isPipedToo) return { show() {}, clear() {} };
   const everyMilliseconds = stream.isTTY ? 100 : 1000;
-  // What is done at once shows no progress.
+  // Work that ends at once shows no progress.
   let shownAt = now();
   let isShown = false;
   return {

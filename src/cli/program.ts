@@ -60,7 +60,7 @@ function emptyProgram({ print, reportError }: CliContext): Command {
 function pointToHelp(command: Command, path: string): void {
   const where = `See \`${path} --help\`.`;
   command.configureOutput({
-    // What commander suggests stands on a line of its own; an error is one line.
+    // Commander puts a suggestion on a line of its own; an error is one line.
     outputError: (text, write) => {
       const line = text.trim().replaceAll("\n", " ");
       write(`${line}${/[.)]$/.test(line) ? "" : "."} ${where}`);

@@ -43,7 +43,7 @@ export const restoreCommand = command({
       const { restoreIntoDatabase } = await import("#backups/postgres.ts");
       return restoreIntoDatabase({ ...order, url });
     }
-    // What the settings name is left where another place is given, and replaced where none is.
+    // With `--to` the place in the settings is left alone; without it that is the one replaced.
     if (to === undefined && databaseUrl !== null)
       throw new CommandFault(
         exitCodes.usage,

@@ -1,5 +1,5 @@
 /**
- * What a mapping file says: how the columns of a CSV file become records, and what kind of text each member of a record takes.
+ * Declares a mapping file: how the columns of a CSV file become records, and what kind of text each member of a record takes.
  * The schema in examples/mappings is made from this.
  */
 import { canonicalSchemas } from "#records/canonical.ts";
@@ -18,7 +18,7 @@ const dates = Type.Array(oneOf("A way to write dates.", dateFormats), {
   description: "How dates are written, the first format that fits decides. Without it: ISO 8601.",
 });
 
-/** What may stand before the decimals of a number; the other one may then stand between thousands. */
+/** Marks before the decimals of a number. The other one may then stand between thousands. */
 const decimalMarks = [".", ","] as const;
 export type DecimalMark = (typeof decimalMarks)[number];
 const decimal = oneOf(

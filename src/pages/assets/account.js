@@ -1,4 +1,4 @@
-/** What account pages gain from script: gauges that keep up, and a key that is gone when its page is left. */
+/** Adds to account pages: gauges that keep up, and a key that is gone when its page is left. */
 {
   const everyMilliseconds = 5000;
   const place = document.querySelector("[data-gauges]");
@@ -10,7 +10,7 @@
     gauge.querySelector("[data-share]").setAttribute("width", share);
   };
 
-  // Whoever was signed out meanwhile gets a page in place of numbers, and then there is nothing more to ask.
+  // A person who was signed out meanwhile gets a page in place of numbers: there is nothing more to ask.
   const renew = async () => {
     const answer = await fetch(place.dataset.gauges, { cache: "no-store" }).catch(() => null);
     if (answer?.status === 401) clearInterval(timer);

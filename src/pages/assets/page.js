@@ -1,4 +1,4 @@
-/** What every page gains from script: copy buttons, relative times, the page's own origin in commands. */
+/** Adds to every page: copy buttons, relative times, the page's own origin in commands. */
 {
   for (const place of document.querySelectorAll("[data-origin]"))
     place.textContent = location.origin;
