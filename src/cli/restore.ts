@@ -43,7 +43,6 @@ export const restoreCommand = command({
       const { restoreIntoDatabase } = await import("#backups/postgres.ts");
       return restoreIntoDatabase({ ...order, url });
     }
-    // With `--to` the place in the settings is left alone; without it that is the one replaced.
     if (to === undefined && databaseUrl !== null)
       throw new CommandFault(
         exitCodes.usage,
