@@ -111,12 +111,6 @@ function refuseEnded(
     );
 }
 
-/** Digests of the keys accepted within the last second. Computing one costs more than all other checks of a key. */
-interface RecentDigests {
-  find(key: string): string | undefined;
-  add(key: string, digest: string): void;
-}
-
 /**
  * Time that a key stays in memory, in ms. The text of a request stays about as long until it is collected, so reading the
  * memory of the process reveals no more keys than without this.
@@ -124,11 +118,12 @@ interface RecentDigests {
 const keptMilliseconds = 1000;
 const keptMax = 1000;
 
-export function openRecentDigests(): RecentDigests {
+/** Keeps digests of the keys accepted within the last second. Computing one costs more than all other checks of a key. */
+export function openRecentDigests() {
   const digests = new Map<string, string>();
   return {
-    find: (key) => digests.get(key),
-    add(key, digest) {
+    find: (key: string) => digests.get(key),
+    add(key: string, digest: string) {
       if (digests.size === 0) setTimeout(() => digests.clear(), keptMilliseconds).unref();
       if (digests.size < keptMax) digests.set(key, digest);
     },
@@ -148,11 +143,6 @@ export interface KnownKeys {
   close(): void | Promise<void>;
 }
 
-/** Keys of an embedded store, which has every answer at once. */
-interface EmbeddedKeys extends KnownKeys {
-  find(digest: string): KnownKey | undefined;
-}
-
 interface EmbeddedKeysOptions {
   /** Rows of the store; closed with the keys. */
   source: KeySource;
@@ -167,7 +157,7 @@ const rowsInATurn = 250;
  * Opens the keys of an embedded store. After a change elsewhere each key is looked up by itself until all are read again.
  * @throws DomainError if the store cannot be read.
  */
-export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions): EmbeddedKeys {
+export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
   let versionSeen = source.version();
   let versionRead: unknown;
   let keys = new Map<string, KnownKey>();
@@ -220,7 +210,8 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions): Embedde
 
   readPart(new Map(), "", Number.MAX_SAFE_INTEGER);
   return {
-    find(digest) {
+    /** Finds a key, as `find` of `KnownKeys`, at once. */
+    find(digest: string): KnownKey | undefined {
       if (versionRead === versionSeen || isFaulty) return keys.get(digest);
       try {
         return keep(digest, source.find(digestBytes(digest)));

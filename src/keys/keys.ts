@@ -1,12 +1,16 @@
-/** Issues, lists, rotates and revokes keys in the control store. Takes times in ms since 1970, and returns them as ISO text. */
+/**
+ * Issues, lists, rotates and revokes keys in the control store: for commands, and within limits for members, who reach no
+ * keys of other accounts. Takes times in ms since 1970, and returns them as ISO text.
+ */
 import type { Transaction, Selectable } from "kysely";
 import { requireOpenNumber, cleanName } from "#accounts/accounts.ts";
+import { requireMember } from "#accounts/members.ts";
 import { echo } from "#problems.ts";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, ApiKeyTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
-import { makeId } from "#store/random-text.ts";
+import { makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { digestKey, hintOf, makeKey } from "./api-key.ts";
 
@@ -37,8 +41,7 @@ export function issueKey(control: ControlStore, order: KeyOrder): Promise<Issued
   return control.write((transaction) => issueIn(transaction, order));
 }
 
-/** Issues a key inside a transaction. @throws as `issueKey`. */
-export async function issueIn(
+async function issueIn(
   transaction: Transaction<ControlTables>,
   order: KeyOrder,
 ): Promise<IssuedKey> {
@@ -124,30 +127,31 @@ export function revokeKey(
   now: number,
   actor: Actor = operator,
 ): Promise<string> {
-  return control.write((transaction) => revokeIn(transaction, { id, actor, now }));
+  return control.write(async (transaction) =>
+    revokeIn(transaction, await requireKey(transaction, id), { actor, now }),
+  );
 }
 
-/** Revokes a key inside a transaction. @throws as `revokeKey`. */
-export async function revokeIn(
+async function revokeIn(
   transaction: Transaction<ControlTables>,
-  { id, actor = operator, now }: { id: string; actor?: Actor; now: number },
+  { id, account, revoked_at: before }: StoredKey,
+  { actor, now }: { actor: Actor; now: number },
 ): Promise<string> {
-  const row = await requireKey(transaction, id);
-  if (row.revoked_at !== null) return row.revoked_at;
+  if (before !== null) return before;
   const revoked_at = new Date(now).toISOString();
   await transaction.updateTable("api_key").set({ revoked_at }).where("id", "=", id).execute();
-  const entry = { actor, account: row.account, subject: id, now };
-  await writeAudit(transaction, { ...entry, action: "key.revoked" });
+  await writeAudit(transaction, { actor, account, subject: id, now, action: "key.revoked" });
   return revoked_at;
 }
 
+type StoredKey = Selectable<ApiKeyTable>;
+
+const findKey = (transaction: Transaction<ControlTables>, id: string) =>
+  transaction.selectFrom("api_key").selectAll().where("id", "=", id).executeTakeFirst();
+
 /** Returns the row of a key. @throws DomainError `not_found`. */
-async function requireKey(transaction: Transaction<ControlTables>, id: string) {
-  const row = await transaction
-    .selectFrom("api_key")
-    .selectAll()
-    .where("id", "=", id)
-    .executeTakeFirst();
+async function requireKey(transaction: Transaction<ControlTables>, id: string): Promise<StoredKey> {
+  const row = await findKey(transaction, id);
   if (row !== undefined) return row;
   throw new DomainError(
     "not_found",
@@ -202,7 +206,6 @@ export interface Rotation {
 }
 
 interface RotationOrder {
-  id: string;
   /** 0 ends the old key at once. */
   overlapMilliseconds: number;
   actor?: Actor;
@@ -216,16 +219,20 @@ interface RotationOrder {
  * ends after the overlap, or at its own end if that is sooner.
  * @throws DomainError `not_found`, or `conflict` if the key is revoked, expired or rotated already.
  */
-export function rotateKey(control: ControlStore, order: RotationOrder): Promise<Rotation> {
-  return control.write((transaction) => rotateIn(transaction, order));
+export function rotateKey(
+  control: ControlStore,
+  { id, ...order }: RotationOrder & { id: string },
+): Promise<Rotation> {
+  return control.write(async (transaction) =>
+    rotateIn(transaction, await requireKey(transaction, id), order),
+  );
 }
 
-/** Rotates a key inside a transaction. @throws as `rotateKey`. */
-export async function rotateIn(
+async function rotateIn(
   transaction: Transaction<ControlTables>,
-  { id, overlapMilliseconds, actor = operator, form = null, now }: RotationOrder,
+  old: StoredKey,
+  { overlapMilliseconds, actor = operator, form = null, now }: RotationOrder,
 ): Promise<Rotation> {
-  const old = await requireKey(transaction, id);
   refuseEnded(old, now);
   const issued = await insertKey(transaction, {
     account: await accountOf(transaction, old),
@@ -240,15 +247,15 @@ export async function rotateIn(
   await transaction
     .updateTable("api_key")
     .set({ expires_at: oldExpiresAt, replaced_by: issued.id })
-    .where("id", "=", id)
+    .where("id", "=", old.id)
     .execute();
   const detail = { replaced_by: issued.id, expires_at: oldExpiresAt };
-  const entry = { actor, account: old.account, subject: id, detail, now };
+  const entry = { actor, account: old.account, subject: old.id, detail, now };
   await writeAudit(transaction, { ...entry, action: "key.rotated" });
   return { issued, oldExpiresAt };
 }
 
-function refuseEnded(old: Selectable<ApiKeyTable>, now: number): void {
+function refuseEnded(old: StoredKey, now: number): void {
   const refuse = (reason: string) => {
     throw new DomainError("conflict", `The key '${old.id}' ${reason}`);
   };
@@ -260,7 +267,7 @@ function refuseEnded(old: Selectable<ApiKeyTable>, now: number): void {
   if (state === "expired") refuse(`expired at ${old.expires_at}. ${another}`);
 }
 
-function accountOf(transaction: Transaction<ControlTables>, key: Selectable<ApiKeyTable>) {
+function accountOf(transaction: Transaction<ControlTables>, key: StoredKey) {
   return transaction
     .selectFrom("account")
     .select(["number", "id"])
@@ -269,8 +276,158 @@ function accountOf(transaction: Transaction<ControlTables>, key: Selectable<ApiK
 }
 
 // A rotated key cannot be rotated again, so `expires_at` is still the end it was made with.
-const lifetimeMilliseconds = (key: Selectable<ApiKeyTable>) =>
+const lifetimeMilliseconds = (key: StoredKey) =>
   Date.parse(key.expires_at!) - Date.parse(key.created_at);
 
 /** Returns the earlier time. ISO texts of one length in UTC sort like their times. */
 const earlier = (one: string | null, other: string) => (one !== null && one < other ? one : other);
+
+/** Returns a one-time value for a form that makes a key. */
+export const newForm = makeToken;
+
+/** A person, and one of their accounts. */
+export interface OwnKeys {
+  account: { number: number; id: string };
+  /** Id. */
+  person: string;
+  now: number;
+}
+
+/** The key made when the form was first submitted. It cannot be shown a second time. */
+interface Repeated {
+  repeatedId: string;
+}
+
+/**
+ * Creates a key for a member.
+ * @param order `form` is the one-time value of the form, so that a reload makes no second key.
+ * @throws DomainError `conflict` at a limit, `invalid` if the name cannot be used, `refused` if the person is no member.
+ */
+export function createOwnKey(
+  control: ControlStore,
+  order: OwnKeys & { name: string; expiresAt: number | null; form: string },
+): Promise<IssuedKey | Repeated> {
+  const { account, person: actor } = order;
+  return control.write(async (transaction) => {
+    await requireMember(transaction, account.number, actor);
+    const repeated = await madeBefore(transaction, order, true);
+    return repeated ?? issueIn(transaction, { ...order, actor });
+  });
+}
+
+/**
+ * Rotates a key for a member.
+ * @param order `overlapMilliseconds` is one of `overlaps`.
+ * @throws DomainError `not_found` if the account has no key with this id, `conflict` if the key has ended, was rotated
+ *   already, or the day's limit is reached, `invalid` if the overlap is another.
+ */
+export async function rotateOwnKey(
+  control: ControlStore,
+  order: OwnKeys & { id: string; overlapMilliseconds: number; form: string },
+): Promise<Rotation | Repeated> {
+  if (!overlaps.some(({ milliseconds }) => milliseconds === order.overlapMilliseconds)) {
+    const choices = overlaps.map(({ words }) => words).join(", ");
+    throw new DomainError("invalid", `Choose when the replaced key ends: ${choices}.`);
+  }
+  return withOwnKey(control, order, async (transaction, old) => {
+    const repeated = await madeBefore(transaction, order, false);
+    return repeated ?? rotateIn(transaction, old, { ...order, actor: order.person });
+  });
+}
+
+/** Renames a key. @throws DomainError `not_found`, or `invalid` if the name cannot be used. */
+export async function renameOwnKey(
+  control: ControlStore,
+  order: OwnKeys & { id: string; name: string },
+): Promise<void> {
+  const name = cleanName("key", order.name);
+  const { account, person: actor, now } = order;
+  await withOwnKey(control, order, async (transaction, { id }) => {
+    await transaction.updateTable("api_key").set({ name }).where("id", "=", id).execute();
+    const entry = { actor, account: account.number, subject: id, now };
+    await writeAudit(transaction, { ...entry, action: "key.renamed" });
+  });
+}
+
+/** Revokes a key. @returns the time of its first revocation. @throws DomainError `not_found`. */
+export const revokeOwnKey = (
+  control: ControlStore,
+  order: OwnKeys & { id: string },
+): Promise<string> =>
+  withOwnKey(control, order, (transaction, key) =>
+    revokeIn(transaction, key, { actor: order.person, now: order.now }),
+  );
+
+/** Returns a key of the account. @throws DomainError `not_found`. */
+export async function findOwnKey(
+  control: ControlStore,
+  order: OwnKeys & { id: string },
+): Promise<ListedKey> {
+  await withOwnKey(control, order, async () => {});
+  const { account, now } = order;
+  const keys = await listKeys(control, { accountNumber: account.number, now });
+  return keys.find(({ id }) => id === order.id)!;
+}
+
+/**
+ * Does work on a key of the account. A key of another account counts as missing, but the attempt goes into the audit
+ * log, so the error is thrown after the transaction.
+ */
+async function withOwnKey<R>(
+  control: ControlStore,
+  { account, person, id, now }: OwnKeys & { id: string },
+  work: (transaction: Transaction<ControlTables>, key: StoredKey) => Promise<R>,
+): Promise<R> {
+  const outcome = await control.write(async (transaction) => {
+    await requireMember(transaction, account.number, person);
+    const key = await findKey(transaction, id);
+    if (key?.account === account.number) return { done: await work(transaction, key) };
+    if (key === undefined) return null;
+    const entry = { actor: person, account: account.number, subject: id, now };
+    await writeAudit(transaction, { ...entry, action: "key.foreign" });
+    return null;
+  });
+  if (outcome === null) throw new DomainError("not_found", "The account has no such key.");
+  return outcome.done;
+}
+
+/** Limits on the keys that the members of an account may make: those that work, and those made within 24 hours. */
+export const liveKeysMax = 10;
+export const createdADayMax = 20;
+
+/**
+ * Returns the key that the form has made before. Otherwise refuses a key beyond either limit. A rotated key no longer
+ * counts, even while it works, so that all ten can be rotated.
+ * @param addsLiveKey false for a rotation.
+ * @throws DomainError `conflict`.
+ */
+async function madeBefore(
+  transaction: Transaction<ControlTables>,
+  { account, form, now }: OwnKeys & { form: string },
+  addsLiveKey: boolean,
+): Promise<Repeated | undefined> {
+  const keys = await transaction
+    .selectFrom("api_key")
+    .selectAll()
+    .where("account", "=", account.number)
+    .execute();
+  const made = keys.find((key) => key.form === form);
+  if (made !== undefined) return { repeatedId: made.id };
+  const live = keys.filter(
+    (key) => key.replaced_by === null && isLive({ state: keyState(key, now) }),
+  );
+  if (addsLiveKey && live.length >= liveKeysMax)
+    throw new DomainError(
+      "conflict",
+      `The account has ${live.length} working keys; the limit is ${liveKeysMax}. Revoke one that nobody uses.`,
+    );
+  const today = keys.filter(
+    (key) => key.made_by !== null && Date.parse(key.created_at) > now - dayMilliseconds,
+  );
+  if (today.length >= createdADayMax)
+    throw new DomainError(
+      "conflict",
+      `${today.length} keys were made within 24 hours; the limit is ${createdADayMax}. Try again tomorrow.`,
+    );
+  return undefined;
+}

@@ -1,5 +1,5 @@
 /** All keys of a store across the network, in memory: a key once read is answered at once, whatever becomes of the store. */
-import { Problem } from "#problems.ts";
+import { unavailable } from "#problems.ts";
 import type { KeyRow } from "#store/control-watch.ts";
 import type { SharedKeySource } from "#store/watch-postgres.ts";
 import { digestBytes } from "./api-key.ts";
@@ -49,8 +49,8 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       reading?.set(digest, key);
     }
   };
-  const refuseLookups = (problem: () => Problem) => {
-    for (const { reject } of lookups.values()) reject(problem());
+  const refuseLookups = () => {
+    for (const { reject } of lookups.values()) reject(storeDown());
     lookups.clear();
   };
 
@@ -107,7 +107,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
     } catch (error) {
       isChanged = true;
       if (source?.isOver) source = null;
-      refuseLookups(storeDown);
+      refuseLookups();
       if (isClosed) return;
       setFault(error as Error);
     }
@@ -143,7 +143,11 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       }
       const before = lookups.get(digest);
       if (before !== undefined) return before.promise;
-      if (lookups.size >= lookupsMax) throw tooMany();
+      if (lookups.size >= lookupsMax)
+        throw unavailable(
+          "overloaded",
+          "Too many unknown keys are being looked up at this moment.",
+        );
       const lookup = Promise.withResolvers<KnownKey | undefined>();
       lookups.set(digest, lookup);
       work();
@@ -156,20 +160,14 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       source?.close();
       await working;
       source?.close();
-      refuseLookups(storeDown);
+      refuseLookups();
     },
   };
 }
 
 const storeDown = () =>
-  new Problem(
-    "unavailable",
+  unavailable(
+    "store_down",
     "This key cannot be looked up at the moment; keys that were used before go on working.",
-    { reason: "store_down", retry_after: 2 },
+    2,
   );
-
-const tooMany = () =>
-  new Problem("unavailable", "Too many unknown keys are being looked up at this moment.", {
-    reason: "overloaded",
-    retry_after: 1,
-  });

@@ -16,8 +16,7 @@ import { listMembers } from "#accounts/members.ts";
 import { noticeOnce } from "#accounts/notices.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
 import { findSession } from "#accounts/sessions.ts";
-import { issueKey, listKeys } from "#keys/keys.ts";
-import { createOwnKey } from "#keys/own-keys.ts";
+import { createOwnKey, issueKey, listKeys } from "#keys/keys.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, goodPassword, openPeople } from "../support/people.ts";
@@ -171,9 +170,9 @@ async function withKey(t: Parameters<typeof openPeople>[0]) {
   const ada = await people.signUp("ada@example.com");
   const order = { account: ada.account, person: ada.person.id, name: "web", expiresAt: null };
   const made = await createOwnKey(control, { ...order, form: "one", now: noon });
-  assert.ok("issued" in made);
+  assert.ok("key" in made);
   const change = { account: ada.account.number, actor: ada.person.id, now: noon };
-  return { ...people, ada, key: made.issued, change };
+  return { ...people, ada, key: made, change };
 }
 
 test("a closed account has no key that works, no member and no name, and keeps its number", async (t) => {

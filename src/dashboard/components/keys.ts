@@ -1,7 +1,13 @@
 /** Keys as the account pages show them: with their use and their state in words; a new one, once. */
 import { type MemberRequest, type Reply } from "#dashboard/screen.ts";
-import { isLive, type IssuedKey, type ListedKey, listKeys } from "#keys/keys.ts";
-import { findOwnKey, type OwnKeys } from "#keys/own-keys.ts";
+import {
+  findOwnKey,
+  isLive,
+  type IssuedKey,
+  type ListedKey,
+  listKeys,
+  type OwnKeys,
+} from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
 import { copyBlock } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";

@@ -1,5 +1,13 @@
 /** One key: shown, renamed, rotated, revoked. */
-import { overlaps, overlapDefault, isLive } from "#keys/keys.ts";
+import {
+  isLive,
+  newForm,
+  overlapDefault,
+  overlaps,
+  renameOwnKey,
+  revokeOwnKey,
+  rotateOwnKey,
+} from "#keys/keys.ts";
 import { listMembers } from "#accounts/members.ts";
 import {
   type KeyView,
@@ -28,7 +36,6 @@ import {
   route,
   seeOther,
 } from "#dashboard/screen.ts";
-import { newForm, renameOwnKey, revokeOwnKey, rotateOwnKey } from "#keys/own-keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { exactTime, grouped, relativeTime } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";
@@ -66,8 +73,7 @@ async function rotate(request: MemberRequest): Promise<Given> {
     form: oneTimeValue(request),
   });
   if ("repeatedId" in rotated) return shownBefore(request, rotated.repeatedId);
-  const { issued, oldExpiresAt } = rotated.rotation;
-  return shownOnce(request, issued, oldExpiresAt);
+  return shownOnce(request, rotated.issued, rotated.oldExpiresAt);
 }
 
 const overlapChoices = overlaps.map(({ milliseconds, words }) => ({

@@ -12,8 +12,7 @@ import {
 } from "#dashboard/components/keys.ts";
 import { accountPage, choice, faultNote, field, hidden } from "#dashboard/components/page.ts";
 import { formRoute, type Given, type MemberRequest, type Route } from "#dashboard/screen.ts";
-import { isLive, type ListedKey } from "#keys/keys.ts";
-import { liveKeysMax, createOwnKey, newForm } from "#keys/own-keys.ts";
+import { createOwnKey, isLive, type ListedKey, liveKeysMax, newForm } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
@@ -37,7 +36,7 @@ async function createKey(request: MemberRequest): Promise<Given> {
     expiresAt: readExpiry(form.get("expiry") ?? "", form.get("lastDay") ?? "", now),
     form: oneTimeValue(request),
   });
-  return "issued" in made ? shownOnce(request, made.issued) : shownBefore(request, made.repeatedId);
+  return "key" in made ? shownOnce(request, made) : shownBefore(request, made.repeatedId);
 }
 
 const expiryDays = ["30", "90", "365"];
