@@ -8,7 +8,9 @@ import { isIP } from "node:net";
 export function clientNetwork(address: string): string {
   const family = isIP(address);
   if (family === 4) return address;
-  return family === 6 ? networkOf(groupsOf(address)) : "unknown";
+  if (family === 0) return "unknown";
+  const groups = groupsOf(address);
+  return mappedAddress(groups) ?? prefixOf(groups, 4);
 }
 
 /** Returns the /24 or /48 of an address: enough for people to recognise their own, too little to locate anybody. */
@@ -26,9 +28,6 @@ export function networksOf(address: string): [network: string, site?: string] {
   return network.endsWith("/64") ? [network, coarseNetwork(address)] : [network];
 }
 
-const networkOf = (groups: readonly number[]): string =>
-  mappedAddress(groups) ?? prefixOf(groups, 4);
-
 /** Returns the IPv4 address mapped into an IPv6 address, if there is one. */
 function mappedAddress(groups: readonly number[]): string | undefined {
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
@@ -44,21 +43,14 @@ function prefixOf(groups: readonly number[], count: number): string {
 
 /** Returns the eight groups of a valid IPv6 address, without its zone. */
 function groupsOf(address: string): number[] {
-  const [head = "", tail = ""] = address.replace(/%.*/, "").split("::");
-  const before = numbersOf(head);
-  const after = numbersOf(tail);
+  // A URL writes an IPv4 address at the end as two groups, too.
+  const { hostname } = new URL(`http://[${address.replace(/%.*/, "")}]`);
+  const [before = [], after = []] = hostname
+    .slice(1, -1)
+    .split("::")
+    .map((part) => (part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16))));
   const between = Array.from({ length: 8 - before.length - after.length }, () => 0);
   return [...before, ...between, ...after];
-}
-
-/** Returns the groups in one part of an address; an IPv4 address at its end makes two. */
-function numbersOf(part: string): number[] {
-  if (part === "") return [];
-  return part.split(":").flatMap((group) => {
-    if (!group.includes(".")) return [Number.parseInt(group, 16)];
-    const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
-    return [a * 256 + b, c * 256 + d];
-  });
 }
 
 /** Share of a site: as much as 4 of its 65,536 networks. */
