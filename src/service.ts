@@ -24,7 +24,7 @@ import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { openCounters } from "#limits/open-counters.ts";
-import type { ChosenPatience } from "#limits/shared-counters.ts";
+import type { Patience } from "#limits/shared-counters.ts";
 import { operations } from "#operations/index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { type FailingPart, openFailingParts, metricsOf } from "#service/metrics.ts";
@@ -55,7 +55,7 @@ interface Time {
   /** Returns milliseconds since 1970. */
   now(): number;
   /** Patience with the server that counts for several instances. */
-  patience?: ChosenPatience | undefined;
+  patience?: Patience | undefined;
 }
 
 /**

@@ -7,8 +7,6 @@ import { type Quotas, windows } from "./policy.ts";
 export interface Engine {
   /** URL without user and password, for messages; it also tells a cluster from a single server. */
   readonly place: string;
-  /** Maximum number of groups in one question, so that an answer arrives before it counts as an outage. */
-  readonly groupsMax: number;
   /**
    * Opens a connection in place of the previous one, and checks that the server can count.
    * @param onLost called once if this connection ends other than by `disconnect`.
@@ -30,7 +28,7 @@ export interface Charge {
   instance: string;
   number: number;
   part: number;
-  /** Age of each request in µs, oldest first. */
+  /** Age of each request in µs, oldest first. Requests older than a day are not counted. */
   accounts: readonly { account: number; ages: readonly number[] }[];
 }
 
@@ -48,35 +46,12 @@ export interface Group {
 export const signedRequests = ({ requests, isWhole = false }: Group): number =>
   isWhole ? -requests : requests;
 
-/** An engine's decision on a group, in µs by its clock. It counted the first `admitted` requests and no others. */
-export interface Decision {
-  admitted: number;
-  /** Minute, hour and day, with the requests just counted. */
-  windows: readonly WindowCount[];
-}
-
-interface WindowCount {
-  count: number;
-  /** µs until the oldest request leaves; 0 if there is none. */
-  resetMicroseconds: number;
-  /** µs until the window admits another request, or another whole; 0 if it does now. */
-  waitMicroseconds: number;
-}
-
-/** Numbers in a decision as engines send it: `admitted`, then count, reset and wait of each window. */
-export const decisionNumbers = 1 + 3 * windows.length;
-
-/** Reads the decision that begins at `at`. */
-export function decisionFrom(numbers: ArrayLike<number>, at: number): Decision {
-  return {
-    admitted: numbers[at]!,
-    windows: windows.map((_, index) => ({
-      count: numbers[at + 1 + 3 * index]!,
-      resetMicroseconds: numbers[at + 2 + 3 * index]!,
-      waitMicroseconds: numbers[at + 3 + 3 * index]!,
-    })),
-  };
-}
+/**
+ * An engine's decision on a group, in µs by its clock: how many requests it counted, which are the first ones, and then
+ * three numbers each for minute, hour and day. These are the requests counted, with the new ones; the time until the oldest
+ * leaves, 0 if there is none; and the time until the window admits another request, or another whole, 0 if it does now.
+ */
+export type Decision = readonly number[];
 
 /**
  * Returns the quota status of one request of a group.
@@ -87,22 +62,22 @@ export function statusOf(
   decision: Decision,
   position: number,
 ): QuotaStatus {
-  const quotaOf = (index: number) => quotas[windows[index]!.name];
+  const [counted = 0] = decision;
   const isLook = requests === 0;
   const admitted = isLook
-    ? decision.windows.every(({ count }, index) => count < quotaOf(index))
-    : position < decision.admitted;
+    ? windows.every(({ name }, index) => decision[3 * index + 1]! < quotas[name])
+    : position < counted;
   // Each admitted request is answered as if the later ones were not counted yet.
-  const later = admitted && !isLook && !isWhole ? decision.admitted - 1 - position : 0;
+  const later = admitted && !isLook && !isWhole ? counted - 1 - position : 0;
   return quotaStatus(
     admitted,
-    decision.windows.map(({ count, resetMicroseconds, waitMicroseconds }, index) =>
+    windows.map(({ name }, index) =>
       windowStatus(
         index,
-        quotaOf(index),
-        count - later,
-        resetMicroseconds,
-        admitted ? 0 : waitMicroseconds,
+        quotas[name],
+        decision[3 * index + 1]! - later,
+        decision[3 * index + 2]!,
+        admitted ? 0 : decision[3 * index + 3]!,
       ),
     ),
   );

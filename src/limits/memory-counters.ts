@@ -1,42 +1,47 @@
 /** The counters of one process: exact sliding windows in memory, with a journal that survives a restart. */
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import { type JournalOptions, openJournal } from "./journal.ts";
-import { assertRequests, type Quotas, type WindowName, windows } from "./policy.ts";
+import { type Quotas, windows } from "./policy.ts";
 
 interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   /** Data folder with the journal; null for no journal. */
   dir: string | null;
 }
 
-const accountMax = 2 ** 32 - 1;
-
 /** Opens counters that start from the journal of earlier runs, if there is one. A failing journal refuses no request. */
 export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOptions) {
   const journal = dir === null ? null : openJournal({ dir, clock, onFault });
   const logs = new Map<number, SlidingLog>();
-  for (const [account, times] of journal?.past ?? []) logs.set(account, openWindows(times));
+  for (const [account, times] of journal?.past ?? [])
+    logs.set(account, openLog(windowMicroseconds, times));
   const forgetOne = forgetter(logs);
   let now = clock.monotonicMicroseconds();
 
   return {
     take(account: number, quotas: Quotas, requests = 1): QuotaStatus {
-      if (requests !== 1) assertRequests(requests, quotas);
       now = Math.max(now, clock.monotonicMicroseconds());
-      const log = logs.get(account) ?? addLog(logs, account);
-      const quotaStatus = takeFrom(log, quotas, now, requests);
-      if (quotaStatus.admitted && journal !== null)
-        for (let counted = 0; counted < requests; counted++) journal.append(account, now);
+      const log = logs.getOrInsertComputed(account, newLog);
+      const admitted = isAdmitted(log, quotas, now, requests);
+      if (admitted)
+        for (let counted = 0; counted < requests; counted++) {
+          append(log, now);
+          journal?.append(account, now);
+        }
+      const status = statusOf(log, quotas, now, admitted, requests);
       forgetOne(now);
-      return quotaStatus;
+      return status;
     },
     look(account: number, quotas: Quotas): QuotaStatus {
       now = Math.max(now, clock.monotonicMicroseconds());
-      return lookAt(logs.get(account) ?? openWindows(), quotas, now);
+      const log = logs.get(account) ?? newLog();
+      return statusOf(log, quotas, now, isAdmitted(log, quotas, now, 1), 1);
     },
     /** Counts a request that was admitted elsewhere, whatever the quotas. The journal does not get it. */
     count(account: number): void {
       now = Math.max(now, clock.monotonicMicroseconds());
-      countAt(logs.get(account) ?? addLog(logs, account), now);
+      const log = logs.getOrInsertComputed(account, newLog);
+      for (let index = 0; index < windows.length; index++) countIn(log, index, now);
+      append(log, now);
       forgetOne(now);
     },
     /** Writes the journal. Never fails: `onFault` gets the reason, and no response is held back. */
@@ -49,19 +54,6 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
     /** Returns the number of accounts in memory: those that sent a request within about a day. */
     accountCount: () => logs.size,
   };
-}
-
-function addLog(logs: Map<number, SlidingLog>, account: number): SlidingLog {
-  assertAccount(account);
-  const log = openWindows();
-  logs.set(account, log);
-  return log;
-}
-
-/** @throws RangeError if this cannot be the number of an account. */
-export function assertAccount(account: number): void {
-  if (!Number.isInteger(account) || account < 1 || account > accountMax)
-    throw new RangeError(`An account number must be 1 to ${accountMax}, but is ${account}.`);
 }
 
 /** Returns a function that forgets one idle account a call, round robin, so that no request pays for all accounts. */
@@ -159,27 +151,8 @@ function powerOfTwoFrom(count: number): number {
 const windowMicroseconds = windows.map((window) => window.seconds * 1e6);
 const none: readonly never[] = Object.freeze([]);
 
-/** Returns the log of one account: a minute, an hour and a day, starting with these sorted times in µs. */
-function openWindows(times?: ArrayLike<number>): SlidingLog {
-  return openLog(windowMicroseconds, times);
-}
-
-/** Counts this many requests at `now` (µs, monotonic) in all windows, or none of them in any. */
-function takeFrom(log: SlidingLog, quotas: Quotas, now: number, requests: number): QuotaStatus {
-  const admitted = isAdmitted(log, quotas, now, requests);
-  if (admitted) for (let counted = 0; counted < requests; counted++) append(log, now);
-  return statusOf(log, quotas, now, admitted, requests);
-}
-
-/** Counts a request at `now` in all windows, whatever the quotas. */
-function countAt(log: SlidingLog, now: number): void {
-  for (let index = 0; index < windows.length; index++) countIn(log, index, now);
-  append(log, now);
-}
-
-/** Returns what `takeFrom` would decide on one request now, and counts nothing. */
-const lookAt = (log: SlidingLog, quotas: Quotas, now: number): QuotaStatus =>
-  statusOf(log, quotas, now, isAdmitted(log, quotas, now, 1), 1);
+/** Returns the log of an account that sent nothing yet. */
+const newLog = () => openLog(windowMicroseconds);
 
 function statusOf(
   log: SlidingLog,
@@ -197,19 +170,15 @@ function statusOf(
 }
 
 /** @param statuses minute, hour and day. */
-export const quotaStatus = (admitted: boolean, statuses: readonly WindowStatus[]): QuotaStatus =>
-  admitted
-    ? { admitted, windows: statuses, violated: none, retryAfterSeconds: 0 }
-    : refusal(statuses);
-
-function refusal(statuses: readonly WindowStatus[]): QuotaStatus {
-  const violated: WindowName[] = [];
-  let retryAfterSeconds = 0;
-  for (const { name, waitSeconds } of statuses) {
-    if (waitSeconds > 0) violated.push(name);
-    retryAfterSeconds = Math.max(retryAfterSeconds, waitSeconds);
-  }
-  return { admitted: false, windows: statuses, violated, retryAfterSeconds };
+export function quotaStatus(admitted: boolean, statuses: readonly WindowStatus[]): QuotaStatus {
+  if (admitted) return { admitted, windows: statuses, violated: none, retryAfterSeconds: 0 };
+  const refusing = statuses.filter(({ waitSeconds }) => waitSeconds > 0);
+  return {
+    admitted,
+    windows: statuses,
+    violated: refusing.map(({ name }) => name),
+    retryAfterSeconds: Math.max(0, ...refusing.map(({ waitSeconds }) => waitSeconds)),
+  };
 }
 
 /** Checks every window, because each has to move forward even if another refuses already. */

@@ -21,13 +21,6 @@ export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day
 export const greatestRequest = ({ minute, hour, day }: Quotas): number =>
   Math.min(minute, hour, day);
 
-/** @throws RangeError if no wait would make the request admissible, so that nobody is told to wait for it. */
-export function assertRequests(requests: number, quotas: Quotas): void {
-  const greatest = greatestRequest(quotas);
-  if (!Number.isInteger(requests) || requests < 1 || requests > greatest)
-    throw new RangeError(`A request must count 1 to ${greatest}, but counts ${requests}.`);
-}
-
 const quotaMin = 1;
 /** Greatest quota. It bounds memory, too: a request is kept for a day, in 8 bytes. */
 export const quotaMax = 1_000_000;

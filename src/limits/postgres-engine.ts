@@ -7,7 +7,7 @@ import {
   type PostgresSession,
   type PreparedStatement,
 } from "#store/postgres.ts";
-import { decisionFrom, type Engine, signedRequests } from "./engine.ts";
+import { type Engine, signedRequests } from "./engine.ts";
 
 const forgetEveryMilliseconds = 600_000;
 
@@ -34,7 +34,6 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
 
   const engine: Engine = {
     place: placeName(url),
-    groupsMax: 128,
     partOf: () => 0,
     async connect(onLost) {
       engine.disconnect();
@@ -66,7 +65,7 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
         arrayOf(groups.map(({ quotas }) => quotas.day)),
       ]);
       forget();
-      return rows.map((row) => decisionFrom(row, 0));
+      return rows;
     },
     async charge({ instance, number, accounts }) {
       await query(statements.add, [

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { StoreFault } from "#store/domain-error.ts";
 import type { Clock } from "./clocks.ts";
 import type { Counters, QuotaStatus } from "./counters.ts";
-import { type Engine, type Group, statusOf, type Charge, sentenceOf, within } from "./engine.ts";
-import { assertAccount, openMemoryCounters } from "./memory-counters.ts";
-import { assertRequests, defaultQuotas, type Quotas, dayMicroseconds } from "./policy.ts";
+import { type Engine, type Group, sentenceOf, statusOf, within } from "./engine.ts";
+import { openMemoryCounters } from "./memory-counters.ts";
+import { defaultQuotas, type Quotas, dayMicroseconds } from "./policy.ts";
 
 /** During an outage: every instance counts by itself, or requests are refused. */
 type OutageMode = "local" | "deny";
@@ -25,25 +25,20 @@ export interface SharedCountersOptions {
    * has to fix. Called with null when they are shared again. Never called after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
-  patience: ChosenPatience;
+  patience: Patience;
 }
 
-/** Longest waits of an instance, in ms. */
-interface Patience {
+/** Longest waits of an instance, in ms. The wait for an answer is a setting and has no usual value here. */
+export interface Patience {
   /** Wait for an answer, before the instance counts by itself. */
   answer: number;
   /** Wait for a connection. */
-  connection: number;
+  connection?: number;
   /** Wait for requests to be charged. */
-  charge: number;
+  charge?: number;
   /** Time between two attempts to reach an engine that is away. */
-  retry: number;
+  retry?: number;
 }
-
-/** Waits that differ from the usual ones. The wait for an answer is a setting and has no usual value here. */
-export type ChosenPatience = Pick<Patience, "answer"> & Partial<Patience>;
-
-const usualPatience: Omit<Patience, "answer"> = { connection: 500, charge: 1000, retry: 250 };
 
 /**
  * Opens shared counters. Tries to connect once; until a connection works, the outage mode applies.
@@ -56,7 +51,7 @@ export async function openSharedCounters({
   onFault,
   patience: chosen,
 }: SharedCountersOptions): Promise<SharedCounters> {
-  const patience: Patience = { ...usualPatience, ...chosen };
+  const patience = { connection: 500, charge: 1000, retry: 250, ...chosen };
   // Everything this instance admitted, whoever counted it: in an outage none of its windows may exceed the quota.
   const own = openMemoryCounters({ dir: null, clock, onFault() {} });
   const debts = openDebts(engine, clock);
@@ -99,7 +94,7 @@ export async function openSharedCounters({
   const flush = () => {
     isFlushDue = false;
     if (state !== "shared" || sent !== null || collected.length === 0) return;
-    const batch = collected.splice(0, engine.groupsMax);
+    const batch = collected.splice(0, accountsMax);
     batch.sort((a, b) => a.account - b.account);
     sent = batch;
     openGroups = new Map();
@@ -108,10 +103,10 @@ export async function openSharedCounters({
         if (sent !== batch) return;
         sent = null;
         for (const [i, group] of batch.entries()) {
-          for (let counted = 0; counted < decisions[i]!.admitted; counted++)
-            own.count(group.account);
+          const decision = decisions[i]!;
+          for (let counted = 0; counted < decision[0]!; counted++) own.count(group.account);
           for (const [position, { resolve }] of group.waiting.entries())
-            resolve(statusOf(group, decisions[i]!, position));
+            resolve(statusOf(group, decision, position));
         }
         flush();
       },
@@ -138,7 +133,7 @@ export async function openSharedCounters({
   const answerAlone = ({ account, quotas, requests, isWhole, waiting }: AskedGroup) => {
     for (const { resolve, reject } of waiting)
       if (requests === 0) resolve(own.look(account, quotas));
-      else if (outage === "deny") reject(new CountersAway());
+      else if (outage === "deny") reject(countersAway());
       else resolve(takeAlone(account, quotas, isWhole === true ? requests : 1));
   };
 
@@ -214,10 +209,8 @@ export async function openSharedCounters({
 
   return {
     take(account, quotas, requests = 1) {
-      assertAccount(account);
-      if (requests !== 1) assertRequests(requests, quotas);
       if (state !== "away") return ask(account, quotas, requests);
-      if (outage === "deny") return Promise.reject(new CountersAway());
+      if (outage === "deny") return Promise.reject(countersAway());
       return takeAlone(account, quotas, requests);
     },
     look(account, quotas) {
@@ -240,13 +233,8 @@ interface AskedGroup extends Group {
   waiting: PromiseWithResolvers<QuotaStatus>[];
 }
 
-/** Reason why a request is refused during an outage in mode `deny`. */
-class CountersAway extends Error {
-  constructor() {
-    super("Requests cannot be counted: the shared counters are away.");
-    this.name = "CountersAway";
-  }
-}
+/** Returns the reason why a request is refused during an outage in mode `deny`. */
+const countersAway = () => new Error("Requests cannot be counted: the shared counters are away.");
 
 /** A question that counts nothing. */
 const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
@@ -258,9 +246,10 @@ const fewDebts = 256;
 const isToBeMended = (fault: unknown): fault is StoreFault =>
   fault instanceof StoreFault && fault.kind === "unusable";
 
-/** Maximum number of requests, and of accounts, in one charge. */
+/** Maximum number of accounts in one question or charge, so that an answer arrives before it counts as an outage. */
+const accountsMax = 128;
+/** Maximum number of requests in one charge. */
 const chargedMax = 1000;
-const chargedAccountsMax = 128;
 
 interface Debt {
   number: number;
@@ -271,78 +260,60 @@ interface Debt {
 /** Keeps the requests that this instance admitted while the shared counters were away, to be charged there later. */
 function openDebts(engine: Engine, clock: Clock) {
   const instance = randomUUID();
+  /** Times of requests without a number, by account. */
   const times = new Map<number, number[]>();
-  let unnumbered = 0;
   let lastNumber = 0;
-  /** Numbered debts by part, oldest first. */
+  /** Numbered debts by part, oldest first. A debt does not change any more once `numberAll` is done. */
   const numbered = new Map<number, Debt[]>();
 
+  /** Numbers all requests. Called when all numbered debts are paid. */
   const numberAll = () => {
     for (const account of [...times.keys()].toSorted((a, b) => a - b)) {
       const ofAccount = times.get(account)!;
       const part = engine.partOf(account);
-      const ofPart = numbered.getOrInsertComputed(part, () => []);
+      const debts = numbered.getOrInsertComputed(part, () => []);
       for (let from = 0; from < ofAccount.length; from += chargedMax) {
-        const some = ofAccount.slice(from, from + chargedMax);
-        const last = ofPart.at(-1);
-        if (last !== undefined && isOpen(last, some.length))
-          last.accounts.push({ account, times: some });
-        else ofPart.push({ number: ++lastNumber, part, accounts: [{ account, times: some }] });
+        const some = { account, times: ofAccount.slice(from, from + chargedMax) };
+        const last = debts.at(-1);
+        if (last !== undefined && hasRoom(last, some.times.length)) last.accounts.push(some);
+        else debts.push({ number: ++lastNumber, part, accounts: [some] });
       }
     }
     times.clear();
-    unnumbered = 0;
   };
-  /** Numbers of charges that were sent; those must not change any more. */
-  const sentNumbers = new Set<number>();
-  const isOpen = ({ number, accounts }: Debt, more: number) =>
-    !sentNumbers.has(number) &&
-    accounts.length < chargedAccountsMax &&
-    accounts.reduce((sum, { times: some }) => sum + some.length, more) <= chargedMax;
+  const hasRoom = ({ accounts }: Debt, more: number) =>
+    accounts.length < accountsMax &&
+    accounts.reduce((sum, { times: { length } }) => sum + length, more) <= chargedMax;
 
-  const payPart = async (ofPart: Debt[]) => {
+  const payPart = async (debts: Debt[]) => {
     // One after the other, because a later number would make an earlier one look done.
-    for (let debt = ofPart[0]; debt !== undefined; debt = ofPart[0]) {
-      sentNumbers.add(debt.number);
-      const charge = chargeOf(debt);
-      if (charge.accounts.length > 0) await engine.charge(charge);
-      sentNumbers.delete(debt.number);
+    for (let debt = debts[0]; debt !== undefined; debt = debts[0]) {
+      const now = clock.monotonicMicroseconds();
+      const accounts = debt.accounts.map(({ account, times: some }) => ({
+        account,
+        ages: some.map((time) => now - time),
+      }));
+      await engine.charge({ ...debt, instance, accounts });
       // An attempt that was given up may have removed it already.
-      if (ofPart[0] === debt) ofPart.shift();
+      if (debts[0] === debt) debts.shift();
     }
   };
-  const chargeOf = ({ number, part, accounts }: Debt): Charge => {
-    const now = clock.monotonicMicroseconds();
-    return {
-      instance,
-      number,
-      part,
-      // Requests older than a day no longer count.
-      accounts: accounts
-        .map(({ account, times: some }) => ({
-          account,
-          ages: some.map((time) => now - time).filter((age) => age < dayMicroseconds),
-        }))
-        .filter(({ ages }) => ages.length > 0),
-    };
-  };
+  const payNumbered = () => Promise.all([...numbered.values()].map(payPart));
   return {
     /** Adds a request admitted now. */
     add(account: number) {
       const now = clock.monotonicMicroseconds();
       const ofAccount = times.getOrInsertComputed(account, () => []);
       ofAccount.push(now);
-      unnumbered++;
-      while (now - ofAccount[0]! >= dayMicroseconds) {
-        ofAccount.shift();
-        unnumbered--;
-      }
+      while (now - ofAccount[0]! >= dayMicroseconds) ofAccount.shift();
     },
-    count: () => unnumbered + numbered.values().reduce((sum, ofPart) => sum + ofPart.length, 0),
+    count: () =>
+      [...times.values(), ...numbered.values()].reduce((sum, { length }) => sum + length, 0),
     /** Charges all of them. A charge that fails is sent again by the next call, under the same number. */
     async pay() {
+      await payNumbered();
       numberAll();
-      await Promise.all([...numbered.values()].map(payPart));
+      await payNumbered();
     },
   };
 }

@@ -10,18 +10,12 @@ const connectMilliseconds = 500;
 /** Parts of all keys. Keys with the same part in braces are on one node of a cluster, and only those may be in one call. */
 export const parts = 64;
 
-export type Argument = string | Buffer;
-
-interface Server {
-  sendCommand(command: readonly Argument[]): Promise<unknown>;
-}
-
-/** A connection whose replies have bytes for strings. */
+/** A connection to one server, or to each server of a cluster. */
 interface Connection {
   /** Sends a command. @param key decides which server of a cluster gets it. */
-  send(key: string, command: Argument[]): Promise<unknown>;
-  /** Returns all servers that count. */
-  servers(): Promise<Server[]>;
+  send(key: string, command: string[]): Promise<unknown>;
+  /** Closes the connection and rejects every command under way. */
+  destroy(): void;
 }
 
 /**
@@ -29,24 +23,21 @@ interface Connection {
  * @throws errors whose message has no full stop and follows the place; a StoreFault is a whole sentence. None has the password.
  */
 export async function openValkeyConnection(url: string) {
-  const { createClient, createCluster, RedisClient, RESP_TYPES } = await import("@redis/client");
+  const { createClient, createCluster, RedisClient } = await import("@redis/client");
   const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
   const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
   const placeOfUrl = placeOf(url);
   let isCluster = false;
   /** Names the whole cluster, because the node that fails is not always known. */
   const place = () => (isCluster ? `the cluster of ${placeOfUrl}` : placeOfUrl);
-  let connection: Droppable | null = null;
+  let connection: Connection | null = null;
   let takesAnyKeys = false;
   /** Addresses where a cluster is asked for its nodes: that of the URL, and all those it had. */
   let addresses: Address[] = [{ host, port }];
 
   const lookups = new Map<string, Promise<LookupAddress[]>>();
-  const common = {
-    RESP: 2,
-    // The caller decides how long to wait, and then drops the connection.
-    commandOptions: { timeout: 0, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
-  } as const;
+  // The caller decides how long to wait, and then drops the connection.
+  const common = { RESP: 2, commandOptions: { timeout: 0 } } as const;
   /** Returns options by which a client refuses commands while disconnected, and never connects again by itself. */
   const optionsOf = (address: Address) =>
     ({
@@ -65,8 +56,7 @@ export async function openValkeyConnection(url: string) {
       },
     }) as const;
 
-  const worded = (fault: Error) =>
-    faultInWords(fault, { place: place(), tls, password: account.password });
+  const worded = (fault: Error) => faultInWords(fault, place(), account.password);
   const inWords = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
@@ -74,9 +64,9 @@ export async function openValkeyConnection(url: string) {
       throw worded(error as Error);
     }
   };
-  const current = (): Connection => {
+  const sendNow: Connection["send"] = async (key, command) => {
     if (connection === null) throw new Error(dropped);
-    return connection;
+    return connection.send(key, command);
   };
   const disconnect = () => {
     const old = connection;
@@ -84,12 +74,13 @@ export async function openValkeyConnection(url: string) {
     old?.destroy();
   };
 
+  /** Connects to the server, or to each server of its cluster, and makes sure that all can count. */
   const open = async (onLost: (fault: Error) => void) => {
     let isOpen = false;
     /** Reason why the connection ended. The rejection of a cluster or a command does not tell it. */
     let cause: Error | undefined;
     /** Connects a client and uses it. @throws Error if `disconnect` dropped it meanwhile. */
-    const use = async (client: Client, opened: Droppable) => {
+    const use = async (client: Client, opened: Connection) => {
       connection = opened;
       // An error without a listener would end this process.
       for (const event of ["error", "node-error"] as const)
@@ -107,38 +98,40 @@ export async function openValkeyConnection(url: string) {
       throw new Error(dropped);
     };
     try {
-      await find(use);
+      if (!isCluster) {
+        const single = createClient({ ...common, ...optionsOf({ host, port }) });
+        await use(single, {
+          send: (_, command) => single.sendCommand(command),
+          destroy: () => single.destroy(),
+        });
+        const info = await infoOf(single);
+        refuseEviction(info, place());
+        isCluster = /^redis_mode:cluster/m.test(info);
+        takesAnyKeys = !isCluster && (await probe(sendNow, [0, 1]));
+        if (isCluster) disconnect();
+      }
+      if (isCluster) {
+        const cluster = createCluster({
+          ...common,
+          rootNodes: addresses.map(optionsOf),
+          defaults: optionsOf({ host, port }),
+          nodeAddressMap: (address) => withHost(address, host),
+        });
+        await use(cluster, {
+          send: (key, command) => cluster.sendCommand(key, false, command),
+          destroy: () => cluster.destroy(),
+        });
+        refuseHoles(cluster.slots);
+        const servers = await Promise.all(cluster.masters.map((node) => cluster.nodeClient(node)));
+        for (const info of await Promise.all(servers.map(infoOf))) refuseEviction(info, place());
+        addresses = [{ host, port }, ...(await nodesOf(servers[0]!))];
+      }
+      const all = Array.from({ length: parts }, (_, part) => part);
+      if (!takesAnyKeys) await Promise.all(all.map((part) => probe(sendNow, [part])));
       isOpen = true;
     } catch (error) {
       throw error instanceof StoreFault ? error : (cause ?? error);
     }
-  };
-  /** Connects to the server, or to each server of its cluster, and makes sure that all can count. */
-  const find = async (use: (client: Client, opened: Droppable) => Promise<void>) => {
-    if (!isCluster) {
-      const single = createClient({ ...common, ...optionsOf({ host, port }) });
-      await use(single, toServer(single));
-      const info = await infoOf(single);
-      refuseEviction(info, place());
-      isCluster = /^redis_mode:cluster/m.test(info);
-      takesAnyKeys = !isCluster && (await probe(current(), [0, 1]));
-      if (isCluster) disconnect();
-    }
-    if (isCluster) {
-      const cluster = createCluster({
-        ...common,
-        rootNodes: addresses.map(optionsOf),
-        defaults: optionsOf({ host, port }),
-        nodeAddressMap: (address) => withHost(address, host),
-      });
-      await use(cluster, toCluster(cluster));
-      refuseHoles(cluster.slots);
-      const servers = await current().servers();
-      for (const info of await Promise.all(servers.map(infoOf))) refuseEviction(info, place());
-      addresses = unique([{ host, port }, ...(await nodesOf(servers[0]!))]);
-    }
-    const all = Array.from({ length: parts }, (_, part) => part);
-    if (!takesAnyKeys) await Promise.all(all.map((part) => probe(current(), [part])));
   };
 
   return {
@@ -156,8 +149,7 @@ export async function openValkeyConnection(url: string) {
         throw error;
       }
     },
-    send: (key: string, command: Argument[]): Promise<unknown> =>
-      inWords(Promise.try(() => current().send(key, command))),
+    send: (key: string, command: string[]) => inWords(sendNow(key, command)),
     disconnect,
   };
 }
@@ -173,29 +165,9 @@ interface Client {
   connect(): Promise<unknown>;
 }
 
-interface Droppable extends Connection {
-  /** Closes the connection and rejects every command under way. */
-  destroy(): void;
+interface Server {
+  sendCommand(command: readonly string[]): Promise<unknown>;
 }
-
-const toServer = (client: Server & { destroy(): void }): Droppable => ({
-  send: (_, command) => client.sendCommand(command),
-  servers: () => Promise.resolve([client]),
-  destroy: () => client.destroy(),
-});
-
-interface Cluster<Node> {
-  sendCommand(key: string, isReadonly: boolean, command: Argument[]): Promise<unknown>;
-  masters: Node[];
-  nodeClient(node: Node): Promise<Server>;
-  destroy(): void;
-}
-
-const toCluster = <Node>(cluster: Cluster<Node>): Droppable => ({
-  send: (key, command) => cluster.sendCommand(key, false, command),
-  servers: () => Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))),
-  destroy: () => cluster.destroy(),
-});
 
 const infoOf = async (server: Server) => String(await server.sendCommand(["INFO"]));
 
@@ -223,37 +195,32 @@ function refuseHoles(slots: readonly object[]): void {
     );
 }
 
-type Told = [host: Buffer | null, port: number];
-
 /** Lists the addresses of a cluster's primaries and replicas, except nodes that do not know their own. */
 async function nodesOf(server: Server): Promise<Address[]> {
+  type Told = [host: string | null, port: number];
   const ranges = (await server.sendCommand(["CLUSTER", "SLOTS"])) as [number, number, ...Told[]][];
   return ranges
     .flatMap(([, , ...told]) => told.map(([host, port]) => ({ host: String(host), port })))
-    .filter(({ host }) => !isUnknown(host));
+    .filter(({ host, port }) => !withoutHost.test(`${host}:${port}`));
 }
 
-const isUnknown = (host: string) => host === "" || host === "?" || host === "null";
+/** Address of a node that does not know its own host. */
+const withoutHost = /^(?:\?|null)?:(\d+)$/;
 
 /** Returns the address of a node with this host. Returns undefined if the package gave it a host already. */
 function withHost(address: string, host: string): Address | undefined {
-  const colon = address.lastIndexOf(":");
-  if (!isUnknown(address.slice(0, colon))) return undefined;
-  return { host, port: Number(address.slice(colon + 1)) };
+  const [, port] = withoutHost.exec(address) ?? [];
+  return port === undefined ? undefined : { host, port: Number(port) };
 }
-
-const unique = (addresses: readonly Address[]): Address[] => [
-  ...new Map(addresses.map(({ host, port }) => [`${host}:${port}`, { host, port }])).values(),
-];
 
 /**
  * Reports whether keys of these parts may be in one call: all are on one server, without a proxy in front of several.
  * @throws Error if that server would refuse to count: a replica, no memory left, a user without rights.
  */
-async function probe(connection: Connection, ofParts: readonly number[]): Promise<boolean> {
+async function probe(send: Connection["send"], ofParts: readonly number[]): Promise<boolean> {
   const keys = ofParts.map((part) => `q:{${part}}:probe`);
   try {
-    await connection.send(keys[0]!, ["EVAL", probeScript, String(keys.length), ...keys]);
+    await send(keys[0]!, ["EVAL", probeScript, String(keys.length), ...keys]);
     return true;
   } catch (error) {
     if (!(error as Error).message.startsWith("CROSSSLOT")) throw error;
@@ -297,7 +264,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
   [
     /^Connection timeout$|^connect ETIMEDOUT.*|^connect E\w+UNREACH.*/,
-    `no connection within ${connectMilliseconds} ms: it is down, or a firewall drops packets`,
+    `no connection within ${connectMilliseconds} ms: it is down, a firewall drops packets, or only one side speaks TLS`,
   ],
   [/^getaddrinfo (?:ENOTFOUND|EAI_AGAIN) .+/, "the name of its host cannot be resolved ($&)"],
   [
@@ -311,6 +278,10 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [
     /^Hostname\/IP does not match .+/,
     "its certificate is for another host than COUNTERS_URL names",
+  ],
+  [
+    /^((?:self-signed |unable to |certificate )[^;]+).*/s,
+    "its certificate is not accepted: $1. To trust another authority, put its certificate into a file and name that in NODE_EXTRA_CA_CERTS",
   ],
   [/^(?:Disconnects client|The client is (?:closed|offline)|Cluster closed)$/, dropped],
   [/^Unknown RESP type.*/s, "it answers as neither Valkey nor Redis does"],
@@ -332,15 +303,9 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
 ];
 
 /** The same for faults that somebody has to fix, in the setting or at the server. The text follows the place. */
-const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
-  [
-    /^ERR AUTH\b.*|^ERR Client sent AUTH.*/s,
-    "refuses user or password of COUNTERS_URL: none is set for its default user",
-  ],
-  [
-    /^(?:NOAUTH|WRONGPASS|ERR invalid password)\b.*/s,
-    "refuses user or password of COUNTERS_URL: $&",
-  ],
+const misfits: typeof meanings = [
+  [/^ERR AUTH .*/s, "refuses user or password of COUNTERS_URL: none is set for its default user"],
+  [/^(?:NOAUTH|WRONGPASS)\b.*/s, "refuses user or password of COUNTERS_URL: $&"],
   [
     /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
     "does not give the user of COUNTERS_URL all rights that docs/running.md lists",
@@ -352,45 +317,21 @@ const misfits: readonly (readonly [said: RegExp, meaning: string])[] = [
   ],
 ];
 
-interface Asked {
-  place: string;
-  tls: boolean;
-  password: string | undefined;
-}
-
 /**
  * Returns an error whose message follows the place. Returns a StoreFault, which names the place, if somebody has to fix
  * something. Neither has the password.
  */
-function faultInWords(fault: Error, { place, tls, password }: Asked): Error {
+function faultInWords(fault: Error, place: string, password: string | undefined): Error {
   if (fault instanceof StoreFault) return fault;
   const { message } = fault;
-  const said = (found: readonly [RegExp, string] | undefined) => {
-    if (found !== undefined) return message.replace(...found).trim();
-    // An unknown message is told as it came, and may repeat what was sent.
-    return (password === undefined ? message : message.replaceAll(password, "***")).trim();
+  const findIn = (known: typeof meanings) => {
+    const found = known.find(([said]) => said.test(message));
+    return found && message.replace(...found).trim();
   };
-  const misfit = misfits.find(([words]) => words.test(message));
+  const misfit = findIn(misfits);
   if (misfit !== undefined)
-    return new StoreFault("unusable", `${place} ${said(misfit).replace(/\.$/, "")}.`);
-  // A server without TLS takes the first bytes for a command and waits for the rest.
-  if (tls && message === "Connection timeout")
-    return new Error(
-      `no connection within ${connectMilliseconds} ms: it is down, a firewall drops packets, or it speaks no TLS at this port`,
-    );
-  if (certificateFaults.has((fault as NodeJS.ErrnoException).code ?? ""))
-    return new Error(
-      `its certificate is not accepted: ${message.split(";")[0]!}. To trust another authority, put its certificate into a file and name that in NODE_EXTRA_CA_CERTS`,
-    );
-  return new Error(said(meanings.find(([words]) => words.test(message))));
+    return new StoreFault("unusable", `${place} ${misfit.replace(/\.$/, "")}.`);
+  // An unknown message is told as it came, and may repeat what was sent.
+  const asItCame = password === undefined ? message : message.replaceAll(password, "***");
+  return new Error(findIn(meanings) ?? asItCame.trim());
 }
-
-const certificateFaults = new Set([
-  "CERT_HAS_EXPIRED",
-  "CERT_NOT_YET_VALID",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);

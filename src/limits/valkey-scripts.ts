@@ -56,8 +56,7 @@ local function bytesOf(log, count)
   if count == 0 then return '' end
   local first = (log.next - count) % log.slots
   local function slice(from, to) return call('GETRANGE', log.key, HEAD + SLOT * from, HEAD + SLOT * to - 1) end
-  if first + count <= log.slots then return slice(first, first + count) end
-  return slice(first, log.slots) .. slice(0, first + count - log.slots)
+  return slice(first, math.min(first + count, log.slots)) .. slice(0, math.max(0, first + count - log.slots))
 end
 
 local function headOf(newest, next, counts)
@@ -83,10 +82,10 @@ local function append(log, bytes, now, kept, counts)
   if needed > log.slots or (log.slots > 64 and needed * 4 < log.slots) then
     rewrite(log, bytesOf(log, kept) .. bytes, now, counts)
   else
-    local until_end = math.min(added, log.slots - log.next)
-    call('SETRANGE', log.key, HEAD + SLOT * log.next, string.sub(bytes, 1, SLOT * until_end))
-    if added > until_end then call('SETRANGE', log.key, HEAD, string.sub(bytes, SLOT * until_end + 1)) end
-    call('SETRANGE', log.key, 0, headOf(now, (log.next + added) % log.slots, counts))
+    local until_end = SLOT * (log.slots - log.next)
+    call('SETRANGE', log.key, HEAD + SLOT * log.next, string.sub(bytes, 1, until_end))
+    -- The ring goes on right behind the head.
+    call('SETRANGE', log.key, 0, headOf(now, (log.next + added) % log.slots, counts) .. string.sub(bytes, until_end + 1))
   end
   expire(log, now)
 end
@@ -97,16 +96,16 @@ const serverTime = `local time = call('TIME')
 local clock = time[1] * 1e6 + time[2]`;
 
 /**
- * Returns the script that decides groups, and answers the numbers of each decision as doubles. KEYS: the account of each
- * group. ARGV[1]: signed requests of each group, and its quotas of minute, hour and day, in 4 bytes each.
+ * Returns the script that decides groups, and answers a `Decision` each. KEYS: the account of each group. ARGV: four numbers
+ * for each group, its signed requests and its quotas of minute, hour and day.
  * @param readClock Lua that sets `clock`; a test has its own.
  */
 export const takeScript = (readClock: string = serverTime): string => `${shared}
 ${readClock}
-local replies = {}
+local decisions = {}
 for i, key in ipairs(KEYS) do
-  local requests, minute, hour, day = unpack('>i4I4I4I4', ARGV[1], 16 * i - 15)
-  local quotas = {minute, hour, day}
+  local function given(place) return tonumber(ARGV[4 * i - 4 + place]) end
+  local requests, quotas = given(1), {given(2), given(3), given(4)}
   local log = load(key)
   local now = math.max(clock, log.newest)
   -- Below zero they are one request that counts as many: all are counted, or none.
@@ -120,24 +119,23 @@ for i, key in ipairs(KEYS) do
   local kept = counts[3]
   for w = 1, 3 do counts[w] = counts[w] + admitted end
   local function ageOf(k) return k <= admitted and 0 or now - timeOf(log, k - admitted) end
-  local numbers = {admitted}
+  local decision = {admitted}
   for w = 1, 3 do
-    numbers[#numbers + 1] = counts[w]
-    numbers[#numbers + 1] = counts[w] == 0 and 0 or SIZES[w] - ageOf(counts[w])
+    decision[3 * w - 1] = counts[w]
+    decision[3 * w] = counts[w] == 0 and 0 or SIZES[w] - ageOf(counts[w])
     local most = quotas[w] - needed
-    numbers[#numbers + 1] = counts[w] <= most and 0 or SIZES[w] - ageOf(most + 1)
+    decision[3 * w + 1] = counts[w] <= most and 0 or SIZES[w] - ageOf(most + 1)
   end
-  replies[i] = pack('>dddddddddd', numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6],
-    numbers[7], numbers[8], numbers[9], numbers[10])
+  decisions[i] = decision
   if admitted > 0 then append(log, string.rep(pack('>I5', now % WRAP), admitted), now, kept, counts) end
 end
-return table.concat(replies)
+return decisions
 `;
 
 /**
  * Returns the script that charges requests admitted elsewhere. A charge that was made before changes nothing. KEYS[1]:
  * the number of the instance's newest charge; the others: accounts. ARGV[1]: the number of this charge; the others: the
- * ages in µs of each account's requests, oldest first, as doubles.
+ * ages in µs of each account's requests, oldest first, with spaces between them.
  */
 export const chargeScript = (readClock: string = serverTime): string => `${shared}
 ${readClock}
@@ -146,9 +144,8 @@ for i = 2, #KEYS do
   local log = load(KEYS[i])
   local now = math.max(clock, log.newest)
   local added = {}
-  for at = 1, #ARGV[i], 8 do
-    local age = unpack('>d', ARGV[i], at)
-    if age < DAY then added[#added + 1] = now - math.max(0, age) end
+  for age in string.gmatch(ARGV[i], '%d+') do
+    if tonumber(age) < DAY then added[#added + 1] = now - tonumber(age) end
   end
   if #added > 0 then
     local kept = countIn(log, log.counts[3], DAY, math.max(log.newest, added[#added]))
@@ -168,16 +165,6 @@ for i = 2, #KEYS do
 end
 call('SET', KEYS[1], ARGV[1], 'EX', 90000)
 return 1
-`;
-
-/** Script that answers the text of a mark, KEYS[1]. A missing mark is set to ARGV[1]. */
-export const markScript = `
-local mark = redis.call('GET', KEYS[1])
-if not mark then
-  mark = ARGV[1]
-  redis.call('SET', KEYS[1], mark)
-end
-return mark
 `;
 
 /** Script that tries the commands of all others on KEYS, because a server may refuse some. Leaves nothing behind. */

@@ -17,7 +17,7 @@ test("each way in which no server is reached is told in a sentence of its own", 
   const hangs = await listen(t, () => {});
   const expected: Record<string, RegExp> = {
     [`valkeys://127.0.0.1:${hangs}`]:
-      /it is down, a firewall drops packets, or it speaks no TLS at this port\. /,
+      /it is down, a firewall drops packets, or only one side speaks TLS\. /,
     "redis://127.0.0.1:1": /nothing listens there \(connect ECONNREFUSED 127\.0\.0\.1:1\)\. /,
     "redis://no-such-host.invalid": /the name of its host cannot be resolved \(getaddrinfo E/,
     [`redis://127.0.0.1:${closes}`]: /it closed the connection; its log may say why\. /,
