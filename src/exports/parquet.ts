@@ -18,8 +18,8 @@ const membersOf = (kind: RecordKind): TProperties =>
 /** Rows in memory at a time. Larger groups take more memory to write; smaller ones take more time to read. */
 const rowsOfGroup = 4096;
 
-/** Writes all records of a kind. Returns their number. */
-export function writeParquet(source: RecordSource, kind: RecordKind, output: OutputFile): number {
+/** Writes all records of a kind. */
+export function writeParquet(source: RecordSource, kind: RecordKind, output: OutputFile): void {
   const members = Object.entries(membersOf(kind) as unknown as Record<string, Declared>);
   const schema = [
     { name: kind, num_children: members.length },
@@ -53,7 +53,6 @@ export function writeParquet(source: RecordSource, kind: RecordKind, output: Out
   writeGroup();
   void writer.finish();
   moveOn();
-  return rows;
 }
 
 /** Part of a declaration that a schema is made from. */

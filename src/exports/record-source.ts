@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "#datasets/generation.ts";
 import { openPublished } from "#datasets/open-generation.ts";
+import { arraysOf } from "#datasets/rows.ts";
 import { treeOf, type StoredArray } from "#datasets/stored-arrays.ts";
 import { embeddedMax } from "#operations/page.ts";
 import { embeddedKinds, type RecordKind } from "#records/kinds.ts";
@@ -24,19 +25,16 @@ interface RecordLink {
  */
 export function openRecordSource(path: string, generation: Generation) {
   const { db } = openPublished(path, generation);
-  const lines = (kind: RecordKind, embeds = true) =>
-    kind === "gp" ? linesOfGps(db, embeds) : linesOf(db, kind);
+  const documents = (kind: RecordKind, embeds = true) =>
+    kind === "gp" ? gps(db, embeds) : documentsOf(db, kind);
   return {
     generation,
-    /**
-     * Yields the records of a kind in display order as NDJSON, byte for byte as in `data` of the API. A piece has some
-     * hundred whole lines, each with its end. It is valid until the next one is taken.
-     */
-    lines: (kind: RecordKind) => lines(kind),
+    /** Yields the records of a kind in display order as NDJSON, byte for byte as in `data` of the API. */
+    lines: (kind: RecordKind) => inPieces(linesOf(documents(kind))),
     /** Yields the same records, parsed. */
-    records: (kind: RecordKind) => parsed(lines(kind)),
+    records: (kind: RecordKind) => parsed(documents(kind)),
     /** Yields the same, but GPs without their embedded records, which are most of the bytes. Their totals remain. */
-    ownRecords: (kind: RecordKind) => parsed(lines(kind, false)),
+    ownRecords: (kind: RecordKind) => parsed(documents(kind, false)),
     /** Yields the links from principals, signals or projects to GPs, in the order of the records and of their GPs. */
     links: (kind: RecordKind) =>
       db
@@ -59,64 +57,58 @@ export function openRecordSource(path: string, generation: Generation) {
   };
 }
 
-function* parsed(pieces: Iterable<Buffer>): Generator<RecordMembers> {
-  for (const piece of pieces)
-    for (const line of piece.toString("utf8", 0, piece.length - 1).split("\n"))
-      yield JSON.parse(line) as RecordMembers;
-}
-
-/** Records in a piece. SQLite joins 256 at little more than the cost of one. */
-const recordsOfPiece = 256;
-/** Characters in a piece of GPs. A GP with its embedded records may have a hundred thousand. */
+/** Characters in a piece. A GP with its embedded records may have a hundred thousand. */
 const charactersOfPiece = 64 * 1024;
 
-/** Yields the documents of a kind. They have no line breaks: JSON escapes them. */
-function* linesOf(db: DatabaseSync, kind: RecordKind): Generator<Buffer> {
-  const read = db.prepare(
-    `select cast(group_concat(document, char(10)) || char(10) as blob) as lines from ${kind} where position between ? and ?`,
-  );
-  for (let from = 0n; ; from += BigInt(recordsOfPiece)) {
-    const { lines } = read.get(from, from + BigInt(recordsOfPiece - 1)) as unknown as Lines;
-    if (lines === null) return;
-    yield Buffer.from(lines.buffer, lines.byteOffset, lines.length);
-    // To V8 a piece is a small object, so thousands would wait for a collection.
-    lines.buffer.transfer(0);
+/** Joins texts into pieces, which are fewer to write. */
+export function* inPieces(texts: Iterable<string>): Generator<string> {
+  let piece = "";
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < charactersOfPiece) continue;
+    yield piece;
+    piece = "";
   }
+  yield piece;
 }
 
-interface Lines {
-  lines: Uint8Array<ArrayBuffer> | null;
+/** Yields the lines of NDJSON. Documents have no line breaks: JSON escapes them. */
+function* linesOf(documents: Iterable<string>): Generator<string> {
+  for (const document of documents) yield `${document}\n`;
+}
+
+function* parsed(documents: Iterable<string>): Generator<RecordMembers> {
+  for (const document of documents) yield JSON.parse(document) as RecordMembers;
+}
+
+function* documentsOf(db: DatabaseSync, kind: RecordKind): Generator<string> {
+  const rows = arraysOf<[string]>(db, `select document from ${kind} order by position`);
+  for (const [document] of rows) yield document;
 }
 
 /** Yields GPs. They are stored without the principals and signals that they embed. */
-function* linesOfGps(db: DatabaseSync, embeds: boolean): Generator<Buffer> {
+function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
   const recordsOfGp = readLinks(db);
   const readOwn = openOwnDocuments(db, "gp");
   const lists = embeddedKinds.map((kind) => {
     const { starts, items } = recordsOfGp[kind];
     return { kind, starts, items, readOwn: openOwnDocuments(db, kind) };
   });
-  let lines = "";
   for (let gp = 0; ; gp++) {
-    const own = readOwn(gp);
-    if (own === null) break;
-    lines += own;
+    let document = readOwn(gp);
+    if (document === null) return;
     for (const { kind, starts, items, readOwn } of lists) {
       const first = starts[gp]!;
       const total = starts[gp + 1]! - first;
       if (embeds) {
         const embedded = items.subarray(first, first + Math.min(total, embeddedMax));
         const documents = Array.from(embedded, (position) => `${readOwn(position)}}`).join(",");
-        lines += `,"${kind}s":[${documents}]`;
+        document += `,"${kind}s":[${documents}]`;
       }
-      lines += `,"${kind}s_total":${total}`;
+      document += `,"${kind}s_total":${total}`;
     }
-    lines += "}\n";
-    if (lines.length < charactersOfPiece) continue;
-    yield Buffer.from(lines);
-    lines = "";
+    yield `${document}}`;
   }
-  if (lines !== "") yield Buffer.from(lines);
 }
 
 /** Reads the links: the only ones needed here of the arrays that a server loads. */

@@ -6,7 +6,7 @@ import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { kinds as allKinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { recordColumns, type ColumnType } from "#records/columns.ts";
 import type { OutputFile } from "#store/whole-file.ts";
-import type { RecordSource } from "./record-source.ts";
+import { inPieces, type RecordSource } from "./record-source.ts";
 
 /** Most rows of a sheet, with its heading. This is the limit of spreadsheet programs. */
 export const rowsMax = 1_048_576;
@@ -15,7 +15,6 @@ export const rowsMax = 1_048_576;
  * Writes a workbook. Texts are stored as texts, so that no program runs one as a formula and an id keeps its zeros. A
  * complete date is a date. The column after it gives its precision.
  * @param licence licence of the data, for the last sheet; null if the operator does not state it.
- * @returns the number of records.
  * @throws DatasetFault if a sheet would have too many rows, before anything is written.
  */
 export async function writeWorkbook(
@@ -23,7 +22,7 @@ export async function writeWorkbook(
   kinds: readonly RecordKind[],
   licence: string | null,
   output: OutputFile,
-): Promise<number> {
+): Promise<void> {
   const linked = kinds.filter((kind) => kind !== "gp");
   const links = linked.reduce((sum, kind) => sum + source.countLinks(kind), 0);
   const { records } = source.generation;
@@ -41,7 +40,7 @@ export async function writeWorkbook(
     zip.addBuffer(Buffer.from(text), path, options);
   sheets.forEach((sheet, i) => {
     zip.addReadStreamLazy(`xl/worksheets/sheet${i + 1}.xml`, options, (take) =>
-      take(null, Readable.from(sheetXml(sheet), { objectMode: false })),
+      take(null, Readable.from(inPieces(sheetXml(sheet)), { objectMode: false })),
     );
   });
   const failed = new Promise<never>((_, reject) => zip.on("error", reject));
@@ -51,7 +50,6 @@ export async function writeWorkbook(
     for await (const piece of zip.outputStream) output.write(piece as Buffer);
   };
   await Promise.race([write(), failed]);
-  return kinds.reduce((sum, kind) => sum + records[kind], 0);
 }
 
 function refuseTooMany(name: string, rows: number): void {
@@ -209,28 +207,22 @@ function fixedParts(sheets: readonly string[]): { path: string; text: string }[]
   return Object.entries(parts).map(([path, text]) => ({ path, text: xmlHead + text }));
 }
 
-/** Characters written at a time. */
-const pieceLength = 64 * 1024;
-
-function* sheetXml({ headings, rows }: Sheet): Generator<Buffer> {
+function* sheetXml({ headings, rows }: Sheet): Generator<string> {
   const letters = headings.map((_, i) => columnLetters(i));
-  let text = `${xmlHead}<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultColWidth="18" defaultRowHeight="15"/><sheetData>`;
-  text += rowXml(
+  yield `${xmlHead}<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultColWidth="18" defaultRowHeight="15"/><sheetData>`;
+  yield rowXml(
     1,
     headings.map((heading, i) => textXml(`${letters[i]}1`, style.heading, heading)),
   );
   let number = 1;
   for (const row of rows) {
     number++;
-    text += rowXml(
+    yield rowXml(
       number,
       row.map((cell, i) => cellXml(`${letters[i]}${number}`, cell)),
     );
-    if (text.length < pieceLength) continue;
-    yield Buffer.from(text);
-    text = "";
   }
-  yield Buffer.from(`${text}</sheetData></worksheet>`);
+  yield "</sheetData></worksheet>";
 }
 
 const rowXml = (number: number, cells: readonly string[]) =>
