@@ -80,6 +80,7 @@ async function inventIfEmpty(
   // Checked before the lock is taken, so that a filled folder never waits for an import.
   if (!isEmpty()) return 0;
   const { demoSize, inventRecords } = await import("#demo/invent.ts");
+  const { draftBlocks } = await import("#datasets/draft-entry.ts");
   const { demoSource, importSource } = await import("#datasets/publish.ts");
   const { folder } = catalogue;
   // Invented records are no change that anybody follows.
@@ -96,7 +97,7 @@ async function inventIfEmpty(
       if (!isEmpty()) return 0;
       const { collected } = await importSource(store, {
         source: demoSource,
-        entries: inventRecords(size),
+        blocks: draftBlocks(inventRecords(size), demoSource),
         rejectedMax: { lines: 0 },
         isDryRun: false,
         nowMilliseconds,

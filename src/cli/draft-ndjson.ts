@@ -1,10 +1,9 @@
 /** Reads NDJSON and drafts its records; those of a large delivery with the help of other threads. */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { DraftedBlock, DraftedEntry } from "#datasets/draft-entry.ts";
-import { type LineBlock, readNdjsonBy } from "#importers/ndjson.ts";
+import { draftBlock, type DraftedBlock, type DraftedEntry } from "#datasets/draft-entry.ts";
+import { entriesOf, type LineBlock, readNdjson } from "#importers/ndjson.ts";
 import { knownBytes, type ReadOptions } from "#importers/source-file.ts";
-import { draftBlock } from "./draft-block.ts";
 import type { DraftOrder, DraftReply } from "./draft-worker.ts";
 
 /** Number of workers. A third would wait for the thread that takes their replies. */
@@ -20,7 +19,7 @@ export async function* draftNdjson(
   source: string,
 ): AsyncGenerator<DraftedBlock, void> {
   if (availableParallelism() === 1 || knownBytes(files) < bytesForWorkers)
-    yield* readNdjsonBy(files, options, (block) => draftBlock(block, source));
+    yield* readNdjson(files, options, (block) => draftBlock(entriesOf(block), source));
   else yield* draftInWorkers(files, options, source);
 }
 
@@ -34,7 +33,7 @@ export async function* draftInWorkers(
   let blocks = 0;
   try {
     const draft = (block: LineBlock) => workers[blocks++ % workers.length]!.draft(block);
-    yield* readNdjsonBy(files, options, draft);
+    yield* readNdjson(files, options, draft);
   } finally {
     await Promise.all(workers.map((worker) => worker.close()));
   }

@@ -1,8 +1,8 @@
 /** The worker that drafts blocks of lines, so that an import uses more than one core. */
 import { parentPort, workerData } from "node:worker_threads";
+import { draftBlock } from "#datasets/draft-entry.ts";
 import type { PackedRecords } from "#datasets/text-store.ts";
-import type { LineBlock } from "#importers/ndjson.ts";
-import { draftBlock } from "./draft-block.ts";
+import { entriesOf, type LineBlock } from "#importers/ndjson.ts";
 
 export interface DraftOrder {
   source: string;
@@ -17,7 +17,7 @@ export interface DraftReply {
 const { source } = workerData as DraftOrder;
 
 parentPort!.on("message", (block: LineBlock) => {
-  const { entries, packed } = draftBlock(block, source);
+  const { entries, packed } = draftBlock(entriesOf(block), source);
   const reply: DraftReply = { entries: JSON.stringify(entries), packed };
   parentPort!.postMessage(reply, [packed.bytes.buffer]);
 });

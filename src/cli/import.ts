@@ -77,7 +77,7 @@ const ndjson = command({
   run: (given, context) =>
     runImport(given, context, [], async (reading) => {
       const { draftNdjson } = await import("./draft-ndjson.ts");
-      return { blocks: draftNdjson(given.files, reading, given.source) };
+      return draftNdjson(given.files, reading, given.source);
     }),
   ...outcome,
 });
@@ -95,7 +95,8 @@ const csv = command({
     runImport(given, context, [map], async (reading) => {
       const { readMapping } = await import("#importers/read-mapping.ts");
       const { readCsv } = await import("#importers/csv.ts");
-      return readCsv(given.files, await readMapping(map), reading);
+      const { draftBlocks } = await import("#datasets/draft-entry.ts");
+      return draftBlocks(readCsv(given.files, await readMapping(map), reading), given.source);
     }),
   ...outcome,
 });
@@ -122,7 +123,7 @@ async function runImport(
   given: Given,
   context: CliContext,
   mapping: readonly string[],
-  open: (reading: ReadOptions) => Promise<ImportRequest["entries"]>,
+  open: (reading: ReadOptions) => Promise<ImportRequest["blocks"]>,
 ): Promise<Imported> {
   const { knownBytes, refuseUnreadable } = await import("#importers/source-file.ts");
   const { files, source, encoding, ...order } = given;
@@ -137,7 +138,7 @@ async function runImport(
       const result = await importSource(store, {
         ...order,
         source,
-        entries: await open({ encoding, allowsEmpty }),
+        blocks: await open({ encoding, allowsEmpty }),
         knownBytes: mapping.length === 0 ? knownBytes(files) : 0,
         nowMilliseconds: context.now(),
         onRead: (lines) => progress.show(lines, "lines read"),

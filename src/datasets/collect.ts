@@ -1,11 +1,17 @@
 /** Collects the records of a source for a new generation: checks them, takes each id once, and resolves every link. */
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import type { RecordFault, RecordName } from "#records/source-entry.ts";
-import type { Drafted, DraftedEntry } from "./draft-entry.ts";
-import { type DraftedRecord, type DraftRecords, noRecords } from "./draft-record.ts";
-import { keyOf, type LinkLedger, type Need, needsOf, openLinkLedger } from "./links.ts";
-import type { Blocked, Merge } from "./merge.ts";
+import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { namedGpPrefix, type RecordFault, type RecordName } from "#records/source-entry.ts";
+import type { Drafted, DraftedBlock, DraftedEntry } from "./draft-entry.ts";
+import {
+  type DraftedRecord,
+  type DraftRecord,
+  type DraftRecords,
+  noRecords,
+  readLinks,
+  type StoredLinks,
+} from "./draft-record.ts";
 import { countRejections, type Place, type Rejections } from "./rejections.ts";
+import { linksIn, type TextStore } from "./text-store.ts";
 
 export interface Collected {
   /** Number of lines or rows with a record. */
@@ -16,213 +22,302 @@ export interface Collected {
   absent: Rejections;
 }
 
-/** The accepted records. */
-interface Accepted {
-  records: DraftRecords;
-  /** Keys of records that a merge does not take over. */
-  gone: ReadonlySet<string>;
-}
-
 interface CollectRequest {
   source: string;
-  /** Entries in the order of the source, some at a time. */
-  entries: AsyncIterable<readonly DraftedEntry[]>;
-  /** Merge that keeps records which the delivery leaves alone; null if all are replaced. */
-  merge: Merge | null;
+  /** Blocks in the order of the source. */
+  blocks: AsyncIterable<DraftedBlock>;
+  /** Store of the texts of records. */
+  texts: TextStore;
+  /** Records of the source that the delivery is merged into; null if it replaces them all. */
+  former: DraftRecords | null;
   /** Called now and then with the number of lines read so far. */
   onRead: (lines: number) => void;
 }
 
+/** Returns the records that the source has from now on. */
 export async function collectSource({
   source,
-  entries,
-  merge,
+  blocks,
+  texts,
+  former,
   onRead,
-}: CollectRequest): Promise<Collected & Accepted> {
-  const isElsewhere = merge === null ? undefined : isFormerIn(merge);
-  const ledger = openLinkLedger<Place>(isElsewhere);
-  const placeOf = ({ record, id }: RecordName) =>
-    ledger.placeOf(record, id) ?? merge?.removalOf(keyOf(record, id));
+}: CollectRequest): Promise<{ collected: Collected; records: DraftRecords }> {
+  const ledger = openLedger(source, former);
   const rejections = countRejections();
   const absent = countRejections();
   const records = noRecords();
   let read = 0;
-  for await (const some of entries)
-    for (const entry of some) {
+  for await (const { entries, packed } of blocks) {
+    const firstText = texts.take(packed);
+    for (const entry of entries) {
       if (++read % 1000 === 0) onRead(read);
-      const faults = faultsOfEntry(entry, source, merge, placeOf);
-      if (faults.length > 0) rejections.add(entry.file, entry.line, faults);
-      else
-        for (const { kind, sourceId, id, sortKey, formerIds: former, text } of enter(
-          entry,
-          ledger,
-          merge,
-        )) {
-          // Most records have none and share one empty list.
-          const formerIds = former.length === 0 ? none : former;
-          records[kind].push({ source, sourceId, id, sortKey, formerIds, text });
-        }
+      const entered = ledger.enter(entry);
+      if (entered.faults.length > 0) rejections.add(entry.file, entry.line, entered.faults);
+      for (const { kind, sourceId, id, sortKey, formerIds: ids, text } of entered.records) {
+        // Most records have none and share one empty list.
+        const formerIds = ids.length === 0 ? none : ids;
+        records[kind].push({ source, sourceId, id, sortKey, formerIds, text: text + firstText });
+      }
     }
-  const dropped = new Set<string>();
-  const orphans = ledger.settle(({ place, keys }, { field, kind, id }) => {
-    for (const name of keys) dropped.add(keyOf(name.record, name.id));
-    merge?.forget(keys);
-    const reason = `names ${kind} '${id}', which this source does not have`;
-    rejections.add(place.file, place.line, [{ field, reason }]);
-  });
-  for (const id of orphans) dropped.add(keyOf("gp", id));
-  removeRecords(records, dropped);
-  const gone = merge === null ? new Set<string>() : settleRemovals(merge, rejections, absent);
-  return { read, accepted: read - rejections.count, rejections, absent, records, gone };
+  }
+  const { rejected, dropped } = ledger.settle();
+  for (const { place, fault } of rejected) rejections.add(place.file, place.line, [fault]);
+  if (dropped.size > 0)
+    for (const kind of recordKinds)
+      records[kind] = records[kind].filter(({ sourceId }) => !dropped.has(keyOf(kind, sourceId)));
+  if (former !== null) {
+    const settled = mergeInto(records, former, ledger.removals, texts);
+    for (const { file, line, faults } of settled.rejected) rejections.add(file, line, faults);
+    for (const { file, line, faults } of settled.absent) absent.add(file, line, faults);
+  }
+  const accepted = read - rejections.count;
+  return { collected: { read, accepted, rejections, absent }, records };
 }
 
-const none: readonly string[] = [];
+const none: readonly never[] = [];
 
-const isFormerIn = (merge: Merge) => (kind: RecordKind, id: string) => merge.has(keyOf(kind, id));
+const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
 
-function removeRecords(records: DraftRecords, keys: ReadonlySet<string>): void {
-  if (keys.size === 0) return;
-  for (const kind of recordKinds)
-    records[kind] = records[kind].filter(({ sourceId }) => !keys.has(keyOf(kind, sourceId)));
+/** A link of a record to another of the same source. */
+interface Need {
+  field: string;
+  kind: RecordKind;
+  id: string;
 }
 
-/** Enters a line without faults. @returns its records, and the GPs that it names first. */
-function enter(
-  entry: DraftedEntry,
-  ledger: LinkLedger<Place>,
-  merge: Merge | null,
-): readonly DraftedRecord[] {
-  const { file, line, deleted } = entry;
-  // Without faults all drafted ones are records.
-  const records = entry.records as readonly DraftedRecord[];
-  const namedGps = entry.namedGps as readonly DraftedRecord[];
-  const place = { file, line };
-  const isNew = (gp: DraftedRecord, i: number) =>
-    ledger.placeOf("gp", gp.sourceId) === undefined &&
-    merge?.has(keyOf("gp", gp.sourceId)) !== true &&
-    !isAmong(records, nameOf(gp)) &&
-    !isAmong(namedGps, nameOf(gp), i);
-  const newGps = namedGps.filter(isNew);
-  for (const name of deleted) merge?.remove(place, name);
-  const keys: RecordName[] = [];
+/** Returns the links of a record, which names GPs and projects by the source's own ids. */
+function needsOf({ gps, projects }: Pick<StoredLinks, "gps" | "projects">): Need[] {
   const needs: Need[] = [];
-  for (const record of records) {
-    const own = needsOf(record);
-    merge?.deliver(place, { ...nameOf(record), needs: own });
-    keys.push(nameOf(record));
-    needs.push(...own);
-  }
-  ledger.add({ place, keys, needs, named: namedGps.map(({ sourceId }) => sourceId) });
-  return newGps.length === 0 ? records : [...newGps, ...records];
+  for (const id of gps) needs.push({ field: "gps", kind: "gp", id });
+  for (const id of projects) needs.push({ field: "project_ids", kind: "project", id });
+  return needs;
 }
 
-const nameOf = ({ kind, sourceId }: DraftedRecord): RecordName => ({ record: kind, id: sourceId });
-
-/** Returns faults of removals. @param placeOf returns the place where the delivery already has a record of this name. */
-function removalFaults(
-  { deleted }: DraftedEntry,
-  merge: Merge | null,
-  placeOf: (name: RecordName) => Place | undefined,
-): RecordFault[] {
-  if (merge === null)
-    return deleted.map(() => ({
-      field: "deleted",
-      reason: "is only for an import with --merge; a delivery of the whole source leaves it out",
-    }));
-  return deleted.flatMap((name) => repeatedFault(name, placeOf(name)));
+/** A removal that a line asks for. */
+interface Removal {
+  place: Place;
+  name: RecordName;
 }
 
-/** Refuses the second of two lines for one record, even an equal one: the result would depend on their order. */
-function repeatedFault({ record, id }: RecordName, place: Place | undefined): RecordFault[] {
-  if (place === undefined) return [];
-  const reason = `'${id}' is the id of the ${record} at ${place.file}:${place.line} too`;
-  return [{ field: "id", reason }];
+/** A line whose records wait for the target of a link. */
+interface Waiting {
+  place: Place;
+  records: readonly DraftedRecord[];
+  needs: readonly Need[];
+  /** Ids of GPs that the line only names. They exist while a line names or links to them. */
+  named: readonly string[];
 }
 
-/**
- * Reports removals without a record to remove, and rejects lines whose removals cannot be carried out.
- * @returns keys of records that are to go.
- */
-function settleRemovals(
-  merge: Merge,
-  rejections: Rejections,
-  absent: Rejections,
-): ReadonlySet<string> {
-  const outcome = merge.outcome();
-  for (const { place, name } of outcome.absent) {
-    const reason = `'${name.id}' names no ${name.record} of this source, so there is nothing to remove`;
-    absent.add(place.file, place.line, [{ field: "id", reason }]);
-  }
-  const rejected = new Map<Place, RecordFault[]>();
-  for (const blocked of outcome.blocked)
-    rejected.set(blocked.place, [
-      ...(rejected.get(blocked.place) ?? []),
-      { field: "deleted", reason: blockedWords(blocked) },
-    ]);
-  for (const [{ file, line }, faults] of rejected) rejections.add(file, line, faults);
-  return outcome.gone;
+/** Opens a ledger of which records exist, and which links still wait for their target. */
+function openLedger(source: string, former: DraftRecords | null) {
+  const places = eachOf(recordKinds, () => new Map<string, Place>());
+  const known = eachOf(recordKinds, (kind) => idsOf(former?.[kind] ?? none));
+  const removals = new Map<string, Removal>();
+  /** Lines that wait for a target, or for a target that waits itself. */
+  const waiting = new Set<Waiting>();
+  const waitingKeys = new Set<string>();
+  /** Named GPs to which no line certain to stay refers. */
+  const unheld = new Set<string>();
+
+  const placeOf = (kind: RecordKind, id: string) =>
+    places[kind].get(id) ??
+    (removals.size === 0 ? undefined : removals.get(keyOf(kind, id))?.place);
+  const isMissing = ({ kind, id }: Need) => !places[kind].has(id) && !known[kind].has(id);
+  const isSettled = (need: Need) =>
+    !isMissing(need) &&
+    (waiting.size === 0 ||
+      known[need.kind].has(need.id) ||
+      !waitingKeys.has(keyOf(need.kind, need.id)));
+  const hold = ({ named, needs }: Waiting) => {
+    if (unheld.size === 0) return;
+    for (const id of named) unheld.delete(id);
+    for (const need of needs) if (need.kind === "gp") unheld.delete(need.id);
+  };
+  const faultsOf = (drafted: Drafted): readonly RecordFault[] => {
+    if ("faults" in drafted) return drafted.faults;
+    return drafted.isForeign ? [foreignSource(source)] : none;
+  };
+  /** Takes the ids of the records that have no fault of their own. */
+  const take = ({ file, line, records, namedGps, deleted }: DraftedEntry) => {
+    const place = { file, line };
+    const faults: RecordFault[] = [];
+    const taken: DraftedRecord[] = [];
+    for (const record of records) {
+      faults.push(...faultsOf(record));
+      if ("faults" in record) continue;
+      const before = placeOf(record.kind, record.sourceId);
+      if (before !== undefined) {
+        faults.push(repeatedId(record.kind, record.sourceId, before));
+        continue;
+      }
+      places[record.kind].set(record.sourceId, place);
+      taken.push(record);
+    }
+    for (const gp of namedGps) faults.push(...faultsOf(gp));
+    for (const { record, id } of deleted) {
+      const before = placeOf(record, id);
+      if (former === null) faults.push(onlyForMerge);
+      else if (before !== undefined) faults.push(repeatedId(record, id, before));
+    }
+    return { place, faults, taken };
+  };
+  return {
+    removals: removals as ReadonlyMap<string, Removal>,
+    /** Enters a line. @returns its faults, or its records and the GPs that it names first. */
+    enter(entry: DraftedEntry): { faults: readonly RecordFault[]; records: DraftedRecord[] } {
+      const { namedGps, deleted } = entry;
+      if (entry.faults.length > 0) return { faults: entry.faults, records: [] };
+      const { place, faults, taken } = take(entry);
+      if (faults.length > 0) {
+        for (const { kind, sourceId } of taken) places[kind].delete(sourceId);
+        return { faults, records: [] };
+      }
+      for (const name of deleted) removals.set(keyOf(name.record, name.id), { place, name });
+      const records = [...taken];
+      // Without faults all drafted ones are records.
+      for (const gp of namedGps as readonly DraftedRecord[]) {
+        if (places.gp.has(gp.sourceId)) continue;
+        places.gp.set(gp.sourceId, place);
+        unheld.add(gp.sourceId);
+        if (!known.gp.has(gp.sourceId)) records.push(gp);
+      }
+      const named = namedGps.map(({ sourceId }) => sourceId);
+      const one = { place, records: taken, needs: taken.flatMap(needsOf), named };
+      // Most files list GPs first, so hardly any line has to wait.
+      if (one.needs.every(isSettled)) hold(one);
+      else {
+        waiting.add(one);
+        for (const { kind, sourceId } of taken) waitingKeys.add(keyOf(kind, sourceId));
+      }
+      return { faults, records };
+    },
+    /** Drops lines that link to a missing record, until nothing changes, and named GPs that nothing refers to any more. */
+    settle() {
+      const rejected: { place: Place; fault: RecordFault }[] = [];
+      const dropped = new Set<string>();
+      for (let before = -1; rejected.length > before;) {
+        before = rejected.length;
+        for (const one of waiting) {
+          const missing = one.needs.find(isMissing);
+          if (missing === undefined) continue;
+          waiting.delete(one);
+          rejected.push({ place: one.place, fault: missingTarget(missing) });
+          for (const { kind, sourceId } of one.records) {
+            places[kind].delete(sourceId);
+            dropped.add(keyOf(kind, sourceId));
+          }
+        }
+      }
+      for (const one of waiting) hold(one);
+      for (const id of unheld) dropped.add(keyOf("gp", id));
+      return { rejected, dropped: dropped as ReadonlySet<string> };
+    },
+  };
 }
 
-function blockedWords({ name, linkers }: Blocked): string {
-  const [first] = linkers;
-  const others = linkers.length > 1 ? ` and ${linkers.length - 1} more` : "";
-  return `${name.record} '${name.id}' cannot be removed while others name it: ${first!.record} '${first!.id}'${others}`;
-}
+const idsOf = (records: readonly DraftRecord[]) => new Set(records.map(({ sourceId }) => sourceId));
 
-/**
- * Returns the faults of an entry, none if it may be entered.
- * @param placeOf returns the place where the delivery already has or removes a record.
- */
-function faultsOfEntry(
-  entry: DraftedEntry,
-  source: string,
-  merge: Merge | null,
-  placeOf: (name: RecordName) => Place | undefined,
-): readonly RecordFault[] {
-  const { records, namedGps } = entry;
-  if (entry.faults.length > 0) return entry.faults;
-  const faults: RecordFault[] = [];
-  for (let i = 0; i < records.length; i++) {
-    const findPlace = (name: RecordName) =>
-      placeOf(name) ?? (isAmong(records, name, i) ? entry : undefined);
-    addFaults(faults, records[i]!, source, findPlace);
-  }
-  for (const gp of namedGps) addFaults(faults, gp, source, () => undefined);
-  if (entry.deleted.length === 0) return faults;
-  const placeInEntry = (name: RecordName) =>
-    placeOf(name) ?? (isAmong(records, name) ? entry : undefined);
-  faults.push(...removalFaults(entry, merge, placeInEntry));
-  return faults;
-}
-
-/** Reports whether a record of this name is among the first `count`. */
-function isAmong(
-  records: readonly Drafted[],
-  { record, id }: RecordName,
-  count = records.length,
-): boolean {
-  for (let i = 0; i < count; i++)
-    if (records[i]!.kind === record && records[i]!.sourceId === id) return true;
-  return false;
-}
-
-/** @param findPlace returns the place of another record of this name; called only for a record without faults. */
-function addFaults(
-  faults: RecordFault[],
-  drafted: Drafted,
-  source: string,
-  findPlace: (name: RecordName) => Place | undefined,
-): void {
-  if ("faults" in drafted) {
-    faults.push(...drafted.faults);
-    return;
-  }
-  const name = nameOf(drafted);
-  faults.push(...repeatedFault(name, findPlace(name)));
-  if (drafted.isForeign) faults.push(foreignSource(source));
-}
+/** The fault of the second of two lines for one record, even an equal one: the result would depend on their order. */
+const repeatedId = (kind: RecordKind, id: string, { file, line }: Place): RecordFault => ({
+  field: "id",
+  reason: `'${id}' is the id of the ${kind} at ${file}:${line} too`,
+});
 
 const foreignSource = (source: string): RecordFault => ({
   field: "provenance.source",
   reason: `must be left out or be the name of the import, '${source}'`,
 });
+
+const onlyForMerge: RecordFault = {
+  field: "deleted",
+  reason: "is only for an import with --merge; a delivery of the whole source leaves it out",
+};
+
+const missingTarget = ({ field, kind, id }: Need): RecordFault => ({
+  field,
+  reason: `names ${kind} '${id}', which this source does not have`,
+});
+
+/** Faults of a line, found at the end. */
+interface Found extends Place {
+  faults: RecordFault[];
+}
+
+/**
+ * Adds the former records that the delivery neither replaces nor removes.
+ * @param records accepted records of the delivery.
+ * @returns lines whose removals cannot be carried out, and removals without a record to remove.
+ */
+function mergeInto(
+  records: DraftRecords,
+  former: DraftRecords,
+  removals: ReadonlyMap<string, Removal>,
+  texts: TextStore,
+): { rejected: Iterable<Found>; absent: Found[] } {
+  const left = eachOf(recordKinds, (kind) => {
+    const delivered = idsOf(records[kind]);
+    return former[kind].filter(({ sourceId }) => !delivered.has(sourceId));
+  });
+  const leftKeys = new Set(
+    recordKinds.flatMap((kind) => left[kind].map(({ sourceId }) => keyOf(kind, sourceId))),
+  );
+  const asked = [...removals].filter(([key]) => leftKeys.has(key));
+  const named = [...leftKeys].filter((key) => key.startsWith(keyOf("gp", namedGpPrefix)));
+  const wanted = new Set([...asked.map(([key]) => key), ...named]);
+  const linkers = linkersOf([left, records], wanted, texts);
+  const gone = new Set<string>();
+  const staying = (key: string) =>
+    (linkers.get(key) ?? none).filter(({ record, id }) => !gone.has(keyOf(record, id)));
+  // A removal may depend on a later one: a signal may name a project, and either a GP.
+  for (let goneBefore = -1; gone.size > goneBefore;) {
+    goneBefore = gone.size;
+    for (const [key] of asked) if (staying(key).length === 0) gone.add(key);
+  }
+  const rejected = new Map<Place, Found>();
+  for (const [key, { place, name }] of asked) {
+    if (gone.has(key)) continue;
+    const { faults } = rejected.getOrInsertComputed(place, () => ({ ...place, faults: [] }));
+    faults.push({ field: "deleted", reason: blockedWords(name, staying(key)) });
+  }
+  // A GP that rows only name goes with the last link to it, as when a source is replaced.
+  const linkedBefore = linkersOf([former], new Set(named), texts);
+  for (const key of named) if (linkedBefore.has(key) && staying(key).length === 0) gone.add(key);
+  for (const kind of recordKinds)
+    for (const one of left[kind]) if (!gone.has(keyOf(kind, one.sourceId))) records[kind].push(one);
+  const absent = [...removals].filter(([key]) => !leftKeys.has(key)).map(([, one]) => one);
+  return { rejected: rejected.values(), absent: absent.map(absentFault) };
+}
+
+const absentFault = ({ place, name: { record, id } }: Removal): Found => ({
+  ...place,
+  faults: [
+    {
+      field: "id",
+      reason: `'${id}' names no ${record} of this source, so there is nothing to remove`,
+    },
+  ],
+});
+
+function blockedWords({ record, id }: RecordName, linkers: readonly RecordName[]): string {
+  const [first] = linkers;
+  const others = linkers.length > 1 ? ` and ${linkers.length - 1} more` : "";
+  return `${record} '${id}' cannot be removed while others name it: ${first!.record} '${first!.id}'${others}`;
+}
+
+/** Returns the records that link to the wanted ones. */
+function linkersOf(
+  among: readonly DraftRecords[],
+  wanted: ReadonlySet<string>,
+  texts: TextStore,
+): ReadonlyMap<string, readonly RecordName[]> {
+  const linkers = new Map<string, RecordName[]>();
+  if (wanted.size === 0) return linkers;
+  for (const records of among)
+    for (const record of recordKinds)
+      for (const { sourceId: id, text } of records[record])
+        for (const need of needsOf(readLinks(linksIn(texts.read(text))))) {
+          const key = keyOf(need.kind, need.id);
+          if (wanted.has(key)) linkers.getOrInsertComputed(key, () => []).push({ record, id });
+        }
+  return linkers;
+}

@@ -20,23 +20,13 @@ export interface StoredRecord {
   document: string;
 }
 
-/** Two open generations. */
-export interface Comparison {
-  /** Yields each differing record once. Only ids and hashes of one kind are in memory. */
-  differences(): Generator<Difference, void>;
-  /** Returns the former record of a difference; only for one that existed. */
-  before(difference: Difference): StoredRecord;
-  after(difference: Difference): StoredRecord;
-  /** Returns the hash of the newer one's records, as docs/changes.md defines it, once all differences were read. */
-  hash(): string;
-  close(): void;
-}
+export type Comparison = ReturnType<typeof compareGenerations>;
 
 /**
  * Opens a comparison. The caller refuses files that are not the built ones.
  * @throws DatasetFault if a file cannot be read.
  */
-export function compareGenerations(fromPath: string, toPath: string): Comparison {
+export function compareGenerations(fromPath: string, toPath: string) {
   const from = openSorted(fromPath);
   let to: DatabaseSync;
   try {
@@ -46,9 +36,6 @@ export function compareGenerations(fromPath: string, toPath: string): Comparison
     throw error;
   }
   const total = createHash("sha256");
-  let digest: string | null = null;
-  const before = openRecords(from);
-  const after = openRecords(to);
   const mergedInto = to.prepare(
     "select g.id from former_id f join gp g on g.id = f.gp_id where f.former_id = ?",
   );
@@ -59,7 +46,8 @@ export function compareGenerations(fromPath: string, toPath: string): Comparison
       : { change: "merged", kind, id, into: gp["id"] as string };
   };
   return {
-    *differences() {
+    /** Yields each differing record once. Only ids and hashes of one kind are in memory. */
+    *differences(): Generator<Difference, void> {
       for (const kind of recordKinds) {
         const old = sortedStates(from, kind)[Symbol.iterator]();
         let one = old.next();
@@ -77,9 +65,11 @@ export function compareGenerations(fromPath: string, toPath: string): Comparison
         for (; one.done !== true; one = old.next()) yield goneOf(kind, one.value[0]);
       }
     },
-    before,
-    after,
-    hash: () => (digest ??= total.digest("hex")),
+    /** Returns the former record of a difference; only for one that existed. */
+    before: openRecords(from),
+    after: openRecords(to),
+    /** Returns the hash of the newer one's records, as docs/changes.md defines it, once all differences were read. */
+    hash: () => total.digest("hex"),
     close() {
       from.close();
       to.close();

@@ -8,30 +8,6 @@ import { formatVersion } from "./format.ts";
 export const hashOfContent = (content: string | Uint8Array): string =>
   hash("sha256", content, "hex").slice(0, 32);
 
-interface ContentDigest {
-  /** Adds a document. @param hash its hash, hexadecimal. */
-  add(hash: string): void;
-  /** Returns the SHA-256 over the bytes of all hashes, hexadecimal. */
-  digest(): string;
-}
-
-const pendingLength = 32 * 1024;
-
-/** Returns a digest that takes hashes in by the thousand. One by one each would take as long as a document. */
-export function openContentDigest(): ContentDigest {
-  const sha256 = createHash("sha256");
-  let pending = "";
-  return {
-    add(contentHash) {
-      pending += contentHash;
-      if (pending.length < pendingLength) return;
-      sha256.update(pending, "hex");
-      pending = "";
-    },
-    digest: () => sha256.update(pending, "hex").digest("hex"),
-  };
-}
-
 /**
  * Returns the hash of a dataset. It covers the rules that made the dataset, which is published again under new rules.
  * @param contentHash SHA-256 over the hashes of all documents in order.

@@ -4,7 +4,7 @@ import type { RecordKind } from "#records/kinds.ts";
 import { checkPlainRecord, checkRecord } from "#records/check-record.ts";
 import type { RecordFault, RecordName, SourceEntry } from "#records/source-entry.ts";
 import { type DraftedRecord, draftRecord, type KeepText } from "./draft-record.ts";
-import type { PackedRecords, TextStore } from "./text-store.ts";
+import { openPacker, type PackedRecords } from "./text-store.ts";
 
 /** A record without faults, or the faults of a record and its name, which may be any JSON. */
 export type Drafted =
@@ -24,8 +24,37 @@ export interface DraftedEntry {
   faults: readonly RecordFault[];
 }
 
-/** Drafts an entry. @param keep stores the texts of a record. */
-export function draftEntry(entry: SourceEntry, source: string, keep: KeepText): DraftedEntry {
+/** Some entries of a source. */
+export interface DraftedBlock {
+  /** The texts of their records are numbered from 0. */
+  entries: DraftedEntry[];
+  packed: PackedRecords;
+}
+
+export function draftBlock(entries: readonly SourceEntry[], source: string): DraftedBlock {
+  const packer = openPacker();
+  const drafted = entries.map((entry) => draftEntry(entry, source, packer.keep));
+  return { entries: drafted, packed: packer.take() };
+}
+
+/** Number of entries that share a block. */
+const entriesOfBlock = 512;
+
+/** Drafts the entries of a source in this thread. */
+export async function* draftBlocks(
+  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
+  source: string,
+): AsyncGenerator<DraftedBlock, void> {
+  let block: SourceEntry[] = [];
+  for await (const entry of entries) {
+    if (block.push(entry) < entriesOfBlock) continue;
+    yield draftBlock(block, source);
+    block = [];
+  }
+  yield draftBlock(block, source);
+}
+
+function draftEntry(entry: SourceEntry, source: string, keep: KeepText): DraftedEntry {
   const { file, line, deleted = none, faults, isPlain } = entry;
   if (faults.length > 0)
     return { file, line, records: none, namedGps: none, deleted: none, faults };
@@ -39,44 +68,3 @@ export function draftEntry(entry: SourceEntry, source: string, keep: KeepText): 
 }
 
 const none: readonly never[] = [];
-
-/** Number of entries that share a promise. */
-const entriesOfPiece = 256;
-
-/** Drafts the entries of a source in this thread. */
-export async function* draftEntries(
-  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
-  source: string,
-  texts: TextStore,
-): AsyncGenerator<DraftedEntry[], void> {
-  let piece: DraftedEntry[] = [];
-  for await (const entry of entries) {
-    piece.push(draftEntry(entry, source, texts.keep));
-    if (piece.length < entriesOfPiece) continue;
-    yield piece;
-    piece = [];
-  }
-  yield piece;
-}
-
-/** Entries that another thread drafted. */
-export interface DraftedBlock {
-  /** The texts of their records are numbered from 0. */
-  entries: DraftedEntry[];
-  packed: PackedRecords;
-}
-
-/** Stores entries that other threads drafted. */
-export async function* takeBlocks(
-  blocks: AsyncIterable<DraftedBlock>,
-  texts: TextStore,
-): AsyncGenerator<DraftedEntry[], void> {
-  for await (const { entries, packed } of blocks) {
-    const first = texts.take(packed);
-    for (const { records, namedGps } of entries) {
-      for (const record of records) if ("text" in record) record.text += first;
-      for (const gp of namedGps) if ("text" in gp) gp.text += first;
-    }
-    yield entries;
-  }
-}

@@ -13,23 +13,17 @@ import { eachOnce } from "./draft-record.ts";
 /** A document as served, or its own part. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Builder of an index, which takes each kind in display order. */
-export interface Indexer {
-  addGp(id: string, formerIds: readonly string[], gp: Body): void;
-  /** Adds a link. @param gp position of a GP that the record belongs to. */
-  addLink(kind: LinkedKind, record: number, gp: number): void;
-  /** Returns the index of everything added. */
-  index(documents: DatasetIndex["documents"]): DatasetIndex;
-}
+export type Indexer = ReturnType<typeof openIndexer>;
 
-export function openIndexer(): Indexer {
+/** Opens a builder of an index, which takes each kind in display order. */
+export function openIndexer() {
   const names = { gps: openNumbers(), shown: [] as string[], folded: [] as string[] };
   const facets = eachOf(facetNames, (facet) => openFacetIndexer("isMarket" in filterableGp[facet]));
   const links = eachOf(linkedKinds, () => ({ gps: openNumbers(), records: openNumbers() }));
   const ids: { id: string; gp: number }[] = [];
   let gpCount = 0;
   return {
-    addGp(id, formerIds, gp) {
+    addGp(id: string, formerIds: readonly string[], gp: Body): void {
       const position = gpCount++;
       for (const one of [id, ...formerIds]) ids.push({ id: one, gp: position });
       for (const name of namesOf(gp)) {
@@ -40,11 +34,13 @@ export function openIndexer(): Indexer {
       for (const facet of facetNames)
         facets[facet].add(filterableGp[facet].of(gp as unknown as Gp) as string[], position);
     },
-    addLink(kind, record, gp) {
+    /** Adds a link. @param gp position of a GP that the record belongs to. */
+    addLink(kind: LinkedKind, record: number, gp: number): void {
       links[kind].gps.add(gp);
       links[kind].records.add(record);
     },
-    index: (documents) => ({
+    /** Returns the index of everything added. */
+    index: (documents: DatasetIndex["documents"]): DatasetIndex => ({
       documents,
       names: indexNames(names.folded, names.gps.take(), gpCount),
       nameSuggestions: indexSuggestions(eachNameOnce(names)),

@@ -5,14 +5,15 @@ import { recordKinds, type RecordKind } from "#records/kinds.ts";
 import {
   type DraftRecord,
   type DraftRecords,
+  type KeepText,
   linksText,
   noRecords,
   sortKeyOf,
 } from "./draft-record.ts";
-import { immutableUri } from "./open-generation.ts";
+import { tables } from "./format.ts";
 import { ownJson, ownPart } from "./render.ts";
 import { arraysOf } from "./rows.ts";
-import type { TextStore } from "./text-store.ts";
+import { openPacker, type TextStore } from "./text-store.ts";
 
 /** A record of the previous generation. */
 export interface Known {
@@ -22,66 +23,72 @@ export interface Known {
   updatedAt: string;
 }
 
-export interface Previous {
-  /** Sources, with the time of the last import that changed each. */
-  sources: ReadonlyMap<string, string>;
-  /** Returns the records of these sources, to be carried over. */
-  records(sources: Iterable<string>, texts: TextStore): DraftRecords;
-  countOf(source: string): number;
-  /** Returns all records of a kind by public id. */
-  known(kind: RecordKind): ReadonlyMap<string, Known>;
-  /** Returns former ids with the GPs that they lead to. */
-  formerIds(): ReadonlyMap<string, string>;
-  close(): void;
-}
+export type Previous = ReturnType<typeof openPrevious>;
 
-const nothing: Previous = {
-  sources: new Map(),
-  records: noRecords,
-  countOf: () => 0,
-  known: () => new Map(),
-  formerIds: () => new Map(),
-  close() {},
-};
-
-/** @param path path of a verified generation; null if there is none. */
-export function openPrevious(path: string | null): Previous {
-  if (path === null) return nothing;
-  const db = new DatabaseSync(immutableUri(path), { readOnly: true });
-  const pairsOf = (sql: string) => new Map(arraysOf<[string, string]>(db, sql));
+/** @param generation open file of a verified generation; null if there is none. */
+export function openPrevious(generation: DatabaseSync | null) {
+  const db = generation ?? emptyGeneration();
+  const pairsOf = (sql: string): ReadonlyMap<string, string> =>
+    new Map(arraysOf<[string, string]>(db, sql));
   return {
+    /** Sources, with the time of the last import that changed each. */
     sources: pairsOf("select name, imported_at from source"),
-    records: (sources, texts) => readRecords(db, [...sources], texts),
-    countOf(source) {
-      const counted = db.prepare("select count(*) as n from canonical where source = ?");
-      return Number(counted.get(source)!["n"]);
+    /** Returns the records of these sources, to be carried over. */
+    records: (sources: readonly string[], texts: TextStore) => readRecords(db, sources, texts),
+    /** Returns the number of records of these sources. */
+    countOf(sources: readonly string[]): number {
+      const sql = `select count(*) as n from canonical where source in (${marksFor(sources)})`;
+      return Number(db.prepare(sql).get(...sources)!["n"]);
     },
-    known(kind) {
+    /** Returns all records of a kind by public id. */
+    known(kind: RecordKind): ReadonlyMap<string, Known> {
       const sql = `select id, since, lower(hex(content_hash)), updated_at from ${kind}`;
       const known = new Map<string, Known>();
       for (const [id, since, contentHash, updatedAt] of arraysOf<KnownRow>(db, sql))
         known.set(id, { since, contentHash, updatedAt });
       return known;
     },
+    /** Returns former ids with the GPs that they lead to. */
     formerIds: () => pairsOf("select former_id, gp_id from former_id"),
     close: () => db.close(),
   };
 }
 
-function readRecords(db: DatabaseSync, sources: string[], texts: TextStore): DraftRecords {
+function emptyGeneration(): DatabaseSync {
+  const db = new DatabaseSync(":memory:");
+  db.exec(tables);
+  return db;
+}
+
+const marksFor = (values: readonly string[]) => values.map(() => "?").join(", ");
+
+/** Records whose texts are stored together. */
+const recordsOfPack = 512;
+
+function readRecords(db: DatabaseSync, sources: readonly string[], texts: TextStore): DraftRecords {
   const records = noRecords();
   if (sources.length === 0) return records;
-  const places = sources.map(() => "?").join(", ");
   const targets = `select id, source_id from gp union all select id, source_id from project`;
   const sourceIds = new Map(arraysOf<[string, string]>(db, targets));
+  const packer = openPacker();
+  let packed: DraftRecord[] = [];
+  const storePack = () => {
+    const first = texts.take(packer.take());
+    for (const record of packed) record.text += first;
+    packed = [];
+  };
   for (const kind of recordKinds)
     for (const row of arraysOf<Row>(
       db,
       `select source, source_id, id, is_time_stated, document from ${kind}
-       where source in (${places}) order by position`,
+       where source in (${marksFor(sources)}) order by position`,
       ...sources,
-    ))
-      records[kind].push(draftAgain(kind, row, sourceIds, texts));
+    )) {
+      const record = draftAgain(kind, row, sourceIds, packer.keep);
+      records[kind].push(record);
+      if (packed.push(record) === recordsOfPack) storePack();
+    }
+  storePack();
   return records;
 }
 
@@ -93,7 +100,7 @@ function draftAgain(
   kind: RecordKind,
   [source, sourceId, id, isTimeStated, document]: Row,
   sourceIds: ReadonlyMap<string, string>,
-  texts: TextStore,
+  keep: KeepText,
 ): DraftRecord {
   const record = JSON.parse(document) as CanonicalRecord & Linked & Record<string, unknown>;
   const links = linksText({
@@ -107,7 +114,7 @@ function draftAgain(
     id,
     sortKey: sortKeyOf({ ...record, record: kind } as CanonicalRecord),
     formerIds: none,
-    text: texts.keep(links, ownJson(ownPart(kind, record))),
+    text: keep(links, ownJson(ownPart(kind, record))),
   };
 }
 

@@ -28,39 +28,32 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import type { SourceEntry } from "#records/source-entry.ts";
 import { syncPath } from "#store/whole-file.ts";
 import { type DatasetList, draftName, draftTextsName } from "./catalogue.ts";
 import { publishNext, refuseUnreadable } from "./choose.ts";
 import { type Collected, collectSource } from "./collect.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { abandonDraft, neededBytes, refuseTooLittleSpace, sizeOf } from "./disk-space.ts";
-import type { Changes } from "./document-writer.ts";
-import { type DraftedBlock, draftEntries, takeBlocks } from "./draft-entry.ts";
-import { countsOf, type DraftRecords, noRecords, readLinks } from "./draft-record.ts";
+import type { DraftedBlock } from "./draft-entry.ts";
+import { countsOf } from "./draft-record.ts";
 import { builtAtOf, type Meta, timeOf } from "./format.ts";
 import { settleIds } from "./former-ids.ts";
 import type { Generation } from "./generation.ts";
-import { keyOf, needsOf } from "./links.ts";
-import { type LinkedRecord, openMerge } from "./merge.ts";
 import { openPublished } from "./open-generation.ts";
 import { openPrevious, type Previous } from "./previous.ts";
 import { isTooMuch, type RejectedMax } from "./rejections.ts";
 import type { DatasetStore, Draft } from "./store.ts";
-import { linksIn, openTextStore, type TextStore } from "./text-store.ts";
+import { openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
-import { type DraftContent, writeDraft } from "./write-draft.ts";
+import { type Changes, writeDraft } from "./write-draft.ts";
 
 /** Name of the source of invented records, which the first real import removes. */
 export const demoSource = "demo";
 
 export interface ImportRequest extends Guards {
   source: string;
-  /** Delivered entries, or blocks that other threads made of them. */
-  entries:
-    | AsyncIterable<SourceEntry>
-    | Iterable<SourceEntry>
-    | { blocks: AsyncIterable<DraftedBlock> };
+  /** Drafted entries, in the order of the source. */
+  blocks: AsyncIterable<DraftedBlock>;
   /** Merge into the records of the source instead of replacing them? */
   isMerge?: boolean;
   /** Only report what would change? */
@@ -76,7 +69,15 @@ export interface ImportRequest extends Guards {
   onChecked?: (records: number) => void;
 }
 
-export interface ImportResult extends BuildResult {
+export interface ImportResult {
+  collected: Collected;
+  /** `refused`: see `refusal`; `unchanged`: equal to the previous generation. */
+  outcome: "built" | "unchanged" | "refused";
+  refusal: Refusal | null;
+  sourceSize: SourceSize;
+  changes: Changes;
+  /** Number of records of dropped sources that the draft leaves out; 0 without a draft. */
+  droppedCount: number;
   /** Records of each kind in the resulting dataset; null if the import was refused. */
   records: Generation["records"] | null;
   /** Published dataset, if there is one. */
@@ -96,50 +97,52 @@ export const sourceFault = (source: string) =>
 /**
  * Replaces the records of one source in the current dataset, or merges into them, and makes the result the current one.
  * If anything fails, the current dataset stays as it is. The caller holds the lock.
- * @throws DatasetFault if the disk is too full, or the current dataset is damaged.
+ * @throws DatasetFault if the disk is too full, the current dataset is damaged, or ids contradict each other.
  */
 export async function importSource(
   store: DatasetStore,
   request: ImportRequest,
 ): Promise<ImportResult> {
   const { folder } = store;
-  const isStaged = request.isStaged === true;
+  const { source, isMerge = false, isStaged = false } = request;
   if (!request.isDryRun && !isStaged)
     await refuseUnreadable(
       store,
       "Update that server first; or import with --stage, and publish the dataset once it is updated.",
     );
   const list = await store.read();
-  const dropped = request.source === demoSource ? [] : [demoSource];
-  const isMerge = request.isMerge === true;
-  const base = await measureBase(store, list, isMerge ? dropped : [...dropped, request.source]);
-  const needed = neededBytes(base.carriedBytes, request.knownBytes ?? 0);
-  refuseTooLittleSpace(folder, needed);
-  const built = await buildGeneration({
-    request,
-    folder,
-    previousPath: base.path,
-    dropped,
-    neededBytes: needed,
-    builtAt: buildTime(list, request.nowMilliseconds),
-  });
-  const records = built.outcome === "unchanged" ? base.records : (built.draft?.counts ?? null);
-  const result = { ...built, records, published: null, staged: null };
-  if (built.draft === null) return result;
-  const { path } = built.draft;
-  const draftBytes = sizeOf(path);
+  const current = list.current();
+  // Checked whole: damage would be carried over.
+  const previous = openPrevious(
+    current && openPublished(await store.open(current.version), current).db,
+  );
+  const dropped = source === demoSource ? [] : [demoSource];
+  const replaced = isMerge ? dropped : [...dropped, source];
+  let needed = neededBytes(carriedBytes(current, previous, replaced), request.knownBytes ?? 0);
+  // All drafts have one name, so that the next import overwrites what a killed one left behind.
+  const path = join(folder, draftName);
+  const texts = openTextStore(join(folder, draftTextsName));
   try {
-    if (request.isDryRun) return result;
+    refuseTooLittleSpace(folder, needed);
+    // Created first, so that a long file is not read in vain if that fails.
+    closeSync(openSync(path, "w", 0o600));
+    const builtAt = buildTime(list, request.nowMilliseconds);
+    const order = { path, request, dropped, builtAt, previous, texts };
+    const { meta, ...built } = await build(order);
+    if (meta === null || request.isDryRun) return built;
+    needed = Math.max(needed, sizeOf(path));
     verifyGeneration(path, request.onChecked);
-    const generation = generationOf(built.draft, base.version);
+    const generation = generationOf(path, meta, built.records!, current?.version ?? null);
     const draft = { path, generation, isStaged };
-    if (!isStaged) return { ...result, published: await addAndPublish(store, draft) };
+    if (!isStaged) return { ...built, published: await addAndPublish(store, draft) };
     await store.add(draft);
-    return { ...result, staged: generation };
+    return { ...built, staged: generation };
   } catch (error) {
-    throw abandonDraft(error, { path, folder, needed: Math.max(needed, draftBytes) });
+    throw abandonDraft(error, { path, folder, needed });
   } finally {
     rmSync(path, { force: true });
+    texts.clear();
+    previous.close();
   }
 }
 
@@ -156,15 +159,16 @@ async function addAndPublish(store: DatasetStore, draft: Draft): Promise<Generat
 }
 
 function generationOf(
-  { path, meta, counts }: NonNullable<BuildResult["draft"]>,
+  path: string,
+  { version, hash, built_at }: Meta,
+  records: Generation["records"],
   built_from: string | null,
 ): Generation {
-  const { version, hash, built_at } = meta;
   return {
     version,
     hash,
     ...hashFile(path),
-    records: counts,
+    records,
     built_at,
     built_from,
     published_at: null,
@@ -181,135 +185,53 @@ function buildTime(list: DatasetList, nowMilliseconds: number): string {
   return timeOf(Math.max(nowMilliseconds, earliest));
 }
 
-/** The generation that an import builds on: the current one, whose other sources are carried over. */
-interface Base {
-  version: string | null;
-  path: string | null;
-  records: Generation["records"];
-  /** About the bytes of its file that are carried over. */
-  carriedBytes: number;
+/** Returns about the bytes of the current file that are carried over. @param replaced sources of which nothing is. */
+function carriedBytes(
+  current: Generation | null,
+  previous: Previous,
+  replaced: readonly string[],
+): number {
+  if (current === null) return 0;
+  const total = sum(current.records);
+  return total === 0 ? 0 : current.bytes * (1 - previous.countOf(replaced) / total);
 }
-
-/**
- * Measures the base of an import.
- * @param notCarried sources of which nothing is carried over.
- * @throws DatasetFault if the current generation is damaged: the damage would be carried over.
- */
-async function measureBase(
-  store: DatasetStore,
-  list: DatasetList,
-  notCarried: readonly string[],
-): Promise<Base> {
-  const current = list.current();
-  if (current === null) return nothing;
-  const { version, records, bytes } = current;
-  const path = await store.open(version);
-  const { db } = openPublished(path, current);
-  const places = notCarried.map(() => "?").join(", ");
-  const { share } = db
-    .prepare(`select coalesce(avg(source not in (${places})), 0) as share from canonical`)
-    .get(...notCarried)!;
-  db.close();
-  return { version, path, records, carriedBytes: bytes * Number(share) };
-}
-
-const nothing: Base = {
-  version: null,
-  path: null,
-  records: { gp: 0, principal: 0, signal: 0, project: 0 },
-  carriedBytes: 0,
-};
 
 interface BuildOrder {
+  /** Path of the empty file. */
+  path: string;
   request: ImportRequest;
-  /** Folder for the file. */
-  folder: string;
-  /** Generation whose other sources are carried over; null for the first one. */
-  previousPath: string | null;
   /** Sources of the previous generation to drop. */
   dropped: readonly string[];
-  /** Minimum size of the draft. */
-  neededBytes: number;
   /** Time in RFC 3339, whole seconds, later than that of every earlier generation. */
   builtAt: string;
-}
-
-/** The outcome for the records, and the draft if there is something to publish. */
-interface BuildResult {
-  collected: Collected;
-  /** `refused`: see `refusal`; `unchanged`: equal to the previous generation. */
-  outcome: "built" | "unchanged" | "refused";
-  refusal: Refusal | null;
-  sourceSize: SourceSize;
-  changes: Changes;
-  /** Number of records of dropped sources that the draft leaves out; 0 without a draft. */
-  droppedCount: number;
-  draft: { path: string; meta: Meta; counts: Record<RecordKind, number> } | null;
+  previous: Previous;
+  texts: TextStore;
 }
 
 /**
  * Builds a draft from the records of the source and the previous generation.
- * @throws DatasetFault if ids contradict each other; the draft is then removed.
+ * @returns `meta` null if there is nothing to publish; the file is then incomplete.
+ * @throws DatasetFault if ids contradict each other.
  */
-async function buildGeneration(order: BuildOrder): Promise<BuildResult> {
-  const { folder, previousPath, neededBytes: needed } = order;
-  // All drafts have one name, so that the next import overwrites what a killed one left behind.
-  const path = join(folder, draftName);
-  const texts = openTextStore(join(folder, draftTextsName));
-  const previous = openPrevious(previousPath);
-  try {
-    // Created first, so that a long file is not read in vain if that fails.
-    closeSync(openSync(path, "w", 0o600));
-    const result = await fillDraft(path, order, previous, texts);
-    if (result.outcome !== "built") rmSync(path, { force: true });
-    return result;
-  } catch (error) {
-    throw abandonDraft(error, { path, folder, needed });
-  } finally {
-    texts.clear();
-    previous.close();
+async function build({
+  path,
+  request,
+  dropped,
+  builtAt,
+  previous,
+  texts,
+}: BuildOrder): Promise<ImportResult & { meta: Meta | null }> {
+  const { source, blocks, onRead = () => {}, onWritten = () => {} } = request;
+  const former = request.isMerge === true ? previous.records([source], texts) : null;
+  const { collected, records } = await collectSource({ source, blocks, texts, former, onRead });
+  const sourceSize = { before: previous.countOf([source]), now: sum(countsOf(records)) };
+  const refusal = reasonToRefuse(collected, sourceSize, request);
+  const unpublished = { droppedCount: 0, published: null, staged: null };
+  const result = { collected, refusal, sourceSize, ...unpublished };
+  if (refusal !== null) {
+    const changes = { added: 0, updated: 0, removed: 0 };
+    return { ...result, outcome: "refused", changes, records: null, meta: null };
   }
-}
-
-async function fillDraft(
-  path: string,
-  order: BuildOrder,
-  previous: Previous,
-  texts: TextStore,
-): Promise<BuildResult> {
-  const { source, isMerge = false, onRead = () => {}, onWritten = () => {} } = order.request;
-  const former = isMerge ? previous.records([source], texts) : noRecords();
-  const merge = isMerge ? openMerge(linkedRecords(former, texts)) : null;
-  const entries = entriesOf(order.request, texts);
-  const { records, gone, ...collected } = await collectSource({ source, entries, merge, onRead });
-  takeOver(records, former, gone);
-  const sourceSize = { before: previous.countOf(source), now: sum(countsOf(records)) };
-  const refusal = reasonToRefuse(collected, sourceSize, order.request);
-  const result = { collected, refusal, sourceSize, droppedCount: 0, draft: null };
-  const noChanges = { added: 0, updated: 0, removed: 0 };
-  if (refusal !== null) return { ...result, outcome: "refused", changes: noChanges };
-  const draft = draftOf(order, previous, records, texts);
-  const counts = countsOf(records);
-  const { meta, changes } = writeDraft(path, draft, previous, onWritten);
-  if (meta === null) return { ...result, outcome: "unchanged", changes };
-  syncPath(path);
-  const droppedCount = order.dropped
-    .filter((name) => previous.sources.has(name))
-    .reduce((count, name) => count + previous.countOf(name), 0);
-  return { ...result, outcome: "built", changes, droppedCount, draft: { path, meta, counts } };
-}
-
-/** Yields entries in the order of the source, some at a time. @param texts stores the texts of records. */
-const entriesOf = ({ entries, source }: ImportRequest, texts: TextStore) =>
-  "blocks" in entries ? takeBlocks(entries.blocks, texts) : draftEntries(entries, source, texts);
-
-/** Returns the draft. @param records records of the source; those of other sources are added. */
-function draftOf(
-  { request: { source }, dropped, builtAt }: BuildOrder,
-  previous: Previous,
-  records: DraftRecords,
-  texts: TextStore,
-): DraftContent {
   const others = [...previous.sources].filter(
     ([name]) => name !== source && !dropped.includes(name),
   );
@@ -318,40 +240,25 @@ function draftOf(
     texts,
   );
   for (const kind of recordKinds) for (const one of carried[kind]) records[kind].push(one);
-  return {
+  const counts = countsOf(records);
+  const { meta, changes } = writeDraft({
+    path,
     records,
     texts,
     sources: [...others, [source, builtAt]],
     formerIds: settleIds(records.gp, source, previous),
     builtAt,
-  };
+    previous,
+    onWritten,
+  });
+  if (meta === null) return { ...result, outcome: "unchanged", changes, records: counts, meta };
+  syncPath(path);
+  const droppedCount = previous.countOf(dropped);
+  return { ...result, outcome: "built", changes, droppedCount, records: counts, meta };
 }
 
 const sum = (counts: Record<RecordKind, number>) =>
   Object.values(counts).reduce((a, b) => a + b, 0);
-
-/** Returns the source's records in the previous generation, as a merge needs them. */
-const linkedRecords = (former: DraftRecords, texts: TextStore): LinkedRecord[] =>
-  recordKinds.flatMap((record) =>
-    former[record].map(({ sourceId, text }) => ({
-      record,
-      id: sourceId,
-      needs: needsOf(readLinks(linksIn(texts.read(text)))),
-    })),
-  );
-
-/**
- * Adds the records that the delivery leaves alone.
- * @param gone keys of records that are not taken over.
- */
-function takeOver(records: DraftRecords, former: DraftRecords, gone: ReadonlySet<string>): void {
-  for (const kind of recordKinds) {
-    const brought = new Set(records[kind].map(({ sourceId }) => sourceId));
-    for (const one of former[kind])
-      if (!brought.has(one.sourceId) && !gone.has(keyOf(kind, one.sourceId)))
-        records[kind].push(one);
-  }
-}
 
 /**
  * Reason of a refusal:

@@ -20,13 +20,9 @@ export type RejectedMax = { lines: number } | { percent: number };
 /** Maximum number of listed faults, equal ones of cells as one. All others are only counted. */
 const listedMax = 1000;
 
-export interface Rejections {
-  readonly count: number;
-  readonly listed: readonly Rejection[];
-  add(file: string, line: number, faults: readonly RecordFault[]): void;
-}
+export type Rejections = ReturnType<typeof countRejections>;
 
-export function countRejections(): Rejections {
+export function countRejections() {
   const listed: Rejection[] = [];
   const cellFaults = new Map<string, Rejection>();
   let count = 0;
@@ -34,8 +30,8 @@ export function countRejections(): Rejections {
     get count() {
       return count;
     },
-    listed,
-    add(file, line, faults) {
+    listed: listed as readonly Rejection[],
+    add(file: string, line: number, faults: readonly RecordFault[]): void {
       count++;
       for (const { field, reason, isOfCell } of faults) {
         const same = isOfCell && cellFaults.get(`${field} ${reason}`);

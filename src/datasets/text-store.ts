@@ -26,15 +26,7 @@ export const linksIn = ({ bytes, links, own }: StoredText) => bytes.toString("ut
 /** Returns a record's own part. */
 export const ownIn = ({ bytes, own, end }: StoredText) => bytes.toString("utf8", own, end);
 
-export interface TextStore {
-  /** Takes packed bytes over. @returns the place of the first record; the others follow, one higher each. */
-  take(packed: PackedRecords): KeptText;
-  /** Stores a single record. */
-  keep(links: string, own: string): KeptText;
-  read(kept: KeptText): StoredText;
-  /** Frees the memory and the disk space of all texts at once. */
-  clear(): void;
-}
+export type TextStore = ReturnType<typeof openTextStore>;
 
 /** Maximum bytes in memory; all others go to a file. 65,000 records take about 36 MB. */
 const memoryBytesMax = 40 * 1024 * 1024;
@@ -45,70 +37,52 @@ const numbersOfPlace = 4;
  * @param path file for texts beyond the memory, created if needed and removed at the end.
  * @param bytesMax maximum bytes in memory.
  */
-export function openTextStore(path: string, bytesMax = memoryBytesMax): TextStore {
+export function openTextStore(path: string, bytesMax = memoryBytesMax) {
   /** Packs in memory, or their places in the file. */
   const packs: (Buffer | number)[] = [];
   /** Number of each record's pack, and its place there. */
   let places = new Uint32Array(1024 * numbersOfPlace);
   let count = 0;
-  let packer = openPacker();
-  /** Number of the pack for the present content of `packer`. */
-  let packing = -1;
   let bytesInMemory = 0;
   let bytesInFile = 0;
   let file: number | null = null;
   let scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
-  const storePack = (number: number, bytes: Uint8Array<ArrayBuffer>) => {
+  const storePack = (bytes: Uint8Array<ArrayBuffer>) => {
     if (bytesInMemory + bytes.length <= bytesMax) {
-      packs[number] = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+      packs.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
       bytesInMemory += bytes.length;
       return;
     }
     file ??= openSync(path, "w+", 0o600);
     for (let done = 0; done < bytes.length;)
       done += writeSync(file, bytes, done, bytes.length - done, bytesInFile + done);
-    packs[number] = bytesInFile;
+    packs.push(bytesInFile);
     bytesInFile += bytes.length;
     free(bytes);
   };
-  const addPlace = (pack: number, links: number, own: number, end: number): KeptText => {
-    if ((count + 1) * numbersOfPlace > places.length) {
-      const longer = new Uint32Array(places.length * 2);
-      longer.set(places);
-      free(places);
-      places = longer;
-    }
-    const at = count * numbersOfPlace;
-    places[at] = pack;
-    places[at + 1] = links;
-    places[at + 2] = own;
-    places[at + 3] = end;
-    return count++;
-  };
-  const endPack = () => {
-    if (packing < 0) return;
-    storePack(packing, packer.take());
-    packing = -1;
-  };
   return {
-    take({ bytes, places: added }) {
-      const pack = packs.push(0) - 1;
-      storePack(pack, bytes);
+    /** Takes packed bytes over. @returns the place of the first record; the others follow, one higher each. */
+    take({ bytes, places: added }: PackedRecords): KeptText {
+      storePack(bytes);
       const first = count;
-      for (let i = 0; i < added.length; i += 3)
-        addPlace(pack, added[i]!, added[i + 1]!, added[i + 2]!);
+      count += added.length / 3;
+      if (count * numbersOfPlace > places.length) {
+        const longer = new Uint32Array(count * numbersOfPlace * 2);
+        longer.set(places);
+        free(places);
+        places = longer;
+      }
+      for (let i = 0, at = first * numbersOfPlace; i < added.length; i += 3) {
+        places[at++] = packs.length - 1;
+        places[at++] = added[i]!;
+        places[at++] = added[i + 1]!;
+        places[at++] = added[i + 2]!;
+      }
       return first;
     },
-    keep(links, own) {
-      if (packer.length() >= packBytes) endPack();
-      if (packing < 0) packing = packs.push(0) - 1;
-      const [start, middle, end] = packer.add(links, own);
-      return addPlace(packing, start, middle, end);
-    },
-    read(kept) {
+    read(kept: KeptText): StoredText {
       const at = kept * numbersOfPlace;
-      if (places[at] === packing) endPack();
       const pack = packs[places[at]!]!;
       const [links, own, end] = [places[at + 1]!, places[at + 2]!, places[at + 3]!];
       if (typeof pack !== "number") return { bytes: pack, links, own, end };
@@ -121,11 +95,10 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax): TextStor
       }
       return { bytes: scratch, links: 0, own: own - links, end: length };
     },
-    clear() {
+    /** Frees the memory and the disk space of all texts at once. */
+    clear(): void {
       for (const pack of packs) if (typeof pack !== "number") free(pack);
       packs.length = 0;
-      packer = openPacker();
-      packing = -1;
       count = 0;
       bytesInMemory = 0;
       bytesInFile = 0;
@@ -137,44 +110,39 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax): TextStor
   };
 }
 
-/** Size of a pack, in bytes, before it is stored or sent. */
-const packBytes = 1024 * 1024;
+/** Size of the memory that a packer begins with, in bytes. */
+const packBytes = 2 * 1024 * 1024;
 
 /** Maximum bytes of UTF-8 for one UTF-16 code unit. */
 const unitBytesMax = 3;
 
-interface Packer {
-  /** Adds the texts of a record. @returns start of its links, start of its own part, and end of that. */
-  add(links: string, own: string): [links: number, own: number, end: number];
-  length(): number;
-  /** Returns the added bytes, which are no longer the packer's. */
-  take(): Uint8Array<ArrayBuffer>;
-}
-
 /** Returns a packer of texts into one array of bytes. */
-export function openPacker(): Packer {
+export function openPacker() {
   let bytes: Buffer<ArrayBuffer> | null = null;
   let end = 0;
+  let places: number[] = [];
   const makeSpace = (needed: number): Buffer<ArrayBuffer> => {
     if (bytes !== null && end + needed <= bytes.length) return bytes;
     // Never part of the pool that small buffers share. Unwritten pages take no memory.
-    const larger = Buffer.allocUnsafeSlow(Math.max(2 * packBytes, 2 * (end + needed)));
+    const larger = Buffer.allocUnsafeSlow(Math.max(packBytes, 2 * (end + needed)));
     if (bytes !== null) larger.set(bytes.subarray(0, end));
     return (bytes = larger);
   };
   return {
-    add(links, own) {
+    /** Adds the texts of a record. @returns its number in the pack, from 0. */
+    keep(links: string, own: string): number {
       const target = makeSpace((links.length + own.length) * unitBytesMax);
       const start = end;
       const middle = start + target.write(links, start, "utf8");
       end = middle + target.write(own, middle, "utf8");
-      return [start, middle, end];
+      return places.push(start, middle, end) / 3 - 1;
     },
-    length: () => end,
-    take() {
-      const taken = (bytes ?? Buffer.allocUnsafeSlow(0)).subarray(0, end);
+    /** Returns the added texts, which are no longer the packer's. */
+    take(): PackedRecords {
+      const taken = { bytes: (bytes ?? Buffer.allocUnsafeSlow(0)).subarray(0, end), places };
       bytes = null;
       end = 0;
+      places = [];
       return taken;
     },
   };

@@ -1,22 +1,37 @@
-/** Writes the file of a generation: its records and their indexes. */
-import { DatabaseSync } from "node:sqlite";
+/** Writes the file of a generation: its records in display order, and their indexes. Counts what changes. */
+import { createHash } from "node:crypto";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import { foldVersion } from "#records/fold.ts";
-import { eachOf, type LinkedKind, linkedKinds } from "#records/kinds.ts";
-import type { DocumentPlaces } from "#search/documents.ts";
-import { datasetHash } from "./dataset-hash.ts";
-import { type Changes, type DocumentWriter, openDocumentWriter } from "./document-writer.ts";
-import { type DraftRecord, type DraftRecords, eachOnce } from "./draft-record.ts";
+import { eachOf, type LinkedKind, linkedKinds, type RecordKind } from "#records/kinds.ts";
+import { type DocumentPlaces, placeDocuments } from "#search/documents.ts";
+import { datasetHash, hashOfContent } from "./dataset-hash.ts";
+import {
+  type DraftRecord,
+  type DraftRecords,
+  eachOnce,
+  readLinks,
+  type StoredLinks,
+} from "./draft-record.ts";
 import { draftPragmas, formatVersion, indexes, type Meta, tables, versionOf } from "./format.ts";
 import { formerIdsByGp } from "./former-ids.ts";
 import { type Body, type Indexer, openIndexer } from "./index-records.ts";
-import type { Previous } from "./previous.ts";
-import { gpFrame, linkedFrame, linkJson } from "./render.ts";
-import { openRowWriter } from "./rows.ts";
-import { type Checksums, indexChecksum } from "./served.ts";
+import type { Known, Previous } from "./previous.ts";
+import { type Frame, gpFrame, linkedFrame, linkJson, timeMember } from "./render.ts";
+import { hexadecimal, indexChecksum } from "./served.ts";
 import { arraysIn, writeArrays } from "./stored-arrays.ts";
-import { ownIn, type TextStore } from "./text-store.ts";
+import { linksIn, ownIn, type StoredText, type TextStore } from "./text-store.ts";
 
-export interface DraftContent {
+/** Numbers of records that differ from the previous generation. */
+export interface Changes {
+  added: number;
+  updated: number;
+  removed: number;
+}
+
+interface DraftRequest {
+  /** Path of an empty file. */
+  path: string;
   /** All records of the generation; the lists are empty afterwards. */
   records: DraftRecords;
   /** Store of their JSON, cleared afterwards. */
@@ -25,42 +40,42 @@ export interface DraftContent {
   sources: Iterable<readonly [name: string, importedAt: string]>;
   /** Former ids, with the GPs that they lead to. */
   formerIds: ReadonlyMap<string, string>;
+  /** Time of the build, and `updated_at` of new or changed records whose source gives no time. */
   builtAt: string;
+  /** Generation that changes are counted against. */
+  previous: Previous;
+  /** Called now and then with the number of records written so far. */
+  onWritten: (records: number) => void;
 }
 
-/**
- * Writes a draft.
- * @param path path of an empty file.
- * @param previous generation that changes are counted against.
- * @param onWritten called now and then with the number of records written so far.
- * @returns `meta` null if nothing differs; the file is then incomplete.
- */
-export function writeDraft(
-  path: string,
-  { records, texts, sources, formerIds, builtAt }: DraftContent,
-  previous: Previous,
-  onWritten: (records: number) => void,
-): { meta: Meta | null; changes: Changes } {
+/** Writes a draft. @returns `meta` null if nothing differs; the file is then incomplete. */
+export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
+  const { path, records, texts, sources, formerIds, builtAt } = request;
   // In defensive mode SQLite would keep a journal despite the pragma, and a killed import would leave it behind, too.
   const db = new DatabaseSync(path, { defensive: false });
   try {
     db.exec(`${draftPragmas}; begin; ${tables}`);
-    const writer = openDocumentWriter({ draft: db, previous, texts, builtAt, onWritten });
+    const writer = openDocumentWriter(db, request);
     const indexer = openIndexer();
     const { gp, gps } = writeGps(writer, indexer, records.gp, formerIdsByGp(formerIds));
     const documents = { gp, ...writeLinked(writer, indexer, records, gps) };
     texts.clear();
-    const changes = writer.changes();
+    const { changes } = writer;
     if (changes.added + changes.updated + changes.removed === 0) return { meta: null, changes };
     writePairs(db, "source", sources);
     writePairs(db, "former_id", formerIds);
     const arrays = [...arraysIn(indexer.index(documents))];
     writeArrays(db, arrays);
-    const checksums = {
+    const hash = datasetHash(writer.contentHash());
+    const meta: Meta = {
+      format_version: String(formatVersion),
+      fold_version: String(foldVersion),
+      version: versionOf(builtAt, hash),
+      hash,
+      built_at: builtAt,
       index_crc32: indexChecksum(arrays),
       documents_crc32: writer.checksum(),
     };
-    const meta = metaOf(datasetHash(writer.contentHash()), builtAt, checksums);
     writePairs(db, "meta", Object.entries(meta));
     db.exec(`commit; ${indexes}`);
     return { meta, changes };
@@ -74,19 +89,9 @@ function writePairs(
   table: string,
   pairs: Iterable<readonly [string, string]>,
 ): void {
-  const rows = openRowWriter(db, table, 2);
-  for (const pair of pairs) rows.add(...pair);
-  rows.end();
+  const insert = db.prepare(`insert into ${table} values (?, ?)`);
+  for (const pair of pairs) insert.run(...pair);
 }
-
-const metaOf = (hash: string, builtAt: string, checksums: Checksums): Meta => ({
-  format_version: String(formatVersion),
-  fold_version: String(foldVersion),
-  version: versionOf(builtAt, hash),
-  hash,
-  built_at: builtAt,
-  ...checksums,
-});
 
 /** Facts about a GP for records that link to it. */
 interface WrittenGp {
@@ -165,4 +170,187 @@ interface Inherited {
   tags: readonly string[];
   themes: readonly string[];
   markets: readonly string[];
+}
+
+type DocumentWriter = ReturnType<typeof openDocumentWriter>;
+
+/** Function that frames a record. @param stored contains the record's own part. */
+type FrameOf = (
+  record: DraftRecord,
+  position: number,
+  links: StoredLinks,
+  stored: StoredText,
+) => Frame;
+
+/** Opens a writer of documents, which takes each kind once, in the order of `recordKinds`. */
+function openDocumentWriter(
+  draft: DatabaseSync,
+  { previous, texts, builtAt, onWritten }: DraftRequest,
+) {
+  const content = createHash("sha256");
+  const changes: Changes = { added: 0, updated: 0, removed: 0 };
+  const assembly = openAssembly();
+  let checksum = 0;
+  /** Hashes of the documents in `assembly`. Taken in one by one, each would take as long as a document. */
+  let hashes = "";
+  let written = 0;
+  const endBatch = () => {
+    checksum = crc32(assembly.clear(), checksum);
+    content.update(hashes, "hex");
+    hashes = "";
+  };
+  const compare = (before: Known | undefined, hash: string, updatedAt: string) => {
+    if (before === undefined) changes.added++;
+    else changes.removed--;
+    if (before !== undefined && (before.contentHash !== hash || before.updatedAt !== updatedAt))
+      changes.updated++;
+  };
+  return {
+    /**
+     * Writes all records of a kind.
+     * @param records list that is emptied, so that a million records can be freed.
+     * @param frameOf called in display order.
+     * @returns the places of the documents.
+     */
+    write(kind: RecordKind, records: DraftRecord[], frameOf: FrameOf): DocumentPlaces {
+      const known = previous.known(kind);
+      // `compare` subtracts each record that is still there.
+      changes.removed += known.size;
+      const rows = openRowWriter(draft, kind);
+      const lengths = new Uint32Array(records.length);
+      const ownLengths = new Uint32Array(records.length);
+      sortForDisplay(kind, records).forEach((record, position) => {
+        const stored = texts.read(record.text);
+        const links = readLinks(linksIn(stored));
+        const contentBytes = assembly.begin(frameOf(record, position, links, stored), stored);
+        const hash = hashOfContent(contentBytes);
+        const before = known.size === 0 ? undefined : known.get(record.id);
+        const updatedAt = updatedAtOf(links, hash, before, builtAt);
+        const { document, ownLength } = assembly.end(updatedAt);
+        compare(before, hash, updatedAt);
+        hashes += hash;
+        lengths[position] = document.length;
+        ownLengths[position] = ownLength;
+        const isBatchWritten = rows.add(
+          position,
+          record.id,
+          record.source,
+          record.sourceId,
+          before?.since ?? builtAt,
+          Buffer.from(hash, "hex"),
+          updatedAt,
+          links.statedAt === null ? 0 : 1,
+          ownLength,
+          document,
+        );
+        if (isBatchWritten) endBatch();
+        if (++written % 1000 === 0) onWritten(written);
+      });
+      rows.end();
+      endBatch();
+      records.length = 0;
+      return placeDocuments(lengths, ownLengths);
+    },
+    /** Returns the hash over all written content, without times. */
+    contentHash: () => content.digest("hex"),
+    /** Returns the checksum over all documents, as in `meta`. */
+    checksum: () => hexadecimal(checksum),
+    changes: changes as Readonly<Changes>,
+  };
+}
+
+/** A row whose document is bytes: SQLite copies them as they are, but would have to encode a string. */
+const row = `(${"?, ".repeat(9)}cast(? as text))`;
+const columns = 10;
+
+/** Rows in a statement. One statement for many small rows takes half the time of one for each. */
+const batchRows = 32;
+
+/** Opens a writer of the rows of a kind. */
+function openRowWriter(db: DatabaseSync, kind: RecordKind) {
+  const insert = (rows: number) =>
+    db.prepare(`insert into ${kind} values ${Array.from({ length: rows }, () => row).join(", ")}`);
+  const whole = insert(batchRows);
+  let batch: SQLInputValue[] = [];
+  return {
+    /** Adds a row. Returns true if it wrote this row and all before it. */
+    add(...values: SQLInputValue[]): boolean {
+      batch.push(...values);
+      if (batch.length < batchRows * columns) return false;
+      whole.run(...batch);
+      batch = [];
+      return true;
+    },
+    /** Writes the last batch. Call it once, at the end. */
+    end(): void {
+      if (batch.length > 0) insert(batch.length / columns).run(...batch);
+    },
+  };
+}
+
+/** Maximum bytes of a time and of the constant parts of a document. */
+const assemblySpare = 256;
+/** Maximum bytes of UTF-8 for one UTF-16 code unit. */
+const unitBytesMax = 3;
+
+/** Returns an assembly of documents as bytes, one after the other. */
+function openAssembly() {
+  let bytes = Buffer.allocUnsafeSlow(256 * 1024);
+  let start = 0;
+  let timeAt = 0;
+  let end = 0;
+  return {
+    /** Begins a document. @returns it without its time, valid until `end`. */
+    begin({ head, tail }: Frame, { bytes: stored, own, end: ownEnd }: StoredText): Uint8Array {
+      const units = head.length + tail.length;
+      const needed = end + units * unitBytesMax + (ownEnd - own) + assemblySpare;
+      if (needed > bytes.length) {
+        // Documents that wait to be written keep the old buffer.
+        const larger = Buffer.allocUnsafeSlow(needed * 2);
+        larger.set(bytes.subarray(0, end));
+        bytes = larger;
+      }
+      start = end;
+      end += bytes.write(head, end, "latin1");
+      end += stored.copy(bytes, end, own, ownEnd);
+      end += bytes.write(timeMember, end, "latin1");
+      timeAt = end;
+      end += bytes.write(tail, end, "utf8");
+      return bytes.subarray(start, end);
+    },
+    /** Ends a document. @returns it with its time, valid until `clear`. */
+    end(updatedAt: string): { document: Uint8Array; ownLength: number } {
+      bytes.copyWithin(timeAt + updatedAt.length, timeAt, end);
+      bytes.write(updatedAt, timeAt, "latin1");
+      end += updatedAt.length;
+      const ownLength = timeAt + updatedAt.length + 1 - start;
+      return { document: bytes.subarray(start, end), ownLength };
+    },
+    /** Starts again. @returns all documents since the last time, valid until `begin`. */
+    clear(): Uint8Array {
+      const all = bytes.subarray(0, end);
+      end = 0;
+      return all;
+    },
+  };
+}
+
+/** Returns the time of a record. A record that did not change keeps its own. */
+function updatedAtOf(
+  { statedAt }: StoredLinks,
+  contentHash: string,
+  before: Known | undefined,
+  builtAt: string,
+): string {
+  if (statedAt !== null) return statedAt;
+  return before?.contentHash === contentHash ? before.updatedAt : builtAt;
+}
+
+/** Sorts records in place, in display order. */
+function sortForDisplay(kind: RecordKind, records: DraftRecord[]): DraftRecord[] {
+  const greater = kind === "signal" ? -1 : 1;
+  return records.sort((a, b) => {
+    if (a.sortKey !== b.sortKey) return a.sortKey > b.sortKey ? greater : -greater;
+    return a.id < b.id ? -1 : 1;
+  });
 }

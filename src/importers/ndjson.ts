@@ -10,23 +10,11 @@ import { parseStrictJson } from "./strict-json.ts";
 const lineBytesMax = 1024 * 1024;
 
 /**
- * Yields an entry for each line that is not blank. An unreadable line becomes an entry with a fault. Does not check records
- * against their schema.
+ * Yields what is made of each block of lines. Blocks without an entry, of blank lines, are left out.
+ * @param read makes the entries of a block. If that is a promise, the next blocks are read meanwhile.
  * @throws ImportFault if a file cannot be opened, is no text file, or has no line.
  */
-export async function* readNdjson(
-  files: readonly string[],
-  options: ReadOptions = {},
-): AsyncGenerator<SourceEntry, void> {
-  const read = (block: LineBlock) => ({ entries: entriesOf(block) });
-  for await (const { entries } of readNdjsonBy(files, options, read)) yield* entries;
-}
-
-/**
- * Yields the entries of each block, as `readNdjson`.
- * @param read makes the entries of a block. If that is a promise, the next blocks are read meanwhile.
- */
-export async function* readNdjsonBy<Read extends { entries: readonly unknown[] }>(
+export async function* readNdjson<Read extends { entries: readonly unknown[] }>(
   files: readonly string[],
   { encoding = "utf-8", allowsEmpty = false }: ReadOptions,
   read: (block: LineBlock) => Read | Promise<Read>,
@@ -86,7 +74,10 @@ export interface LineBlock {
   ended: boolean;
 }
 
-/** Returns an entry for each line of a block that is not blank. */
+/**
+ * Returns an entry for each line of a block that is not blank. An unreadable line becomes an entry with a fault. Does not
+ * check records against their schema.
+ */
 export function entriesOf({ file, encoding, firstLine, bytes, ended }: LineBlock): SourceEntry[] {
   const tooLong = new Unreadable(`is longer than ${lineBytesMax} bytes`);
   if (bytes === null) return [entryOf(file, firstLine, ended, tooLong)];

@@ -6,13 +6,12 @@ import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { draftInWorkers, draftNdjson } from "#cli/draft-ndjson.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { demoSource, type ImportRequest } from "#datasets/publish.ts";
+import { demoSource } from "#datasets/publish.ts";
 import { ImportFault } from "#importers/import-fault.ts";
-import { readNdjson } from "#importers/ndjson.ts";
-import { writtenFile } from "../importers/written-file.ts";
+import { ndjsonEntries, writtenFile } from "../importers/written-file.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
-import { importRecords } from "../support/dataset.ts";
+import { type ImportOptions, importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const acme = { record: "gp", id: "acme", name: "Acme Capital" };
@@ -406,11 +405,11 @@ const faulty = [
   `{"record":"gp","id":"long","name":"${"x".repeat(1024 * 1024)}"}`,
 ];
 
-async function importEntries(t: TestContext, entries: ImportRequest["entries"]) {
+async function importedAs(t: TestContext, options: ImportOptions) {
   const folder = mkdtempSync(join(tmpdir(), "draft-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const { collected, published, changes } = await importRecords(openCatalogue(folder), [], {
-    entries,
+    ...options,
     rejectedMax: { lines: 100 },
     nowMilliseconds: Date.UTC(2026, 10, 1),
   });
@@ -423,11 +422,11 @@ test("a dataset is the same whichever threads draft its records, down to the rep
   const lines = sound.map((record) => JSON.stringify(record));
   const text = [...lines.slice(0, 5000), ...faulty, ...lines.slice(5000), '{"record":'].join("\n");
   const files = [writtenFile(t, "1.ndjson", text), writtenFile(t, "2.ndjson", faulty[2]!)];
-  const one = await importEntries(t, readNdjson(files));
+  const one = await importedAs(t, { entries: ndjsonEntries(files) });
   assert.equal(one.accepted, sound.length);
   assert.equal(one.rejected, faulty.length + 1);
-  assert.deepEqual(await importEntries(t, { blocks: draftNdjson(files, {}, "own") }), one);
-  assert.deepEqual(await importEntries(t, { blocks: draftInWorkers(files, {}, "own") }), one);
+  assert.deepEqual(await importedAs(t, { blocks: draftNdjson(files, {}, "own") }), one);
+  assert.deepEqual(await importedAs(t, { blocks: draftInWorkers(files, {}, "own") }), one);
 });
 
 test("a file that cannot be used ends the import with its own fault, after all that came before it", async (t) => {

@@ -1,9 +1,8 @@
 /** Commands on the datasets of a world, each on a day of November 2026. */
 import { publishVersion, rollBack } from "#datasets/choose.ts";
 import { prune, type PruneOrder } from "#datasets/prune.ts";
-import { importSource, type ImportRequest } from "#datasets/publish.ts";
 import { type OpenStore, underLock } from "#datasets/store.ts";
-import { entriesOf } from "../support/dataset.ts";
+import { entriesOf, importInto, type ImportOptions } from "../support/dataset.ts";
 import type { DatasetWorld } from "../support/dataset-worlds.ts";
 import { day, gp } from "./published.ts";
 
@@ -21,17 +20,11 @@ export async function importOn(
   world: DatasetWorld,
   number: number,
   ids: readonly string[],
-  options: Partial<ImportRequest> = {},
+  options: ImportOptions = {},
 ) {
+  const entries = entriesOf(ids.map((id) => gp(id)));
   const result = await on(world, number, (store) =>
-    importSource(store, {
-      source: "own",
-      entries: entriesOf(ids.map((id) => gp(id))),
-      rejectedMax: { lines: 0 },
-      isDryRun: false,
-      nowMilliseconds: day(number),
-      ...options,
-    }),
+    importInto(store, { entries, nowMilliseconds: day(number), ...options }),
   );
   return (result.staged ?? result.published)!;
 }

@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import type { ImportRequest } from "#datasets/publish.ts";
 import type { RecordName, SourceEntry } from "#records/source-entry.ts";
 import { cast } from "../support/cast.ts";
-import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import {
+  entriesOf,
+  type ImportOptions,
+  importRecords,
+  temporaryCatalogue,
+} from "../support/dataset.ts";
 import { day, documentOf, filesOf, gp, principal, project, rows, signal } from "./published.ts";
 
 const file = "delta.ndjson";
@@ -15,7 +19,7 @@ const merge = (
   catalogue: Catalogue,
   records: readonly unknown[],
   deleted: readonly RecordName[] = [],
-  options: Partial<ImportRequest> = {},
+  options: ImportOptions = {},
 ) =>
   importRecords(catalogue, [], {
     entries: [

@@ -171,7 +171,7 @@ test("a dry run tells what would change and changes nothing on disk", async (t) 
     const result = await importRecords(catalogue, records, { isDryRun: true });
     assert.deepEqual(filesOf(catalogue), files);
     assert.equal(result.published, null);
-    assert.deepEqual(result.draft?.counts, { gp: 2, principal: 0, signal: 1, project: 0 });
+    assert.deepEqual(result.records, { gp: 2, principal: 0, signal: 1, project: 0 });
     const isFirst = before.length === 0;
     assert.deepEqual(
       result.changes,

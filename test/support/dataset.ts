@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Catalogue, clearLeftovers, openCatalogue } from "#datasets/catalogue.ts";
 import * as choose from "#datasets/choose.ts";
+import { draftBlocks } from "#datasets/draft-entry.ts";
 import { openFolderStore } from "#datasets/folder-store.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { loadGeneration } from "#datasets/served.ts";
@@ -47,20 +48,28 @@ export function storeOf({ folder, keeping }: TestCatalogue, nowMilliseconds: num
   return openFolderStore({ folder, ...(keeping ?? none), now: () => nowMilliseconds });
 }
 
+/** What an import in a test says of itself, with entries that are not drafted yet. */
+export type ImportOptions = Partial<ImportRequest> & {
+  entries?: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
+};
+
+/** Imports entries as records of the source `own`, unless the options say otherwise. */
+export function importInto(
+  store: OpenStore,
+  { source = "own", entries = [], ...options }: ImportOptions,
+): Promise<ImportResult> {
+  const blocks = draftBlocks(entries, source);
+  const usual = { rejectedMax: { lines: 0 }, isDryRun: false, nowMilliseconds: builtAt };
+  return importSource(store, { ...usual, source, blocks, ...options });
+}
+
 export async function importRecords(
   catalogue: TestCatalogue,
   records: readonly unknown[],
-  options: Partial<ImportRequest> = {},
+  options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const { nowMilliseconds = builtAt } = options;
-  return importSource(storeOf(catalogue, nowMilliseconds), {
-    source: "own",
-    entries: entriesOf(records),
-    rejectedMax: { lines: 0 },
-    isDryRun: false,
-    ...options,
-    nowMilliseconds,
-  });
+  const store = storeOf(catalogue, options.nowMilliseconds ?? builtAt);
+  return importInto(store, { entries: entriesOf(records), ...options });
 }
 
 export const rollBack = async (
