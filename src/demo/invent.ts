@@ -1,11 +1,9 @@
 /** Invents a whole source of records from a seed. GPs come first, so that every link names an earlier record. */
 import type { CanonicalRecord } from "#records/canonical.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
-import type { InventedGp } from "./cast.ts";
-import { gpInventor } from "./gps.ts";
-import { principalInventor } from "./principals.ts";
-import { projectInventor } from "./projects.ts";
-import { signalInventor } from "./signals.ts";
+import { projectInventor, signalInventor } from "./deals.ts";
+import { gpInventor, principalInventor } from "./firms.ts";
+import type { InventedGp } from "./world.ts";
 
 /** Number of records of each kind, and the seed that decides their content. */
 export interface DemoSize {

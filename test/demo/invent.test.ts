@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { demoSize, type DemoSize, inventRecords } from "#demo/invent.ts";
-import { metros } from "#demo/places.ts";
+import { metros } from "#demo/world.ts";
 import type {
   CanonicalGp,
   CanonicalPrincipal,

@@ -1,0 +1,489 @@
+/** Invents projects that a GP buys, builds or offers shares of, and signals of what GPs file, buy, build and announce. */
+import type { CanonicalProject, CanonicalSignal } from "#records/canonical.ts";
+import type { amountBases } from "#records/vocabulary.ts";
+import {
+  chance,
+  logNormal,
+  pick,
+  pickEach,
+  pickEarly,
+  pickSome,
+  startRandom,
+  weighted,
+  weightedKeys,
+  whole,
+  type Random,
+} from "./random.ts";
+import words from "./words.json" with { type: "json" };
+import {
+  dayOf,
+  dayText,
+  fill,
+  inventFrom,
+  type InventedGp,
+  type InventedProject,
+  lastDay,
+  type Metro,
+  type ProjectType,
+  type PropertyType,
+  recentDay,
+  roughDay,
+  roundAmount,
+  type Schedule,
+  type SignalType,
+  someCity,
+  someMetro,
+  someTime,
+  withNeighbours,
+} from "./world.ts";
+
+interface Property {
+  /** Key of a list in `buildingNames`. */
+  names: string;
+  /** Medians; missing if such a property is not measured that way. */
+  units?: number;
+  squareFeet?: number;
+  /** Cost of one unit, else of a square foot, else of the whole. */
+  costUsd: number;
+  /** False for land and the like, which is bought and sold but not built. */
+  isBuilt?: boolean;
+}
+
+const properties: Readonly<Record<PropertyType, Property>> = words.properties;
+const buildingNames: Readonly<Record<string, readonly string[]>> = words.buildingNames;
+
+/** Returns a function that invents one project after another, by number from 1, and adds each to its GPs. */
+export function projectInventor(
+  seed: number,
+  gps: readonly InventedGp[],
+): (number: number) => CanonicalProject {
+  const random = startRandom(seed, "projects");
+  return (number) => {
+    const sponsors = someSponsors(random, gps);
+    const project = inventProject(random, number, sponsors);
+    for (const gp of sponsors) gp.projects.push(project);
+    return project.record;
+  };
+}
+
+const unknownSponsorShare = 0.005;
+const jointShare = 0.12;
+
+function someSponsors(random: Random, gps: readonly InventedGp[]): InventedGp[] {
+  if (gps.length === 0 || chance(random, unknownSponsorShare)) return [];
+  return withNeighbours(random, pickEarly(random, gps), chance(random, jointShare) ? 1 : 0);
+}
+
+function inventProject(
+  random: Random,
+  number: number,
+  gps: readonly InventedGp[],
+): InventedProject {
+  const sponsor = gps[0];
+  const { property_types, themes, strategies } = sponsor?.record ?? {
+    property_types: ["mixed_use"] as const,
+    themes: [],
+    strategies: [],
+  };
+  const propertyType = pick(random, property_types);
+  const property = properties[propertyType];
+  const size = someSize(random, property);
+  const type = someType(random, propertyType);
+  const isOffering = type === "property_offering";
+  const schedule = inventSchedule(random, type);
+  const amountUsd = roundAmount(size.costUsd);
+  const isHome = sponsor !== undefined && chance(random, 0.85);
+  const metro = isHome ? pick(random, sponsor.metros) : someMetro(random);
+  const city = someCity(random, metro);
+  const name = inventFrom(random, pick(random, buildingNames[property.names]!));
+  const record: InventedProject["record"] = {
+    record: "project",
+    id: `project-${number}`,
+    name,
+    type,
+    property_type: propertyType,
+    status: schedule.status,
+    city: city.name,
+    state: city.state,
+    country: "US",
+    market: metro.title,
+    // A notice of an offering gives the sponsor's address, not the property's.
+    ...(!isOffering || chance(random, 0.4)
+      ? somePlace(random, name, metro, city.zipStart)
+      : elsewhere),
+    units: size.units,
+    affordable_units: propertyType === "affordable_housing" ? size.units : null,
+    square_feet: size.squareFeet,
+    total_amount_usd: isOffering || chance(random, 0.7) ? amountUsd : null,
+    raised_amount_usd: isOffering
+      ? Math.round(amountUsd * (schedule.status === "closed" ? 1 : random()))
+      : null,
+    ...datesOf(random, schedule),
+    strategy: strategies.length > 0 && chance(random, 0.6) ? pick(random, strategies) : null,
+    tags: someTags(random, type, gps.length),
+    themes: pickSome(random, themes, 1),
+    external_ids: {},
+    gps: gps.map((gp) => gp.record.id),
+  };
+  // Real files have not reached these numbers.
+  if (isOffering) record.external_ids.form_d_file = [`021-${800_000 + number}`];
+  else if (type === "affordable_housing" && chance(random, 0.6))
+    record.external_ids.hud_id = [`${city.state}X${String(number).padStart(7, "0")}`];
+  return { record, gps, metro, city, schedule, amountUsd };
+}
+
+/** Returns a size and a cost that fit each other. */
+function someSize(random: Random, { units, squareFeet, costUsd }: Property) {
+  const factor = logNormal(random, 1, 0.6);
+  const size = {
+    units: units ? Math.max(2, Math.round(units * factor)) : null,
+    squareFeet: squareFeet ? Math.max(1000, Math.round((squareFeet * factor) / 100) * 100) : null,
+  };
+  const counted = size.units ?? size.squareFeet ?? factor;
+  return { ...size, costUsd: counted * logNormal(random, costUsd, 0.25) };
+}
+
+const someTypeOfBuilt = weightedKeys(words.typesOfBuilt);
+const someTypeOfUnbuilt = weightedKeys(words.typesOfUnbuilt);
+
+function someType(random: Random, propertyType: PropertyType): ProjectType {
+  if (properties[propertyType].isBuilt === false) return someTypeOfUnbuilt(random);
+  if (propertyType === "affordable_housing" && chance(random, 0.75)) return "affordable_housing";
+  return someTypeOfBuilt(random);
+}
+
+function someTags(random: Random, type: ProjectType, gpCount: number): string[] {
+  const tags = pickEach(random, words.siteTags);
+  if (gpCount > 1) tags.push("joint_venture");
+  if (type === "affordable_housing") tags.push(...pickEach(random, words.subsidyTags));
+  if (type === "property_offering") tags.push(chance(random, 0.7) ? "reg_d_506b" : "reg_d_506c");
+  return tags;
+}
+
+const elsewhere = {
+  address: null,
+  zip: null,
+  market_basis: "issuer_address",
+  latitude: null,
+  longitude: null,
+} as const;
+
+const somePlace = (random: Random, name: string, metro: Metro, zipStart: string) =>
+  ({
+    // A property named after its address has that address.
+    address: /^\d+ .+ Street$/.test(name)
+      ? name
+      : inventFrom(random, `{number} {street} ${pick(random, words.streetEnds)}`),
+    zip: zipStart + String(whole(random, 1, 99)).padStart(2, "0"),
+    market_basis: "property_address",
+    latitude: near(random, metro.latitude),
+    longitude: near(random, metro.longitude),
+  }) as const;
+
+/** Returns a coordinate within about 10 km, to four decimals. */
+const near = (random: Random, degrees: number): number =>
+  Math.round((degrees + (random() - 0.5) * 0.18) * 10_000) / 10_000;
+
+/** Returns the dates, and the time of the source's last update, which follows the latest event. */
+function datesOf(random: Random, { startDay, completionDay, firstSaleDay }: Schedule) {
+  const days = [startDay, firstSaleDay, completionDay].map((day) => day ?? 0);
+  const latestDay = Math.max(lastDay - 900, ...days.filter((day) => day <= lastDay));
+  return {
+    start_date: startDay === null ? null : roughDay(random, startDay),
+    completion_date: completionDay === null ? null : roughDay(random, completionDay),
+    first_sale_date: firstSaleDay === null ? null : dayText(firstSaleDay),
+    updated_at: someTime(random, recentDay(random, lastDay - latestDay)),
+  };
+}
+
+const statusOfWork = weightedKeys(words.statuses.work);
+const statusOfPurchase = weightedKeys(words.statuses.acquisition);
+const statusOfOffering = weightedKeys(words.statuses.property_offering);
+
+/** Invents a schedule. It starts when work or an offering begins or a purchase is signed, and completes when that ends. */
+function inventSchedule(random: Random, type: ProjectType): Schedule {
+  const isOffering = type === "property_offering";
+  const ofOthers = type === "acquisition" ? statusOfPurchase : statusOfWork;
+  const status = (isOffering ? statusOfOffering : ofOthers)(random);
+  const [startDay, completionDay] = daysOf(random, status);
+  const saleDay = isOffering && startDay !== null ? startDay + whole(random, 0, 30) : null;
+  const firstSaleDay = saleDay !== null && saleDay <= lastDay ? saleDay : null;
+  return { status, startDay, completionDay, firstSaleDay };
+}
+
+function daysOf(random: Random, status: Schedule["status"]): [number | null, number | null] {
+  const length = whole(random, 60, 900);
+  const startDay = lastDay + whole(random, 20, 700);
+  const endDay = recentDay(random, 3600);
+  switch (status) {
+    case "planned":
+    case "entitled":
+      return [startDay, chance(random, 0.5) ? startDay + length : null];
+    case "raising":
+      return [recentDay(random, 600), null];
+    case "under_construction":
+      return [recentDay(random, 800), startDay];
+    case "closed":
+    case "completed":
+      return [endDay - length, endDay];
+    default:
+      return [null, null];
+  }
+}
+
+/** Something that happened in a project, for a signal to report. */
+interface ProjectEvent {
+  type: SignalType;
+  day: number;
+}
+
+/** Returns the events up to the last day, oldest first, each at most once. */
+const eventsOf = (random: Random, project: InventedProject): ProjectEvent[] =>
+  courseOf(random, project).flatMap(([type, day]) =>
+    day === null || day > lastDay ? [] : [{ type, day }],
+  );
+
+function courseOf(random: Random, project: InventedProject): [SignalType, number | null][] {
+  const { status, startDay, completionDay, firstSaleDay } = project.schedule;
+  const endDay = status === "closed" || status === "completed" ? completionDay : null;
+  switch (project.record.type) {
+    case "property_offering":
+      return [
+        ["new_offering", startDay],
+        ["first_sale", firstSaleDay],
+        ["fully_subscribed", endDay],
+      ];
+    case "acquisition":
+      if (endDay === null) return [];
+      return [
+        ["acquisition", endDay],
+        ["financing", endDay + whole(random, 0, 20)],
+        ["disposition", chance(random, 0.3) ? endDay + whole(random, 700, 2600) : null],
+      ];
+    default: {
+      const begun = status === "under_construction" ? startDay : endDay && startDay;
+      const permitted = status === "entitled" ? startDay : begun;
+      return [
+        ["project_announced", (startDay ?? lastDay + 200) - whole(random, 210, 700)],
+        ["permit_issued", permitted && permitted - whole(random, 20, 200)],
+        ["construction_started", begun],
+        ["financing", begun && begun + whole(random, 0, 60)],
+        ["project_completed", endDay],
+      ];
+    }
+  }
+}
+
+/** Content of one kind of signal. */
+interface Story {
+  /** Source: a notice of an offering, an adviser's report, or the press about a deal, a site, people or a market. */
+  voice: keyof typeof words.remarks;
+  /** Meaning of the amount; missing if there is none. */
+  basis?: (typeof amountBases)[number];
+  /** Amount as a share of the GP's assets or the project's cost; below zero for a fall. */
+  share?: number;
+  /** Headlines with the amount, and headlines without; at least one list is there. */
+  counted?: string[];
+  plain?: string[];
+}
+
+interface GpStory extends Story {
+  type: SignalType;
+  weight: number;
+}
+
+const gpStories = words.gpStories as GpStory[];
+const someGpStory = weighted(gpStories.map((one) => [one, one.weight]));
+const projectStories = words.projectStories as Partial<Record<SignalType, Story>>;
+const marketStory = words.marketStory as Story;
+/** Types of property that are let by the month or year, and so have rents and vacancy. */
+const letTypes = words.letTypes as PropertyType[];
+
+/** The subject of a signal: a market, an event of a project, or something a GP does. */
+interface Occasion {
+  type: SignalType;
+  story: Story;
+  day: number;
+  gps: readonly InventedGp[];
+  projects: readonly InventedProject[];
+  /** Amount that the story's share is taken of. */
+  baseUsd: number;
+  metro: Metro;
+  city: string;
+  propertyTypes: PropertyType[];
+  themes: string[];
+}
+
+const marketShare = 0.03;
+const projectShare = 0.5;
+const jointDealShare = 0.08;
+/** Age of the oldest press report, in days. */
+const pastDays = 4000;
+
+/** Returns a function that invents one signal after another, by number from 1. It tells each event of a project once. */
+export function signalInventor(
+  seed: number,
+  gps: readonly InventedGp[],
+): (number: number) => CanonicalSignal {
+  const random = startRandom(seed, "signals");
+  /** Events of projects that no signal has told yet. */
+  const untold = new Map<InventedProject, ProjectEvent[]>();
+  const someOccasion = (): Occasion => {
+    if (gps.length === 0 || chance(random, marketShare)) return marketOccasion(random);
+    const gp = pickEarly(random, gps, 4);
+    if (gp.projects.length > 0 && chance(random, projectShare)) {
+      const project = pick(random, gp.projects);
+      const events = untold.get(project) ?? eventsOf(random, project);
+      untold.set(project, events);
+      const event = events.pop();
+      if (event !== undefined) return projectOccasion(project, event);
+    }
+    return gpOccasion(random, gp);
+  };
+  return (number) => signalOf(random, number, someOccasion());
+}
+
+const cityOf = ({ cities: [city] }: Metro): string => city?.name ?? "";
+
+function marketOccasion(random: Random): Occasion {
+  const metro = someMetro(random);
+  const [city, propertyTypes] = [cityOf(metro), [pick(random, letTypes)]];
+  const about = { gps: [], projects: [], baseUsd: 0, metro, city, propertyTypes, themes: [] };
+  return { type: "news", story: marketStory, day: recentDay(random, pastDays), ...about };
+}
+
+const projectOccasion = (project: InventedProject, event: ProjectEvent): Occasion => ({
+  ...event,
+  story: projectStories[event.type]!,
+  gps: project.gps,
+  projects: [project],
+  baseUsd: project.amountUsd,
+  metro: project.metro,
+  city: project.city.name,
+  propertyTypes: [project.record.property_type],
+  themes: project.record.themes,
+});
+
+function gpOccasion(random: Random, gp: InventedGp): Occasion {
+  let story = someGpStory(random);
+  while (!suits(story, gp)) story = someGpStory(random);
+  const metro = pick(random, gp.metros);
+  const isJoint = story.voice === "deal" && chance(random, jointDealShare);
+  const { property_types, themes } = gp.record;
+  return {
+    type: story.type,
+    story,
+    day: recentDay(random, Math.min(pastDays, lastDay - dayOf(gp.foundedYear))),
+    gps: withNeighbours(random, gp, isJoint ? 1 : 0),
+    // One loan may cover up to three properties of the GP.
+    projects: story.type === "financing" ? pickSome(random, gp.projects.filter(isOwned), 3) : [],
+    baseUsd: gp.scaleUsd,
+    metro,
+    city: cityOf(metro),
+    propertyTypes: pickSome(random, property_types, 1),
+    themes: pickSome(random, themes, 1),
+  };
+}
+
+const isOwned = ({ record: { status } }: InventedProject): boolean =>
+  status === "closed" || status === "completed";
+
+/** Reports whether a story fits a GP: only issuers offer, only advisers report, and only a GP with people changes them. */
+function suits({ type, voice }: GpStory, { record, people }: InventedGp): boolean {
+  if (type === "general_solicitation") return record.tags.includes("reg_d_506c");
+  if (voice === "offering" || type === "fund_close")
+    return record.external_ids.form_d_file !== undefined;
+  if (voice === "adviser") return record.external_ids.crd !== undefined;
+  return voice !== "people" || people.length > 0;
+}
+
+function signalOf(random: Random, number: number, occasion: Occasion): CanonicalSignal {
+  const { type, story, day, gps, projects } = occasion;
+  const amountUsd = someAmount(random, occasion);
+  const title = someHeadline(random, occasion, amountUsd);
+  const publishedDay = Math.min(lastDay, day + whole(random, 0, 6));
+  const updatedAt = someTime(random, publishedDay);
+  const isTimed = chance(random, 0.5);
+  return {
+    record: "signal",
+    id: `signal-${number}`,
+    type,
+    title,
+    summary: chance(random, 0.4) ? `${title}. ${pick(random, words.remarks[story.voice])}` : null,
+    date: chance(random, 0.97) ? dayText(day) : roughDay(random, day),
+    published_at: chance(random, 0.15) ? null : isTimed ? updatedAt : dayText(publishedDay),
+    amount_usd: amountUsd,
+    amount_basis: amountUsd === null ? null : (story.basis ?? null),
+    market: chance(random, 0.85) || gps.length === 0 ? occasion.metro.title : null,
+    property_types: occasion.propertyTypes,
+    project_ids: projects.map(({ record }) => record.id),
+    url: chance(random, 0.7) ? `https://news.example/${dayText(day)}/${number}` : null,
+    tags: tagsOf(occasion),
+    themes: occasion.themes,
+    gps: gps.map(({ record }) => record.id),
+    updated_at: updatedAt,
+  };
+}
+
+/** Draws an amount. Returns null if the event has none, or none was told. */
+function someAmount(random: Random, { story, baseUsd }: Occasion): number | null {
+  const { share = 0, counted, plain } = story;
+  if (counted === undefined) return null;
+  if (plain !== undefined && chance(random, 0.2)) return null;
+  const size = baseUsd * Math.abs(share) * logNormal(random, 1, 0.4);
+  return Math.sign(share) * roundAmount(Math.max(25_000, size));
+}
+
+function someHeadline(random: Random, occasion: Occasion, amountUsd: number | null): string {
+  const { story, gps, projects } = occasion;
+  const [gp] = gps;
+  const person = gp && gp.people.length > 0 ? pick(random, gp.people) : undefined;
+  const gaps: Readonly<Record<string, () => string>> = {
+    gp: () => gpNames(gps),
+    amount: () => amountWords(Math.abs(amountUsd ?? 0)),
+    vehicle: () => inventVehicle(random, gp?.stem ?? ""),
+    person: () => person?.name ?? "",
+    title: () => person?.title ?? "",
+    project: () => projects[0]?.record.name ?? "",
+    property: () => words.properties[occasion.propertyTypes[0] ?? "unknown"].called,
+    city: () => occasion.city,
+    percent: () => `${whole(random, 5, 95) / 10}`,
+  };
+  const headlines = (amountUsd === null ? story.plain : story.counted)!;
+  const title = fill(pick(random, headlines), (gap) => gaps[gap]!());
+  return title.charAt(0).toUpperCase() + title.slice(1);
+}
+
+const someFundName = weightedKeys(words.fundNames);
+
+/** Invents the name of a fund, or of a company with one property, such as `Northwind Real Estate Fund III, LP`. */
+const inventVehicle = (random: Random, stem: string): string =>
+  inventFrom(random, someFundName(random), stem);
+
+const million = 1_000_000;
+const billion = 1000 * million;
+
+/** Returns a rounded amount of at least 1,000 in words, such as `$48.1 million`. */
+function amountWords(value: number): string {
+  if (value >= billion) return `$${twoDecimals(value / billion)} billion`;
+  if (value >= million) return `$${twoDecimals(value / million)} million`;
+  return `$${Math.round(value / 1000)},000`;
+}
+
+const twoDecimals = (value: number) => String(Math.round(value * 100) / 100);
+
+/** Returns names such as `Northwind Partners (with Hale Realty)`: one subject, so that the verb agrees. */
+function gpNames([first, ...others]: readonly InventedGp[]): string {
+  if (first === undefined) return "A private owner";
+  if (others.length === 0) return first.record.name;
+  return `${first.record.name} (with ${others.map(({ record }) => record.name).join(" and ")})`;
+}
+
+function tagsOf({ type, story, gps, projects }: Occasion): string[] {
+  if (story.voice === "market" && gps.length === 0) return ["market_report"];
+  if (story.voice !== "offering") return [];
+  if (type === "general_solicitation") return ["reg_d_506c"];
+  const tags = (projects[0] ?? gps[0])?.record.tags ?? [];
+  const rules = tags.filter((tag) => tag.startsWith("reg_d_"));
+  return type === "offering_amended" ? [...rules, "amended"] : rules;
+}

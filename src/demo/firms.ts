@@ -1,0 +1,320 @@
+/** Invents GPs, numbered by prominence: the first have the most money, people, projects and signals. Invents their principals. */
+import type { CanonicalPrincipal } from "#records/canonical.ts";
+import type { ExternalIds } from "#records/common.ts";
+import { fold } from "#records/fold.ts";
+import type { principalRoles } from "#records/vocabulary.ts";
+import places from "./places.json" with { type: "json" };
+import {
+  chance,
+  drawMore,
+  logNormal,
+  pick,
+  pickEach,
+  pickEarly,
+  pickSome,
+  startRandom,
+  weighted,
+  weightedKeys,
+  whole,
+  type Random,
+} from "./random.ts";
+import words from "./words.json" with { type: "json" };
+import {
+  type City,
+  dayOf,
+  dayText,
+  type InventedGp,
+  inventFrom,
+  lastDay,
+  lastYear,
+  type Metro,
+  metros,
+  type PropertyType,
+  recentDay,
+  roughDay,
+  roundAmount,
+  someCity,
+  someMetro,
+  someTime,
+  withNeighbours,
+} from "./world.ts";
+
+/** A kind of GP: the property it buys, how it earns, and the words in its name. */
+interface Specialty {
+  weight: number;
+  /** Property that all GPs of the kind buy, and property that some buy, too. */
+  main: PropertyType[];
+  also: PropertyType[];
+  /** Words that a name may contain; none for GPs without a sector. */
+  nameWords: string[];
+  themes: string[];
+  lends?: boolean;
+}
+
+const specialties = words.specialties as Specialty[];
+/** Draws a specialty; apartments come up most. */
+const someSpecialty = weighted(specialties.map((one) => [one, one.weight]));
+const someStrategy = weightedKeys(words.strategies);
+
+/** Number of large GPs, which have more markets, names and files. */
+const largeCount = 200;
+// All updates are newer than the newest `aum_as_of`.
+const updatedDays = 140;
+
+/** Returns a function that invents one GP after another, by number from 1. */
+export function gpInventor(seed: number): (number: number) => InventedGp {
+  const random = startRandom(seed, "gps");
+  const areas = new Map<Metro, InventedGp[]>(metros.map((metro) => [metro, []]));
+  const names = new Set<string>();
+  let filed = 0;
+  return (number) => {
+    const isLarge = number <= largeCount;
+    const specialty = someSpecialty(random);
+    const gpName = freeName(random, specialty, names);
+    const { externalIds, tags } = inventFilings(random, number, filed, isLarge);
+    filed += externalIds.form_d_file?.length ?? 0;
+    const home = someMetro(random);
+    const neighbours = areas.get(home)!;
+    const abroad = chance(random, 0.5) ? citiesAbroad.get(gpName.country) : undefined;
+    const city = abroad ?? someCity(random, home);
+    const inMetros = drawMore([home], few(random, isLarge ? 8 : 4), () => someMetro(random));
+    const scaleUsd = logNormal(random, 120e6 * (1 + 2400 / (60 + number)), 1.2);
+    // Founded between seventy years ago and last year.
+    const foundedYear = lastYear - 1 - few(random, 70);
+    const strategies = [specialty.lends ? "debt" : someStrategy(random)];
+    const record: InventedGp["record"] = {
+      record: "gp",
+      id: `gp-${number}`,
+      name: gpName.name,
+      legal_name: inventLegalName(random, gpName),
+      aliases: someAliases(random, gpName, few(random, isLarge ? 9 : 4)),
+      description: null,
+      website: chance(random, 0.6) ? `https://${hostOf(gpName)}` : null,
+      hq_city: city.name,
+      hq_state: city.state,
+      hq_country: city.country,
+      founded_year: chance(random, 0.7) ? foundedYear : null,
+      ...someAssets(random, scaleUsd, externalIds),
+      strategies: drawMore(strategies, chance(random, 0.35) ? 1 : 0, () => someStrategy(random)),
+      property_types: [...specialty.main, ...pickSome(random, specialty.also, whole(random, 0, 2))],
+      tags,
+      themes: pickSome(random, specialty.themes, whole(random, 0, 2)),
+      markets: inMetros.map(({ title }) => title),
+      external_ids: externalIds,
+      updated_at: someTime(random, recentDay(random, updatedDays)),
+    };
+    if (chance(random, 0.12)) record.provenance = { basis: "related_entity", confidence: 0.8 };
+    const { stem } = gpName;
+    const metrosOfGp = { city, metros: inMetros, neighbours };
+    const gp = { record, stem, ...metrosOfGp, scaleUsd, foundedYear, people: [], projects: [] };
+    neighbours.push(gp);
+    return gp;
+  };
+}
+
+/** Cities by country where GPs with foreign names may have their head office. */
+const citiesAbroad: ReadonlyMap<string, City> = new Map(
+  Object.entries(places.citiesAbroad).map(([country, name]) => [
+    country,
+    { name, state: null, country, zipStart: "" },
+  ]),
+);
+
+/** Returns a whole number below `count`; smaller ones are more likely. */
+const few = (random: Random, count: number): number => Math.floor(random() ** 2 * count);
+
+// Two firms with one name do exist, and the service has to tell them apart.
+const sharedNameShare = 0.01;
+
+function freeName(random: Random, specialty: Specialty, names: Set<string>): GpName {
+  let gpName = inventName(random, specialty);
+  while (names.has(gpName.name) && !chance(random, sharedNameShare))
+    gpName = inventName(random, specialty);
+  names.add(gpName.name);
+  return gpName;
+}
+
+interface GpName {
+  name: string;
+  /** Name without sector and ending; its funds are named after it. */
+  stem: string;
+  /** Name in Latin letters; the same as `name` if that has no others. */
+  latin: string;
+  /** Country that such names come from, ISO 3166 two letters. */
+  country: string;
+}
+
+const someStem = weightedKeys(words.stems);
+const someEnd = weightedKeys(words.firmEnds);
+const someEndAfterSector = weightedKeys(words.firmEndsAfterSector);
+
+/** Returns a name that may already be taken: a stem, often a sector, and an ending. */
+function inventName(random: Random, { nameWords }: Specialty): GpName {
+  if (chance(random, 0.025)) return nameAbroad(random);
+  const stem = inventFrom(random, someStem(random));
+  const name =
+    nameWords.length > 0 && chance(random, 0.4)
+      ? `${stem} ${pick(random, nameWords)} ${someEndAfterSector(random)}`
+      : `${stem} ${someEnd(random)}`;
+  return { name, stem, latin: name, country: "US" };
+}
+
+/** Returns a name from abroad. In the word lists another script is followed by its Latin spelling. */
+function nameAbroad(random: Random): GpName {
+  const { country, ends, names } = pick(random, words.namesAbroad);
+  const [name = "", stem = name] = pick(random, names).split("|");
+  const [end = "", endLatin = end] = pick(random, ends).split("|");
+  return { name: name + end, stem, latin: stem + endLatin, country };
+}
+
+const someForm = weightedKeys(words.legalForms);
+
+/** Returns the name as registered. Returns null if only the other name is known. */
+function inventLegalName(random: Random, { latin }: GpName): string | null {
+  if (chance(random, 0.1)) return null;
+  const legalName = latin + someForm(random);
+  return chance(random, 0.07) ? legalName.toUpperCase() : legalName;
+}
+
+/** Returns a host below `.example`, which belongs to nobody: RFC 2606 reserves it for examples. */
+const hostOf = ({ latin }: GpName): string =>
+  `${fold(latin.replaceAll(/['.]/g, "")).replaceAll(/[^a-z0-9]+/g, "-")}.example`;
+
+const someManagerName = weightedKeys(words.managerNames);
+
+/** Invents the name with which the manager of a fund signs, such as `Northwind Fund III GP, LP`. */
+const inventManager = (random: Random, stem: string): string =>
+  inventFrom(random, someManagerName(random), stem);
+
+// Real numbers have not come this far, so none of these belongs to anybody.
+const formDFileStart = 900_001;
+const cikStart = 9_000_001;
+const crdStart = 9_900_000;
+const secNumberStart = 900_000;
+
+/**
+ * Invents a GP's filings: its numbers at the authorities, and the facts that go with them.
+ * @param number number of the GP, from 1.
+ * @param filed Form D files of all earlier GPs, which makes this GP's numbers unique.
+ */
+function inventFilings(random: Random, number: number, filed: number, isLarge: boolean) {
+  const externalIds: ExternalIds = {};
+  const tags: string[] = [];
+  if (chance(random, 0.68)) {
+    const files = Array.from({ length: 1 + few(random, isLarge ? 16 : 5) }, (_, at) => filed + at);
+    externalIds.cik = files.map((file) => String(cikStart + file).padStart(10, "0"));
+    externalIds.form_d_file = files.map((file) => `021-${formDFileStart + file}`);
+    tags.push(...pickEach(random, words.offeringTags));
+    if (files.length === 1 && chance(random, 0.5)) tags.push("first_time_filer");
+    if (files.length >= 4) tags.push("serial_filer");
+  }
+  if (chance(random, 0.34)) {
+    const isRegistered = chance(random, 0.6);
+    externalIds.crd = [String(crdStart + number)];
+    externalIds.sec_number = [`${isRegistered ? 801 : 802}-${secNumberStart + number}`];
+    tags.push(isRegistered ? "registered_adviser" : "exempt_reporting_adviser");
+  }
+  return { externalIds, tags };
+}
+
+const someAliases = (random: Random, { name, stem, latin }: GpName, count: number): string[] =>
+  drawMore(latin === name ? [] : [latin], count, () => inventManager(random, stem));
+
+const quarterEnds = [dayOf(lastYear - 1, 12, 31), dayOf(lastYear, 3, 31), dayOf(lastYear, 6, 30)];
+
+function someAssets(random: Random, scaleUsd: number, { crd, form_d_file }: ExternalIds) {
+  // Advisers have to disclose their assets; fewer than half of the others do.
+  const isTold = chance(random, crd === undefined ? 0.42 : 0.95);
+  const isRaised = form_d_file !== undefined && chance(random, 0.8);
+  return {
+    aum_usd: isTold ? roundAmount(scaleUsd) : null,
+    aum_as_of: isTold ? dayText(pick(random, quarterEnds)) : null,
+    raised_to_date_usd: isRaised ? Math.round(logNormal(random, scaleUsd * 0.25, 0.5)) : null,
+  };
+}
+
+/** A title, and the roles that go with it. */
+interface Position {
+  weight: number;
+  title: string;
+  roles: (typeof principalRoles)[number][];
+}
+
+const positions = words.positions as Position[];
+const somePosition = weighted(positions.map((one) => [one, one.weight]));
+const someBand = weightedKeys(words.ownershipBands);
+
+// Enough for headlines to name different people.
+const peopleKeptMax = 4;
+// The register of persons has not reached these numbers.
+const personCrdStart = 9_000_000;
+
+/** Returns a function that invents one principal after another, by number from 1. Each GP gets one first. */
+export function principalInventor(
+  seed: number,
+  gps: readonly InventedGp[],
+): (number: number) => CanonicalPrincipal {
+  const random = startRandom(seed, "principals");
+  return (number) => {
+    const employers = someEmployers(random, number, gps);
+    const [gp] = employers;
+    const { title, roles } = somePosition(random);
+    const name = somePersonName(random);
+    for (const { people } of employers)
+      if (people.length < peopleKeptMax) people.push({ name: name.full, title });
+    const city = gp?.city ?? someCity(random, someMetro(random));
+    const startDay = whole(random, dayOf(Math.max(gp?.foundedYear ?? 2010, 1985)), lastDay);
+    const firstSeenDay = whole(random, Math.max(startDay, dayOf(2009)), lastDay);
+    const lastSeenDay = whole(random, firstSeenDay, lastDay);
+    const { website = null, external_ids = {} } = gp?.record ?? {};
+    return {
+      record: "principal",
+      id: `principal-${number}`,
+      name: name.full,
+      first_name: name.first,
+      middle_name: name.middle,
+      last_name: name.last,
+      title: chance(random, 0.93) ? title : null,
+      roles: [...roles],
+      city: city.name,
+      state: city.state,
+      country: city.country,
+      email:
+        website !== null && chance(random, 0.33) ? mailOf([name.first, name.last], website) : null,
+      linkedin_url: null,
+      ownership_band: roles.includes("owner") && chance(random, 0.8) ? someBand(random) : null,
+      start_date: chance(random, 0.6) ? roughDay(random, startDay) : null,
+      first_seen_date: dayText(firstSeenDay),
+      last_seen_date: dayText(lastSeenDay),
+      external_ids:
+        external_ids.crd && chance(random, 0.5) ? { crd: [String(personCrdStart + number)] } : {},
+      gps: employers.map(({ record }) => record.id),
+      updated_at: someTime(random, lastSeenDay),
+    };
+  };
+}
+
+const freeShare = 0.015;
+const someOtherCount = weighted([
+  [0, 84],
+  [1, 11],
+  [2, 5],
+]);
+
+function someEmployers(random: Random, number: number, gps: readonly InventedGp[]): InventedGp[] {
+  if (gps.length === 0 || chance(random, freeShare)) return [];
+  return withNeighbours(random, gps[number - 1] ?? pickEarly(random, gps), someOtherCount(random));
+}
+
+const someSuffix = weightedKeys(words.nameSuffixes);
+
+function somePersonName(random: Random) {
+  const first = pick(random, words.firstNames);
+  const last = pick(random, words.lastNames);
+  const middle = chance(random, 0.62) ? null : `${pick(random, words.firstNames)[0]}.`;
+  const name = middle === null ? `${first} ${last}` : `${first} ${middle} ${last}`;
+  return { full: name + someSuffix(random), first, middle, last };
+}
+
+const mailOf = (names: readonly string[], website: string): string =>
+  `${names.map((name) => fold(name).replaceAll(" ", "-")).join(".")}@${new URL(website).host}`;

@@ -1,0 +1,153 @@
+/** The world of the invented records: its places, its days, the names in it, and what later records need of earlier ones. */
+import type { CanonicalGp, CanonicalProject } from "#records/canonical.ts";
+import type * as vocabulary from "#records/vocabulary.ts";
+import places from "./places.json" with { type: "json" };
+import { chance, drawMore, pick, pickEarly, whole, type Random } from "./random.ts";
+import words from "./words.json" with { type: "json" };
+
+export interface Metro {
+  /** Title of the Census Bureau's core-based statistical area, delineation of 2015. */
+  title: string;
+  /** Degrees, exact to about 1 km. */
+  latitude: number;
+  longitude: number;
+  cities: readonly City[];
+}
+
+export interface City {
+  name: string;
+  /** Two letters; null abroad. */
+  state: string | null;
+  /** ISO 3166, two letters. */
+  country: string;
+  /** First three digits of its ZIP codes; empty abroad. */
+  zipStart: string;
+}
+
+/** All areas, largest first. */
+export const metros: readonly Metro[] = places.metros.map((metro) => ({
+  ...metro,
+  cities: metro.cities.map(([name = "", state = "", zipStart = ""]) => {
+    return { name, state, country: "US", zipStart };
+  }),
+}));
+
+/** Draws an area; the largest come up most. */
+export const someMetro = (random: Random): Metro => pickEarly(random, metros, 5);
+
+/** Draws a city of the area; the first has at least a third of the addresses. */
+export const someCity = (random: Random, { cities }: Metro): City => pickEarly(random, cities, 5);
+
+const dayMilliseconds = 86_400_000;
+
+/** Returns whole days since 1 January 1970. */
+export const dayOf = (year: number, month = 1, day = 1): number =>
+  Date.UTC(year, month - 1, day) / dayMilliseconds;
+
+/** The latest day of past events; planned ones may be later. */
+export const lastDay = dayOf(2026, 11, 20);
+export const lastYear = 2026;
+
+/** Returns a day as `YYYY-MM-DD`. */
+export const dayText = (day: number): string =>
+  new Date(day * dayMilliseconds).toISOString().slice(0, 10);
+
+/** Returns a day as precisely as a source may know it: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. */
+export function roughDay(random: Random, day: number): string {
+  const text = dayText(day);
+  if (chance(random, 0.4)) return text;
+  return chance(random, 0.6) ? text.slice(0, 7) : text.slice(0, 4);
+}
+
+/** Returns a random minute of a day, `YYYY-MM-DDThh:mm:00Z`. */
+export const someTime = (random: Random, day: number): string =>
+  new Date(day * dayMilliseconds + whole(random, 0, 1439) * 60_000)
+    .toISOString()
+    .replace(".000", "");
+
+/** Returns one of the last `spanDays` days; later ones are more likely. */
+export const recentDay = (random: Random, spanDays: number): number =>
+  lastDay - Math.floor(random() ** 3 * spanDays);
+
+type ProjectStatus = (typeof vocabulary.projectStatuses)[number];
+export type ProjectType = (typeof vocabulary.projectTypes)[number];
+export type PropertyType = (typeof vocabulary.propertyTypes)[number];
+export type SignalType = (typeof vocabulary.signalTypes)[number];
+
+type With<T, K extends keyof T> = T & Required<Pick<T, K>>;
+
+export interface InventedGp {
+  record: With<
+    CanonicalGp,
+    "property_types" | "strategies" | "tags" | "themes" | "external_ids" | "website"
+  >;
+  /** Name without sector and ending; its funds are named after it. */
+  stem: string;
+  city: City;
+  /** Areas where it buys, its own first; never empty. */
+  metros: readonly Metro[];
+  /** All GPs of its own area, including itself. */
+  neighbours: readonly InventedGp[];
+  /** Assets under management, disclosed or not. */
+  scaleUsd: number;
+  foundedYear: number;
+  people: { name: string; title: string }[];
+  projects: InventedProject[];
+}
+
+export interface InventedProject {
+  record: With<
+    CanonicalProject,
+    "type" | "property_type" | "status" | "tags" | "themes" | "external_ids"
+  >;
+  gps: readonly InventedGp[];
+  metro: Metro;
+  city: City;
+  schedule: Schedule;
+  amountUsd: number;
+}
+
+/** Days of a project, as of `dayOf`; null if unknown or not set yet. */
+export interface Schedule {
+  status: ProjectStatus;
+  startDay: number | null;
+  completionDay: number | null;
+  /** Day of the first sale of a share; only offerings have one. */
+  firstSaleDay: number | null;
+}
+
+/** Returns the GP and up to `others` different GPs of its area, which share a record. */
+export const withNeighbours = (random: Random, gp: InventedGp, others: number): InventedGp[] =>
+  drawMore([gp], others, () => pickEarly(random, gp.neighbours));
+
+const lists: Readonly<Record<string, readonly string[]>> = words.lists;
+const letters = "BCDFGHJKLMNPRSTVW";
+
+/** Fills the gaps of a pattern, such as `{tree} {landform}`. @param stem name for the gap `stem`, as in a fund's name. */
+export const inventFrom = (random: Random, pattern: string, stem = ""): string =>
+  fill(pattern, (gap) => {
+    switch (gap) {
+      case "stem":
+        return stem;
+      case "compound":
+        return pickEarly(random, words.compoundHeads) + pickEarly(random, words.compoundTails);
+      case "letter":
+        return letters[whole(random, 0, letters.length - 1)]!;
+      case "number":
+        return String(whole(random, 2, 99));
+      case "numeral":
+        return pickEarly(random, words.numerals, 3);
+      case "phase":
+        // Most buildings have a name of their own.
+        return chance(random, 0.7) ? "" : words.numerals[whole(random, 0, 3)]!;
+      default:
+        return pick(random, lists[gap]!);
+    }
+  }).trimEnd();
+
+/** Fills the gaps of a sentence, such as `{gp} buys {project}`, from left to right. */
+export const fill = (sentence: string, say: (gap: string) => string): string =>
+  sentence.replace(/\{(\w+)\}/g, (_, gap: string) => say(gap));
+
+/** Rounds to three digits: 48,137,522 becomes 48,100,000. */
+export const roundAmount = (value: number): number => Number(value.toPrecision(3));
