@@ -1,6 +1,13 @@
 /** Generates the OpenAPI 3.1 description from the declarations that the service runs on. */
 import { csvTable } from "#csv.ts";
-import { PublishedChange, RecordChange } from "#operations/changes.ts";
+import {
+  changesPath,
+  changesSummary,
+  PublishedChange,
+  RecordChange,
+  stepPath,
+  stepSummary,
+} from "#operations/changes.ts";
 import { Hint, Meta, Pagination } from "#operations/envelope.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
 import {
@@ -12,6 +19,7 @@ import {
   type PageParameter,
   pageSchemas,
 } from "#operations/operation.ts";
+import { exportsPath } from "#operations/reads.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
 import { pageMeanings } from "#pages/docs-operation.ts";
@@ -36,7 +44,6 @@ import {
   ref,
   withReference,
 } from "./describe-answers.ts";
-import { datasetTags, describeDatasets, ExportedDataset } from "./describe-datasets.ts";
 
 /** Returns the name of a record's schema, such as `Gp`. */
 const schemaNameOf = (kind: RecordKind) => kind.replace(/^./, (letter) => letter.toUpperCase());
@@ -45,6 +52,8 @@ const records = Object.fromEntries(
 );
 const recordsTag = "Records";
 const vocabularyTag = "Vocabulary";
+const exportsTag = "Exports";
+const changesTag = "Changes";
 
 /** @param pageSizeMax largest page that the operator allows. */
 export function describeApi(operations: readonly Operation[], pageSizeMax: number): object {
@@ -64,18 +73,30 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
     tags: [
       { name: recordsTag, description: "The reads; each answers with a page of records." },
       { name: vocabularyTag, description: "The values that records carry." },
-      ...datasetTags,
+      {
+        name: exportsTag,
+        description: "Whole datasets as files, if the operator offers them; else a 404.",
+      },
+      { name: changesTag, description: "What changed from dataset to dataset." },
     ],
     security: [{ apiKey: [] }],
     paths: {
       ...Object.fromEntries(
-        operations.map((operation) => [
-          operation.path,
-          { get: describeOperation(operation, pageSizeMax) },
-        ]),
+        operations.map((operation) => [operation.path, describeOperation(operation, pageSizeMax)]),
       ),
-      [vocabularyPath]: { get: vocabulary },
-      ...describeDatasets(describePaging(pageSizeMax)),
+      [vocabularyPath]: vocabulary,
+      [exportsPath]: listOfExports,
+      [`${exportsPath}/{version}/{file}`]: exportedFile,
+      [changesPath]: describeRead({
+        operationId: "changes",
+        tags: [changesTag],
+        summary: changesSummary,
+        description: "Newest first. Counts one request.",
+        parameters: describePaging(pageSizeMax),
+        found: "A page of publications.",
+        content: { "application/json": { schema: pageOf("PublishedChange") } },
+      }),
+      [stepPath]: step,
     },
     components: {
       securitySchemes: {
@@ -107,8 +128,31 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
   };
 }
 
-function describeOperation(operation: Operation, pageSizeMax: number) {
-  return {
+interface DescribedRead {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  /** Parameters besides `If-None-Match`. */
+  parameters?: readonly object[];
+  /** Description, headers and content of its 200; the headers are those of a page if they are left out. */
+  found: string;
+  headers?: object;
+  content: object;
+  /** Further answers, or some that differ from those of other paths. */
+  others?: object;
+}
+
+function describeRead(read: DescribedRead) {
+  const { parameters = [], found, headers = headersOn(200), content, others, ...head } = read;
+  const responses = { 200: { description: found, headers, content }, ...otherAnswers, ...others };
+  return { get: { ...head, parameters: [...parameters, ifNoneMatch], responses } };
+}
+
+const withoutTotal = headersOn(200, ["X-Total-Count"]);
+
+const describeOperation = (operation: Operation, pageSizeMax: number) =>
+  describeRead({
     operationId: operation.name,
     tags: [recordsTag],
     summary: operation.summary,
@@ -116,40 +160,26 @@ function describeOperation(operation: Operation, pageSizeMax: number) {
     parameters: [
       ...filtersOf(operation).map((name) => describeFilter(name, operation)),
       ...describePaging(pageSizeMax),
-      ifNoneMatch,
     ],
-    responses: {
-      200: {
-        description: "A page of records; `data` is empty if none satisfies the query.",
-        headers: headersOn(200),
-        content: describeFormats(operation),
-      },
-      ...otherAnswers,
-    },
-  };
-}
+    found: "A page of records; `data` is empty if none satisfies the query.",
+    content: describeFormats(operation),
+  });
 
-const vocabulary = {
+const vocabulary = describeRead({
   operationId: "vocabulary",
   tags: [vocabularyTag],
   summary: vocabularySummary,
   description:
     "It takes no parameter. `gps_total` is the `pagination.total` of a search by that value alone. Counts one request.",
-  parameters: [ifNoneMatch],
-  responses: {
-    200: {
-      description: "The whole vocabulary of the dataset.",
-      headers: headersOn(200, ["X-Total-Count"]),
-      content: {
-        "application/json": {
-          schema: envelope({ data: ref("VocabularyData") }),
-          example: exampleVocabulary,
-        },
-      },
+  found: "The whole vocabulary of the dataset.",
+  headers: withoutTotal,
+  content: {
+    "application/json": {
+      schema: envelope({ data: ref("VocabularyData") }),
+      example: exampleVocabulary,
     },
-    ...otherAnswers,
   },
-};
+});
 
 /** Returns the schemas with the meaning of each value in the description of its closed list. */
 function withMeanings<T>(schema: T): T {
@@ -220,3 +250,159 @@ const describePaging = (pageSizeMax: number): object[] =>
     description: pageMeanings[name as PageParameter],
     schema,
   }));
+
+const fileFormats = ["ndjson", "csv", "parquet"];
+
+const ExportedDataset = {
+  type: "object",
+  properties: {
+    version: {
+      type: "string",
+      description: "Version of the dataset, as in `meta.dataset_version`.",
+    },
+    is_current: { type: "boolean", description: "Whether the operations answer from it." },
+    built_at: { type: "string", format: "date-time" },
+    files: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          path: { type: "string", format: "uri-reference" },
+          kind: { type: "string", enum: recordKinds },
+          format: { type: "string", enum: fileFormats },
+          records: { type: "integer", minimum: 0 },
+          bytes: {
+            type: ["integer", "null"],
+            minimum: 0,
+            description: "`null` until the file is made, when it is first requested.",
+          },
+          sha256: { type: ["string", "null"], description: "Hash of the file, in hexadecimal." },
+        },
+        required: ["path", "kind", "format", "records", "bytes", "sha256"],
+      },
+    },
+  },
+  required: ["version", "is_current", "built_at", "files"],
+};
+
+const listOfExports = describeRead({
+  operationId: "list-exports",
+  tags: [exportsTag],
+  summary: "The datasets that can be downloaded, and their files.",
+  description:
+    "The served dataset, then those that the operator has pinned. Without `EXPORTS=on` a server offers none, and this is a 404. It takes no parameter. Counts one request.",
+  found: "Datasets with a file for each kind of record and format.",
+  headers: withoutTotal,
+  content: {
+    "application/json": {
+      schema: envelope({ data: { type: "array", items: ref("ExportedDataset") } }),
+    },
+  },
+});
+
+const inHeader = (name: string, description: string, example: string) => ({
+  name,
+  in: "header",
+  description,
+  schema: { type: "string" },
+  example,
+});
+
+const fileHeaders = {
+  ...withoutTotal,
+  "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
+  "Content-Disposition": { description: "A name to save it as.", schema: { type: "string" } },
+};
+
+const fileContent = {
+  "application/x-ndjson": { schema: { type: "string" } },
+  "text/csv": { schema: { type: "string" } },
+  "application/vnd.apache.parquet": { schema: { type: "string", format: "binary" } },
+};
+
+const exportedFile = describeRead({
+  operationId: "download-export",
+  tags: [exportsTag],
+  summary: "All records of one kind in a file.",
+  description:
+    "Made when it is first requested. That takes seconds, or a minute for a large dataset: a 503 with `reason` `timeout` asks you to try again. Its `ETag` is strong, and it never changes. Counts one request, and so does each range.",
+  parameters: [
+    {
+      name: "version",
+      in: "path",
+      required: true,
+      description: "Version of a dataset that `/exports` lists.",
+      schema: { type: "string" },
+      example: "20261120T030000Z-9f3c2a7e",
+    },
+    {
+      name: "file",
+      in: "path",
+      required: true,
+      description: "Kind and format.",
+      schema: {
+        type: "string",
+        enum: recordKinds.flatMap((kind) => fileFormats.map((format) => `${kind}.${format}`)),
+      },
+    },
+    inHeader(
+      "Range",
+      "One range: from one byte to another, from one on, or the last ones (RFC 9110 §14).",
+      "bytes=1000000-",
+    ),
+    inHeader(
+      "If-Range",
+      "`ETag` of the file that the range continues. If the file is another one, you get all of it.",
+      '"5feeab44b7b09cf710d62a46b8622015"',
+    ),
+  ],
+  found: "The whole file.",
+  headers: fileHeaders,
+  content: fileContent,
+  others: {
+    206: {
+      description: "The range.",
+      headers: { ...headersOn(206), ...fileHeaders },
+      content: fileContent,
+    },
+    304: {
+      ...otherAnswers[304],
+      headers: { ...headersOn(304), "Accept-Ranges": fileHeaders["Accept-Ranges"] },
+    },
+    416: { $ref: "#/components/responses/Problem416" },
+  },
+});
+
+const pathVersion = (name: string, description: string) => ({
+  name,
+  in: "path",
+  required: true,
+  description,
+  schema: { type: "string", pattern: "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$" },
+});
+
+const step = describeRead({
+  operationId: "step",
+  tags: [changesTag],
+  summary: stepSummary,
+  description:
+    "A head, then a line for each change, ordered by kind and id. Counts one request for every 100 changes sent, rounded up.",
+  parameters: [
+    pathVersion("from", "The dataset it begins at."),
+    pathVersion("to", "The dataset it leads to."),
+    {
+      name: "limit",
+      in: "query",
+      description: "Most changes to send; all if left out.",
+      schema: { type: "integer", minimum: 1 },
+    },
+    {
+      name: "offset",
+      in: "query",
+      description: "Changes to skip; the head is sent only with 0.",
+      schema: { type: "integer", minimum: 0, default: 0 },
+    },
+  ],
+  found: "The step, or the requested part of it.",
+  content: { "application/x-ndjson": { schema: ref("RecordChange") } },
+});
