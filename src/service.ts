@@ -6,7 +6,12 @@ import type { Logger } from "pino";
 import { accountUrl, type Config } from "#config.ts";
 import { openAccountWorker } from "#dashboard/account-worker.ts";
 import { accountWorkerSettings } from "#dashboard/messages.ts";
+import { type Catalogue, currentOrNull, openCatalogue } from "#datasets/catalogue.ts";
+import { type Follower, followCurrent } from "#datasets/follow-current.ts";
+import type { Generation } from "#datasets/generation.ts";
+import type { LoadOrder } from "#datasets/load-worker.ts";
 import { openPublications } from "#datasets/publications.ts";
+import type { SharedDatasetsLink } from "#datasets/start-following.ts";
 import type { Load } from "#datasets/start-load.ts";
 import type { ExportOffers } from "#exports/offers.ts";
 import { openAnswerCache } from "#gateway/answer-cache.ts";
@@ -28,9 +33,9 @@ import type { Patience } from "#limits/shared-counters.ts";
 import { operations } from "#operations/index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { type FailingPart, openFailingParts, metricsOf } from "#service/metrics.ts";
-import { openServedDatasets } from "#service/served-datasets.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { takeLock } from "#store/lock.ts";
+import type { GateMemory } from "#store/postgres.ts";
 import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
 import { openRecording } from "#usage/open-recording.ts";
 
@@ -83,11 +88,7 @@ export async function openService(
 
   const reportKeys = report("keys", "keys cannot be read");
   const { databaseUrl } = config;
-  const openShared = async (url: string) => {
-    const { openDatabase } = await import("#service/open-database.ts");
-    return openDatabase(url, reportKeys);
-  };
-  const shared = databaseUrl === null ? null : await openShared(databaseUrl);
+  const shared = databaseUrl === null ? null : await openDatabase(databaseUrl, reportKeys);
   if (shared === null) openFile(controlShape(dataDir)).close();
   const lock = takeLock(
     join(dataDir, "server.lock"),
@@ -124,11 +125,9 @@ export async function openService(
   let served: ReadModel | null = null;
   const model = () => served;
   const offers = config.exports ? await openOffers(config, log, program, model) : null;
-  const datasets = await openServedDatasets({
-    folder: join(dataDir, "datasets"),
+  const datasets = await followDatasets(config, log, {
     ahead,
     database: shared?.forThreads ?? null,
-    fetchesPinned: config.exports,
     program,
     onModel(next, from) {
       served = next;
@@ -136,8 +135,6 @@ export async function openService(
       accountWorker.show(from);
       offers?.tidy(from.generation.version);
     },
-    now,
-    log,
   });
   // A worker reads the dataset while this thread imports the rest.
   const { buildServer } = await import("#http/build-server.ts");
@@ -211,11 +208,10 @@ export async function openService(
     cache,
     datasets,
     recording,
-    failing,
+    failing: failing.metric,
     countersMode,
     countersEmptied: () => (config.countersUrl === null ? null : emptied),
-    shared,
-    accountWorker,
+    jobs: () => (shared === null ? {} : accountWorker.jobs()),
     dataDir,
   });
   const admin = openAdmin(config.adminAddress, passed.admin, http, metrics, datasets.wanted);
@@ -286,3 +282,101 @@ async function openOffers(
 
 /** Time in `closing`, in ms: enough to close idle connections, and for the last answer of busy ones, unless it is slow. */
 const closingMilliseconds = 1000;
+
+/** Opens the PostgreSQL of a server: its keys, and what each thread needs to connect. Its code is loaded only here. */
+async function openDatabase(url: string, onFault: (fault: Error | null) => void) {
+  const { makeGateMemory, openGate } = await import("#store/postgres.ts");
+  const { openSharedKeys } = await import("#keys/shared-keys.ts");
+  const { connectKeys } = await import("#store/watch-postgres.ts");
+  const gateMemory = makeGateMemory();
+  const place = { url, gate: openGate(gateMemory) };
+  const connect = (onChange: () => void) => connectKeys(place, onChange);
+  return {
+    place,
+    /** Data that other threads need to connect. */
+    forThreads: { url, gateMemory },
+    keys: await openSharedKeys({ connect, onFault }),
+  };
+}
+
+interface FollowOrder {
+  /** Load of the current dataset, if it has already begun. */
+  ahead: Load | null;
+  /** Null if each server has datasets of its own. */
+  database: { url: string; gateMemory: GateMemory } | null;
+  program: string;
+  /**
+   * Called when a dataset is taken over, with the model to answer from. Take it once for each request, and keep it for no
+   * later turn of the event loop: it is closed when another one has replaced it.
+   */
+  onModel(model: ReadModel, from: LoadOrder): void;
+}
+
+/** Follows the dataset to answer from: the current one of the folder, which follows the shared ones of a database. */
+async function followDatasets(
+  config: Config,
+  log: Logger,
+  { ahead, database, program, onModel }: FollowOrder,
+) {
+  const catalogue = openCatalogue(join(config.dataDir, "datasets"));
+  let shared: SharedDatasetsLink | null = null;
+  let failures = 0;
+  const follower: Follower = followCurrent({
+    catalogue,
+    ahead,
+    onModel(model, from) {
+      onModel(model, from);
+      const { version } = model.parts;
+      shared?.noteServed(version);
+      log.info({ dataset: version }, "dataset is served");
+    },
+    onFault(fault) {
+      failures++;
+      log.error({ err: fault }, "dataset cannot be served");
+      const version = currentOrNull(catalogue);
+      if (version !== null) shared?.mend(version);
+    },
+    now: () => performance.now(),
+  });
+  if (database !== null) {
+    const { startFollowing } = await import("#datasets/start-following.ts");
+    shared = startFollowing({
+      ...database,
+      folder: catalogue.folder,
+      fetchesPinned: config.exports,
+      program,
+      // A dataset read ahead may be served by now.
+      served: follower.model()?.parts.version ?? null,
+      onPointed: () => void follower.lookAnew(),
+      onFault(fault) {
+        if (fault === null) log.info("shared datasets cannot be followed: works again");
+        else log.error({ err: fault }, "shared datasets cannot be followed");
+      },
+      now: () => performance.now(),
+    });
+  }
+  return {
+    look: follower.look,
+    /** Returns the version that should be served, or null if there is none or it cannot be read. */
+    wanted: () => shared?.wanted() ?? currentOrNull(catalogue),
+    /** Reports whether that version is served. */
+    isWantedServed: () =>
+      follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
+    /** Returns the seconds since that was last known of the shared datasets, or null without a database. */
+    behindSeconds: () => shared?.behindSeconds() ?? null,
+    publishedAt: () => currentOf(catalogue)?.published_at,
+    failures: () => failures,
+    async close() {
+      await Promise.all([follower.close(), shared?.close()]);
+    },
+  };
+}
+
+/** Returns the current dataset. Returns undefined if the folder names none; if it cannot be read, a version equal to no other. */
+function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
+  try {
+    return catalogue.current() ?? undefined;
+  } catch {
+    return { version: "" };
+  }
+}

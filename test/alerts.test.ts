@@ -74,10 +74,6 @@ const examples: Record<string, Example> = {
     firing: [8, 35],
   },
   GpRecordsUsageLost: { series: { gp_records_usage_lost_total: once }, firing: forFiveMinutes },
-  GpRecordsPoolExhausted: {
-    series: { gp_records_database_pool_waiting: whileWrong(1, 0) },
-    firing: afterOneMinute,
-  },
   GpRecordsDatasetNotServed: { series: failing("dataset"), firing: [28, 35] },
   // 300 s behind at sample 28, more from the next one on.
   GpRecordsDatasetBehind: {

@@ -3,7 +3,7 @@ import { type Config, isLoopback, localUrl } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
-import type { GateMemory, PoolMemory } from "#store/postgres.ts";
+import type { GateMemory } from "#store/postgres.ts";
 
 /** The only media type of a request body that is read. */
 export const formType = "application/x-www-form-urlencoded";
@@ -36,7 +36,7 @@ export const pageRequestHeaders = [
   "sec-fetch-site",
   "user-agent",
 ] as const;
-export type PageHeader = (typeof pageRequestHeaders)[number];
+type PageHeader = (typeof pageRequestHeaders)[number];
 
 export interface PageAnswer {
   status: number;
@@ -83,8 +83,8 @@ const copied = [
 
 /** Settings of the account worker, copied to its thread. */
 export interface AccountWorkerSettings extends Pick<Config, (typeof copied)[number]> {
-  /** The PostgreSQL with the accounts, how this process takes turns at connecting, and where the thread says how its pool is used; null for a file in `dataDir`. */
-  database: { url: string; gateMemory: GateMemory; poolMemory: PoolMemory } | null;
+  /** The PostgreSQL with the accounts, and how this process takes turns at connecting; null for a file in `dataDir`. */
+  database: { url: string; gateMemory: GateMemory } | null;
   /** Precedes `/account` in mailed links; never taken from a request. */
   linkBase: string;
 }

@@ -120,8 +120,7 @@ async function openStores(): Promise<{ control: ControlStore; usage: UsageStore 
   if (database === null)
     return { control: await openControl(dataDir), usage: await openUsage(dataDir) };
   const { openGate } = await import("#store/postgres.ts");
-  const { url, gateMemory, poolMemory } = database;
-  return openSharedStores({ url, gate: openGate(gateMemory), poolMemory });
+  return openSharedStores({ url: database.url, gate: openGate(database.gateMemory) });
 }
 
 async function forget(): Promise<void> {

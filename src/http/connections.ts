@@ -6,7 +6,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { Server as NetServer, type Socket } from "node:net";
 import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
-import { counter, gauge, type Metric } from "#metrics/metric.ts";
+import { counter, gauge, type Metric, openTally, type Tally } from "#metrics/metric.ts";
 import { openFilesMax } from "#metrics/process-metrics.ts";
 import { isTrusted } from "./routes.ts";
 
@@ -24,8 +24,13 @@ interface Connection {
 
 export interface Connections {
   readonly open: ReadonlyMap<Socket, Connection>;
+  /** Counts those that the server has refused or ended, by reason. */
+  readonly cut: Tally;
   readonly metrics: readonly Metric[];
 }
+
+/** Reasons to refuse a connection, or to end it: too many in all or of one client network, or how its client behaves. */
+const cutReasons = ["limit", "client_limit", "overrun", "slow_reader"] as const;
 
 /** Most requests that wait for an earlier response: on one connection, and on all together. */
 export const waitingMax = 16;
@@ -45,9 +50,13 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   const handle = takeHandler(server);
   const open = new Map<Socket, Connection>();
   const ready = new Set<Connection>();
-  let dropped = 0;
+  const cut = openTally(
+    "gp_records_connections_cut_total",
+    "Connections refused or ended by the server, by reason",
+    ["reason"],
+    cutReasons.map((reason) => [reason]),
+  );
   let aborted = 0;
-  let overrun = 0;
   let waitingOfAll = 0;
 
   const begin = (connection: Connection, response: ServerResponse) => {
@@ -96,7 +105,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
       if (socket.writableEnded) return true;
       const isFull = connection.waiting.length === waitingMax || waitingOfAll === waitingMaxOfAll;
       if (!isFull || !owes(connection)) return false;
-      overrun++;
+      cut.add("overrun");
       const response = connection.latest!;
       // A response that is being sent may have promised in its head to keep the connection.
       if (response.headersSent) response.once("close", () => socket.destroySoon());
@@ -122,21 +131,18 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     waitingOfAll++;
     request.socket.pause();
   });
-  server.on("drop", () => dropped++);
+  server.on("drop", () => cut.add("limit"));
   return {
     open,
+    cut,
     metrics: [
       gauge("gp_records_connections_open", "Open connections", () => open.size),
-      counter(
-        "gp_records_connections_dropped_total",
-        "Connections refused because too many were open",
-        () => dropped,
+      gauge(
+        "gp_records_connections_max",
+        "Connections that may be open",
+        () => server.maxConnections,
       ),
-      counter(
-        "gp_records_overruns_cut_total",
-        "Connections ended because their client sent too many requests ahead",
-        () => overrun,
-      ),
+      cut,
       counter(
         "gp_records_answers_aborted_total",
         "Answers whose connection ended before they were handed to the system",
@@ -243,46 +249,36 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
 }
 
 /** @param lingerMilliseconds time for a client to read the last response and close its side. */
-export function guardConnections(server: Server, config: Config, lingerMilliseconds: number) {
+export function guardConnections(
+  server: Server,
+  config: Config,
+  lingerMilliseconds: number,
+): Connections {
   server.maxConnections = config.connectionsMax ?? connectionsMaxFor(openFilesMax());
-  const { open, metrics } = watchConnections(server, lingerMilliseconds);
-  const refused = boundClients(server, config);
-  const slowReaders = watchSlowReaders(open, () => performance.now());
-  const timer = setInterval(slowReaders.look, slowReaderBounds.lookEveryMilliseconds);
+  const connections = watchConnections(server, lingerMilliseconds);
+  boundClients(server, config, connections.cut);
+  const look = watchSlowReaders(connections, () => performance.now());
+  const timer = setInterval(look, slowReaderBounds.lookEveryMilliseconds);
   timer.unref();
-  const most = gauge(
-    "gp_records_connections_max",
-    "Connections that may be open",
-    () => server.maxConnections,
-  );
-  return {
-    open,
-    metrics: [...metrics, most, slowReaders.cut, refused],
-    /** Stops looking for slow readers. */
-    stopWatching: () => clearInterval(timer),
-  };
+  server.once("close", () => clearInterval(timer));
+  return connections;
 }
 
-/**
- * Closes connections of a client network that has too many. A trusted proxy's stand for many clients and are left alone.
- * Returns the count of those it has closed.
- */
-function boundClients(server: Server, { connectionsPerClientMax, trustedProxies }: Config): Metric {
+/** Closes connections of a client network that has too many. A trusted proxy's stand for many clients and are left alone. */
+function boundClients(
+  server: Server,
+  { connectionsPerClientMax, trustedProxies }: Config,
+  cut: Tally,
+): void {
   const shares = openNetworkShares(connectionsPerClientMax);
-  let refused = 0;
   server.on("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "unknown";
     if (isTrusted(trustedProxies, address)) return;
     const giveBack = shares.take(address, 1);
     if (giveBack !== null) return void socket.once("close", giveBack);
-    refused++;
+    cut.add("client_limit");
     socket.destroy();
   });
-  return counter(
-    "gp_records_client_connections_dropped_total",
-    "Connections refused because their client network had too many open",
-    () => refused,
-  );
 }
 
 /** Most open files that are connections, as a share of the process's limit. */
@@ -311,10 +307,15 @@ interface Mark {
   atMilliseconds: number;
 }
 
-/** @param now monotonic milliseconds. */
-export function watchSlowReaders(open: ReadonlyMap<Socket, Connection>, now: () => number) {
+/**
+ * Returns a function that checks every connection with a pending response.
+ * @param now monotonic milliseconds.
+ */
+export function watchSlowReaders(
+  { open, cut }: Pick<Connections, "open" | "cut">,
+  now: () => number,
+): () => void {
   const marks = new WeakMap<Socket, Mark>();
-  let cut = 0;
   const isStuck = (socket: Socket): boolean => {
     const bytes = takenBytes(socket);
     const mark = bytes === null ? undefined : marks.get(socket);
@@ -324,21 +325,13 @@ export function watchSlowReaders(open: ReadonlyMap<Socket, Connection>, now: () 
     else return now() - mark.atMilliseconds >= slowReaderBounds.patienceMilliseconds;
     return false;
   };
-  return {
-    /** Checks every connection with a pending response. */
-    look() {
-      for (const connection of open.values())
-        if (owes(connection) && isStuck(connection.socket)) {
-          cut++;
-          // An orderly close would leave the unread bytes in the system's buffers.
-          connection.socket.resetAndDestroy();
-        }
-    },
-    cut: counter(
-      "gp_records_slow_readers_cut_total",
-      "Connections cut because their client did not read its answer",
-      () => cut,
-    ),
+  return () => {
+    for (const connection of open.values())
+      if (owes(connection) && isStuck(connection.socket)) {
+        cut.add("slow_reader");
+        // An orderly close would leave the unread bytes in the system's buffers.
+        connection.socket.resetAndDestroy();
+      }
   };
 }
 

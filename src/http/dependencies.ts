@@ -1,10 +1,11 @@
-/** Dependencies of the HTTP server. It accesses no store and no file. */
+/** Dependencies of the HTTP server, which accesses no store and no file, and its state. */
 import type { Logger } from "pino";
 import type { Config } from "#config.ts";
 import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
 import type { Content, Read, ReadDependencies } from "#gateway/reads.ts";
 import type { Clock } from "#limits/clocks.ts";
+import type { notReadyDetails } from "#problems.ts";
 import type { RequestMetrics } from "./record-requests.ts";
 import type { OverloadGuard } from "./overload.ts";
 import type { Exchange } from "./routes.ts";
@@ -39,6 +40,17 @@ export interface HttpDependencies extends Pick<
  * it finishes the requests in progress and refuses others.
  */
 export type ServiceState = "starting" | "running" | "closing" | "draining";
+
+/** Returns why queries cannot be answered, if so. A store outage after the start is no reason: known keys keep working. */
+export function whyNotReady({
+  life,
+  model,
+}: HttpDependencies): keyof typeof notReadyDetails | undefined {
+  const now = life.state;
+  if (now === "closing") return "draining";
+  if (now !== "running") return now;
+  return model() === null ? "no_dataset" : undefined;
+}
 
 /** A response, complete with the headers of every response. */
 export interface Outgoing extends Pick<Content, "status" | "headers" | "body"> {

@@ -18,44 +18,50 @@ export interface Metric {
   samples(): Iterable<Sample>;
 }
 
-/** Makes a metric of a number that is read on demand. It has no sample while the number is null. */
-export const gauge = (name: string, help: string, read: () => number | null): Metric =>
-  reading("gauge", name, help, read);
+type Reading = (name: string, help: string, read: () => number | null) => Metric;
 
-/** Makes the same for a number that only grows. */
-export const counter = (name: string, help: string, read: () => number | null): Metric =>
-  reading("counter", name, help, read);
-
-function reading(
-  type: Metric["type"],
-  name: string,
-  help: string,
-  read: () => number | null,
-): Metric {
-  return {
+const reading =
+  (type: Metric["type"]): Reading =>
+  (name, help, read) => ({
     name,
     type,
     help,
-    samples() {
+    *samples() {
       const value = read();
-      return value === null ? [] : [{ value }];
+      if (value !== null) yield { value };
     },
-  };
-}
+  });
+
+/** Makes a metric of a number that is read on demand. It has no sample while the number is null. */
+export const gauge = reading("gauge");
+
+/** Makes the same for a number that only grows. */
+export const counter = reading("counter");
+
+/**
+ * Makes a gauge with a sample for each value of a label.
+ * @param read returns numbers, or true for 1, by values of the label, which come from closed lists or are versions.
+ */
+export const gaugeBy = (
+  name: string,
+  help: string,
+  label: string,
+  read: () => Readonly<Record<string, number | boolean>>,
+): Metric => ({
+  name,
+  type: "gauge",
+  help,
+  *samples() {
+    for (const [text, value] of Object.entries(read()))
+      yield { labels: { [label]: text }, value: Number(value) };
+  },
+});
 
 /** A counter with labels. It counts each combination of their values. */
-interface Tally extends Metric {
+export interface Tally extends Metric {
   /** Counts a value for each label. Values must come from closed lists, because each combination is kept for ever. */
   add(...values: readonly (string | number)[]): void;
 }
-
-interface Cell {
-  labels: Labels;
-  value: number;
-}
-
-/** Cells by one label after the other, which is faster than joining the values into one key. */
-type Tree = Map<string | number, Tree | Cell>;
 
 /** @param known combinations shown from the start, so that a rate includes their first occurrence. */
 export function openTally(
@@ -64,35 +70,19 @@ export function openTally(
   labelNames: readonly string[],
   known: readonly (readonly (string | number)[])[] = [],
 ): Tally {
-  const tree: Tree = new Map();
-  const cells: Cell[] = [];
-  const last = labelNames.length - 1;
-  const addCell = (values: readonly (string | number)[]): Cell => {
-    const labels = Object.fromEntries(labelNames.map((label, i) => [label, String(values[i])]));
-    const cell = { labels, value: 0 };
-    cells.push(cell);
-    return cell;
-  };
-  const cellOf = (values: readonly (string | number)[]): Cell => {
-    let branch = tree;
-    for (let i = 0; i <= last; i++) {
-      let next = branch.get(values[i]!);
-      if (next === undefined) {
-        next = i === last ? addCell(values) : new Map();
-        branch.set(values[i]!, next);
-      }
-      if (i === last) return next as Cell;
-      branch = next as Tree;
-    }
-    throw new RangeError(`${name} has no labels`);
-  };
-  for (const values of known) cellOf(values);
+  const samples = new Map<string, { labels: Labels; value: number }>();
+  const sampleOf = (values: readonly (string | number)[]) =>
+    samples.getOrInsertComputed(values.join(), () => ({
+      labels: Object.fromEntries(labelNames.map((label, i) => [label, String(values[i])])),
+      value: 0,
+    }));
+  for (const values of known) sampleOf(values);
   return {
     name,
     type: "counter",
     help,
-    add: (...values) => void cellOf(values).value++,
-    samples: () => cells,
+    add: (...values) => void sampleOf(values).value++,
+    samples: () => samples.values(),
   };
 }
 
@@ -122,15 +112,11 @@ export function openHistogram(
     type: "histogram",
     help,
     observe(value, seconds) {
-      let row = rows.get(value);
-      if (row === undefined) {
-        row = {
-          labels: { [labelName]: value },
-          counts: new Float64Array(bounds.length + 1),
-          sum: 0,
-        };
-        rows.set(value, row);
-      }
+      const row = rows.getOrInsertComputed(value, () => ({
+        labels: { [labelName]: value },
+        counts: new Float64Array(bounds.length + 1),
+        sum: 0,
+      }));
       let bucket = 0;
       while (bucket < bounds.length && seconds > bounds[bucket]!) bucket++;
       row.counts[bucket]!++;
@@ -157,26 +143,23 @@ function* samplesOf({ labels, counts, sum }: Row, bounds: readonly number[]): It
 /** Media type of the text format of Prometheus, version 0.0.4. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Returns the text of metrics: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+/**
+ * Returns the text of metrics: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
+ * Our helps and labels need no escapes: labels come from closed lists, or are versions.
+ */
 export function exposition(metrics: readonly Metric[]): string {
   let text = "";
   for (const { name, type, help, samples } of metrics) {
-    text += `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;
-    for (const { suffix = "", labels, value } of samples())
-      text += `${name}${suffix}${labelsText(labels)} ${numberText(value)}\n`;
+    text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    for (const { suffix = "", labels, value } of samples()) {
+      const number = value === Number.POSITIVE_INFINITY ? "+Inf" : String(value);
+      text += `${name}${suffix}${labelsText(labels)} ${number}\n`;
+    }
   }
   return text;
 }
 
-function labelsText(labels: Labels | undefined): string {
-  const pairs = Object.entries(labels ?? {}).map(([name, value]) => `${name}="${escape(value)}"`);
+function labelsText(labels: Labels = {}): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-const escapeHelp = (text: string) => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
-const escape = (text: string) => escapeHelp(text).replaceAll('"', '\\"');
-
-function numberText(value: number): string {
-  if (Number.isFinite(value)) return String(value);
-  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }

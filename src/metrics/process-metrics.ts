@@ -85,9 +85,6 @@ export function openEventLoopMetrics() {
   return {
     /** Metrics. Reading the last one starts a new measuring period. */
     metrics: [
-      gauge("nodejs_eventloop_lag_p50_seconds", `Median delay ${since}`, () =>
-        seconds(delays.percentile(50)),
-      ),
       gauge("nodejs_eventloop_lag_p99_seconds", `99th percentile of the delay ${since}`, () =>
         seconds(delays.percentile(99)),
       ),

@@ -1,9 +1,9 @@
 /** Lists the metrics of a server, in the order in which they are shown. */
-import type { HttpDependencies } from "#http/dependencies.ts";
-import { whyNotReady } from "#http/health.ts";
+import { type HttpDependencies, whyNotReady } from "#http/dependencies.ts";
 import { countersModes } from "#limits/open-counters.ts";
-import { counter, gauge, type Metric } from "#metrics/metric.ts";
+import { counter, gauge, gaugeBy, type Metric } from "#metrics/metric.ts";
 import { diskMetrics, processMetrics } from "#metrics/process-metrics.ts";
+import { recordCounts } from "#operations/page.ts";
 import type { Recording } from "#usage/open-recording.ts";
 
 interface Metered {
@@ -15,120 +15,124 @@ interface Parts {
   http: HttpDependencies;
   connections: Metered;
   cache: Metered;
-  datasets: Metered & { behindSeconds(): number | null };
+  datasets: {
+    /** Returns when a current dataset was last named. */
+    publishedAt(): string | null | undefined;
+    /** Returns the number of published datasets that could not be served. */
+    failures(): number;
+    behindSeconds(): number | null;
+  };
   recording: Recording;
   failing: Metric;
   countersMode(): string;
   /** Returns null without a Valkey or Redis. */
   countersEmptied(): number | null;
-  /** Null if no database is shared with other servers. */
-  shared: { poolUse(): { used: number; idle: number; waiting: number } } | null;
-  accountWorker: { jobs(): Readonly<Record<string, boolean>> };
+  /** Returns the jobs that one server does for all, and whether it is this one. */
+  jobs(): Readonly<Record<string, boolean>>;
   dataDir: string;
 }
 
-export const metricsOf = (parts: Parts): Metric[] => [
-  gauge("gp_records_ready", "1 while queries are answered, as /ready says", () =>
-    whyNotReady(parts.http) === undefined ? 1 : 0,
-  ),
-  ...parts.http.metrics.metrics,
-  ...parts.connections.metrics,
-  ...parts.cache.metrics,
-  ...parts.datasets.metrics,
-  ...usageMetrics(parts.recording),
-  parts.failing,
-  ...instanceMetrics(parts),
-  ...diskMetrics(parts.dataDir),
-  ...processMetrics(),
-];
+export function metricsOf(parts: Parts): Metric[] {
+  const { http, datasets, recording } = parts;
+  const { model } = http;
+  return [
+    gauge("gp_records_ready", "1 while queries are answered, as /ready says", () =>
+      whyNotReady(http) === undefined ? 1 : 0,
+    ),
+    ...http.metrics.metrics,
+    ...parts.connections.metrics,
+    ...parts.cache.metrics,
+    gaugeBy(
+      "gp_records_dataset_info",
+      "Always 1; the label names the served dataset",
+      "version",
+      () => {
+        const served = model();
+        return served === null ? {} : { [served.parts.version]: 1 };
+      },
+    ),
+    gaugeBy("gp_records_dataset_records", "Served records, by kind", "kind", () => {
+      const served = model();
+      return served === null ? {} : recordCounts(served);
+    }),
+    gauge(
+      "gp_records_dataset_updated_timestamp_seconds",
+      "When the served dataset was built, since 1970",
+      () => secondsOf(model()?.parts.updatedAt),
+    ),
+    gauge(
+      "gp_records_dataset_published_timestamp_seconds",
+      "When an import, a publication or a roll-back last named a current dataset, since 1970",
+      () => secondsOf(datasets.publishedAt()),
+    ),
+    counter(
+      "gp_records_dataset_load_failures_total",
+      "Published datasets that could not be served",
+      datasets.failures,
+    ),
+    gauge(
+      "gp_records_usage_queue_bytes",
+      "Memory of requests whose record waits to be saved",
+      () => recording.waiting().bytes,
+    ),
+    gauge(
+      "gp_records_usage_queue_max_bytes",
+      "Memory they may take",
+      () => recording.waitingBytesMax,
+    ),
+    counter(
+      "gp_records_usage_lost_total",
+      "Requests whose record was given up because it could not be saved",
+      recording.lostCount,
+    ),
+    parts.failing,
+    gaugeBy(
+      "gp_records_counters_mode",
+      "1 for the counters that count requests now",
+      "mode",
+      () => {
+        const now = parts.countersMode();
+        return Object.fromEntries(countersModes.map((mode) => [mode, mode === now]));
+      },
+    ),
+    counter(
+      "gp_records_counters_emptied_total",
+      "How often the Valkey or Redis that counts was found to have lost all counts",
+      parts.countersEmptied,
+    ),
+    gauge(
+      "gp_records_dataset_behind_seconds",
+      "How long this server has not known that it serves what all servers are to serve",
+      datasets.behindSeconds,
+    ),
+    // Not labelled `job`, which Prometheus gives to every sample.
+    gaugeBy(
+      "gp_records_jobs",
+      "1 for a job that this server does for all of them, 0 for one that another does",
+      "name",
+      parts.jobs,
+    ),
+    ...diskMetrics(parts.dataDir),
+    ...processMetrics(),
+  ];
+}
 
-const usageMetrics = ({ lostCount, waiting, waitingBytesMax }: Recording) => [
-  gauge(
-    "gp_records_usage_queue_requests",
-    "Requests whose record waits to be saved",
-    () => waiting().requests,
-  ),
-  gauge("gp_records_usage_queue_bytes", "Memory of these records", () => waiting().bytes),
-  gauge("gp_records_usage_queue_max_bytes", "Memory they may take", () => waitingBytesMax),
-  counter(
-    "gp_records_usage_lost_total",
-    "Requests whose record was given up because it could not be saved",
-    lostCount,
-  ),
-];
+const secondsOf = (time: string | null | undefined) =>
+  time === undefined || time === null ? null : Date.parse(time) / 1000;
 
-/** Returns the metrics of an instance among others: who counts, how far behind it is, its pool and its jobs. */
-const instanceMetrics = ({
-  countersMode,
-  countersEmptied,
-  datasets,
-  shared,
-  accountWorker,
-}: Parts): Metric[] => [
-  {
-    name: "gp_records_counters_mode",
-    type: "gauge",
-    help: "1 for the counters that count requests now",
-    samples: () =>
-      countersModes.map((mode) => ({
-        labels: { mode },
-        value: Number(mode === countersMode()),
-      })),
-  },
-  counter(
-    "gp_records_counters_emptied_total",
-    "How often the Valkey or Redis that counts was found to have lost all counts",
-    countersEmptied,
-  ),
-  gauge(
-    "gp_records_dataset_behind_seconds",
-    "How long this server has not known that it serves what all servers are to serve",
-    datasets.behindSeconds,
-  ),
-  {
-    name: "gp_records_database_pool_connections",
-    type: "gauge",
-    help: "Connections of the account pages to PostgreSQL, by whether they are in use",
-    *samples() {
-      if (shared === null) return;
-      const { used, idle } = shared.poolUse();
-      yield { labels: { state: "used" }, value: used };
-      yield { labels: { state: "idle" }, value: idle };
-    },
-  },
-  gauge(
-    "gp_records_database_pool_waiting",
-    "Calls that wait for one of these connections",
-    () => shared?.poolUse().waiting ?? null,
-  ),
-  {
-    name: "gp_records_jobs",
-    type: "gauge",
-    help: "1 for a job that this server does for all of them, 0 for one that another does",
-    samples: () =>
-      // Not `job`, which Prometheus gives to every sample.
-      Object.entries(shared === null ? {} : accountWorker.jobs()).map(([name, isOurs]) => ({
-        labels: { name },
-        value: Number(isOurs),
-      })),
-  },
-];
-
-const reportedParts = ["keys", "counts", "usage"] as const;
 /** Parts that report the beginning and the end of a failure. */
-export type FailingPart = (typeof reportedParts)[number];
+export type FailingPart = "keys" | "counts" | "usage";
 
 /** @param isDatasetServed reports whether the folder's current dataset is the served one. */
 export function openFailingParts(isDatasetServed: () => boolean) {
-  const values = new Map(reportedParts.map((part) => [part, 0]));
+  const failing: Record<FailingPart, boolean> = { keys: false, counts: false, usage: false };
   return {
-    name: "gp_records_failing",
-    type: "gauge" as const,
-    help: "1 while this part of the service cannot do its work",
-    *samples() {
-      for (const [part, value] of values) yield { labels: { part }, value };
-      yield { labels: { part: "dataset" }, value: isDatasetServed() ? 0 : 1 };
-    },
-    set: (part: FailingPart, isFailing: boolean) => void values.set(part, isFailing ? 1 : 0),
+    metric: gaugeBy(
+      "gp_records_failing",
+      "1 while this part of the service cannot do its work",
+      "part",
+      () => ({ ...failing, dataset: !isDatasetServed() }),
+    ),
+    set: (part: FailingPart, isFailing: boolean) => void (failing[part] = isFailing),
   };
 }

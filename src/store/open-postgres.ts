@@ -11,8 +11,6 @@ import {
   connectFault,
   endsConnection,
   notTriedNow,
-  makePoolMemory,
-  notePool,
   openGate,
   placeName,
   type PostgresPlace,
@@ -62,11 +60,7 @@ export async function openReadyStore<Tables>(database: PostgresPlace): Promise<S
 const connectionsMax = 4;
 const idleMilliseconds = 30_000;
 
-async function openPool({
-  url,
-  gate = openGate(),
-  poolMemory = makePoolMemory(),
-}: PostgresPlace): Promise<PostgresPool> {
+async function openPool({ url, gate = openGate() }: PostgresPlace): Promise<PostgresPool> {
   const place = placeName(url);
   const { Pool } = await import("pg");
   const sockets = new Set<Socket>();
@@ -80,31 +74,22 @@ async function openPool({
   // Without these listeners a connection that ends between two queries would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  const note = () => {
-    const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
-    notePool(poolMemory, { used: totalCount - idle, idle, waiting });
-  };
-  pool.on("remove", note);
   const connect = async () => {
     const mustConnect = pool.idleCount === 0 && pool.totalCount < connectionsMax;
     if (mustConnect && !gate.mayTry()) throw notTriedNow(place);
-    const connected = pool.connect();
-    note();
     try {
-      const client = await connected;
+      const client = await pool.connect();
       if (mustConnect) gate.tried(true);
       return client;
     } catch (error) {
       if (mustConnect) gate.tried(false);
       throw connectFault(error, place);
-    } finally {
-      note();
     }
   };
   return {
     // Kysely would use them to cancel queries, which nothing here asks for.
     options: {},
-    connect: async () => guarded(await connect(), place, note),
+    connect: async () => guarded(await connect(), place),
     async end() {
       await pool.end();
       // A server that does not answer does not close its side either.
@@ -114,11 +99,7 @@ async function openPool({
 }
 
 /** Returns a connection whose errors are sentences. It is given up after an error that ends it. */
-function guarded(
-  client: PoolClient,
-  place: string,
-  onRelease: () => void,
-): ReturnType<PostgresPool["connect"]> {
+function guarded(client: PoolClient, place: string): ReturnType<PostgresPool["connect"]> {
   let isOver = false;
   const query = async (text: string, values: readonly unknown[]) => {
     // Nothing more is worth a wait, least of all the end of a transaction.
@@ -130,9 +111,6 @@ function guarded(
       throw postgresFault(error, place);
     }
   };
-  const release = (isBroken?: boolean) => {
-    client.release(isBroken === true || isOver);
-    onRelease();
-  };
+  const release = (isBroken?: boolean) => client.release(isBroken === true || isOver);
   return { query, release } as unknown as ReturnType<PostgresPool["connect"]>;
 }

@@ -10,8 +10,6 @@ export interface PostgresPlace {
   url: string;
   /** Gate for all threads of a process. A command that connects once needs none. */
   gate?: ConnectGate;
-  /** Memory in which a pool notes its use; for one pool at a time. */
-  poolMemory?: PoolMemory;
 }
 
 /** Returns the part of the URL that messages may have: host, port and database. */
@@ -24,25 +22,6 @@ export function placeName(url: string): string {
 /** Memory that the threads of a process share, so that together they try a server that is away once a second. */
 export type GateMemory = SharedArrayBuffer;
 export const makeGateMemory = (): GateMemory => new SharedArrayBuffer(16);
-
-/** Memory in which the thread of a pool notes its use, for another thread to read. */
-export type PoolMemory = SharedArrayBuffer;
-export const makePoolMemory = (): PoolMemory => new SharedArrayBuffer(12);
-
-/** Connections of a pool, and queries that wait for one. */
-interface PoolUse {
-  used: number;
-  idle: number;
-  waiting: number;
-}
-
-export function readPool(memory: PoolMemory): PoolUse {
-  const [used, idle, waiting] = new Int32Array(memory);
-  return { used: used!, idle: idle!, waiting: waiting! };
-}
-
-export const notePool = (memory: PoolMemory, { used, idle, waiting }: PoolUse): void =>
-  new Int32Array(memory).set([used, idle, waiting]);
 
 interface ConnectGate {
   /** Reports whether to connect now. While the server is away that is true for one thread, at most once a second. */

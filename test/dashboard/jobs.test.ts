@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import pg from "pg";
 import { createAccount } from "#accounts/accounts.ts";
 import { insertMember } from "#accounts/members.ts";
 import { readAddress, insertPerson } from "#accounts/people.ts";
@@ -129,43 +128,4 @@ test("a job that an instance cannot do is done by one that can, and nobody who l
   });
   a.close();
   await eventually(() => assert.ok(b.isOurs("one")));
-});
-
-test("the use of the connections to the database can be read while pages are shown, and while they wait", async (t) => {
-  const url = await freshDatabase(t);
-  const mail = await startMailServer(t);
-  const instance = await startInstance(t, url, mail.url);
-  const headers = { cookie: `gp_session=${"a".repeat(43)}` };
-  const base = await instance.address;
-  const use = async () => {
-    const connections = await instance.samples("gp_records_database_pool_connections");
-    const [waiting] = (await instance.samples("gp_records_database_pool_waiting")).values();
-    return [
-      connections.get('gp_records_database_pool_connections{state="used"}'),
-      connections.get('gp_records_database_pool_connections{state="idle"}'),
-      waiting,
-    ];
-  };
-  assert.equal((await fetch(`${base}/account/keys`, { headers })).status, 401);
-  await eventually(async () => {
-    const [used, idle, waiting] = await use();
-    assert.ok(used === 0 && idle! >= 1 && waiting === 0, `${used} ${idle} ${waiting}`);
-  });
-  const locker = new pg.Client({ connectionString: url });
-  await locker.connect();
-  await locker.query("begin; lock table session in access exclusive mode");
-  // Each gives up in less than two seconds, and is asked for again until it was seen that it waits.
-  const statuses = new Set<number>();
-  let isSeen = false;
-  const pages = Array.from({ length: 8 }, async () => {
-    while (!isSeen) statuses.add((await fetch(`${base}/account/keys`, { headers })).status);
-  });
-  await eventually(async () => assert.deepEqual(await use(), [4, 0, 4])).finally(
-    () => (isSeen = true),
-  );
-  await Promise.all(pages);
-  assert.deepEqual(statuses, new Set([503]));
-  await locker.query("rollback");
-  await locker.end();
-  await eventually(async () => assert.equal((await use())[2], 0));
 });

@@ -9,7 +9,7 @@ import { watchNotices } from "#dashboard/watch-notices.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Role } from "#store/control-tables.ts";
-import { makeGateMemory, makePoolMemory } from "#store/postgres.ts";
+import { makeGateMemory } from "#store/postgres.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { lookOver } from "../support/inside-worker.ts";
@@ -124,8 +124,7 @@ test("an account worker mails due notices without a request, and closes once the
   });
   const settings = {
     dataDir,
-    database:
-      url === null ? null : { url, gateMemory: makeGateMemory(), poolMemory: makePoolMemory() },
+    database: url === null ? null : { url, gateMemory: makeGateMemory() },
     publicUrl: "https://records.example",
     linkBase: "https://records.example",
     signUp: "closed",

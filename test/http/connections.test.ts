@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { readConfig } from "#config.ts";
 import { type Connections, drain, waitingMax, connectionsMaxFor } from "#http/connections.ts";
-import { openFairQueue, sharePerTurn } from "#http/fair-queue.ts";
+import { openFairQueue, sharePerTurn } from "#http/build-server.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { sendRaw, statusesIn } from "../support/raw-client.ts";
@@ -30,8 +30,8 @@ async function readAll(socket: Socket): Promise<string> {
   return text;
 }
 
-const countOf = ({ metrics }: Connections, name: string) =>
-  [...metrics.find((metric) => metric.name === name)!.samples()][0]!.value;
+const cutFor = ({ cut }: Connections, reason: string) =>
+  [...cut.samples()].find(({ labels }) => labels?.["reason"] === reason)!.value;
 
 const request = (id: number | string, path = "/health") =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nx-request-id: ${id}\r\n\r\n`;
@@ -49,7 +49,7 @@ test("sixteen requests sent ahead are all answered, in their order, again and ag
     while (idsIn(text).length < sent) await once(socket, "data");
   }
   assert.deepEqual(idsIn(text), ids);
-  assert.equal(countOf(connections, "gp_records_overruns_cut_total"), 0);
+  assert.equal(cutFor(connections, "overrun"), 0);
 });
 
 test("a client that sends thousands of requests ahead holds up nobody else", async (t) => {
@@ -161,7 +161,7 @@ test("a connection beyond CONNECTIONS_MAX is closed at once, and one more fits w
   await open(t, port);
   const third = await open(t, port);
   assert.equal(await readAll(third), "");
-  assert.equal(countOf(connections, "gp_records_connections_dropped_total"), 1);
+  assert.equal(cutFor(connections, "limit"), 1);
   const gone = once([...connections.open.keys()][0]!, "close");
   first.destroy();
   await gone;
@@ -190,7 +190,7 @@ test(
     const first = await open(t, port);
     await open(t, port);
     assert.equal(await answerFrom(t, port, "127.0.0.1"), "");
-    assert.equal(countOf(connections, "gp_records_client_connections_dropped_total"), 1);
+    assert.equal(cutFor(connections, "client_limit"), 1);
     assert.equal(await answerFrom(t, port, "127.0.0.2"), "HTTP/1.1 200 OK");
     const gone = once([...connections.open.keys()][0]!, "close");
     first.destroy();
