@@ -4,7 +4,7 @@ import { destination as openDestination, pino, stdTimeFunctions, type Logger } f
 import type { LogStream } from "#http/record-requests.ts";
 import { harmless } from "./output.ts";
 
-export interface ServerLog {
+interface ServerLog {
   logger: Logger;
   /** Prints one or more whole lines for people after everything logged before, without the last line break. */
   print(text: string): void;

@@ -1,14 +1,11 @@
 /** `gp-records serve`: runs the service until it is signalled to stop. */
 import { setFlagsFromString } from "node:v8";
-import type { Logger } from "pino";
-import { type Config, missedLinks, readConfig } from "#config.ts";
-import type { Load } from "#datasets/start-load.ts";
-import { ListenFault, type PassedSockets, PassedSocketFault } from "#http/listen.ts";
+import { missedLinks, readConfig } from "#config.ts";
+import { ListenFault, type PassedSockets } from "#http/listen.ts";
 import type { Service } from "#service.ts";
-import { type CliContext, command, flag } from "./command.ts";
+import { command, flag } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
-import type { ServerLog } from "./log.ts";
 import { programVersion } from "./program.ts";
 
 /**
@@ -42,13 +39,25 @@ export const serveCommand = command({
     const log = openLog(config.logLevel);
     const links = missedLinks(config);
     if (links !== null) log.logger.warn(`${links.found}. ${links.mend}.`);
-    const service = await open(config, log.logger, ahead, passed);
+    const { openService } = await import("#service.ts");
+    const opening = openService(config, log.logger, undefined, ahead, passed, programVersion());
+    const service = await opening.catch((error: unknown) => {
+      ahead?.stop();
+      throw dataFolderFault(error, config.dataDir);
+    });
     try {
       if (demo === null)
-        await serve(service, config, (address) =>
-          context.print(`gp-records answers at ${address}`),
-        );
-      else await serveDemo(service, config, demo, log, context);
+        await serve(service, (address) => context.print(`gp-records answers at ${address}`));
+      else {
+        // Listens first: a port in use should be reported before records are invented or a key is made.
+        await service.listen();
+        const prepared = await demo.prepareDemo(config, context.now());
+        // Through the log, which is buffered: printed directly, the text would overtake log lines of the start.
+        await serve(service, (address) => log.print(demo.demoText(address, prepared)));
+      }
+    } catch (error) {
+      if (!(error instanceof ListenFault)) throw error;
+      throw new CommandFault(error.isBusy ? exitCodes.busy : exitCodes.usage, error.message);
     } finally {
       await service.stop();
       await log.close();
@@ -56,49 +65,11 @@ export const serveCommand = command({
   },
 });
 
-/** Listens first: a port in use should be reported before records are invented or a key is made. */
-async function serveDemo(
-  service: Service,
-  config: Config,
-  demo: typeof import("./demo.ts"),
-  log: ServerLog,
-  context: CliContext,
-): Promise<void> {
-  await service.listen().catch((error: unknown) => {
-    throw listenFault(error, config);
-  });
-  const prepared = await demo.prepareDemo(config, context.now());
-  // Through the log, which is buffered: printed directly, the text would overtake log lines of the start.
-  await serve(service, config, (address) => log.print(demo.demoText(address, prepared)));
-}
-
-async function open(
-  config: Config,
-  logger: Logger,
-  ahead: Load | null,
-  passed: PassedSockets,
-): Promise<Service> {
-  const { openService } = await import("#service.ts");
-  try {
-    return await openService(config, logger, undefined, ahead, passed, programVersion());
-  } catch (error) {
-    ahead?.stop();
-    throw dataFolderFault(error, config.dataDir);
-  }
-}
-
 /** Resolves at a signal, also while the dataset is still being loaded. */
-async function serve(
-  service: Service,
-  config: Config,
-  onStarted: (address: string) => void,
-): Promise<void> {
+async function serve(service: Service, onStarted: (address: string) => void): Promise<void> {
   const { signalled, forget } = listenForSignals();
-  const started = service.start().catch((error: unknown) => {
-    throw listenFault(error, config);
-  });
   try {
-    const address = await Promise.race([started, signalled]);
+    const address = await Promise.race([service.start(), signalled]);
     if (address !== null) onStarted(address);
   } catch (error) {
     forget();
@@ -160,36 +131,4 @@ export function passedSockets(
     );
   };
   return { main: only(false), admin: only(true) };
-}
-
-function listenFault(error: unknown, { host, port }: Config): unknown {
-  if (error instanceof PassedSocketFault) return new CommandFault(exitCodes.usage, error.message);
-  if (error instanceof ListenFault)
-    return placeFault(error.cause, error.place, error.setting, error.setting);
-  return placeFault(error, { host, port }, "HOST", "PORT");
-}
-
-function placeFault(
-  error: unknown,
-  { host, port }: { host: string; port: number },
-  hostSetting: string,
-  portSetting: string,
-): unknown {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  if (code === "EADDRINUSE")
-    return new CommandFault(
-      exitCodes.busy,
-      `${place} is in use by another program. Stop that one, or set ${portSetting} to another port.`,
-    );
-  if (code === "EACCES")
-    return new CommandFault(
-      exitCodes.usage,
-      `This user may not listen on ${place}. Set ${portSetting} to a port above 1023.`,
-    );
-  if (syscall === undefined) return error;
-  return new CommandFault(
-    exitCodes.usage,
-    `Nobody can listen on ${place} (${code}). Set ${hostSetting} to an address of this machine.`,
-  );
 }

@@ -1,12 +1,11 @@
 /** Serves the admin address, for the operator: metrics and health, without a key. */
 import { once } from "node:events";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import { type Config, isLoopback } from "#config.ts";
 import { exposition, expositionType, type Metric } from "#metrics/metric.ts";
 import { openEventLoopMetrics } from "#metrics/process-metrics.ts";
-import type { HttpDependencies } from "./dependencies.ts";
-import { whyNotReady } from "./health.ts";
-import { addressText, listenAt, ListenFault, listenPassed } from "./listen.ts";
+import { type HttpDependencies, whyNotReady } from "./dependencies.ts";
+import { addressText, listenAt, listenPassed } from "./listen.ts";
 import { createServer } from "./node-http.ts";
 
 interface Admin {
@@ -39,9 +38,7 @@ export function openAdmin(
     async listen() {
       const found =
         passed === null
-          ? await listenAt(server, place!).catch((error: unknown) => {
-              throw new ListenFault("ADMIN_ADDRESS", place!, error);
-            })
+          ? await listenAt(server, place!, "ADMIN_ADDRESS")
           : await listenPassed(server, passed, null);
       address = addressText(found);
       http.log.info({ address }, "metrics are served");
@@ -77,17 +74,24 @@ function createAdminServer(
   metrics: readonly Metric[],
   wantedDataset: () => string | null,
 ): Server {
-  const ready = () => {
-    const reason = whyNotReady(http);
-    const dataset = { served: http.model()?.parts.version ?? null, wanted: wantedDataset() };
-    return reason === undefined
-      ? json(200, { status: "ok", dataset })
-      : json(503, { status: "unavailable", reason, dataset });
-  };
   const paths: Readonly<Record<string, () => AdminAnswer>> = {
     "/metrics": () => ({ status: 200, type: expositionType, body: exposition(metrics) }),
     "/health": () => json(200, { status: "ok" }),
-    "/ready": ready,
+    "/ready": () => {
+      const reason = whyNotReady(http);
+      const dataset = { served: http.model()?.parts.version ?? null, wanted: wantedDataset() };
+      return reason === undefined
+        ? json(200, { status: "ok", dataset })
+        : json(503, { status: "unavailable", reason, dataset });
+    },
+  };
+  const answerOf = ({ method, url = "/" }: IncomingMessage): AdminAnswer => {
+    const answerPath = paths[url.split("?", 1)[0]!];
+    if (answerPath === undefined)
+      return plain(404, `There is nothing at this path. Try ${Object.keys(paths).join(", ")}.\n`);
+    if (method !== "GET" && method !== "HEAD")
+      return plain(405, "Only GET and HEAD are allowed here.\n");
+    return answerPath();
   };
   const server = createServer(
     {
@@ -97,7 +101,14 @@ function createAdminServer(
     },
     (request, response) => {
       try {
-        answer(paths, request, response);
+        const { status, type, body } = answerOf(request);
+        response.writeHead(status, {
+          "content-type": type,
+          "content-length": Buffer.byteLength(body),
+          "cache-control": "no-store",
+          ...(status === 405 && { allow: "GET, HEAD" }),
+        });
+        response.end(body);
       } catch (error) {
         http.log.error({ err: error }, "metrics cannot be read");
         response.writeHead(500).end();
@@ -106,29 +117,6 @@ function createAdminServer(
   );
   server.maxConnections = connectionsMax;
   return server;
-}
-
-function answer(
-  paths: Readonly<Record<string, () => AdminAnswer>>,
-  { method, url = "/" }: IncomingMessage,
-  response: ServerResponse,
-): void {
-  const known = Object.keys(paths).join(", ");
-  const answerPath = paths[url.split("?", 1)[0]!];
-  const isRead = method === "GET" || method === "HEAD";
-  const { status, type, body } =
-    answerPath === undefined
-      ? plain(404, `There is nothing at this path. Try ${known}.\n`)
-      : isRead
-        ? answerPath()
-        : plain(405, "Only GET and HEAD are allowed here.\n");
-  response.writeHead(status, {
-    "content-type": type,
-    "content-length": Buffer.byteLength(body),
-    "cache-control": "no-store",
-    ...(status === 405 && { allow: "GET, HEAD" }),
-  });
-  response.end(body);
 }
 
 const json = (status: number, body: object): AdminAnswer => ({

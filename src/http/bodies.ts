@@ -9,9 +9,9 @@ import { clientAddress, type Exchange } from "./routes.ts";
 /** Largest form of the account pages, and largest message to `/mcp`: 64 KiB. Operations ignore a body up to this size. */
 export const bodyBytesMax = 64 * 1024;
 
-export const bodyTooLarge = (maximum = bodyBytesMax) =>
-  new Problem("content-too-large", `A request body may have at most ${maximum} bytes.`, {
-    maximum,
+export const bodyTooLarge = () =>
+  new Problem("content-too-large", `A request body may have at most ${bodyBytesMax} bytes.`, {
+    maximum: bodyBytesMax,
   });
 
 /** Returns the media type of a body without its parameters; empty if none was sent. */
@@ -20,21 +20,21 @@ export const sentType = ({ request }: Exchange): string =>
 
 /** Returns the problem of a body that does not have the type that its route reads. */
 export function otherType({ route }: Exchange): Problem {
-  const { type } = route!.body!;
+  const type = route!.bodyType!;
   return new Problem("unsupported-media-type", `This path reads ${type}.`, { available: [type] });
 }
 
 /**
  * Resolves to the whole body.
- * @throws Problem if it has more than `bytesMax` bytes, or if its connection ends first.
+ * @throws Problem if it is too large, or if its connection ends first.
  */
-export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   request.on("data", (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > bytesMax) reject(bodyTooLarge(bytesMax));
+    if (bytes > bodyBytesMax) reject(bodyTooLarge());
     else pieces.push(piece);
   });
   request.once("end", resolve);

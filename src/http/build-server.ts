@@ -1,21 +1,23 @@
-/** Builds the HTTP server: the table of its routes, and the way of a request through it. Its builder closes it. */
+/**
+ * Builds the HTTP server: the table of its routes, and the way of a request through it, whose bytes may be none. Its builder
+ * closes it.
+ */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { formType, type PageHeader, pageRequestHeaders } from "#dashboard/messages.ts";
+import type { Socket } from "node:net";
+import { formType, pageRequestHeaders } from "#dashboard/messages.ts";
 import type { Caller } from "#gateway/gateway.ts";
 import { headerLines } from "#gateway/headers.ts";
 import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
 import { clientNetwork } from "#limits/client-network.ts";
-import { internalError, Problem } from "#problems.ts";
-import { openBodyBudget, readBody, bodyBytesMax, otherType, sentType } from "./bodies.ts";
-import { checkRequest, headerBytesMax, headerLinesMax } from "./check-request.ts";
-import { drain, guardConnections } from "./connections.ts";
+import { internalError, malformed, Problem } from "#problems.ts";
+import { openBodyBudget, readBody, otherType, sentType } from "./bodies.ts";
+import { checkRequest, headerBytesMax, headerLinesMax, headersTooLarge } from "./check-request.ts";
+import { type Connections, drain, guardConnections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { openFairQueue } from "./fair-queue.ts";
-import { healthRoutes } from "./health.ts";
 import { mcpRoute } from "./mcp-route.ts";
-import { createServer } from "./node-http.ts";
-import { answerParserFaults } from "./parser-faults.ts";
+import { createServer, STATUS_CODES } from "./node-http.ts";
 import { publicRoutes } from "./public-routes.ts";
+import { logUnrouted } from "./record-requests.ts";
 import {
   clientAddress,
   clientOf,
@@ -23,15 +25,23 @@ import {
   presentedKeyOrBearer,
   beginExchange,
   type Exchange,
+  makeRequestId,
   openRouter,
   otherPaths,
   pathBelow,
   queryText,
   readMethods,
   type Route,
+  sentOnce,
   sentPath,
 } from "./routes.ts";
-import { answerWithProblem, sendAnswer, pageHeaders } from "./send-answer.ts";
+import {
+  answerWithProblem,
+  commonHeaders,
+  pageHeaders,
+  problemAnswer,
+  sendAnswer,
+} from "./send-answer.ts";
 
 /** Limits of every wait, in ms. */
 export const timeouts = {
@@ -49,7 +59,6 @@ export const tableOfRoutes = (http: HttpDependencies): Route[] => [
   ...readRoutes(http),
   mcpRoute(http),
   ...publicRoutes(http),
-  ...healthRoutes(http),
   ...accountRoutes(http),
 ];
 
@@ -65,9 +74,9 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
     if (error instanceof Problem) answerWithProblem(http, exchange, error);
     else answerWithProblem(http, exchange, internalError(), error);
   };
-  const answer = async (exchange: Exchange, { body, handle }: Route) => {
+  const answer = async (exchange: Exchange, { handle }: Route) => {
     const { request } = exchange;
-    if (request.method === "POST") exchange.body = await readBody(request, body!.bytesMax);
+    if (request.method === "POST") exchange.body = await readBody(request);
     await handle(exchange);
   };
   const enter = (whose: string | number, exchange: Exchange) =>
@@ -79,7 +88,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
         if (checkRequest(http, router, exchange)) return;
         if (hasBody(request)) bodyBudget.check(request);
         const answered =
-          route!.body === undefined ? route!.handle(exchange) : answer(exchange, route!);
+          route!.bodyType === undefined ? route!.handle(exchange) : answer(exchange, route!);
         answered?.catch((error: unknown) => fail(exchange, error));
       } catch (error) {
         fail(exchange, error);
@@ -128,10 +137,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
     server,
     connections,
     /** Resolves when the last connection is closed. */
-    async drain() {
-      await drain(server, connections);
-      connections.stopWatching();
-    },
+    drain: () => drain(server, connections),
   };
 }
 
@@ -158,6 +164,13 @@ const readRoutes = (http: HttpDependencies): Route[] =>
 
 function ask(http: HttpDependencies, read: Read, exchange: Exchange): void | Promise<void> {
   const { request, caller } = exchange;
+  const send = ({ asker, quotaHeaders, datasetVersion, result }: Reply): void => {
+    exchange.asker = asker;
+    exchange.quotaHeaders = quotaHeaders;
+    exchange.datasetVersion = datasetVersion;
+    if (result.kind === "problem") answerWithProblem(http, exchange, result.problem, result.cause);
+    else sendAnswer(http, exchange, result);
+  };
   const reply = read.ask({
     caller: caller!,
     text: queryText(exchange),
@@ -165,21 +178,7 @@ function ask(http: HttpDependencies, read: Read, exchange: Exchange): void | Pro
     isHead: request.method === "HEAD",
     headers: request.headers as AskedHeaders,
   });
-  return reply instanceof Promise
-    ? reply.then((settled) => sendReply(http, exchange, settled))
-    : sendReply(http, exchange, reply);
-}
-
-function sendReply(
-  http: HttpDependencies,
-  exchange: Exchange,
-  { asker, quotaHeaders, datasetVersion, result }: Reply,
-): void {
-  exchange.asker = asker;
-  exchange.quotaHeaders = quotaHeaders;
-  exchange.datasetVersion = datasetVersion;
-  if (result.kind === "problem") answerWithProblem(http, exchange, result.problem, result.cause);
-  else sendAnswer(http, exchange, result);
+  return reply instanceof Promise ? reply.then(send) : send(reply);
 }
 
 /** Headers of account pages, which are never stored, never framed, and never named in a `Referer`. */
@@ -205,7 +204,7 @@ function accountRoutes(http: HttpDependencies): Route[] {
     methods: ["GET", "HEAD", "POST"],
     who: "person",
     name: otherPaths,
-    body: { type: formType, bytesMax: bodyBytesMax },
+    bodyType: formType,
     async handle(exchange) {
       const { request, target, body } = exchange;
       // The worker checks the origin of a form before its type. Content without a media type is no form.
@@ -216,7 +215,7 @@ function accountRoutes(http: HttpDependencies): Route[] {
         query: queryText(exchange),
         method: request.method as "GET" | "HEAD" | "POST",
         form: body.toString(),
-        headers: headersOf(exchange),
+        headers: sentOnce(request, pageRequestHeaders),
         address: clientAddress(request, trustedProxies),
         now: http.now(),
         monotonicMicroseconds: http.clock.monotonicMicroseconds(),
@@ -232,12 +231,141 @@ function accountRoutes(http: HttpDependencies): Route[] {
   return [route("/account"), route("/account/*")];
 }
 
-/** Returns the headers for the page. One that was sent twice is ambiguous and left out; Node joins only cookies. */
-function headersOf({ request }: Exchange): Partial<Record<PageHeader, string>> {
-  const found: Partial<Record<PageHeader, string>> = {};
-  for (const name of pageRequestHeaders) {
-    const value = request.headers[name];
-    if (typeof value === "string") found[name] = value;
+/** Answers bytes that the HTTP parser refuses, and requests that Node would otherwise answer itself. */
+function answerParserFaults(
+  server: Server,
+  http: HttpDependencies,
+  connections: Connections["open"],
+  fairQueue: FairQueue,
+): void {
+  const endWith = (socket: Socket, problem: Problem) => {
+    // Bytes after the last response are no fault; they are discarded.
+    if (!socket.writable) return;
+    const requestId = makeRequestId();
+    logUnrouted(http, requestId, problem);
+    socket.write(wholeAnswer(problem, requestId, http));
+    // The parser has lost its place, so the connection ends with this response.
+    socket.destroySoon();
+  };
+  const faulty = new WeakSet<Socket>();
+  /**
+   * Waits for the previous response of the connection. If there is none, it waits in the fair queue, as thousands of faults
+   * can arrive at once.
+   * @param response the previous response, if it is pending.
+   */
+  const inTurn = (socket: Socket, response: ServerResponse | undefined, act: () => void) => {
+    if (response === undefined || response.writableFinished)
+      fairQueue.enter(`faults ${clientNetwork(socket.remoteAddress ?? "unknown")}`, act);
+    else
+      // This must precede Node's own listener, which ends the connection here if the client has closed its side.
+      response.prependOnceListener("finish", () => {
+        // Nothing is sent after a response that announced it was the last.
+        if (response.shouldKeepAlive) act();
+      });
+  };
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === "ECONNRESET") return void socket.destroy();
+    // One fault ends the connection. Bytes that arrive while it waits are not another one.
+    if (faulty.has(socket)) return;
+    faulty.add(socket);
+    const { latest, previous } = connections.get(socket) ?? {};
+    const isInBody = latest?.req.complete === false;
+    // Its own response would wait for ever for the rest of the body.
+    const before = isInBody && !isAnsweredAnyway(latest) ? previous : latest;
+    inTurn(socket, before, () => {
+      // A request that has its response by now must not get a second one for a fault in its body.
+      if (isInBody && isAnsweredAnyway(latest)) socket.destroySoon();
+      else endWith(socket, problemOf(error.code));
+    });
+  });
+  server.on("connect", (_request, socket: Socket) => {
+    // Node has detached this socket: an unhandled error would end the process.
+    socket.on("error", () => {});
+    const problem = new Problem(
+      "method-not-allowed",
+      "CONNECT is not allowed here; this is not a proxy.",
+      { allowed: ["GET", "HEAD", "OPTIONS"] },
+    );
+    inTurn(socket, connections.get(socket)?.latest, () => endWith(socket, problem));
+  });
+  // Handled like any other request; check-request.ts refuses it.
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    server.emit("request", request, response);
+  });
+}
+
+/** Reports whether a request has its response without its body. Only a POST may have to wait for it. */
+const isAnsweredAnyway = ({ req, headersSent }: ServerResponse) =>
+  req.method !== "POST" || headersSent;
+
+function problemOf(code: string | undefined): Problem {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return headersTooLarge();
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new Problem("request-timeout", "The request was not complete in time.");
+    default:
+      return malformed("What arrived is not an HTTP/1.1 request.");
   }
-  return found;
+}
+
+function wholeAnswer(problem: Problem, requestId: string, http: HttpDependencies): Buffer {
+  const { status, headers, body } = problemAnswer(problem, requestId);
+  const own = headerLines({
+    "x-request-id": requestId,
+    date: new Date().toUTCString(),
+    "content-length": String(body.length),
+    connection: "close",
+  });
+  const all = commonHeaders(http.config.corsOrigins, undefined) + headers + own;
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${all}\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
+type FairQueue = ReturnType<typeof openFairQueue>;
+
+interface Share {
+  served: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Requests of one client in a turn: few enough to delay others by less than 1 ms. */
+export const sharePerTurn = 2;
+
+/**
+ * Opens a queue that shares the event loop fairly: each turn handles a few requests of each client, and the rest wait. A client
+ * with a thousand connections delays others no more than one with two.
+ */
+export function openFairQueue(share = sharePerTurn) {
+  let clients = new Map<string | number, Share>();
+  const serveNext = (client: Share) => {
+    while (client.served < share && client.waiting.length > 0) {
+      client.served++;
+      client.waiting.shift()!();
+    }
+  };
+  const beginTurn = () => {
+    const left = [...clients].filter(([, { waiting }]) => waiting.length > 0);
+    // A map that is emptied again and again keeps its former tables alive until a full garbage collection.
+    clients = new Map(left);
+    for (const [, client] of left) client.served = 0;
+    for (const [, client] of left) serveNext(client);
+    if (clients.size > 0) setImmediate(beginTurn);
+  };
+  return {
+    /**
+     * Runs at once, or in a later turn if the client has used its share of this one.
+     * @param name an account, or the network of a client without a valid key.
+     */
+    enter(name: string | number, run: () => void): void {
+      let client = clients.get(name);
+      if (client === undefined) {
+        if (clients.size === 0) setImmediate(beginTurn);
+        clients.set(name, (client = { served: 0, waiting: [] }));
+      }
+      if (client.served === share) return void client.waiting.push(run);
+      client.served++;
+      run();
+    },
+  };
 }

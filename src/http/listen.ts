@@ -18,14 +18,31 @@ const queueMax = 65_535;
 
 /**
  * Resolves to the address of the server.
- * @throws the system's error if it cannot listen there.
+ * @param setting the one setting of the address; HOST and PORT if left out.
+ * @throws ListenFault if it cannot listen there.
  */
 export async function listenAt(
   server: Server,
   { host, port }: { host: string; port: number },
+  setting?: string,
 ): Promise<AddressInfo> {
   server.listen({ host, port, backlog: queueMax });
-  await once(server, "listening");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    if (code === "EADDRINUSE")
+      throw new ListenFault(
+        `${place} is in use by another program. Stop that one, or set ${setting ?? "PORT"} to another port.`,
+        true,
+      );
+    throw new ListenFault(
+      code === "EACCES"
+        ? `This user may not listen on ${place}. Set ${setting ?? "PORT"} to a port above 1023.`
+        : `Nobody can listen on ${place} (${code}). Set ${setting ?? "HOST"} to an address of this machine.`,
+    );
+  }
   return server.address() as AddressInfo;
 }
 
@@ -33,7 +50,7 @@ export async function listenAt(
  * Resolves to the address of the socket.
  * @param fd descriptor of a TCP socket, which may already be listening.
  * @param host the setting HOST, for a server that must not be more open than that; null if it may.
- * @throws PassedSocketFault if it is another kind of descriptor, or more open than `host`.
+ * @throws ListenFault if it is another kind of descriptor, or more open than `host`.
  */
 export async function listenPassed(
   server: Server,
@@ -45,17 +62,15 @@ export async function listenPassed(
     await once(server, "listening");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new PassedSocketFault(
+    throw new ListenFault(
       `Descriptor ${fd}, which LISTEN_FDS announces, cannot be used to listen (${code ?? message}). ${remedy}`,
     );
   }
   const address = server.address();
   if (address === null || typeof address === "string")
-    throw new PassedSocketFault(
-      `Descriptor ${fd}, which LISTEN_FDS announces, is not TCP. ${remedy}`,
-    );
+    throw new ListenFault(`Descriptor ${fd}, which LISTEN_FDS announces, is not TCP. ${remedy}`);
   if (host !== null && isLoopback(host) && !isLoopback(address.address))
-    throw new PassedSocketFault(
+    throw new ListenFault(
       `The passed socket listens on ${address.address}, but HOST is '${host}', and HOST decides what is served without TLS. Set HOST to ${address.address}, or ListenStream= in the .socket unit to ${host}:${address.port}.`,
     );
   return address;
@@ -66,23 +81,14 @@ const remedy = "ListenStream= in the .socket unit must be an address and a port.
 export const addressText = ({ address, family, port }: AddressInfo) =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
-/** A passed socket that cannot be served. The message says what to do. */
-export class PassedSocketFault extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "PassedSocketFault";
-  }
-}
-
-/** An address where it cannot listen, with the setting that names it. */
+/** An address or a passed socket where it cannot listen. The message says what to do. */
 export class ListenFault extends Error {
-  readonly setting: string;
-  readonly place: { host: string; port: number };
+  /** Another program listens there. */
+  readonly isBusy: boolean;
 
-  constructor(setting: string, place: ListenFault["place"], cause: unknown) {
-    super(`cannot listen at ${setting}`, { cause });
+  constructor(message: string, isBusy = false) {
+    super(message);
     this.name = "ListenFault";
-    this.setting = setting;
-    this.place = place;
+    this.isBusy = isBusy;
   }
 }

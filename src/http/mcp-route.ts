@@ -6,10 +6,10 @@ import { mcpMessages, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { mcpMessagesProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { malformed, maskKeys, Problem } from "#problems.ts";
-import { bodyBytesMax, otherType, sentType } from "./bodies.ts";
+import { otherType, sentType } from "./bodies.ts";
 import { mcpHeaders } from "./check-request.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { hasTwoKeys, acceptedEncodings, type Exchange, type Route } from "./routes.ts";
+import { hasTwoKeys, acceptedEncodings, type Exchange, type Route, sentOnce } from "./routes.ts";
 import { answerWithProblem, reportProblem, sendAnswer } from "./send-answer.ts";
 
 /** Media type of a message. */
@@ -21,7 +21,7 @@ export const mcpRoute = (http: HttpDependencies): Route => ({
   who: "key",
   name: "mcp",
   takesBearer: true,
-  body: { type: messageType, bytesMax: bodyBytesMax },
+  bodyType: messageType,
   handle: openMessages(http),
 });
 
@@ -48,18 +48,13 @@ function openMessages(http: HttpDependencies) {
     const message = readMessage(exchange);
     if (!isCall(message)) await admitUncounted(exchange);
     if (message instanceof Problem) throw message;
-    const headers: Record<string, string> = {};
-    for (const name of mcpHeaders) {
-      const value = request.headers[name];
-      if (typeof value === "string") headers[name] = value;
-    }
     mcp ??= loadMcp(http);
     const answered = await (
       await mcp
     ).answer({
       message,
       caller: exchange.caller!,
-      headers,
+      headers: sentOnce(request, mcpHeaders),
       requestId: exchange.id,
     });
     if (answered.called !== null) {

@@ -1,4 +1,4 @@
-/** Serves the documents that need no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets. */
+/** Serves what needs no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets, health. */
 import { brotliQualityMax, compress, encodedBytesMin } from "#gateway/answer-cache.ts";
 import {
   contentTag,
@@ -12,45 +12,58 @@ import {
 import { served, notAcceptable } from "#gateway/reads.ts";
 import { feedPath } from "#operations/changes.ts";
 import { readAssets } from "#pages/assets.ts";
-import { problemCodes } from "#problems.ts";
+import { notReadyDetails, problemCodes, unavailable } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
-import type { HttpDependencies } from "./dependencies.ts";
+import { type HttpDependencies, whyNotReady } from "./dependencies.ts";
 import type { PublicTexts } from "./public-texts.ts";
 import { type Route, acceptedEncodings, type Exchange, otherPaths, readMethods } from "./routes.ts";
 import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
 export function publicRoutes(http: HttpDependencies): Route[] {
-  const documents = new Map<string, Document>();
   const texts = once(() => loadTexts(http));
-
-  const addPage = (path: string, make: (texts: PublicTexts) => string) => {
-    const page = once(async () => make(await texts()));
-    documents.set(path, { forms: [formOf(html, page)] });
-  };
-  documents.set("/", {
-    forms: [
-      formOf(html, async () => (await texts()).landing()),
-      formOf(json, async () => (await texts()).landingIndex()),
-    ],
-  });
-  addPage("/docs", ({ docs }) => docs());
-  addPage("/docs/samples", ({ samples }) => samples());
-  addPage("/docs/vocabulary", ({ vocabulary }) => vocabulary());
-  addPage("/docs/mcp", ({ mcp }) => mcp());
-  addPage("/errors", ({ errors }) => errors());
-  for (const code of problemCodes) addPage(`/errors/${code}`, ({ error }) => error(code));
-  addPage("/changelog", ({ changelog }) => changelog());
-  const llms = once(async () => (await texts()).llms());
-  documents.set("/llms.txt", { forms: [formOf(plainText, llms)] });
-  const description = once(async () => (await texts()).description());
-  documents.set("/openapi.json", { forms: [formOf(json, description)] });
-  documents.set(feedPath, feedOf(http));
-  for (const { path, contentType, bytes } of readAssets())
-    documents.set(path, { forms: [formOf(contentType, () => bytes)], serving: immutable });
-  return documentRoutes(http, documents);
+  const fixed = (path: string) => once(async () => (await texts()).fixed[path]!());
+  const pages = ["/docs", "/docs/samples", "/docs/vocabulary", "/docs/mcp", "/errors"];
+  const errors = problemCodes.map((code) => `/errors/${code}`);
+  return [
+    documentRoute(http, "/", {
+      [html]: async () => (await texts()).landing(),
+      [json]: async () => (await texts()).landingIndex(),
+    }),
+    ...[...pages, ...errors, "/changelog"].map((path) =>
+      documentRoute(http, path, { [html]: fixed(path) }),
+    ),
+    documentRoute(http, "/llms.txt", { "text/plain; charset=utf-8": fixed("/llms.txt") }),
+    documentRoute(http, "/openapi.json", { [json]: fixed("/openapi.json") }),
+    documentRoute(http, feedPath, { "application/atom+xml; charset=utf-8": feedOf(http) }),
+    ...readAssets().map(({ path, contentType, bytes }) =>
+      documentRoute(http, path, { [contentType]: () => bytes }, asset),
+    ),
+    ...healthRoutes(http),
+  ];
 }
 
-const plainText = "text/plain; charset=utf-8";
+const isAlive: HttpAnswer = {
+  status: 200,
+  headers: headerLines({ "content-type": json, "cache-control": "no-store" }),
+  body: Buffer.from('{"status":"ok"}'),
+};
+
+/** Returns the routes of `/health`: the process is alive, and `/ready`: it has a dataset, and can answer queries. */
+function healthRoutes(http: HttpDependencies): Route[] {
+  const route = (path: string, why: () => ReturnType<typeof whyNotReady>): Route => ({
+    path,
+    methods: readMethods,
+    who: "public",
+    name: otherPaths,
+    isAlwaysOpen: true,
+    handle(exchange) {
+      const reason = why();
+      if (reason !== undefined) throw unavailable(reason, notReadyDetails[reason]);
+      sendAnswer(http, exchange, isAlive);
+    },
+  });
+  return [route("/health", () => undefined), route("/ready", () => whyNotReady(http))];
+}
 
 /** Loads the pages with the first request for one. They are a third of all our code, and most servers serve only records. */
 async function loadTexts(http: HttpDependencies): Promise<PublicTexts> {
@@ -70,11 +83,11 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Returns the feed of changes, written once for each list of publications, which rarely changes. */
-function feedOf(http: HttpDependencies): Document {
+/** Makes the feed of changes, written once for each list of publications, which rarely changes. */
+function feedOf(http: HttpDependencies): Content {
   const { publicUrl } = http.config;
   let known: { from: readonly Publication[]; text: string } | null = null;
-  const content = async () => {
+  return async () => {
     const { changesFeed } = await import("#pages/changes-feed.ts");
     const { version, updatedAt } = served(http).parts;
     const from = http.changes.list(version);
@@ -84,77 +97,48 @@ function feedOf(http: HttpDependencies): Document {
     }
     return known.text;
   };
-  return { forms: [formOf("application/atom+xml; charset=utf-8", content)] };
 }
 
-/** A representation of a document, chosen by the media type that the client accepts. */
-interface Form {
-  accept: string;
-  contentType: string;
-  /** Returns the content. Called for each request, as the text may change with the dataset. */
-  content(): string | Buffer | Promise<string>;
-}
+/** Content of a document. It is called for each request, as the text may change with the dataset. */
+type Content = () => string | Buffer | Promise<string>;
 
-const formOf = (contentType: string, content: Form["content"]): Form => ({
-  accept: contentType.split(";")[0]!,
-  contentType,
-  content,
-});
-
-interface Serving {
-  cacheControl: string;
-  methods: readonly string[];
-}
-
-const changing: Serving = {
-  cacheControl: "public, max-age=300",
-  methods: readMethods,
-};
+const changing = { methods: readMethods, cacheControl: "public, max-age=300" };
 
 /** Serving of documents whose path contains the hash of their content. */
-const immutable: Serving = {
-  cacheControl: "public, max-age=31536000, immutable",
-  methods: ["GET", "HEAD"],
-};
+const asset = { methods: ["GET", "HEAD"], cacheControl: "public, max-age=31536000, immutable" };
 
-interface Document {
-  /** Forms; the first is for clients without a preference. */
-  forms: readonly Form[];
-  serving?: Serving;
-}
-
-/** @param documents by path. */
-const documentRoutes = (
+/** @param forms representations by media type; the first is for clients without a preference. */
+function documentRoute(
   http: HttpDependencies,
-  documents: ReadonlyMap<string, Document>,
-): Route[] =>
-  Array.from(documents, ([path, { forms, serving = changing }]) => ({
+  path: string,
+  forms: Readonly<Record<string, Content>>,
+  { methods, cacheControl } = changing,
+): Route {
+  const common = headerLines({ "cache-control": cacheControl }) + pageHeaders;
+  const types = new Map(Object.keys(forms).map((type) => [type.split(";")[0]!, type]));
+  const available = [...types.keys()];
+  // HTML is first, for clients that name nothing. A client that also names another form can read that one.
+  const preferred = available.toReversed();
+  const written = new Map<string, Written>();
+  return {
     path,
-    methods: serving.methods,
+    methods,
     who: "public",
     name: otherPaths,
-    handle: documentHandler(http, forms, serving),
-  }));
-
-function documentHandler(
-  http: HttpDependencies,
-  forms: readonly Form[],
-  { cacheControl }: Serving,
-): Route["handle"] {
-  const fixed = headerLines({ "cache-control": cacheControl }) + pageHeaders;
-  const written = new Map<Form, Written>();
-  return async (exchange) => {
-    const form = formFor(exchange, forms);
-    const content = await form.content();
-    let known = written.get(form);
-    if (known?.content !== content) written.set(form, (known = write(content)));
-    const { etag } = known;
-    const headers = fixed + headerLines({ "content-type": form.contentType, etag });
-    const isKnown = matchesTag(exchange.request.headers["if-none-match"], etag);
-    const answer = isKnown
-      ? { status: 304, headers, body: null }
-      : await encodedAnswer(exchange, headers, known);
-    sendAnswer(http, exchange, answer);
+    async handle(exchange) {
+      const { accept, "if-none-match": tags } = exchange.request.headers;
+      const type = types.get(preferredType(accept, available, preferred) ?? "");
+      if (type === undefined) throw notAcceptable(available);
+      const content = await forms[type]!();
+      let known = written.get(type);
+      if (known?.content !== content) written.set(type, (known = write(content)));
+      const { etag } = known;
+      const headers = common + headerLines({ "content-type": type, etag });
+      const answer = matchesTag(tags, etag)
+        ? { status: 304, headers, body: null }
+        : await encodedAnswer(exchange, headers, known);
+      sendAnswer(http, exchange, answer);
+    },
   };
 }
 
@@ -169,15 +153,6 @@ interface Written {
 function write(content: string | Buffer): Written {
   const body = Buffer.from(content as string);
   return { content, body, etag: contentTag(body), encoded: new Map() };
-}
-
-function formFor({ request }: Exchange, forms: readonly Form[]): Form {
-  const available = forms.map(({ accept }) => accept);
-  // HTML is first, for clients that name nothing. A client that also names another form can read that one.
-  const type = preferredType(request.headers.accept, available, available.toReversed());
-  const form = forms.find(({ accept }) => accept === type);
-  if (form === undefined) throw notAcceptable(available);
-  return form;
 }
 
 async function encodedAnswer(

@@ -12,6 +12,7 @@ import { docsPage, type KeyFacts } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex, landingPage, type ServiceFacts } from "#pages/landing.ts";
 import { llmsText } from "#pages/llms-text.ts";
+import { problemCodes } from "#problems.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
 
@@ -30,24 +31,25 @@ export function openPublicTexts(http: HttpDependencies) {
     landing: () => landingPage(factsOf(http)),
     /** Returns JSON. */
     landingIndex: () => JSON.stringify(landingIndex(factsOf(http))),
-    docs: () =>
-      docsPage({
-        publicUrl,
-        pageSizeMax,
-        quotas,
-        formats: formats.map(({ mediaType }) => mediaType),
-        ...keyFactsOf(http),
-      }),
-    samples: () => samplesPage(publicUrl),
-    vocabulary: () => vocabularyPage(publicUrl),
-    mcp: () => mcpPage(publicUrl),
-    errors: errorsPage,
-    error: errorPage,
-    changelog: () => changelogPage(apiVersions),
-    /** Returns plain text. */
-    llms: () => llmsText(publicUrl, quotas),
-    /** Returns JSON: the OpenAPI description. */
-    description: () => JSON.stringify(describeApi(operations, pageSizeMax)),
+    /** Texts that are made once, by their paths. */
+    fixed: {
+      "/docs": () =>
+        docsPage({
+          publicUrl,
+          pageSizeMax,
+          quotas,
+          formats: formats.map(({ mediaType }) => mediaType),
+          ...keyFactsOf(http),
+        }),
+      "/docs/samples": () => samplesPage(publicUrl),
+      "/docs/vocabulary": () => vocabularyPage(publicUrl),
+      "/docs/mcp": () => mcpPage(publicUrl),
+      "/errors": errorsPage,
+      ...Object.fromEntries(problemCodes.map((code) => [`/errors/${code}`, () => errorPage(code)])),
+      "/changelog": () => changelogPage(apiVersions),
+      "/llms.txt": () => llmsText(publicUrl, quotas),
+      "/openapi.json": () => JSON.stringify(describeApi(operations, pageSizeMax)),
+    } as Readonly<Record<string, () => string>>,
   };
 }
 

@@ -21,8 +21,8 @@ export interface Route {
   who: "public" | "key" | "person";
   /** Label of its metrics. */
   name: ReadName | typeof otherPaths;
-  /** Body of a POST. */
-  body?: { type: string; bytesMax: number };
+  /** Media type of the body of a POST. */
+  bodyType?: string;
   /** The key may also come in `Authorization`. */
   takesBearer?: boolean;
   /** It is answered even while the service starts or drains. */
@@ -197,6 +197,19 @@ export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): 
   isForwarded: () => isForwarded(request),
   misplacedKey: () => misplacedKey(request),
 });
+
+/** Returns those of some headers that were sent. One that was sent twice may be ambiguous: it is left out, or Node joins it. */
+export function sentOnce<N extends string>(
+  { headers }: IncomingMessage,
+  names: readonly N[],
+): Partial<Record<N, string>> {
+  const found: Partial<Record<N, string>> = {};
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === "string") found[name] = value;
+  }
+  return found;
+}
 
 /** Returns the value of `x-api-key`. Node joins several lines into one value, which is not a valid key. */
 export const presentedKey = ({ headers }: IncomingMessage) =>
