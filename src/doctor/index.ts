@@ -1,9 +1,6 @@
-import { counters } from "./counters.ts";
-import { database } from "./database.ts";
 import { datasets } from "./datasets.ts";
 import { dataFolder, disk, fileSystem, modes } from "./folder.ts";
-import { port } from "./port.ts";
-import { settings } from "./settings.ts";
+import { counters, database, port, settings } from "./settings.ts";
 import { controlStore, restoreLeftovers, usageStore } from "./stores.ts";
 
 /** All checks, ordered so that a fault explains later ones. */

@@ -1,6 +1,11 @@
-/** Checks settings: are all usable, where do they come from, and where is the data? */
-import { missedLinks } from "#config.ts";
+/** Checks the settings and what they name: the database, the server that counts for several instances, and the port. */
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { localUrl, missedLinks } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
+import { type Engine, sentenceOf, within } from "#limits/engine.ts";
+import { defaultQuotas } from "#limits/policy.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 
 export const settings: Check = {
@@ -34,4 +39,124 @@ function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   const rest = unknown.length - shown.length;
   const others = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
   return ok(`${path} sets ${settings}; other names in it are no settings and not read: ${others}`);
+}
+
+/** Longest wait for an answer in ms, longer than any server waits. */
+const answerMilliseconds = 2000;
+
+export const database: Check = {
+  name: "postgresql",
+  async look({ config }) {
+    const url = config?.databaseUrl ?? null;
+    if (url === null) return [];
+    const { connectPostgres, placeName } = await import("#store/postgres.ts");
+    const { refuseUnfit, refuseUnready } = await import("#store/postgres-schema.ts");
+    const place = placeName(url);
+    try {
+      const session = await connectPostgres({ url });
+      try {
+        const { version } = await refuseUnfit(session, { url });
+        await refuseUnready(session, place);
+        return [ok(`${place} has the present schema; it is version ${version}`)];
+      } finally {
+        session.close();
+      }
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return [fail(error.message, "Do what this line says, then run doctor again.")];
+    }
+  },
+};
+
+/** A question that counts nothing. */
+const probe = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
+
+export const counters: Check = {
+  name: "counters",
+  async look({ config }) {
+    if (config === null || config.databaseUrl === null) return [];
+    const { countersUrl, databaseUrl: url } = config;
+    const engine: Engine = await (countersUrl === null
+      ? (await import("#limits/postgres-engine.ts")).openPostgresEngine({ url })
+      : (await import("#limits/valkey-engine.ts")).openValkeyEngine(countersUrl));
+    try {
+      const answer = engine.connect(() => {}).then(() => engine.decide(probe));
+      await within(answerMilliseconds, answer);
+      return [ok(`${engine.place} counts for all instances`)];
+    } catch (error) {
+      const found = sentenceOf(error as Error, engine.place).replace(/\.$/, "");
+      return [fail(found, "Fix what this line names, then run doctor again.")];
+    } finally {
+      engine.disconnect();
+    }
+  },
+};
+
+export const port: Check = {
+  name: "port",
+  async look({ config }) {
+    if (config === null) return [ok("is not checked while a setting is wrong")];
+    const { adminAddress } = config;
+    return [
+      await findingOf(config, "HOST", "PORT"),
+      ...(adminAddress === null
+        ? []
+        : [await findingOf(adminAddress, "ADMIN_ADDRESS", "ADMIN_ADDRESS")]),
+    ];
+  },
+};
+
+interface Place {
+  host: string;
+  port: number;
+}
+
+/** Checks one place. @param hostSetting,portSetting names of its settings. */
+async function findingOf(place: Place, hostSetting: string, portSetting: string): Promise<Finding> {
+  const { host, port: number } = place;
+  const text = `${host.includes(":") ? `[${host}]` : host}:${number}`;
+  const why = await whyNotListen(place);
+  if (why === null) return ok(number === 0 ? "each start takes a free one" : `${text} is free`);
+  if (why === "EACCES")
+    return fail(
+      `this user may not listen on ${text} (${why})`,
+      `Set ${portSetting} to a port above 1023.`,
+    );
+  if (why !== "EADDRINUSE")
+    return fail(
+      `nobody can listen on ${text} (${why})`,
+      `Set ${hostSetting} to an address of this machine.`,
+    );
+  return (await isOurs(place))
+    ? ok(`${text} is held by a running gp-records`)
+    : fail(
+        `${text} is held by another program`,
+        `Stop that program, or set ${portSetting} to another port.`,
+      );
+}
+
+/** Listens on the address for a moment. Returns the system's error code, such as EADDRINUSE. Returns null if it worked. */
+async function whyNotListen({ host, port: number }: Place): Promise<string | null> {
+  const server = createServer((socket) => socket.destroy());
+  server.listen({ host, port: number });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code ?? message;
+  }
+  const closed = once(server, "close");
+  server.close();
+  await closed;
+  return null;
+}
+
+async function isOurs({ host, port: number }: Place): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(answerMilliseconds);
+    const answer = await fetch(`${localUrl(host, number)}/health`, { signal });
+    return (await answer.text()) === '{"status":"ok"}';
+  } catch {
+    return false;
+  }
 }

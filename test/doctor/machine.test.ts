@@ -16,8 +16,7 @@ import {
   judgeSpace,
   modes,
 } from "#doctor/folder.ts";
-import { port } from "#doctor/port.ts";
-import { settings } from "#doctor/settings.ts";
+import { port, settings } from "#doctor/settings.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { finding, look } from "../support/doctor.ts";
