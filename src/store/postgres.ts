@@ -108,10 +108,8 @@ const numberTypes = [20, 1700];
 export async function clientConfig(
   url: string,
   sockets: Set<Socket>,
-  { name, limits }: { name: string; limits: SessionLimits } = {
-    name: "gp-records",
-    limits: usualLimits,
-  },
+  name = "gp-records",
+  limits = usualLimits,
 ): Promise<ClientConfig> {
   const { types } = await import("pg");
   const parsed = new URL(url);
@@ -204,13 +202,7 @@ interface SessionOptions {
 /** Connects. @throws StoreFault within 2 s, or at once if the gate is closed. */
 export async function connectPostgres(
   { url, gate = openGate() }: PostgresPlace,
-  {
-    name = "gp-records",
-    settings = {},
-    onNotice = () => {},
-    onEnd = () => {},
-    ...options
-  }: SessionOptions = {},
+  { name, settings = {}, onNotice = () => {}, onEnd = () => {}, ...options }: SessionOptions = {},
 ): Promise<PostgresSession> {
   const place = placeName(url);
   const limits = { ...usualLimits, ...options.limits };
@@ -223,7 +215,7 @@ export async function connectPostgres(
     client.end().catch(() => {});
     for (const socket of sockets) socket.destroySoon();
   };
-  const client = new Client(await clientConfig(url, sockets, { name, limits }));
+  const client = new Client(await clientConfig(url, sockets, name, limits));
   // An error without a listener would end the process, even one that comes late from an unused connection.
   client.on("error", () => (isOver = true));
   client.on("end", () => (isOver = true));

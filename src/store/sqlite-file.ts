@@ -11,14 +11,10 @@ export interface FileShape {
   file: string;
   /** Steps of the schema, oldest first. */
   steps: readonly FileStep[];
-  /** Durability: in a power failure `full` loses nothing, `normal` perhaps the last commits. A killed process loses nothing. */
-  synchronous: "full" | "normal";
+  /** Settings of a connection, and of a file that has no content yet. */
+  pragmas: string;
   /** Longest wait for another writer; the thread blocks meanwhile. */
   busyMilliseconds: number;
-  /** Is deleted data overwritten with zeros? Otherwise it stays in the file until its place is needed. */
-  erasesDeleted?: boolean;
-  /** Does a new file get incremental auto-vacuum, which lets it shrink page by page? */
-  returnsFreePages?: boolean;
 }
 
 /**
@@ -29,19 +25,30 @@ export interface FileShape {
 export function openFile(shape: FileShape): DatabaseSync {
   refuseOldSqlite();
   createPrivateFile(shape.file);
-  const connection = connect(shape);
+  const other = otherThanFile(shape.file);
+  if (other !== null)
+    throw new StoreFault(
+      "unusable",
+      `${shape.file} is ${other}, not a file. Find out who put it there, move it away, and put the file back, from a backup if need be.`,
+    );
+  let connection: DatabaseSync | undefined;
   try {
+    connection = new DatabaseSync(shape.file, {
+      timeout: shape.busyMilliseconds,
+      enableForeignKeyConstraints: true,
+    });
     makeReady(connection, shape);
     return connection;
   } catch (error) {
-    connection.close();
+    connection?.close();
     throw sqliteFault(error, shape.file);
   }
 }
 
-function makeReady(connection: DatabaseSync, shape: FileShape): void {
-  const { file, steps, synchronous, busyMilliseconds } = shape;
-  const { erasesDeleted = false, returnsFreePages = false } = shape;
+function makeReady(
+  connection: DatabaseSync,
+  { file, steps, pragmas, busyMilliseconds }: FileShape,
+): void {
   const known = steps.map(({ name }) => name);
   const taken = schemaSteps(connection);
   const unfit = unfitSchema(known, taken);
@@ -50,11 +57,8 @@ function makeReady(connection: DatabaseSync, shape: FileShape): void {
       "conflict",
       `${file} ${unfit.fault}. Nothing was changed. ${unfit.remedy}`,
     );
-  // Before anything is written. It changes nothing in a file with content.
-  if (returnsFreePages) connection.exec("pragma auto_vacuum = incremental");
+  connection.exec(pragmas);
   useWriteAheadLog(connection, busyMilliseconds);
-  connection.exec(`pragma synchronous = ${synchronous}`);
-  if (erasesDeleted) connection.exec("pragma secure_delete = on");
   if (taken.length < known.length) takeSteps(connection, steps);
 }
 
@@ -74,20 +78,6 @@ export function takeSteps(connection: DatabaseSync, steps: readonly FileStep[]):
   } catch (error) {
     if (connection.isTransaction) connection.exec("rollback");
     throw error;
-  }
-}
-
-function connect({ file, busyMilliseconds }: FileShape): DatabaseSync {
-  const other = otherThanFile(file);
-  if (other !== null)
-    throw new StoreFault(
-      "unusable",
-      `${file} is ${other}, not a file. Find out who put it there, move it away, and put the file back, from a backup if need be.`,
-    );
-  try {
-    return new DatabaseSync(file, { timeout: busyMilliseconds, enableForeignKeyConstraints: true });
-  } catch (error) {
-    throw sqliteFault(error, file);
   }
 }
 
@@ -172,20 +162,21 @@ export const usageFile = (dataDir: string) => join(dataDir, "usage.sqlite");
 
 const busyDefault = 5000;
 
-/** Returns the shape of accounts, people and keys. A committed revocation survives a power failure. */
+/**
+ * Returns the shape of accounts, people and keys. A committed revocation survives a power failure, and deleted data is
+ * overwritten with zeros.
+ */
 export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
   file: controlFile(dataDir),
   steps: fileSteps["control.sqlite"],
-  synchronous: "full",
+  pragmas: "pragma synchronous = full; pragma secure_delete = on",
   busyMilliseconds,
-  erasesDeleted: true,
 });
 
-/** Returns the shape of usage of keys and requests. A power failure may lose its last seconds. */
+/** Returns the shape of usage of keys and requests. A power failure may lose its last seconds, and the file can shrink. */
 export const usageShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
   file: usageFile(dataDir),
   steps: fileSteps["usage.sqlite"],
-  synchronous: "normal",
+  pragmas: "pragma synchronous = normal; pragma auto_vacuum = incremental",
   busyMilliseconds,
-  returnsFreePages: true,
 });

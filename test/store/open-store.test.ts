@@ -36,7 +36,7 @@ const controlSteps = fileSteps["control.sqlite"];
 const shapeIn = (t: TestContext, steps: FileShape["steps"]): FileShape => ({
   file: join(temporaryFolder(t), "some.sqlite"),
   steps,
-  synchronous: "full",
+  pragmas: "",
   busyMilliseconds: 50,
 });
 
