@@ -77,21 +77,14 @@ export async function readBars(
     at: new Date(first + i * size).toISOString(),
     ...emptyTotals(),
   }));
-  const found = await sumsBy(usage, { account, since: first, until: first + count * size }, unit);
-  for (const { part, ...sums } of found) {
-    const bar = bars.find(({ at }) => at.startsWith(part));
-    if (bar !== undefined) addTo(bar, sums);
-  }
+  const span = { from: hourOf(first), to: hourOf(first + count * size) };
+  for (const sums of await readSums(usage, { by: [unit], account, ...span }))
+    addTo(
+      bars.find(({ at }) => at.startsWith(sums[unit]))!,
+      sums,
+    );
   return bars;
 }
-
-/** Returns the totals of each key, most requests first. */
-export const readTotalsByKey = async (usage: UsageStore, span: Span) =>
-  (await totalsBy(usage, span, "key")).map(([key, totals]) => ({ key, totals }));
-
-/** Returns the totals of each operation, most requests first. */
-export const readTotalsByOperation = async (usage: UsageStore, span: Span) =>
-  (await totalsBy(usage, span, "operation")).map(([operation, totals]) => ({ operation, totals }));
 
 /** Returns the requests since midnight by key id, without keys that sent none. @param now ms since 1970. */
 export async function readRequestsToday(
@@ -100,18 +93,21 @@ export async function readRequestsToday(
   now: number,
 ): Promise<Map<string, number>> {
   const since = Math.floor(now / dayMilliseconds) * dayMilliseconds;
-  const found = await readTotalsByKey(usage, { account, since, until: since + dayMilliseconds });
-  return new Map(found.map(({ key, totals }) => [key, totals.requests]));
+  const span = { account, since, until: since + dayMilliseconds };
+  const found = await readTotalsBy(usage, span, "key");
+  return new Map(found.map(([key, { requests }]) => [key, requests]));
 }
 
-async function totalsBy(
+/** Returns the totals of each key or operation, most requests first. */
+export async function readTotalsBy(
   usage: UsageStore,
-  span: Span,
+  { account, since, until }: Span,
   by: "key" | "operation",
 ): Promise<[string, Totals][]> {
   const byPart = new Map<string, Totals>();
-  for (const { part, ...sums } of await sumsBy(usage, span, by))
-    addTo(byPart.getOrInsertComputed(part, emptyTotals), sums);
+  const span = { from: hourOf(since), to: hourAfter(until) };
+  for (const sums of await readSums(usage, { by: [by], account, ...span }))
+    addTo(byPart.getOrInsertComputed(sums[by], emptyTotals), sums);
   return [...byPart].toSorted(([, one], [, other]) => other.requests - one.requests);
 }
 
@@ -122,17 +118,6 @@ export interface Span {
   /** Milliseconds since 1970. */
   since: number;
   until: number;
-}
-
-/** Returns a row for each part and status. */
-async function sumsBy(
-  usage: UsageStore,
-  { account, since, until }: Span,
-  by: "hour" | "day" | "key" | "operation",
-): Promise<(StatusSums & { part: string })[]> {
-  const span = { from: hourOf(since), to: hourAfter(until) };
-  const rows = await readSums(usage, { by: [by], account, ...span });
-  return rows.map((row) => ({ ...row, part: row[by] }));
 }
 
 /** Sums of the requests with one status. */

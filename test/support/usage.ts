@@ -18,7 +18,7 @@ import {
   statusClasses,
   emptyTotals,
   readSums,
-  readTotalsByKey,
+  readTotalsBy,
   type Span,
   type Totals,
 } from "#usage/totals.ts";
@@ -52,6 +52,12 @@ export function chunkOf(requests: readonly TimedRequest[]): RequestChunk {
     if (!draft.add(one.at, one)) throw new Error("too many requests for one chunk");
   return draft.take();
 }
+
+export const batchOf = (requests: readonly TimedRequest[], now = noon): Batch => ({
+  keyUse: [],
+  requests: chunkOf(requests),
+  now,
+});
 
 export function readChunk(chunk: RequestChunk): TimedRequest[] {
   const wordOrNull = (index: number) => (index === 0 ? null : chunk.words[index]!);
@@ -96,7 +102,7 @@ export async function putRequests(
   keepsLog = true,
 ): Promise<void> {
   const { dataDir, databaseUrl } = placeOf(place);
-  const batch = { kind: "requests", rows: chunkOf(requests), now: noon } as const;
+  const batch = batchOf(requests);
   if (databaseUrl !== null)
     return onSession(databaseUrl, ({ query }) => postgresWrites(query, keepsLog)(batch));
   const connection = openFile(usageShape(dataDir));
@@ -162,7 +168,7 @@ export const idsIn = (place: Place): Promise<string[]> =>
 /** The totals of an account, all its keys together. */
 export async function readTotals(usage: UsageStore, span: Span): Promise<Totals> {
   const all = emptyTotals();
-  for (const { totals } of await readTotalsByKey(usage, span)) {
+  for (const [, totals] of await readTotalsBy(usage, span, "key")) {
     for (const name of statusClasses) all.byClass[name] += totals.byClass[name];
     all.requests += totals.requests;
     all.bytes += totals.bytes;

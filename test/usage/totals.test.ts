@@ -6,8 +6,7 @@ import {
   type Bar,
   readBars,
   readRequestsToday,
-  readTotalsByKey,
-  readTotalsByOperation,
+  readTotalsBy,
 } from "#usage/totals.ts";
 import { isMonth, monthAfter } from "#store/durations.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
@@ -82,17 +81,17 @@ test("totals by key and by operation begin with those of most requests", async (
     request({ key: "key_b", operation: "fetch-signals", at: noon - hour }),
   ]);
   const span = { account: 1, since: noon + 1, until: noon + 2 };
-  const byKey = await readTotalsByKey(usage, span);
+  const byKey = await readTotalsBy(usage, span, "key");
   assert.deepEqual(
-    byKey.map(({ key, totals }) => [key, totals.requests, totals.overQuota]),
+    byKey.map(([key, { requests, overQuota }]) => [key, requests, overQuota]),
     [
       ["key_b", 3, 1],
       ["key_a", 1, 0],
     ],
   );
-  const byOperation = await readTotalsByOperation(usage, span);
+  const byOperation = await readTotalsBy(usage, span, "operation");
   assert.deepEqual(
-    byOperation.map(({ operation, totals }) => [operation, totals.requests]),
+    byOperation.map(([operation, { requests }]) => [operation, requests]),
     // Of as many requests, in the order of the names.
     [
       ["fetch-gp", 2],
@@ -119,10 +118,10 @@ test("an account never sees what another one asked", async (t) => {
   const span = { account: 1, since: noon, until: noon + hour };
   assert.equal((await readTotals(usage, span)).requests, 1);
   assert.deepEqual(
-    (await readTotalsByKey(usage, span)).map(({ key }) => key),
+    (await readTotalsBy(usage, span, "key")).map(([key]) => key),
     ["key_a"],
   );
-  assert.equal((await readTotalsByOperation(usage, span))[0]!.totals.requests, 1);
+  assert.equal((await readTotalsBy(usage, span, "operation"))[0]![1].requests, 1);
   assert.deepEqual([...(await readRequestsToday(usage, 1, noon)).keys()], ["key_a"]);
   const bars = await readBars(usage, { account: 3, unit: "hour", count: 24, now: noon });
   assert.deepEqual(shown(bars), []);

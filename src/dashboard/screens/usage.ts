@@ -15,8 +15,7 @@ import {
   statusClasses,
   type Bar,
   readBars,
-  readTotalsByKey,
-  readTotalsByOperation,
+  readTotalsBy,
   type Span,
   type Totals,
 } from "#usage/totals.ts";
@@ -74,15 +73,15 @@ function planWords({ plan, quotas }: Account, mayRead: boolean): string {
 async function keyRows({ services, account, now }: MemberRequest, span: Span): Promise<UsageRow[]> {
   const keys = await listKeys(services.control, { accountNumber: account.number, now });
   const names = new Map(keys.map(({ id, name }) => [id, name]));
-  const rows = await readTotalsByKey(services.usage, span);
-  return rows.slice(0, rowsMax).map(({ key, totals }) => {
+  const rows = await readTotalsBy(services.usage, span, "key");
+  return rows.slice(0, rowsMax).map(([key, totals]) => {
     return { name: names.get(key) ?? key, href: `/account/requests?key=${key}`, totals };
   });
 }
 
 async function operationRows({ services }: MemberRequest, span: Span): Promise<UsageRow[]> {
-  const rows = await readTotalsByOperation(services.usage, span);
-  return rows.map(({ operation, totals }) => ({
+  const rows = await readTotalsBy(services.usage, span, "operation");
+  return rows.map(([operation, totals]) => ({
     name: operation,
     href: `/account/requests?operation=${encodeURIComponent(operation)}`,
     totals,
