@@ -1,7 +1,7 @@
 /** `gp-records audit`: who changed what. */
 import { requireAccount } from "#accounts/accounts.ts";
 import { listAudit, auditActions } from "#store/audit.ts";
-import { choice, command, family, flag, option } from "./command.ts";
+import { choice, command, family, option } from "./command.ts";
 import { withControl } from "./data-dir.ts";
 import { parseCount, parseMoment } from "./option-values.ts";
 import { table, timeText } from "./output.ts";
@@ -20,19 +20,14 @@ const list = command({
       parseMoment,
     ),
     limit: option("--limit <n>", `how many at most (default: ${limitDefault})`, parseCount),
-    ndjson: flag("--ndjson", "print a JSON object a line"),
   },
   example: "audit list --account Acme --since 7d",
-  run: async ({ account, action, since, limit = limitDefault, ndjson }, context) => {
-    const entries = await withControl(context, async ({ database }) => {
+  run: ({ account, action, since, limit = limitDefault }, context) =>
+    withControl(context, async ({ database }) => {
       const owner = account === undefined ? undefined : await requireAccount(database, account);
       const filter = { account: owner?.number, action, since: since?.(context.now()) };
       return listAudit(database, { ...filter, limit });
-    });
-    if (!ndjson) return entries;
-    for (const entry of entries) context.print(JSON.stringify(entry));
-    return null;
-  },
+    }),
   text: (entries) =>
     table(
       ["at", "actor", "action", "account", "subject", "detail"],

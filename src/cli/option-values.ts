@@ -15,25 +15,17 @@ const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.
  */
 export function parseMoment(text: string): (now: number) => number {
   const isTime = momentShape.test(text);
-  const milliseconds = isTime ? timeOf(text) : ago(text);
-  if (Number.isNaN(milliseconds)) throw new InvalidArgumentError(explanation);
+  const milliseconds = isTime ? timeOf(text) : durationOf(text);
+  if (Number.isNaN(milliseconds))
+    throw new InvalidArgumentError(
+      "Write a day or a time of UTC, such as 2026-11-21 or 2026-11-21T09:30Z, or how long ago, such as 24h.",
+    );
   return (now) => (isTime ? milliseconds : now - milliseconds);
 }
 
 /** Returns NaN if there is no such day or time. */
 const timeOf = (text: string): number =>
   existsInCalendar(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
-
-function ago(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    return Number.NaN;
-  }
-}
-
-const explanation =
-  "Write a day or a time of UTC, such as 2026-11-21 or 2026-11-21T09:30Z, or how long ago, such as 24h.";
 
 /** Reads a count. @throws InvalidArgumentError if it is no whole number from 1 to 999999999. */
 export function parseCount(text: string): number {
@@ -45,28 +37,25 @@ export function parseCount(text: string): number {
 const unitMilliseconds = { m: minuteMilliseconds, h: hourMilliseconds, d: dayMilliseconds };
 const durationShape = /^([1-9][0-9]{0,4})([mhd])$/;
 
-/**
- * Reads a duration such as `90d`, `24h` or `30m`, in milliseconds.
- * @throws InvalidArgumentError saying what a duration looks like; commander puts the option's name before it.
- */
-function parseDuration(text: string): number {
+/** Returns the milliseconds of a duration such as `90d`, `24h` or `30m`; NaN if it is none. */
+function durationOf(text: string): number {
   const [, count, unit] = durationShape.exec(text) ?? [];
-  if (count === undefined || unit === undefined)
-    throw new InvalidArgumentError(
-      "Write a whole number from 1 to 99999 and m, h or d, such as 30m, 24h or 90d.",
-    );
   return Number(count) * unitMilliseconds[unit as keyof typeof unitMilliseconds];
 }
 
-/** Reads a lifetime in milliseconds, or `never`: commander would turn a parsed null into an empty text. */
-export function parseLifetime(text: string): number | "never" {
-  if (text === "never") return text;
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`${(error as Error).message.slice(0, -1)}, or never.`);
-  }
+/** Reads a duration. @param orElse end of the sentence for a text that is none. */
+function parseDuration(text: string, orElse = ""): number {
+  const milliseconds = durationOf(text);
+  if (Number.isNaN(milliseconds))
+    throw new InvalidArgumentError(
+      `Write a whole number from 1 to 99999 and m, h or d, such as 30m, 24h or 90d${orElse}.`,
+    );
+  return milliseconds;
 }
+
+/** Reads a lifetime in milliseconds, or `never`: commander would turn a parsed null into an empty text. */
+export const parseLifetime = (text: string): number | "never" =>
+  text === "never" ? text : parseDuration(text, ", or never");
 
 /** Reads an overlap in milliseconds; `0` is none at all. */
 export const parseOverlap = (text: string): number => (text === "0" ? 0 : parseDuration(text));

@@ -1,12 +1,11 @@
-/** Prints rows as CSV, JSON lines or one JSON document for programs, or as a table for people. */
+/** Prints rows as CSV or one JSON document for programs, or as a table for people. */
 import { listAccounts } from "#accounts/accounts.ts";
 import { type Column, csvHeading, csvRow, jsonRow } from "#csv.ts";
 import { type CliContext, flag, jsonFlag } from "./command.ts";
 import { withControl } from "./data-dir.ts";
 
 export const rowOptions = {
-  csv: flag("--csv", "print CSV, its column names first", "ndjson", "json"),
-  ndjson: flag("--ndjson", "print a JSON object a line", "json"),
+  csv: flag("--csv", "print CSV, its column names first", "json"),
   json: jsonFlag,
 };
 
@@ -18,26 +17,21 @@ interface RowOutput<Row> {
   text(rows: readonly Row[]): string;
 }
 
-/** CSV and JSON lines are printed as they come, so that they may be more than fits into memory. */
+/** CSV is printed as it comes, so that it may be more than fits into memory. */
 export async function printRows<Row>(
   { print }: CliContext,
-  options: RowOptions,
+  { csv, json }: RowOptions,
   { columns, text }: RowOutput<Row>,
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
 ): Promise<void> {
-  if (options.csv) print(csvHeading(columns));
-  const lineOf = lineWriter(options, columns);
-  const all: Row[] = [];
-  for await (const rows of pages)
-    if (lineOf === undefined) all.push(...rows);
-    else if (rows.length > 0) print(rows.map(lineOf).join("\n"));
-  if (lineOf !== undefined) return;
-  print(options.json ? JSON.stringify(all.map((row) => jsonRow(columns, row))) : text(all));
-}
-
-function lineWriter<Row>({ csv, ndjson }: RowOptions, columns: readonly Column<Row>[]) {
-  if (csv) return (row: Row) => csvRow(columns, row);
-  return ndjson ? (row: Row) => JSON.stringify(jsonRow(columns, row)) : undefined;
+  if (csv) {
+    print(csvHeading(columns));
+    for await (const rows of pages)
+      if (rows.length > 0) print(rows.map((row) => csvRow(columns, row)).join("\n"));
+    return;
+  }
+  const all = (await Array.fromAsync(pages)).flat();
+  print(json ? JSON.stringify(all.map((row) => jsonRow(columns, row))) : text(all));
 }
 
 /** The account that a number stands for, as the first two columns of usage rows. */

@@ -26,11 +26,7 @@ async function commandsAfterRequests(t: TestContext) {
       query: "=cmd|' /C calc'!A0",
     }),
   ]);
-  const idsFrom = async (...args: string[]) => {
-    const lines = (await commands.text("requests", ...args, "--ndjson")).split("\n");
-    return lines.filter((line) => line !== "").map((line) => JSON.parse(line).request_id);
-  };
-  return { ...commands, acme: acme.id as string, beta: beta.id as string, idsFrom };
+  return { ...commands, acme: acme.id as string, beta: beta.id as string };
 }
 
 test("requests find shows all that is known of a request, whoever sent it, or of the account beside its id", async (t) => {
@@ -65,8 +61,9 @@ test("requests find shows all that is known of a request, whoever sent it, or of
 });
 
 test("requests list shows those of one account, newest first, between two times and up to a number, as CSV without what a spreadsheet would run", async (t) => {
-  const { idsFrom, text, beta } = await commandsAfterRequests(t);
-  const list = (...args: string[]) => idsFrom("list", "--account", "Acme", ...args);
+  const { json, text, beta } = await commandsAfterRequests(t);
+  const list = async (...args: string[]): Promise<string[]> =>
+    (await json("requests list --account Acme", ...args)).map((one: any) => one.request_id);
   assert.deepEqual(await list(), ["shared", "req_1", "req_old"]);
   assert.deepEqual(await list("--since", "2026-11-21"), ["shared", "req_1"]);
   assert.deepEqual(await list("--until", "2026-11-21"), ["req_old"]);
@@ -115,7 +112,7 @@ test("what cannot be found or understood is refused in words", async (t) => {
   for (const wrong of [
     ["--limit", "0"],
     ["--since", "soon"],
-    ["--csv", "--ndjson"],
+    ["--csv", "--json"],
   ])
     await refusal(exitCodes.usage, "requests list --account Acme", ...wrong);
 });
@@ -160,18 +157,13 @@ test("an export is a table for people and JSON for programs, and of a month in w
   const [headings, row] = (await exported("--by", "account")).split("\n");
   assert.match(headings!, /^ACCOUNT +ACCOUNT NAME +REQUESTS +STATUS 2XX .* BYTES +MS$/);
   assert.match(row!, new RegExp(`^${id} +Acme +3 `));
-  const lines = (await exported("--by", "account", "--ndjson")).trim().split("\n");
   const documents = await json("usage export --month 2026-11 --by account");
-  assert.deepEqual(
-    lines.map((line) => JSON.parse(line)),
-    documents,
-  );
   assert.deepEqual(Object.keys(documents[0]), `account,account_name,${sums}`.split(","));
   assert.equal(documents[0].status_429, 1);
   const of = (...args: string[]) => text("usage export --month 2025-01 --by account", ...args);
   assert.equal(await of(), "Nothing was asked in 2025-01.\n");
   assert.equal(await of("--csv"), `account,account_name,${sums}\n`);
-  assert.equal(await of("--ndjson"), "");
+  assert.equal(await of("--json"), "[]\n");
 });
 
 test("a month or a part that there is not is refused with what there is", async (t) => {
