@@ -140,23 +140,15 @@ function unknown(
   { path, allowed }: { path: string; allowed: readonly ParameterName[] },
   all: readonly Operation[],
 ): ParameterFault {
-  const parameter = echo(name);
   const allowedOn = all.filter((other) => parametersOf(other).some((known) => known === name));
-  if (allowedOn.length > 0)
-    return {
-      parameter,
-      code: "unknown_parameter",
-      detail: `Not a parameter of ${path}.`,
-      allowed,
-      allowed_on: allowedOn.map(({ path }) => path),
-    };
-  const suggestion = nearest(name, allowed);
+  const suggestion = allowedOn.length > 0 ? undefined : nearest(name, allowed);
   return {
-    parameter,
+    parameter: echo(name),
     code: "unknown_parameter",
     detail: `Not a parameter of ${path}.`,
     ...(suggestion !== undefined && { suggestion }),
     allowed,
+    ...(allowedOn.length > 0 && { allowed_on: allowedOn.map(({ path }) => path) }),
   };
 }
 
@@ -171,14 +163,17 @@ function faultOfValue(
   operation: TakesParameters,
   pageSizeMax: number,
 ): ParameterFault | undefined {
-  switch (name) {
-    case "limit":
-      return faultOfNumber(name, value, 1, pageSizeMax);
-    case "offset":
-      return faultOfNumber(name, value, 0, parameterBounds.offsetMax);
-    default:
-      return faultOfText(name, value, operation);
-  }
+  if (name === "limit") return faultOfNumber(name, value, 1, pageSizeMax);
+  if (name === "offset") return faultOfNumber(name, value, 0, parameterBounds.offsetMax);
+  const { lengthMin } = operation.filters[name]!;
+  const { lengthMax } = filters[name];
+  const length = [...ownText(name, value).normalize()].length;
+  const detail = `Must have ${lengthMin} to ${lengthMax} characters.`;
+  if (length === 0) return { parameter: name, code: "empty_value", detail };
+  if (length < lengthMin) return { parameter: name, code: "too_short", detail, minimum: lengthMin };
+  return length > lengthMax
+    ? { parameter: name, code: "too_long", detail, maximum: lengthMax }
+    : undefined;
 }
 
 function faultOfNumber(
@@ -196,22 +191,6 @@ function faultOfNumber(
   if (!/^[0-9]+$/.test(value)) return { parameter: name, code: "not_an_integer", ...range };
   const isInRange = Number(value) >= minimum && Number(value) <= maximum;
   return isInRange ? undefined : { parameter: name, code: "out_of_range", ...range };
-}
-
-function faultOfText(
-  name: FilterName,
-  value: string,
-  operation: TakesParameters,
-): ParameterFault | undefined {
-  const { lengthMin } = operation.filters[name]!;
-  const { lengthMax } = filters[name];
-  const length = [...ownText(name, value).normalize()].length;
-  const detail = `Must have ${lengthMin} to ${lengthMax} characters.`;
-  if (length === 0) return { parameter: name, code: "empty_value", detail };
-  if (length < lengthMin) return { parameter: name, code: "too_short", detail, minimum: lengthMin };
-  return length > lengthMax
-    ? { parameter: name, code: "too_long", detail, maximum: lengthMax }
-    : undefined;
 }
 
 /** Returns a value without the spaces around a name. A whole value is compared unchanged. */
@@ -303,22 +282,16 @@ function readPairs(text: string): Pair[] {
 }
 
 const plain = /^[A-Za-z0-9_.~-]*$/;
-const brokenEscape = /%(?![0-9A-Fa-f]{2})/;
 const controlCharacter = /\p{Cc}/u;
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Decodes a text. Returns undefined if an escape is broken, the bytes are not UTF-8, or one is a control character. */
 function decode(raw: string): string | undefined {
   if (plain.test(raw)) return raw;
-  if (brokenEscape.test(raw)) return undefined;
-  const bytes = Buffer.from(
-    raw
-      .replaceAll("+", " ")
-      .replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    "latin1",
-  );
+  const escaped = raw
+    .replaceAll("+", " ")
+    .replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
   try {
-    const text = utf8.decode(bytes);
+    const text = decodeURIComponent(escaped);
     return controlCharacter.test(text) ? undefined : text;
   } catch {
     return undefined;

@@ -51,9 +51,5 @@ export const range = <R>(of: Range<R>["of"], meaning: string): Range<R> => ({
   meaning,
 });
 
-export const ofOneGp = <N extends string>(names: readonly N[]) =>
-  Object.fromEntries(names.map((name) => [name, { by: "ofOneGp" }])) as Readonly<
-    Record<N, { readonly by: "ofOneGp" }>
-  >;
-
+export const ofOneGp = { by: "ofOneGp" } as const;
 export const someSignal = { by: "someSignal" } as const;

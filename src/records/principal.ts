@@ -37,7 +37,7 @@ export const principalDeclaration = {
   meaning: "A principal is a person who runs, directs or owns a GP.",
   members: principalMembers,
   schema: Principal,
-  filterable: ofOneGp(["market", "tag", "theme"]) satisfies Filterable<Principal>,
+  filterable: { market: ofOneGp, tag: ofOneGp, theme: ofOneGp } satisfies Filterable<Principal>,
   absent: {},
   brief: [
     "id",
