@@ -1,8 +1,7 @@
 /** The records of a published dataset as lines that bench/peers/schema.sql reads. */
 import { fold } from "#records/fold.ts";
 import type { GpLink } from "#records/common.ts";
-import type { DatasetParts } from "#search/dataset-parts.ts";
-import { documentCount, readDocuments } from "#search/documents.ts";
+import { type DatasetParts, documentCount, readDocuments } from "#search/dataset-parts.ts";
 import { spellingsOfMarket } from "#search/market-spellings.ts";
 
 const kinds = ["gp", "principal", "signal", "project"] as const;

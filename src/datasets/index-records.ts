@@ -4,10 +4,9 @@ import { filterableGp, type Gp } from "#records/gp.ts";
 import { eachOf, type LinkedKind, linkedKinds } from "#records/kinds.ts";
 import { type DatasetIndex, facetNames } from "#search/dataset-parts.ts";
 import { openFacetIndexer } from "#search/facet-index.ts";
-import { indexIds } from "#search/id-index.ts";
-import { indexSuggestions } from "#search/index-suggestions.ts";
+import { indexSuggestions } from "#search/suggestions.ts";
 import { openNumbers, packLists } from "#search/lists.ts";
-import { indexNames } from "#search/name-index.ts";
+import { indexIds, indexNames } from "#search/name-index.ts";
 import { eachOnce } from "./draft-record.ts";
 
 /** A document as served, or its own part. */

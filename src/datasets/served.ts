@@ -3,8 +3,13 @@ import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { type EachKind, type RecordKind, recordKinds } from "#records/kinds.ts";
-import { documentCount, type Documents, makeRoom } from "#search/documents.ts";
-import type { DatasetIndex, DatasetParts } from "#search/dataset-parts.ts";
+import {
+  type DatasetIndex,
+  type DatasetParts,
+  documentCount,
+  type Documents,
+  makeRoom,
+} from "#search/dataset-parts.ts";
 import type { Meta } from "./format.ts";
 import type { Generation } from "./generation.ts";
 import { factsFault, openGeneration, refusalOf } from "./open-generation.ts";

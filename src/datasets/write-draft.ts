@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { foldVersion } from "#records/fold.ts";
 import { eachOf, type LinkedKind, linkedKinds, type RecordKind } from "#records/kinds.ts";
-import { type DocumentPlaces, placeDocuments } from "#search/documents.ts";
+import { type DocumentPlaces, placeDocuments } from "#search/dataset-parts.ts";
 import { datasetHash, hashOfContent } from "./dataset-hash.ts";
 import {
   type DraftRecord,

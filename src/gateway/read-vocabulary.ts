@@ -20,12 +20,12 @@ export function vocabularyRead(dependencies: ReadDependencies): Read {
   const find = (asked: Asked) => {
     acceptOnly(json.mediaType, asked);
     refuseParameters(path, asked.text, operations);
-    const { parts } = served(dependencies);
-    const { version: datasetVersion } = parts;
+    const model = served(dependencies);
+    const { version: datasetVersion } = model.parts;
     const tag = answerTag(datasetVersion, "vocabulary", "", json.name);
     const link = descriptionLink(publicUrl);
     return foundJson(dependencies, asked, { tag, datasetVersion }, { link }, () =>
-      JSON.stringify(vocabularyOf(parts)),
+      JSON.stringify(vocabularyOf(model)),
     );
   };
   return {

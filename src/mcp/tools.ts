@@ -118,7 +118,7 @@ async function askVocabulary(
   } & Bounds;
   return gateway.counted({ caller }, (): Found<ToolAnswer> => {
     const current = served({ model });
-    const { [list]: listed } = vocabularyOf(current.parts).data;
+    const { [list]: listed } = vocabularyOf(current).data;
     const page = listed.slice(offset, offset + limit).map((value) => [value]);
     const bounds = { limit, offset, total: listed.length };
     const content = writeValues(current, page, bounds, "vocabulary");

@@ -1,7 +1,6 @@
 /** Writes the page of every operation from finished JSON: `data`, `pagination` and `meta`, or only records, one a line. */
 import { embeddedKinds, eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
-import type { DatasetParts } from "#search/dataset-parts.ts";
-import { documentCount } from "#search/documents.ts";
+import { type DatasetParts, documentCount } from "#search/dataset-parts.ts";
 import { bufferOver } from "#search/packed-texts.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
 import type { Hint, Meta, Pagination } from "./envelope.ts";

@@ -3,8 +3,9 @@ import { list, text, whole } from "#records/fields.ts";
 import { filterableGp } from "#records/gp.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { valueLists } from "#records/value-lists.ts";
-import { type DatasetParts, type FacetName, facetNames } from "#search/dataset-parts.ts";
-import { listFacetValues } from "#search/facet-values.ts";
+import { type FacetName, facetNames } from "#search/dataset-parts.ts";
+import { spellingsOfMarket } from "#search/market-spellings.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import type { Meta } from "./envelope.ts";
 import { metaOf } from "./page.ts";
 
@@ -65,21 +66,27 @@ const enums: readonly Enum[] = valueLists.map(({ members, values }) => ({
   values: [...values],
 }));
 
-const known = new WeakMap<DatasetParts, Vocabulary>();
+const known = new WeakMap<ReadModel, Vocabulary>();
 
 /** Returns the vocabulary, counted when it is first needed and kept as long as the dataset. */
-export function vocabularyOf(parts: DatasetParts): Vocabulary {
-  let vocabulary = known.get(parts);
-  if (vocabulary === undefined) {
-    const counted = forEachFacet((facet) =>
-      listFacetValues(parts, facet).map(({ value, gpCount, spellings }): CountedValue => ({
-        value,
-        gps_total: gpCount,
-        spellings: [...spellings],
-      })),
-    );
-    vocabulary = { data: { ...counted, enums }, meta: metaOf(parts, []) };
-    known.set(parts, vocabulary);
-  }
-  return vocabulary;
+export const vocabularyOf = (model: ReadModel): Vocabulary =>
+  known.getOrInsertComputed(model, () => ({
+    data: { ...forEachFacet((facet) => countValues(model, facet)), enums },
+    meta: metaOf(model.parts, []),
+  }));
+
+/** Lists the values that GPs carry, most GPs first, then in the byte order of the folded values. */
+function countValues(model: ReadModel, facet: FacetName): CountedValue[] {
+  const values = model.values("gp", facet);
+  const counts = model.count("gp", facet, values, {});
+  const spellingsOf = (value: string) => (facet === "market" ? spellingsOfMarket(value) : []);
+  return values
+    .map((value, i) => ({
+      value,
+      gps_total: counts[i]!,
+      spellings: spellingsOf(value)
+        .slice(1)
+        .map(({ shown }) => shown),
+    }))
+    .sort((a, b) => b.gps_total - a.gps_total);
 }

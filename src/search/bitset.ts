@@ -65,8 +65,6 @@ const inBytes = (halfBytes: number) => (halfBytes & 0x0f0f0f0f) + ((halfBytes >>
 
 const sumOfBytes = (bytes: number) => Math.imul(bytes, 0x01010101) >>> 24;
 
-const countOf = (word: number) => sumOfBytes(inBytes(inHalfBytes(word)));
-
 const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
 
 /** Positions to count, list or store as one set, which is never made as a whole. All sets have the same size. */
@@ -86,7 +84,10 @@ const [current, narrowing] = [new Int32Array(blockWords), new Int32Array(blockWo
 function readBlock({ some, each, but }: Combination, block: number): boolean {
   for (let i = 0; i < each.length; i++) if (!isAnyTouched(each[i]!, block)) return false;
   if (!uniteBlock(some, block, current)) return false;
-  for (let i = 0; i < each.length; i++) narrowBlock(each[i]!, block);
+  for (let i = 0; i < each.length; i++) {
+    uniteBlock(each[i]!, block, narrowing);
+    for (let word = 0; word < blockWords; word++) current[word]! &= narrowing[word]!;
+  }
   for (let i = 0; i < but.length; i++) {
     const { words, touched } = but[i]!;
     const from = block * blockWords;
@@ -113,29 +114,6 @@ function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): b
     isFirst = false;
   }
   return !isFirst;
-}
-
-/** Keeps those positions of the current block that one of the sets has. */
-function narrowBlock(sets: readonly Bitset[], block: number): void {
-  const sole = soleTouched(sets, block);
-  if (sole === undefined) {
-    uniteBlock(sets, block, narrowing);
-    for (let word = 0; word < blockWords; word++) current[word]! &= narrowing[word]!;
-    return;
-  }
-  const from = block * blockWords;
-  const { words } = sole;
-  for (let word = 0; word < blockWords; word++) current[word]! &= words[from + word]!;
-}
-
-function soleTouched(sets: readonly Bitset[], block: number): Bitset | undefined {
-  let sole: Bitset | undefined;
-  for (let i = 0; i < sets.length; i++) {
-    if (sets[i]!.touched[block] === 0) continue;
-    if (sole !== undefined) return undefined;
-    sole = sets[i];
-  }
-  return sole;
 }
 
 const blocksOf = ({ some }: Combination) => some[0]?.touched.length ?? 0;
@@ -229,15 +207,7 @@ export function pageOfBits(
       }
     }
     for (let i = 0; i < blockWords && page.length < limit; i++) {
-      let word = current[i]!;
-      if (skip > 0) {
-        const count = countOf(word);
-        if (skip >= count) {
-          skip -= count;
-          continue;
-        }
-      }
-      for (; word !== 0 && page.length < limit; word &= word - 1)
+      for (let word = current[i]!; word !== 0 && page.length < limit; word &= word - 1)
         if (skip > 0) skip--;
         else page.push((block * blockWords + i) * 32 + lowestBit(word));
     }

@@ -1,11 +1,16 @@
-/** Parts of a dataset in memory: arrays of numbers, made at import and only read from then on. */
-import type { EachKind, LinkedKind } from "#records/kinds.ts";
-import type { DocumentPlaces, Documents } from "./documents.ts";
+/** Parts of a dataset in memory: arrays of numbers with its index, and one array of bytes with the finished JSON of all records. */
+import {
+  type EachKind,
+  embeddedKinds,
+  eachOf,
+  type LinkedKind,
+  recordKinds,
+} from "#records/kinds.ts";
 import type { FacetIndex } from "./facet-index.ts";
-import type { IdIndex } from "./id-index.ts";
-import type { SuggestionIndex } from "./index-suggestions.ts";
 import type { Lists } from "./lists.ts";
-import type { NameIndex } from "./name-index.ts";
+import type { IdIndex, NameIndex } from "./name-index.ts";
+import { bufferOver } from "./packed-texts.ts";
+import type { SuggestionIndex } from "./suggestions.ts";
 
 /** Facets of GPs, besides their names: each a list of whole values with its own index. */
 export const facetNames = ["tag", "theme", "market"] as const;
@@ -29,3 +34,81 @@ export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
   updatedAt: string;
   documents: EachKind<Documents>;
 }
+
+/** Places of the documents of a kind among all of their kind, in display order. */
+export interface DocumentPlaces {
+  /** Document i begins at `starts[i]` and ends before `starts[i + 1]`. All may exceed 4 GiB, so 32 bits are too few. */
+  starts: Float64Array;
+  /** Bytes of document i before the part left out inside a GP: its `gps`, and a principal's inherited members. */
+  ownLengths: Uint32Array;
+}
+
+/** The documents of a kind in memory. GPs are without their principals and signals, which operations/page.ts embeds. */
+export interface Documents {
+  /** Bytes of the documents of all kinds. */
+  bytes: Uint8Array;
+  /** Document i begins at `starts[i]` and has `lengths[i]` bytes. They are in no order. */
+  starts: Float64Array;
+  lengths: Uint32Array;
+  /** The same as in `DocumentPlaces`. */
+  ownLengths: Uint32Array;
+}
+
+export const documentCount = ({ ownLengths }: Pick<DocumentPlaces, "ownLengths">) =>
+  ownLengths.length;
+
+/**
+ * Returns the places of documents.
+ * @param lengths bytes of UTF-8 of each document.
+ * @param ownLengths see `DocumentPlaces`.
+ */
+export function placeDocuments(lengths: Uint32Array, ownLengths: Uint32Array): DocumentPlaces {
+  const starts = new Float64Array(lengths.length + 1);
+  lengths.forEach((length, i) => (starts[i + 1] = starts[i]! + length));
+  return { starts, ownLengths };
+}
+
+/**
+ * Makes room for all documents, still empty. Principals and signals follow the GP that embeds them, or the first of several.
+ * At random places the processor would fetch each from memory alone, which takes several times as long as copying it.
+ */
+export function makeRoom(
+  stored: EachKind<DocumentPlaces>,
+  recordsOfGp: Readonly<Record<(typeof embeddedKinds)[number], Lists>>,
+): EachKind<Documents> {
+  const size = recordKinds.reduce((sum, kind) => sum + stored[kind].starts.at(-1)!, 0);
+  const bytes = new Uint8Array(size);
+  const made = eachOf(recordKinds, (kind) => unplaced(bytes, stored[kind]));
+  let end = 0;
+  const place = ({ starts, lengths }: Documents, at: number) => {
+    if (starts[at] !== -1) return;
+    starts[at] = end;
+    end += lengths[at]!;
+  };
+  for (let gp = 0; gp < documentCount(made.gp); gp++) {
+    place(made.gp, gp);
+    for (const kind of embeddedKinds) {
+      const { starts, items } = recordsOfGp[kind];
+      for (let i = starts[gp]!; i < starts[gp + 1]!; i++) place(made[kind], items[i]!);
+    }
+  }
+  for (const kind of recordKinds)
+    for (let at = 0; at < documentCount(made[kind]); at++) place(made[kind], at);
+  return made;
+}
+
+function unplaced(bytes: Documents["bytes"], { starts, ownLengths }: DocumentPlaces): Documents {
+  const lengths = new Uint32Array(ownLengths.length);
+  for (let at = 0; at < lengths.length; at++) lengths[at] = starts[at + 1]! - starts[at]!;
+  return { bytes, starts: new Float64Array(lengths.length).fill(-1), lengths, ownLengths };
+}
+
+/** Reads documents. @param positions each below the number of documents. */
+export const readDocuments = <R>(
+  { bytes, starts, lengths }: Documents,
+  positions: readonly number[],
+): R[] =>
+  positions.map(
+    (at) =>
+      JSON.parse(bufferOver(bytes).toString("utf8", starts[at], starts[at]! + lengths[at]!)) as R,
+  );

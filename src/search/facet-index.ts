@@ -2,7 +2,7 @@
 import { fold } from "#records/fold.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bitset } from "./bitset.ts";
-import { indexSuggestions, type SuggestionIndex } from "./index-suggestions.ts";
+import { indexSuggestions, type SuggestionIndex } from "./suggestions.ts";
 import {
   emptyUnion,
   type Lists,
@@ -12,7 +12,7 @@ import {
   packLists,
 } from "./lists.ts";
 import { spellingsOfMarket } from "./market-spellings.ts";
-import { indexOfText, type PackedTexts, packTexts, sortByBytes } from "./packed-texts.ts";
+import { indexOfText, type PackedTexts, packTexts, sortByBytes, textAt } from "./packed-texts.ts";
 
 /** A way to ask for a value. */
 interface ValueSpelling {
@@ -49,14 +49,13 @@ export function openFacetIndexer(isMarket: boolean): FacetIndexer {
   const enter = (value: string) => {
     const own = isMarket ? spellingsOfMarket(value) : [{ folded: fold(value), shown: value }];
     const number = own.length === 0 ? undefined : count++;
-    numberOf.set(value, number);
     for (const spelling of own) spellings.push({ value: number!, ...spelling });
     return number;
   };
   return {
     add(values, position) {
       for (const value of values.length < 2 ? values : new Set(values)) {
-        const number = numberOf.has(value) ? numberOf.get(value) : enter(value);
+        const number = numberOf.getOrInsertComputed(value, enter);
         if (number === undefined) continue;
         carried.add(number);
         positions.add(position);
@@ -96,7 +95,7 @@ function firstShown(spellings: readonly ValueSpelling[]): Map<string, string> {
 }
 
 /** Returns the numbers of the values that a spelling finds; none if no record carries one. */
-export function valuesOf({ spellings, valuesOfSpelling }: FacetIndex, folded: string): Uint32Array {
+function valuesOf({ spellings, valuesOfSpelling }: FacetIndex, folded: string): Uint32Array {
   const { starts, items } = valuesOfSpelling;
   const spelling = folded === "" ? -1 : indexOfText(spellings, Buffer.from(folded));
   return spelling === -1
@@ -151,4 +150,22 @@ export function openValueSets(index: FacetIndex, missed: Missed, count: number):
       return carriers.sets;
     },
   };
+}
+
+/**
+ * Returns the longest spelling of each value, each once, in the byte order of what it folds to. For a market that is its
+ * title, as every other spelling is a part of it. Any other facet has only one.
+ */
+export function longestSpellings(index: FacetIndex): string[] {
+  const { spellings, valuesOfSpelling, suggestions } = index;
+  const longest = new Map<number, { spelling: number; length: number; shown: string }>();
+  suggestions.places.forEach((spelling, text) => {
+    const { length } = textAt(spellings, spelling);
+    const { starts, items } = valuesOfSpelling;
+    for (let at = starts[spelling]!; at < starts[spelling + 1]!; at++)
+      if (length > (longest.get(items[at]!)?.length ?? 0))
+        longest.set(items[at]!, { spelling, length, shown: textAt(suggestions.shown, text) });
+  });
+  const inOrder = [...longest.values()].sort((a, b) => a.spelling - b.spelling);
+  return [...new Set(inOrder.map(({ shown }) => shown))];
 }

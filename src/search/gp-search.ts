@@ -8,30 +8,29 @@ import {
   isTouched,
   makeBitset,
 } from "./bitset.ts";
-import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
-import { documentCount } from "./documents.ts";
+import { type DatasetParts, documentCount, type FacetName, facetNames } from "./dataset-parts.ts";
 import { type Miss, openValueSets, type ValueSets } from "./facet-index.ts";
-import { positionOfId } from "./id-index.ts";
 import { emptyUnion, makeUnion } from "./lists.ts";
 import { matchNames, openNames, rankCount } from "./match-names.ts";
+import { positionOfId } from "./name-index.ts";
 
 /** Conditions on a GP. A record is found if one of its GPs satisfies all of them. */
 export type GpFilter = { gp_name?: string | undefined } & {
   [facet in FacetName]?: readonly string[] | undefined;
 };
 
-/** GPs that satisfy a filter, valid until the next search. */
-interface FoundGps {
+/** Records that satisfy a filter, valid until the next search. */
+export interface Found {
   all: Combination;
-  /** GPs of each rank, the best rank first. */
+  /** The same in parts that follow one another in the usual order: for GPs one for each rank, the best rank first. */
   ranks: readonly Combination[];
-  /** Parts of the filter that no GP satisfies. */
+  /** Parts of the filter that no record satisfies. */
   misses: Miss[];
 }
 
 export interface GpSearch {
   facets: Readonly<Record<FacetName, ValueSets>>;
-  find(filter: GpFilter): FoundGps;
+  find(filter: GpFilter): Found;
 }
 
 /** Returns the part of a filter for a name that no GP has. */

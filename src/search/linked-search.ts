@@ -9,35 +9,22 @@ import {
   type Combination,
   countBits,
   forEachBit,
-  hasBit,
   isTouched,
   keepCount,
   makeBitset,
   only,
   storeBits,
 } from "./bitset.ts";
-import { type DatasetParts, facetNames } from "./dataset-parts.ts";
-import { documentCount } from "./documents.ts";
+import { type DatasetParts, documentCount, facetNames } from "./dataset-parts.ts";
 import { askedValues, type Miss } from "./facet-index.ts";
-import { type GpFilter, type GpSearch, missedName } from "./gp-search.ts";
+import { type Found, type GpFilter, type GpSearch, missedName } from "./gp-search.ts";
 import { emptyUnion, isLong, type Lists, makeUnion, type Union } from "./lists.ts";
-import { forEachWord, keep, matchWord } from "./match-names.ts";
-
-interface FoundRecords {
-  /** Records, valid until the next search. */
-  found: Combination;
-  total: number;
-}
+import { commonNamesKept, forEachWord, keep, matchWord } from "./match-names.ts";
 
 interface LinkedSearch {
-  /** Number of all records of the kind. */
-  count: number;
   /** @param filter has a name or a facet. */
-  find(filter: GpFilter): FoundRecords & { misses: Miss[] };
+  find(filter: GpFilter): Found;
 }
-
-/** Most names of several common words that are kept, the latest ones. */
-const commonNamesKept = 32;
 
 export function openLinkedSearch(
   parts: DatasetParts,
@@ -94,20 +81,20 @@ export function openLinkedSearch(
     return union;
   }
 
-  function follow(all: Combination): FoundRecords {
+  function follow(all: Combination): Combination {
     clear(found);
     forEachBit(all, (gp) => links.follow(gp, found, null));
-    return { found: only(found), total: countBits(only(found)) };
+    return only(found);
   }
 
-  function combine([one, ...others]: readonly LinkedUnion[]): FoundRecords {
-    if (others.length > 0) return { found: only(found), total: links.combine(one!, others, found) };
-    const all = { some: one!.records.sets.filter(isTouched), each: [], but: [] };
-    return { found: all, total: countBits(all) };
+  function combine([one, ...others]: readonly LinkedUnion[]): Combination {
+    if (others.length === 0)
+      return { some: one!.records.sets.filter(isTouched), each: [], but: [] };
+    links.combine(one!, others, found);
+    return only(found);
   }
 
   return {
-    count,
     find(filter) {
       const { gp_name: name } = filter;
       const folded = name === undefined ? "" : fold(name);
@@ -117,15 +104,18 @@ export function openLinkedSearch(
       if (folded !== "" && !folded.includes(" ")) unions.push(findWord(name!, folded, misses));
       else if (name !== undefined) {
         const gpsFound = gps.find(filter);
-        if (!isLong(countBits(gpsFound.all), links.gpCount))
-          return { ...follow(gpsFound.all), misses: gpsFound.misses };
+        if (!isLong(countBits(gpsFound.all), links.gpCount)) {
+          const all = follow(gpsFound.all);
+          return { all, ranks: [all], misses: gpsFound.misses };
+        }
         unions.push(findCommonName(name));
       }
       for (const facet of facets) {
         const { [facet.name]: asked = [] } = filter;
         if (asked.length > 0) unions.push(findFacet(facet, asked, misses));
       }
-      return { ...combine(unions), misses };
+      const all = combine(unions);
+      return { all, ranks: [all], misses };
     },
   };
 }
@@ -156,17 +146,12 @@ function addLinks(union: LinkedUnion, { records, shared }: LinkedSet): void {
 
 interface Links {
   gpCount: number;
-  /** Number of links. */
-  count: number;
-  recordsOf(gp: number): number[];
-  /** Returns the GP's links to records that it shares. */
-  sharedOf(gp: number): number[];
   makeSet(): LinkedSet;
   makeUnion(): LinkedUnion;
   /** Adds the records of a GP, and its links to shared ones unless `shared` is null. */
   follow(gp: number, records: Bitset, shared: Bitset | null): void;
-  /** Stores the records of GPs that are in each of the unions in `found`. @returns their number. */
-  combine(one: LinkedUnion, others: readonly LinkedUnion[], found: Bitset): number;
+  /** Stores the records of GPs that are in each of the unions in `found`. */
+  combine(one: LinkedUnion, others: readonly LinkedUnion[], found: Bitset): void;
 }
 
 function openLinks({ starts, items }: Lists, recordCount: number): Links {
@@ -175,13 +160,6 @@ function openLinks({ starts, items }: Lists, recordCount: number): Links {
   const sharedCount = recordOfShared.length;
   return {
     gpCount,
-    count: items.length,
-    recordsOf: (gp) => [...items.subarray(starts[gp], starts[gp + 1])],
-    sharedOf: (gp) =>
-      Array.from(
-        { length: firstShared[gp + 1]! - firstShared[gp]! },
-        (_, i) => firstShared[gp]! + i,
-      ),
     makeSet: () => ({ records: makeBitset(recordCount), shared: makeBitset(sharedCount) }),
     makeUnion: () => ({ records: makeUnion(recordCount), shared: makeUnion(sharedCount) }),
     follow(gp, records, shared) {
@@ -191,16 +169,11 @@ function openLinks({ starts, items }: Lists, recordCount: number): Links {
     },
     combine(one, others, found) {
       const records = others.map((union) => union.records.sets);
-      const each = [...records, [unshared]];
-      let total = storeBits(found, { some: one.records.sets, each, but: [] });
+      storeBits(found, { some: one.records.sets, each: [...records, [unshared]], but: [] });
       const shared = others.map((union) => union.shared.sets);
-      forEachBit({ some: one.shared.sets, each: shared, but: [] }, (link) => {
-        const record = recordOfShared[link]!;
-        if (hasBit(found, record)) return;
-        addBit(found, record);
-        total++;
-      });
-      return total;
+      forEachBit({ some: one.shared.sets, each: shared, but: [] }, (link) =>
+        addBit(found, recordOfShared[link]!),
+      );
     },
   };
 }
@@ -222,48 +195,23 @@ function findShared({ starts, items }: Lists, count: number) {
   return { firstShared, recordOfShared, unshared };
 }
 
-interface LinkedLists {
-  records: Uint32Array;
-  shared: Uint32Array;
-}
-
-/** Most numbers in the kept lists of rare words and values, for each link. */
-const numbersOfLink = 2;
-
 /**
- * Opens the records of all GPs of a word or a value, made when they are first needed. If many GPs have it, the records are
- * kept as a set. A GP has a dozen words and values, so there are some hundred sets. Else they are kept as lists, up to a
- * limit.
+ * Opens the records of all GPs of a word or a value. If many GPs have it, the records are kept as a set from their first
+ * use on. A GP has a dozen words and values, so there are some hundred sets.
  */
 function openLinkedSets(lists: readonly Lists[], links: Links) {
   const sets = new Map<number, LinkedSet>();
-  const rare = new Map<number, LinkedLists>();
-  let room = links.count * numbersOfLink;
 
-  const gpsOf = (number: number) =>
-    lists.map(({ starts, items }) => items.subarray(starts[number], starts[number + 1]));
+  function follow(number: number, { records, shared }: LinkedSet): void {
+    for (const { starts, items } of lists)
+      for (let i = starts[number]!; i < starts[number + 1]!; i++)
+        links.follow(items[i]!, records, shared);
+  }
 
   function makeSet(number: number): LinkedSet {
     const made = links.makeSet();
-    for (const gps of gpsOf(number))
-      for (const gp of gps) links.follow(gp, made.records, made.shared);
+    follow(number, made);
     keepCount(made.records);
-    sets.set(number, made);
-    return made;
-  }
-
-  function makeLists(number: number): LinkedLists {
-    const gps = gpsOf(number).flatMap((some) => [...some]);
-    const made = {
-      records: Uint32Array.from(gps.flatMap(links.recordsOf)),
-      shared: Uint32Array.from(gps.flatMap(links.sharedOf)),
-    };
-    room -= made.records.length + made.shared.length;
-    if (room < 0) {
-      rare.clear();
-      room = links.count * numbersOfLink;
-    }
-    rare.set(number, made);
     return made;
   }
 
@@ -271,11 +219,8 @@ function openLinkedSets(lists: readonly Lists[], links: Links) {
     addTo(union: LinkedUnion, number: number): void {
       let length = 0;
       for (const { starts } of lists) length += starts[number + 1]! - starts[number]!;
-      if (isLong(length, links.gpCount))
-        return addLinks(union, sets.get(number) ?? makeSet(number));
-      const { records, shared } = rare.get(number) ?? makeLists(number);
-      addBits(union.records.own, records, 0, records.length);
-      addBits(union.shared.own, shared, 0, shared.length);
+      if (isLong(length, links.gpCount)) addLinks(union, sets.getOrInsertComputed(number, makeSet));
+      else follow(number, { records: union.records.own, shared: union.shared.own });
     },
   };
 }

@@ -62,6 +62,27 @@ export function invertLists({ starts, items }: Lists, count: number, order: Uint
   return { starts: ends, items: lists };
 }
 
+/** Returns the first place from `low` on, before `high`, with `sought` or more. Returns `high` if there is none. */
+export function firstFrom(
+  sorted: ArrayLike<number>,
+  sought: number,
+  low = 0,
+  high = sorted.length,
+): number {
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < sought) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Returns the place of a number among ascending ones, or -1. */
+export function placeOf(sorted: ArrayLike<number>, sought: number): number {
+  const place = firstFrom(sorted, sought);
+  return sorted[place] === sought ? place : -1;
+}
+
 /** A union of sets in the making: whole sets, and single positions in its own set, which is one of them. */
 export interface Union {
   sets: Bitset[];
@@ -93,20 +114,16 @@ export function openPositionLists({ starts, items }: Lists, size: number): Posit
   // Sets are built on first use, as most are never needed. There are at most 128 for each list that a position is in.
   const made = new Map<number, Bitset>();
   const setOf = (list: number) => {
-    let set = made.get(list);
-    if (set === undefined) {
-      set = makeBitset(size);
-      addBits(set, items, starts[list]!, starts[list + 1]!);
-      keepCount(set);
-      made.set(list, set);
-    }
+    const set = makeBitset(size);
+    addBits(set, items, starts[list]!, starts[list + 1]!);
+    keepCount(set);
     return set;
   };
   return {
     addTo({ sets, own }, list) {
       const from = starts[list]!;
       const to = starts[list + 1]!;
-      if (isLong(to - from, size)) sets.push(setOf(list));
+      if (isLong(to - from, size)) sets.push(made.getOrInsertComputed(list, setOf));
       else addBits(own, items, from, to);
     },
   };

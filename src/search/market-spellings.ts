@@ -1,4 +1,4 @@
-/** Spellings of a metropolitan area: its title, its cities, a city and a state. */
+/** Spellings of a metropolitan area: its title, its cities, a city and a state; and the name that people use for it. */
 import { fold } from "#records/fold.ts";
 
 /** Cities with a hyphen in their own name, where a title must not be split. */
@@ -37,13 +37,6 @@ function partsOf(groups: Record<string, string>): string[] {
   return [cities, ...names, ...names.flatMap((city) => states.map((state) => `${city}, ${state}`))];
 }
 
-/** Returns the name that people use for a market: its first city and state. A market of another form keeps its own. */
-export function placeOfMarket(market: string): string {
-  const { cities, states } = metropolitanTitle.exec(market)?.groups ?? {};
-  const city = cities === undefined ? undefined : citiesOf(cities)[0];
-  return city === undefined ? market : `${city}, ${states!.split("-")[0]}`;
-}
-
 const hyphenatedCity = new RegExp(`(?<=^|-)(${hyphenatedCities.join("|")})(?=-|$)`, "gi");
 // A character that is in no name replaces a hyphen that belongs to a city.
 const kept = "\u0000";
@@ -54,4 +47,43 @@ function citiesOf(cities: string): string[] {
     .split("-")
     .map((city) => city.replaceAll(kept, "-").trim())
     .filter((city) => city !== "");
+}
+
+/** The part of a read model that names need. */
+interface Model {
+  values(kind: "gp" | "signal", name: "market"): readonly string[];
+}
+
+const known = new WeakMap<Model, ReadonlyMap<string, string>>();
+
+/** Returns the name that people use for a market, by its title. The names are made once for a dataset. */
+export const nameOfMarket = (model: Model, title: string): string =>
+  known.getOrInsertComputed(model, nameMarkets).get(fold(title)) ?? title;
+
+/**
+ * Names markets by their first city and state, if only one market has that place. Among titles that fold to the same, the
+ * first gives the name.
+ * @returns folded title → name of the market.
+ */
+function nameMarkets(model: Model): Map<string, string> {
+  const titleOf = new Map<string, string>();
+  for (const title of [...model.values("gp", "market"), ...model.values("signal", "market")])
+    if (!titleOf.has(fold(title))) titleOf.set(fold(title), title);
+  const marketsOf = new Map<string, number>();
+  for (const title of titleOf.values())
+    for (const { folded } of spellingsOfMarket(title))
+      marketsOf.set(folded, (marketsOf.get(folded) ?? 0) + 1);
+  return new Map(
+    Array.from(titleOf, ([folded, title]) => {
+      const place = placeOf(title);
+      return [folded, marketsOf.get(fold(place)) === 1 ? place : title];
+    }),
+  );
+}
+
+/** Returns the first city and state of a market. A market of another form keeps its title. */
+function placeOf(title: string): string {
+  const { cities = "", states = "" } = metropolitanTitle.exec(title)?.groups ?? {};
+  const [city] = citiesOf(cities);
+  return city === undefined ? title : `${city}, ${states.split("-")[0]}`;
 }

@@ -4,7 +4,7 @@ import {
   addBits,
   type Bitset,
   forEachBit,
-  hasBit,
+  isTouched,
   makeBitset,
   only,
   storeBits,
@@ -15,11 +15,12 @@ import {
   type Lists,
   makeUnion,
   openPositionLists,
+  placeOf,
   type PositionLists,
   type Union,
 } from "./lists.ts";
 import { type NameIndex, trigramAt } from "./name-index.ts";
-import { endOfPrefix, endsWith, holds, lowerBound } from "./packed-texts.ts";
+import { endsWith, holds, lowerBound } from "./packed-texts.ts";
 
 /** Index of names, and the sets that one model derives from it. */
 interface Names {
@@ -76,7 +77,7 @@ function matchOneWord(
 }
 
 /** Most queries of common words that are kept, the latest ones. Looking at each of their GPs takes 0.5 ms. */
-const commonNamesKept = 32;
+export const commonNamesKept = 32;
 
 function matchSeveralWords(
   names: Names,
@@ -92,13 +93,13 @@ function matchSeveralWords(
   };
   if (!isLong(byRarity[0]!.gpCount, gpCount)) {
     const own = unions.map((union) => union.own);
-    for (const gp of fewCandidates(names, byRarity)) rankInto(own, gp);
+    forEachBit(only(candidatesOf(names, byRarity)), (gp) => rankInto(own, gp));
     return;
   }
   let known = ofCommonWords.get(query);
   if (known === undefined) {
     const made = unions.map(() => makeBitset(gpCount));
-    forEachBit(only(manyCandidates(names, byRarity)), (gp) => rankInto(made, gp));
+    forEachBit(only(candidatesOf(names, byRarity)), (gp) => rankInto(made, gp));
     keep(ofCommonWords, query, (known = made), commonNamesKept);
   }
   unions.forEach(({ sets }, rank) => sets.push(known[rank]!));
@@ -110,33 +111,14 @@ export function keep<V>(map: Map<string, V>, key: string, value: V, max: number)
   map.set(key, value);
 }
 
-/** Returns GPs that have every word, possibly in different names. A GP may come twice. */
-function fewCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): readonly number[] {
-  const { first, later } = names.index.gpsOfWord;
-  let candidates: number[] = [];
-  forEachWord(rarest!, (word) => {
-    for (const { starts, items } of [first, later])
-      for (let i = starts[word]!; i < starts[word + 1]!; i++) candidates.push(items[i]!);
-  });
-  for (const match of more) {
-    if (candidates.length === 0) break;
-    const { sets } = gpsOf(names, match);
-    candidates = candidates.filter((gp) => isInAny(sets, gp));
-  }
-  return candidates;
-}
-
-function isInAny(sets: readonly Bitset[], gp: number): boolean {
-  for (let i = 0; i < sets.length; i++) if (hasBit(sets[i]!, gp)) return true;
-  return false;
-}
-
-/** Returns the same as a set, if even the rarest word is common. */
-function manyCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): Bitset {
+/** Returns the GPs that have every word, possibly in different names. */
+function candidatesOf(names: Names, [rarest, ...more]: readonly WordMatch[]): Bitset {
   const { candidates } = names;
   storeBits(candidates, { some: gpsOf(names, rarest!).sets, each: [], but: [] });
-  for (const match of more)
+  for (const match of more) {
+    if (!isTouched(candidates)) break;
     storeBits(candidates, { some: [candidates], each: [gpsOf(names, match).sets], but: [] });
+  }
   return candidates;
 }
 
@@ -236,7 +218,8 @@ const anywhereFromCodePoints = 4;
 export function matchWord(index: NameIndex, word: string): WordMatch {
   const sought = Buffer.from(word);
   const from = lowerBound(index.words, sought);
-  const to = endOfPrefix(index.words, sought, from);
+  // No byte of UTF-8 is 255: this is beyond every word that begins with the sought one.
+  const to = lowerBound(index.words, Buffer.concat([sought, Uint8Array.of(255)]));
   const equal = from < to && lengthOf(index, from) === sought.length ? from : -1;
   const inside = mayStandAnywhere(word) ? wordsHolding(index, sought, from, to) : [];
   const countOf = ({ starts }: Lists, first: number, end: number) => starts[end]! - starts[first]!;
@@ -250,17 +233,8 @@ export function matchWord(index: NameIndex, word: string): WordMatch {
 }
 
 /** Reports whether word number `word` matches. */
-function answers(match: WordMatch, word: number): boolean {
-  if (word >= match.from && word < match.to) return true;
-  let low = 0;
-  let high = match.inside.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (match.inside[middle]! < word) low = middle + 1;
-    else high = middle;
-  }
-  return match.inside[low] === word;
-}
+const answers = ({ from, to, inside }: WordMatch, word: number): boolean =>
+  (word >= from && word < to) || placeOf(inside, word) !== -1;
 
 const lengthOf = ({ words }: NameIndex, word: number) =>
   words.starts[word + 1]! - words.starts[word]!;
@@ -285,14 +259,7 @@ function wordsHolding(index: NameIndex, sought: Uint8Array, from: number, to: nu
   return holding;
 }
 
-function listOfTrigram({ trigrams, wordsOfTrigram }: NameIndex, trigram: number) {
-  let low = 0;
-  let high = trigrams.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (trigrams[middle]! < trigram) low = middle + 1;
-    else high = middle;
-  }
-  if (trigrams[low] !== trigram) return undefined;
-  return { start: wordsOfTrigram.starts[low]!, end: wordsOfTrigram.starts[low + 1]! };
+function listOfTrigram({ trigrams, wordsOfTrigram: { starts } }: NameIndex, trigram: number) {
+  const place = placeOf(trigrams, trigram);
+  return place === -1 ? undefined : { start: starts[place]!, end: starts[place + 1]! };
 }

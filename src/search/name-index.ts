@@ -1,7 +1,14 @@
-/** Index of folded GP names: a dictionary of their words, with the GPs that use each. */
+/** Indexes of GPs: by the words of their folded names, and by their ids. */
 import { type Lists, openNumbers, packLists } from "./lists.ts";
-import { packTexts, sortByBytes, textCount, type PackedTexts } from "./packed-texts.ts";
+import {
+  indexOfText,
+  packTexts,
+  sortByBytes,
+  textCount,
+  type PackedTexts,
+} from "./packed-texts.ts";
 
+/** A dictionary of the words of all names, with the GPs that use each. */
 export interface NameIndex {
   /** Distinct words in byte order. The number of a word is its place here. */
   words: PackedTexts;
@@ -119,3 +126,28 @@ function indexTrigrams(words: PackedTexts): Pick<NameIndex, "trigrams" | "wordsO
 
 export const trigramAt = (bytes: Uint8Array, at: number) =>
   (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
+
+/** Index from the id or a former id of a GP to its position. */
+export interface IdIndex {
+  /** Ids in byte order. */
+  ids: PackedTexts;
+  gpOfId: Uint32Array;
+}
+
+export function indexIds(entries: readonly { id: string; gp: number }[]): IdIndex {
+  // Ids are ASCII, so the order of their code units is the order of their bytes.
+  const sorted = entries.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return {
+    ids: packTexts(sorted.map(({ id }) => id)),
+    gpOfId: Uint32Array.from(sorted, ({ gp }) => gp),
+  };
+}
+
+const idShape = /^gp_[0-9a-z]{16}$/;
+
+/** Returns the position of the GP with an id, or -1. */
+export function positionOfId(index: IdIndex, id: string): number {
+  if (!idShape.test(id)) return -1;
+  const place = indexOfText(index.ids, Buffer.from(id));
+  return place === -1 ? -1 : index.gpOfId[place]!;
+}

@@ -2,10 +2,9 @@
 import type { Equality, Filterable, Range } from "#records/filterable.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { addBits, type Bitset, keepCount, makeBitset } from "./bitset.ts";
-import type { DatasetParts } from "./dataset-parts.ts";
-import { documentCount, readDocuments } from "./documents.ts";
+import { type DatasetParts, documentCount, readDocuments } from "./dataset-parts.ts";
 import { openFacetIndexer, openValueSets, type ValueSets } from "./facet-index.ts";
-import { emptyUnion, makeUnion, openNumbers, packLists } from "./lists.ts";
+import { emptyUnion, firstFrom, makeUnion, openNumbers, packLists } from "./lists.ts";
 
 /** First and last day of a range, each as precise as it is given: `2026`, `2026-03`, `2026-03-31`. */
 export interface Between {
@@ -40,7 +39,7 @@ export function openOwnValues(
   const documents = parts.documents[kind];
   const count = documentCount(documents);
   const sets = new Map<string, ValueSets>();
-  const dates = new Map<string, Dates>();
+  const dates = new Map<string, ReturnType<typeof openDates>>();
   let begun: ReturnType<typeof collect> | undefined;
   let next = 0;
 
@@ -105,10 +104,6 @@ export function openOwnValues(
   };
 }
 
-interface Dates {
-  between(asked: Between): (readonly Bitset[])[];
-}
-
 /**
  * Opens the dates of records.
  * @param texts different dates.
@@ -119,13 +114,13 @@ function openDates(
   owners: Uint32Array,
   records: Uint32Array,
   count: number,
-): Dates {
+) {
   const begun = openOrder(texts.map(firstDay), owners, records, count);
   // The latest come first here.
   const endings = texts.map((date) => -lastDay(date));
   const ended = openOrder(endings, owners, records, count);
   return {
-    between: ({ since, until }) => [
+    between: ({ since, until }: Between) => [
       ...(since === undefined ? [] : [ended.upTo(-firstDay(since))]),
       ...(until === undefined ? [] : [begun.upTo(lastDay(until))]),
     ],
@@ -143,6 +138,7 @@ function openOrder(
   count: number,
 ) {
   const sorted = days.map((day, date) => ({ day, date })).sort((a, b) => a.day - b.day);
+  const sortedDays = sorted.map(({ day }) => day);
   const placeOf = new Uint32Array(days.length);
   sorted.forEach(({ date }, place) => (placeOf[date] = place));
   const { starts, items } = packLists(
@@ -163,14 +159,7 @@ function openOrder(
     /** Returns sets of the records up to a day. */
     upTo(day: number): readonly Bitset[] {
       emptyUnion(union);
-      let low = 0;
-      let high = sorted.length;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (sorted[middle]!.day <= day) low = middle + 1;
-        else high = middle;
-      }
-      const end = starts[low]!;
+      const end = starts[firstFrom(sortedDays, day + 1)]!;
       const whole = end - (end % step);
       if (whole > 0) union.sets.push(kept.getOrInsertComputed(whole, setOf));
       addBits(union.own, items, whole, end);

@@ -50,18 +50,6 @@ export function lowerBound(texts: PackedTexts, sought: Uint8Array): number {
   return low;
 }
 
-/** Returns the number of the first text from `from` on that does not begin with `prefix`. */
-export function endOfPrefix(texts: PackedTexts, prefix: Uint8Array, from: number): number {
-  let low = from;
-  let high = textCount(texts);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (beginsWith(texts, middle, prefix)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Returns the number of the text equal to `sought`, or -1. */
 export function indexOfText(texts: PackedTexts, sought: Uint8Array): number {
   const index = lowerBound(texts, sought);
@@ -79,33 +67,23 @@ function compareAt({ bytes, starts }: PackedTexts, index: number, sought: Uint8A
   return length - sought.length;
 }
 
-function beginsWith({ bytes, starts }: PackedTexts, index: number, prefix: Uint8Array): boolean {
-  const start = starts[index]!;
-  if (starts[index + 1]! - start < prefix.length) return false;
-  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
-  return true;
-}
-
 export function endsWith(
   { bytes, starts }: PackedTexts,
   index: number,
   suffix: Uint8Array,
 ): boolean {
   const start = starts[index + 1]! - suffix.length;
-  if (start < starts[index]!) return false;
-  for (let i = 0; i < suffix.length; i++) if (bytes[start + i] !== suffix[i]) return false;
-  return true;
+  return start >= starts[index]! && standsAt(bytes, start, suffix);
 }
 
 /** Reports whether text `index` contains `part`. */
 export function holds({ bytes, starts }: PackedTexts, index: number, part: Uint8Array): boolean {
   const last = starts[index + 1]! - part.length;
-  const first = part[0]!;
-  for (let at = starts[index]!; at <= last; at++) {
-    if (bytes[at] !== first) continue;
-    let i = 1;
-    while (i < part.length && bytes[at + i] === part[i]) i++;
-    if (i === part.length) return true;
-  }
+  for (let at = starts[index]!; at <= last; at++) if (standsAt(bytes, at, part)) return true;
   return false;
+}
+
+function standsAt(bytes: Uint8Array, at: number, part: Uint8Array): boolean {
+  for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return false;
+  return true;
 }

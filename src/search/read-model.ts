@@ -24,11 +24,9 @@ import {
   pageOfBits,
   storeBits,
 } from "./bitset.ts";
-import { type DatasetParts, type FacetName, facetNames } from "./dataset-parts.ts";
-import { documentCount } from "./documents.ts";
-import type { FacetIndex, Miss, ValueSets } from "./facet-index.ts";
-import { longestSpellings } from "./facet-values.ts";
-import { type GpFilter, openGpSearch } from "./gp-search.ts";
+import { type DatasetParts, documentCount, type FacetName, facetNames } from "./dataset-parts.ts";
+import { type FacetIndex, longestSpellings, type Miss, type ValueSets } from "./facet-index.ts";
+import { type Found, type GpFilter, openGpSearch } from "./gp-search.ts";
 import { openLinkedSearch } from "./linked-search.ts";
 import { invertLists, type Lists } from "./lists.ts";
 import { type Between, openOwnValues } from "./own-values.ts";
@@ -172,26 +170,15 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     const missed: Miss[] = [];
     // These come first, as a question about signals may use the sets that a search for GPs fills.
     const others = findOwn(kind, conditions, missed);
-    const narrow = narrowBy(others);
-    if (kind === "gp") {
-      const { all, ranks, misses } = gps.find(ofGp ?? {});
-      const narrowed = narrow(all);
-      const total = countBits(narrowed);
-      return { all: narrowed, parts: ranks.map(narrow), total, misses: [...misses, ...missed] };
-    }
     if (ofGp === null) {
       const [some = [every(kind)], ...each] = others;
       const all = { some, each, but: [] };
-      return { all, parts: [all], total: countBits(all), misses: missed };
+      return { all, ranks: [all], misses: missed };
     }
-    const { found, total, misses } = linked[kind].find(ofGp);
-    const all = narrow(found);
-    return {
-      all,
-      parts: [all],
-      total: all === found ? total : countBits(all),
-      misses: [...misses, ...missed],
-    };
+    const { all, ranks, misses } = kind === "gp" ? gps.find(ofGp) : linked[kind].find(ofGp);
+    const narrow = (found: Combination) =>
+      others.length === 0 ? found : { ...found, each: [...found.each, ...others] };
+    return { all: narrow(all), ranks: ranks.map(narrow), misses: [...misses, ...missed] };
   }
 
   const everyOf = new Map<RecordKind, Bitset>();
@@ -218,9 +205,10 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     select(kind, filter, bounds, order = "usual") {
       requireOpen();
       if (kind !== "gp" && !isGiven(filter)) return pageOfAll(countOf(kind), bounds);
-      const { all, parts: ranked, total, misses } = find(kind, filter);
+      const { all, ranks, misses } = find(kind, filter);
+      const total = countBits(all);
       if (kind !== "gp" || order !== "latest")
-        return { ...pageOf(total, order === "name" ? [all] : ranked, bounds), misses };
+        return { ...pageOf(total, order === "name" ? [all] : ranks, bounds), misses };
       storeBits(scratchOf("gp"), all);
       byActivity ??= orderByActivity(parts);
       return { total, positions: pageInOrder(scratchOf("gp"), byActivity, bounds), misses };
@@ -261,15 +249,6 @@ function finish(steps: Generator<void>): void {
 
 function failClosed(version: string): never {
   throw new Error(`The dataset ${version} was replaced, and its memory has been freed.`);
-}
-
-/** Records that satisfy a filter, valid until the next question. */
-interface Found {
-  all: Combination;
-  /** The same, in parts that follow one another in the usual order. */
-  parts: readonly Combination[];
-  total: number;
-  misses: Miss[];
 }
 
 const isFacet = (name: string): name is FacetName => facetNames.some((one) => one === name);
@@ -314,12 +293,6 @@ function isGiven(asked: Asked | undefined): asked is Asked {
   if (Array.isArray(asked)) return asked.length > 0;
   return Object.values(asked as Filter).some(isGiven);
 }
-
-/** Returns a function that keeps the positions that are in one set of each list, too. */
-const narrowBy =
-  (others: readonly (readonly Bitset[])[]) =>
-  (found: Combination): Combination =>
-    others.length === 0 ? found : { ...found, each: [...found.each, ...others] };
 
 function pageOf(total: number, parts: readonly Combination[], { limit, offset }: Bounds) {
   const positions: number[] = [];

@@ -1,6 +1,128 @@
-/** Suggests spellings: the known texts most similar to the requested one. */
-import { differentTrigrams, digitsOf, type SuggestionIndex } from "./index-suggestions.ts";
-import { textAt } from "./packed-texts.ts";
+/** Suggests spellings: the known texts most similar to the requested one, by an index of their trigrams. */
+import { firstFrom, invertLists, type Lists, openNumbers, packLists, placeOf } from "./lists.ts";
+import { type PackedTexts, packTexts, textAt } from "./packed-texts.ts";
+
+/** Index of texts by their trigrams. They are numbered by how many they have, then in display order: similar ones come first. */
+export interface SuggestionIndex {
+  /** Texts to show. */
+  shown: PackedTexts;
+  /** Place of each text in display order. */
+  places: Uint32Array;
+  /** Number of different trigrams → first text with that many or more. The last entry is one beyond the greatest number. */
+  firstOfCount: Uint32Array;
+  /** Code points that occur, ascending. A trigram is a number of three such digits. */
+  alphabet: Uint32Array;
+  /** Trigrams as numbers, ascending. */
+  trigrams: Float64Array;
+  textsOfTrigram: Lists;
+}
+
+/** @param texts distinct, in display order. */
+export function indexSuggestions(
+  texts: readonly { folded: string; shown: string }[],
+): SuggestionIndex {
+  const alphabet = alphabetOf(texts.map(({ folded }) => folded));
+  const { trigrams, lists } = trigramsOfTexts(texts, alphabet);
+  const counts = lists.starts.slice(1).map((end, text) => end - lists.starts[text]!);
+  const inOrder = packLists(
+    counts.reduce((a, b) => Math.max(a, b), 0) + 2,
+    counts,
+    texts.map((_, place) => place),
+  );
+  return {
+    shown: packTexts(Array.from(inOrder.items, (place) => texts[place]!.shown)),
+    places: inOrder.items,
+    firstOfCount: inOrder.starts,
+    alphabet,
+    trigrams,
+    textsOfTrigram: invertLists(lists, trigrams.length, inOrder.items),
+  };
+}
+
+/** Returns all trigrams, and the places of each text's own among them, each once. */
+function trigramsOfTexts(
+  texts: readonly { folded: string }[],
+  alphabet: Uint32Array,
+): { trigrams: Float64Array; lists: Lists } {
+  const digitOf = new Uint32Array(alphabet.at(-1)! + 1);
+  alphabet.forEach((letter, digit) => (digitOf[letter] = digit));
+  // Trigrams are numbered as they appear, which is faster than sorting every occurrence.
+  const numberOf = new Map<number, number>();
+  const lastTextOf: number[] = [];
+  const starts = new Uint32Array(texts.length + 1);
+  const numbers = openNumbers();
+  let count = 0;
+  texts.forEach(({ folded }, text) => {
+    for (const trigram of trigramsIn(folded, digitOf, alphabet.length)) {
+      const number = numberOf.get(trigram) ?? numberOf.size;
+      if (number === numberOf.size) numberOf.set(trigram, number);
+      if (lastTextOf[number] === text) continue;
+      lastTextOf[number] = text;
+      numbers.add(number);
+      count++;
+    }
+    starts[text + 1] = count;
+  });
+  const trigrams = Float64Array.from(numberOf.keys()).sort();
+  const placeOfNumber = new Uint32Array(trigrams.length);
+  trigrams.forEach((trigram, place) => (placeOfNumber[numberOf.get(trigram)!] = place));
+  const items = numbers.take();
+  items.forEach((number, i) => (items[i] = placeOfNumber[number]!));
+  return { trigrams, lists: { starts, items } };
+}
+
+const space = 0x20;
+const codePointCount = 0x110000;
+
+/** Returns the code points that occur, and the space, ascending. */
+function alphabetOf(texts: readonly string[]): Uint32Array {
+  const occurs = new Uint8Array(codePointCount);
+  occurs[space] = 1;
+  for (const text of texts)
+    for (let at = 0; at < text.length; at++) {
+      const letter = text.codePointAt(at)!;
+      if (letter > 0xffff) at++;
+      occurs[letter] = 1;
+    }
+  const letters: number[] = [];
+  for (let letter = occurs.indexOf(1); letter >= 0; letter = occurs.indexOf(1, letter + 1))
+    letters.push(letter);
+  return Uint32Array.from(letters);
+}
+
+/**
+ * Returns the runs of three letters in a text with a space at either end. They are in order, as numbers in base `base`.
+ * A run that occurs twice is listed twice.
+ * @param folded with letters of the alphabet only.
+ * @param digitOf code point → digit.
+ */
+function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[] {
+  const ofSpace = digitOf[space]!;
+  const trigrams: number[] = [];
+  let [before, last] = [-1, ofSpace];
+  for (let at = 0; at <= folded.length; at++) {
+    const letter = folded.codePointAt(at) ?? space;
+    if (letter > 0xffff) at++;
+    const digit = digitOf[letter]!;
+    if (before !== -1) trigrams.push((before * base + last) * base + digit);
+    [before, last] = [last, digit];
+  }
+  return trigrams;
+}
+
+/** Returns the distinct trigrams as numbers, or as text if a letter is outside the alphabet. */
+function differentTrigrams(folded: string, alphabet: Uint32Array): Set<number | string> {
+  const digitOf = new Map(Array.from(alphabet, (codePoint, digit) => [codePoint, digit]));
+  const base = digitOf.size;
+  const letters = [...` ${folded} `];
+  const trigrams = new Set<number | string>();
+  for (let i = 0; i + 2 < letters.length; i++) {
+    const [a, b, c] = [0, 1, 2].map((next) => digitOf.get(letters[i + next]!.codePointAt(0)!));
+    const isKnown = a !== undefined && b !== undefined && c !== undefined;
+    trigrams.add(isKnown ? (a * base + b) * base + c : letters.slice(i, i + 3).join(""));
+  }
+  return trigrams;
+}
 
 const suggestionsMax = 3;
 const similarityMin = 0.4;
@@ -16,7 +138,7 @@ interface Likeness {
  * @param folded the requested text, not empty.
  */
 export function suggest(index: SuggestionIndex, folded: string): string[] {
-  const asked = differentTrigrams(folded, digitsOf(index.alphabet));
+  const asked = differentTrigrams(folded, index.alphabet);
   const lists = listsOf(index, asked);
   const best: Likeness[] = [];
   for (const { count, sharedMax } of likeliestCounts(index, asked.size, lists.length)) {
@@ -67,7 +189,7 @@ function countShared(
   const touched: number[] = [];
   for (const list of lists)
     for (
-      let i = firstFrom(items, starts[list]!, starts[list + 1]!, first);
+      let i = firstFrom(items, first, starts[list]!, starts[list + 1]!);
       i < starts[list + 1]! && items[i]! < end;
       i++
     )
@@ -84,24 +206,4 @@ function insert(best: Likeness[], one: Likeness, places: Uint32Array): void {
   );
   best.splice(place === -1 ? best.length : place, 0, one);
   best.length = Math.min(best.length, suggestionsMax);
-}
-
-function placeOf(sorted: Float64Array, sought: number): number {
-  const place = firstFrom(sorted, 0, sorted.length, sought);
-  return sorted[place] === sought ? place : -1;
-}
-
-/** Returns the first place from `low` on, before `high`, with `sought` or more. Returns `high` if there is none. */
-function firstFrom(
-  sorted: Float64Array | Uint32Array,
-  low: number,
-  high: number,
-  sought: number,
-): number {
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! < sought) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

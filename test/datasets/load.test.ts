@@ -134,6 +134,6 @@ test("the worker that loads a dataset does without the schemas, which take longe
       visit(target!.startsWith("#") ? target!.replace("#", "src/") : join(dirname(path), target!));
   };
   visit("src/datasets/load-worker.ts");
-  assert.ok(reached.has("src/datasets/served.ts") && reached.has("src/search/documents.ts"));
+  assert.ok(reached.has("src/datasets/served.ts") && reached.has("src/search/dataset-parts.ts"));
   assert.ok(!reached.has("src/records/canonical.ts"));
 });

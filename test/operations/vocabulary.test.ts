@@ -17,7 +17,7 @@ for (const [what, records] of [
 ] as const)
   test(`each value of ${what} has as many GPs as a search by it alone finds, and so has what every GP carries`, async (t) => {
     const model = await modelOf(t, records);
-    const { data } = vocabularyOf(model.parts);
+    const { data } = vocabularyOf(model);
     for (const facet of facetNames) {
       const values = data[`${facet}s`];
       assert.ok(values.length > 0, facet);
@@ -67,7 +67,7 @@ for (const [what, records] of [
   });
 
 test("a market stands under its whole title, with every other spelling that finds it", async (t) => {
-  const { data } = vocabularyOf((await modelOf(t, cast)).parts);
+  const { data } = vocabularyOf(await modelOf(t, cast));
   assert.deepEqual(data.markets.slice(0, 2), [
     {
       value: "Dallas-Fort Worth-Arlington, TX",
@@ -87,7 +87,7 @@ test("a market stands under its whole title, with every other spelling that find
 });
 
 test("every closed list is in it with a sentence for each value, and the members that use it", async (t) => {
-  const { data } = vocabularyOf((await modelOf(t, cast)).parts);
+  const { data } = vocabularyOf(await modelOf(t, cast));
   assert.deepEqual(
     data.enums
       .map(({ values }) => Object.fromEntries(values.map(({ value, meaning }) => [value, meaning])))

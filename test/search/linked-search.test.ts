@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readDocuments } from "#search/documents.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
 import type { GpFilter } from "#search/gp-search.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { awkwardRecords } from "../support/awkward.ts";

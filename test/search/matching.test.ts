@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { modelOf } from "../support/dataset.ts";
-import { readDocuments } from "#search/documents.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
 import type { GpFilter } from "#search/gp-search.ts";
+import { nameOfMarket } from "#search/market-spellings.ts";
+import { holds, packTexts } from "#search/packed-texts.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 const gp = (name: string, rest: object = {}) => ({ record: "gp", id: name, name, ...rest });
@@ -155,4 +157,40 @@ test("a suggestion has at least two fifths of its trigrams in common, the first 
     const miss = { kind: "gp", parameter: "gp_name", value: folded, folded } as const;
     assert.deepEqual(model.suggestionsFor(miss), suggestions);
   }
+});
+
+test("a market is called by its first city and state, unless another answers to them too", async (t) => {
+  const titles = [
+    "Nashville-Davidson--Murfreesboro--Franklin, TN",
+    "Columbus-Auburn, GA-AL",
+    "Columbus, GA-AL",
+    "Louisville/Jefferson County, KY-IN",
+    "Winston-Salem, NC",
+    "Asia-Pacific",
+  ];
+  const model = await modelOf(
+    t,
+    titles.map((title) => gp(title, { markets: [title] })),
+  );
+  const names = titles.map((title) => nameOfMarket(model, title));
+  assert.deepEqual(names, [
+    "Nashville, TN",
+    "Columbus-Auburn, GA-AL",
+    "Columbus, GA-AL",
+    "Louisville/Jefferson County, KY",
+    "Winston-Salem, NC",
+    "Asia-Pacific",
+  ]);
+});
+
+test("a text holds a part wherever all of its bytes follow each other, and not where only their pieces occur", () => {
+  const texts = ["abcd", "xxabcd", "abcxbcd", "ababcd", "abc", "dabc", "müller", ""];
+  const packed = packTexts(texts);
+  for (const part of ["abcd", "a", "d", "ül", "abab", "xabcd", "cdm"])
+    for (const [index, text] of texts.entries())
+      assert.equal(
+        holds(packed, index, Buffer.from(part)),
+        text.includes(part),
+        `${part} in ${text}`,
+      );
 });

@@ -10,8 +10,7 @@ import {
   signalTypes,
   strategies,
 } from "#records/vocabulary.ts";
-import { facetNames } from "#search/dataset-parts.ts";
-import { readDocuments } from "#search/documents.ts";
+import { facetNames, readDocuments } from "#search/dataset-parts.ts";
 import { type Filter, filterable, type Order, type ReadModel } from "#search/read-model.ts";
 import { awkwardRecords } from "../support/awkward.ts";
 import { type Random, seededRandom } from "../support/awkward/random.ts";

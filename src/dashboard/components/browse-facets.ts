@@ -3,7 +3,7 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { grouped } from "#pages/prose.ts";
 import { fold } from "#records/fold.ts";
 import { propertyTypes, strategies } from "#records/vocabulary.ts";
-import { nameOfMarket } from "#search/browse.ts";
+import { nameOfMarket } from "#search/market-spellings.ts";
 import { facetNames } from "#search/dataset-parts.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import {

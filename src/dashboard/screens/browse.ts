@@ -37,8 +37,8 @@ import { table } from "#pages/table.ts";
 import { Problem } from "#problems.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Signal } from "#records/signal.ts";
-import { nameOfMarket } from "#search/browse.ts";
-import { readDocuments } from "#search/documents.ts";
+import { nameOfMarket } from "#search/market-spellings.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
 import type { Miss } from "#search/facet-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 

@@ -39,8 +39,8 @@ import { factList, table, type TableContent } from "#pages/table.ts";
 import type { ExternalIds, Provenance } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Project } from "#records/project.ts";
-import { nameOfMarket } from "#search/browse.ts";
-import { positionOfId } from "#search/id-index.ts";
+import { nameOfMarket } from "#search/market-spellings.ts";
+import { positionOfId } from "#search/name-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const browseGpRoutes: readonly Route[] = [

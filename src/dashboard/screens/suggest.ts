@@ -3,8 +3,7 @@ import { mostFirst, shortValues } from "#dashboard/components/browse-facets.ts";
 import { json, type MemberRequest, type Reply, type Route, route } from "#dashboard/screen.ts";
 import { fold } from "#records/fold.ts";
 import { signalTypes } from "#records/vocabulary.ts";
-import { type FacetName, facetNames } from "#search/dataset-parts.ts";
-import { readDocuments } from "#search/documents.ts";
+import { type FacetName, facetNames, readDocuments } from "#search/dataset-parts.ts";
 import type { Miss } from "#search/facet-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
