@@ -37,7 +37,7 @@ import { watchControl } from "#store/control-watch.ts";
 import { takeLock } from "#store/lock.ts";
 import type { GateMemory } from "#store/postgres.ts";
 import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
-import { openRecording } from "#usage/open-recording.ts";
+import { openRecording } from "#usage/writer.ts";
 
 export interface Service {
   server: Server;

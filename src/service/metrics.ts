@@ -4,7 +4,7 @@ import { countersModes } from "#limits/open-counters.ts";
 import { counter, gauge, gaugeBy, type Metric } from "#metrics/metric.ts";
 import { diskMetrics, processMetrics } from "#metrics/process-metrics.ts";
 import { recordCounts } from "#operations/page.ts";
-import type { Recording } from "#usage/open-recording.ts";
+import type { Recording } from "#usage/writer.ts";
 
 interface Metered {
   metrics: readonly Metric[];

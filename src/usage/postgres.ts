@@ -2,8 +2,7 @@
 import { dayMilliseconds, hourOf } from "#store/durations.ts";
 import { inTurn } from "#store/job-locks.ts";
 import type { PostgresSession } from "#store/postgres.ts";
-import type { KeyUseTable } from "#store/usage-schema.ts";
-import { type RequestChunk, requestsIn, type NumberedBatch } from "./recording.ts";
+import { type ChunkRequest, requestsIn, type NumberedBatch } from "./recording.ts";
 import { hoursKeptDays, logStartOf, openLook, removedAtOnce, type Retention } from "./retention.ts";
 import { packRequestId, openHourSums } from "./writes.ts";
 
@@ -22,20 +21,26 @@ export function openPostgresWrites(
   writer: string,
 ): (numbered: NumberedBatch) => Promise<void> {
   const numbersOf = openWords(query);
-  return async ({ number, batch }) => {
-    if (batch.kind === "keyUse") return rememberKeyUse(query, batch.rows);
-    const chunk = batch.rows;
-    if (chunk.count === 0) return;
-    const numbers = keepsLog ? await numbersOf(chunk.words) : null;
+  return async ({ number, batch: { keyUse, requests } }) => {
+    if (keyUse.length > 0) await query(rememberKeyUse, [JSON.stringify(keyUse)]);
+    if (requests.count === 0) return;
+    const sums = openHourSums(requests.words);
+    const numbers = keepsLog ? await numbersOf(requests.words) : [];
+    const logged: object[] = [];
+    for (const one of requestsIn(requests)) {
+      sums.add(one);
+      if (keepsLog) logged.push(rowOf(one, numbers));
+    }
     const writtenAt = new Date().toISOString();
-    const values = [writer, number, writtenAt, ...columnsOf(chunk, numbers)];
+    const values = [writer, number, writtenAt, JSON.stringify(sums.rows()), JSON.stringify(logged)];
     await query({ name: "usage_add", text: addBatch }, values);
   };
 }
 
 /**
  * Adds a batch. The writer's row decides: a second statement waits until the first is committed or given up. It then sees
- * a batch number that is not below its own, and adds nothing.
+ * a batch number that is not below its own, and adds nothing. Sums are added in one order, so that instances never wait
+ * for each other in a circle.
  */
 const addBatch = `
   with once as (
@@ -44,57 +49,33 @@ const addBatch = `
       where usage_writer.batch < excluded.batch
     returning 1
   ), of_hours as (
-    insert into usage_hour (account, hour, key, operation, status, requests, bytes, milliseconds)
-    select own.* from once, unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::bigint[],
-      $10::bigint[], $11::numeric[]) as own
+    insert into usage_hour
+    select own.* from once, json_populate_recordset(null::usage_hour, $4) as own
+    order by account, hour, key, operation, status
     on conflict (account, hour, key, operation, status) do update set
       requests = usage_hour.requests + excluded.requests,
       bytes = usage_hour.bytes + excluded.bytes,
       milliseconds = usage_hour.milliseconds + excluded.milliseconds
   )
   insert into request (account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query)
-  select account, at, key, operation, status, hundredths, bytes, dataset, problem, decode(id, 'hex'), query
-  from once, unnest($12::integer[], $13::bigint[], $14::integer[], $15::integer[], $16::smallint[], $17::integer[],
-    $18::bigint[], $19::integer[], $20::integer[], $21::text[], $22::text[])
-    as own (account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query)`;
+  select account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query
+  from once, json_populate_recordset(null::request, $5)`;
 
-/** Returns the columns of a batch. @param numbers numbers of its words; null if no request is logged. */
-function columnsOf(chunk: RequestChunk, numbers: WordNumbers | null): readonly unknown[] {
-  const sums = openHourSums(chunk.words);
-  const requests = [...requestsIn(chunk)];
-  for (const one of requests) sums.add(one);
-  const hours = sums.rows();
-  const logged = numbers === null ? [] : requests;
-  const words = numbers ?? [];
-  return [
-    arrayOf(hours.map(({ account }) => account)),
-    hours.map(({ hour }) => hour),
-    hours.map(({ key }) => key),
-    hours.map(({ operation }) => operation),
-    arrayOf(hours.map(({ status }) => status)),
-    arrayOf(hours.map((sum) => sum.requests)),
-    arrayOf(hours.map(({ bytes }) => bytes)),
-    arrayOf(hours.map(({ milliseconds }) => milliseconds)),
-    arrayOf(logged.map(({ account }) => account)),
-    arrayOf(logged.map(({ at }) => at)),
-    arrayOf(logged.map(({ key }) => words[key]!)),
-    arrayOf(logged.map(({ operation }) => words[operation]!)),
-    arrayOf(logged.map(({ status }) => status)),
-    arrayOf(logged.map(({ hundredths }) => hundredths)),
-    arrayOf(logged.map(({ bytes }) => bytes)),
-    arrayOf(logged.map(({ dataset }) => words[dataset]!)),
-    arrayOf(logged.map(({ problem }) => words[problem]!)),
-    arrayOf(logged.map(({ requestId }) => hexOf(packRequestId(requestId)))),
-    logged.map(({ query }) => query),
-  ];
-}
+/** Writes the last use of keys, also in one order. */
+const rememberKeyUse = `
+  insert into key_use select * from json_populate_recordset(null::key_use, $1) order by key_id
+  on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
+    where key_use.last_used_at < excluded.last_used_at`;
 
-/** Returns an array as text for PostgreSQL. The driver would quote and escape each value. */
-const arrayOf = (values: readonly (number | string | null)[]) =>
-  `{${values.map((value) => value ?? "null").join()}}`;
-
-const hexOf = (bytes: Uint8Array) =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
+/** Returns the row of the log for a request. */
+const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => ({
+  ...others,
+  key: numbers[others.key],
+  operation: numbers[others.operation],
+  dataset: numbers[others.dataset],
+  problem: numbers[others.problem],
+  id: `\\x${Buffer.from(packRequestId(requestId)).toString("hex")}`,
+});
 
 /** Numbers of a chunk's words, by their index. */
 type WordNumbers = readonly (number | null)[];
@@ -103,10 +84,10 @@ type WordNumbers = readonly (number | null)[];
 function openWords(query: Query): (words: readonly string[]) => Promise<WordNumbers> {
   const known = new Map<string, number>();
   return async ([, ...words]) => {
-    const unknown = words.filter((word) => !known.has(word)).toSorted();
+    const unknown = words.filter((word) => !known.has(word));
     if (unknown.length > 0) {
       await query(
-        "insert into word (word) select * from unnest($1::text[]) on conflict do nothing",
+        "insert into word (word) select * from unnest($1::text[]) order by 1 on conflict do nothing",
         [unknown],
       );
       const found = await query<{ word: string; number: number }>(
@@ -117,22 +98,6 @@ function openWords(query: Query): (words: readonly string[]) => Promise<WordNumb
     }
     return [null, ...words.map((word) => known.get(word)!)];
   };
-}
-
-/** Writes the last use of keys in the order of their ids, so that instances never wait for each other in a circle. */
-async function rememberKeyUse(query: Query, rows: readonly KeyUseTable[]): Promise<void> {
-  const ordered = rows.toSorted((one, other) => (one.key_id < other.key_id ? -1 : 1));
-  await query(
-    `insert into key_use (key_id, last_used_at, network)
-     select * from unnest($1::text[], $2::text[], $3::text[])
-     on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
-       where key_use.last_used_at < excluded.last_used_at`,
-    [
-      ordered.map(({ key_id }) => key_id),
-      ordered.map(({ last_used_at }) => last_used_at),
-      ordered.map(({ network }) => network),
-    ],
-  );
 }
 
 /** Number of this job. The jobs of the account worker have the numbers below. */

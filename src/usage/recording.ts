@@ -7,9 +7,9 @@
  * A request is recorded in these steps:
  * 1. `record` packs it into a chunk, in well under 1 µs. `noteKeyUse` notes each key at most once a minute.
  * 2. Each second, or when a chunk of 1 MiB is full, the batch goes to the writer (`writer.ts`), which numbers and keeps it.
- * 3. The writer thread writes one batch after another, each as a whole: its sums and its rows of the log together.
+ * 3. The writer thread writes one batch after another. Its sums and its rows of the log are written together or not at all.
  * 4. A written batch is dropped. One that failed is tried again with the next one, after a second, and at the end.
- * 5. After a batch of requests the thread removes old records, a few thousand rows at a time.
+ * 5. After a batch the thread removes old records, a few thousand rows at a time.
  *
  * A data folder has one server, and only its writer thread writes these tables. Readers (`totals.ts`) never wait for it.
  * Any number of instances may write to one PostgreSQL. A batch has the id of its writer and a number, so it counts once
@@ -27,10 +27,13 @@ import { hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 import type { KeyUseTable } from "#store/usage-schema.ts";
 
-/** One batch on its way to the thread; `now` is ms since 1970. */
-export type Batch =
-  | { kind: "keyUse"; rows: readonly KeyUseTable[] }
-  | { kind: "requests"; rows: RequestChunk; now: number };
+/** One batch on its way to the thread. */
+export interface Batch {
+  keyUse: readonly KeyUseTable[];
+  requests: RequestChunk;
+  /** Milliseconds since 1970. */
+  now: number;
+}
 
 /** A batch with its number among the batches of one writer, from 1 on. */
 export interface NumberedBatch {
@@ -46,45 +49,70 @@ interface BatchWriter {
 const noteEveryMilliseconds = minuteMilliseconds;
 /** Time between two batches to the writer, in ms. */
 const gatherMilliseconds = 1000;
+/** Time without requests after which an empty batch is sent: the writer removes old records only after a batch. */
+const idleMilliseconds = hourMilliseconds;
 
 /**
- * Notes the time and network of each key's last use, at most once a minute for each key.
- * @param writer writer that `close` leaves open, because others may share it.
+ * Records requests and the last use of keys, and sends them to the writer once a second.
+ * @param writer writer that `close` leaves open.
+ * @param now returns the ms since 1970.
  */
-export function openKeyUse({ writer }: { writer: BatchWriter }) {
+export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => number }) {
+  // Created with the first request, because it takes 1 MiB.
+  let draft: ReturnType<typeof openChunkDraft> | undefined;
   // Bounded by the number of keys, because only verified keys are noted.
   const notedAt = new Map<string, number>();
-  const gathered = new Map<string, KeyUseTable>();
+  const keyUse = new Map<string, KeyUseTable>();
+  let isGathering = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const send = () => {
+  const wait = (milliseconds: number) => {
     clearTimeout(timer);
-    timer = undefined;
-    if (gathered.size === 0) return;
-    const rows = [...gathered.values()];
-    gathered.clear();
-    writer.write({ kind: "keyUse", rows });
+    timer = setTimeout(send, milliseconds).unref();
   };
-
+  const send = () => {
+    isGathering = false;
+    draft ??= openChunkDraft();
+    writer.write({ keyUse: [...keyUse.values()], requests: draft.take(), now: now() });
+    keyUse.clear();
+    wait(idleMilliseconds);
+  };
+  const gather = () => {
+    if (isGathering) return;
+    isGathering = true;
+    wait(gatherMilliseconds);
+  };
   return {
     /**
-     * Notes the use of a key. Takes one look-up unless the key's minute is over; never waits. `now` is ms since 1970.
+     * Notes the time and network of a key's last use, at most once a minute for each key. Takes one look-up unless the
+     * key's minute is over; never waits.
+     * @param at ms since 1970.
      * @param networkOf returns the network of the request; called only if it is written.
      */
-    note(keyId: string, now: number, networkOf?: () => string): void {
+    noteKeyUse(keyId: string, at: number, networkOf?: () => string): void {
       const before = notedAt.get(keyId);
       // A clock that was set back must not keep a key silent until it catches up.
-      if (before !== undefined && now >= before && now - before < noteEveryMilliseconds) return;
-      notedAt.set(keyId, now);
-      gathered.set(keyId, {
-        key_id: keyId,
-        last_used_at: new Date(now).toISOString(),
-        network: networkOf?.() ?? null,
-      });
-      timer ??= setTimeout(send, gatherMilliseconds).unref();
+      if (before !== undefined && at >= before && at - before < noteEveryMilliseconds) return;
+      notedAt.set(keyId, at);
+      const last_used_at = new Date(at).toISOString();
+      keyUse.set(keyId, { key_id: keyId, last_used_at, network: networkOf?.() ?? null });
+      gather();
+    },
+    /** Records a request in well under 1 µs. Never waits and never throws. */
+    record(request: AnsweredRequest): void {
+      draft ??= openChunkDraft();
+      const at = now();
+      if (!draft.add(at, request)) {
+        send();
+        draft.add(at, request);
+      }
+      gather();
     },
     /** Sends the rest to the writer. */
-    close: send,
+    close() {
+      if (isGathering) send();
+      clearTimeout(timer);
+    },
   };
 }
 
@@ -107,52 +135,6 @@ export async function readLastUse(
   return new Map(
     rows.map(({ key_id, last_used_at: at, network }) => [key_id, { at, network }] as const),
   );
-}
-
-/** Time without requests after which an empty batch is sent: the writer removes old records only after a batch. */
-const idleMilliseconds = hourMilliseconds;
-
-/**
- * Records counted requests, and sends them to the writer once a second.
- * @param writer writer that `close` leaves open, because others may share it.
- * @param now returns the ms since 1970.
- */
-export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => number }) {
-  // Created with the first request, because it takes 1 MiB.
-  let draft: ReturnType<typeof openChunkDraft> | undefined;
-  let isGathering = false;
-  let timer: NodeJS.Timeout | undefined;
-
-  const wait = (milliseconds: number) => {
-    clearTimeout(timer);
-    timer = setTimeout(send, milliseconds).unref();
-  };
-  const send = () => {
-    isGathering = false;
-    writer.write({ kind: "requests", rows: draft!.take(), now: now() });
-    wait(idleMilliseconds);
-  };
-  const gather = () => {
-    isGathering = true;
-    wait(gatherMilliseconds);
-  };
-  return {
-    /** Records a request in well under 1 µs. Never waits and never throws. */
-    record(request: AnsweredRequest): void {
-      draft ??= openChunkDraft();
-      const at = now();
-      if (!draft.add(at, request)) {
-        send();
-        draft.add(at, request);
-      }
-      if (!isGathering) gather();
-    },
-    /** Sends the rest to the writer. */
-    close() {
-      if (isGathering) send();
-      clearTimeout(timer);
-    },
-  };
 }
 
 /** An answered request. */

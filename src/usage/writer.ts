@@ -1,12 +1,12 @@
-/** Sends batches to the writer thread, and keeps them until they are written. No request waits for a disk. */
+/** Sends batches to the writer thread, keeps them until they are written, and counts what is lost. No request waits for a disk. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import type { Batch, NumberedBatch } from "./recording.ts";
+import { type Batch, type NumberedBatch, openRecorder } from "./recording.ts";
 import type { Retention } from "./retention.ts";
 import type { WriterMessage, WriterReply, WriterSetting } from "./writer-thread.ts";
 
-export type Writer = ReturnType<typeof openWriter>;
+export type Recording = ReturnType<typeof openRecording>;
 
 export interface WriterOptions
   extends Pick<WriterSetting, "dataDir">, Partial<Omit<WriterSetting, "dataDir" | "writer">> {
@@ -36,8 +36,6 @@ export function openWriter(options: WriterOptions) {
   let working: Promise<void> | null = null;
   let again: NodeJS.Timeout | undefined;
   let isFailing = false;
-  /** Did a batch come while another one was being written? */
-  let hasMore = false;
   let closing: Promise<void> | null = null;
 
   const say = (fault: string | null) => {
@@ -48,21 +46,16 @@ export function openWriter(options: WriterOptions) {
   const lose = (requests: number) => {
     if (requests > 0) onLoss(requests);
   };
-  /** Writes the kept batches. Stops at one that cannot be written, unless another came meanwhile. */
+  /** Writes the kept batches. Stops at one that cannot be written. */
   const work = async () => {
     clearTimeout(again);
     let fault: string | null = null;
-    let next = kept.take();
-    while (next !== undefined) {
-      thread ??= startThread(setting, {
-        onFault: ({ message }) => say(`The writer thread ended: ${message}`),
-        onEnd: () => (thread = null),
-      });
-      hasMore = false;
+    for (let next = kept.take(); next !== undefined;) {
+      thread ??= startThread(setting, () => (thread = null));
       const reply = await thread.write(next);
       kept.done(reply.isWritten);
       ({ fault } = reply);
-      next = reply.isWritten || hasMore ? kept.take() : undefined;
+      next = reply.isWritten ? kept.take() : undefined;
     }
     say(fault);
     working = null;
@@ -96,9 +89,8 @@ export function openWriter(options: WriterOptions) {
      * and at the end. The oldest is dropped if too much waits.
      */
     write(batch: Batch): void {
-      if (closing !== null) return lose(requestsOf(batch));
+      if (closing !== null) return lose(batch.requests.count);
       lose(kept.add(batch));
-      hasMore = true;
       start();
     },
     /** Returns the size of all batches that are neither written nor lost. */
@@ -115,28 +107,23 @@ export function openWriter(options: WriterOptions) {
 
 type StartedThread = ReturnType<typeof startThread>;
 
-interface ThreadListener {
-  /** Called with the fault that ends the thread. */
-  onFault(fault: Error): void;
-  onEnd(): void;
-}
-
 /** Memory for new objects. The little garbage of each batch would otherwise fill the 32 MB that V8 allows them. */
 const youngGenerationMegabytes = 4;
 
-function startThread(setting: WriterSetting, { onFault, onEnd }: ThreadListener) {
+function startThread(setting: WriterSetting, onEnd: () => void) {
   const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
     workerData: setting,
     resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
   });
   const post = (message: WriterMessage) => worker.postMessage(message);
+  let fault = "The writer thread ended.";
   const ended = Promise.withResolvers<void>();
   let answered = Promise.withResolvers<WriterReply>();
   worker.on("message", (reply: WriterReply) => answered.resolve(reply));
-  worker.on("error", onFault);
+  worker.on("error", ({ message }) => (fault = `The writer thread ended: ${message}`));
   worker.once("exit", () => {
     onEnd();
-    answered.resolve({ isWritten: false, fault: "The writer thread ended." });
+    answered.resolve({ isWritten: false, fault });
     ended.resolve();
   });
   return {
@@ -161,15 +148,12 @@ interface Waiting {
   bytes: number;
 }
 
-const keyUseBytes = 200;
+/** Memory that a word or the use of a key takes, about. */
+const wordBytes = 200;
 
 /** Returns about how much memory a batch takes, in bytes. */
-export const sizeOf = (batch: Batch): number =>
-  batch.kind === "requests"
-    ? batch.rows.bytes.byteLength + keyUseBytes * batch.rows.words.length
-    : keyUseBytes * batch.rows.length;
-
-const requestsOf = (batch: Batch): number => (batch.kind === "requests" ? batch.rows.count : 0);
+export const sizeOf = ({ keyUse, requests }: Batch): number =>
+  requests.bytes.byteLength + wordBytes * (requests.words.length + keyUse.length);
 
 /** Opens the batches that wait to be written, within a memory limit; the oldest are dropped first. */
 export function openKeptBatches(bytesMax: number) {
@@ -188,7 +172,7 @@ export function openKeptBatches(bytesMax: number) {
       batches.push({ number: ++number, batch });
       bytes += sizeOf(batch);
       let dropped = 0;
-      while (bytes > bytesMax && batches.length > taken) dropped += requestsOf(remove(taken));
+      while (bytes > bytesMax && batches.length > taken) dropped += remove(taken).requests.count;
       return dropped;
     },
     /** Returns the first batch. It may be written at any moment, so it is not dropped until `done`. */
@@ -199,13 +183,56 @@ export function openKeptBatches(bytesMax: number) {
     done(isWritten: boolean) {
       taken = 0;
       if (!isWritten) return;
-      const batch = remove(0);
       // Detaching frees the bytes at once. So little garbage is made here that the collector would run megabytes late.
-      if (batch.kind === "requests") batch.rows.bytes.transfer(0);
+      remove(0).requests.bytes.transfer(0);
     },
     waiting: (): Waiting => ({
-      requests: batches.reduce((sum, { batch }) => sum + requestsOf(batch), 0),
+      requests: batches.reduce((sum, { batch }) => sum + batch.requests.count, 0),
       bytes,
     }),
+  };
+}
+
+interface RecordingOptions extends Omit<WriterOptions, "onLoss"> {
+  /** Returns the ms since 1970. */
+  now: () => number;
+  /** Called with the first lost requests when a loss begins, and with all of them and `isOver` at its end. */
+  onLoss: (requests: number, isOver: boolean) => void;
+}
+
+/** Opens everything that records usage: what gathers it, the writer that it is sent to, and the count of what was lost. */
+export function openRecording({ now, onFault, onLoss, ...ofWriter }: RecordingOptions) {
+  let lost = 0;
+  let lostSinceBegun = 0;
+  const endLoss = () => {
+    if (lostSinceBegun > 0) onLoss(lostSinceBegun, true);
+    lostSinceBegun = 0;
+  };
+  const writer = openWriter({
+    ...ofWriter,
+    onLoss(requests) {
+      if (lostSinceBegun === 0) onLoss(requests, false);
+      lost += requests;
+      lostSinceBegun += requests;
+    },
+    onFault(fault) {
+      onFault(fault);
+      if (fault === null) endLoss();
+    },
+  });
+  const { noteKeyUse, record, close } = openRecorder({ writer, now });
+  return {
+    noteKeyUse,
+    record,
+    /** Returns the number of requests whose record was lost since the process started. */
+    lostCount: () => lost,
+    waiting: writer.waiting,
+    waitingBytesMax: writer.bytesMax,
+    /** Resolves when everything is written, or was tried a last time. */
+    async close() {
+      close();
+      await writer.close();
+      endLoss();
+    },
   };
 }

@@ -1,8 +1,8 @@
-/** Writes each kind of batch to `usage.sqlite` in one transaction, with statements that are prepared once. */
+/** Writes each batch to `usage.sqlite` in one transaction, with statements that are prepared once. */
 import type { DatabaseSync } from "node:sqlite";
 import { hourMilliseconds, hourOf } from "#store/durations.ts";
 import type { UsageHourTable } from "#store/usage-schema.ts";
-import { type Batch, type RequestChunk, requestsIn, type ChunkRequest } from "./recording.ts";
+import { type Batch, requestsIn, type ChunkRequest } from "./recording.ts";
 
 /** Keeps the later time: another server may have written a newer one while this batch waited. */
 const rememberKeyUse = `
@@ -26,14 +26,25 @@ const addRequest = `
  * @param keepsLog logs each request, instead of only adding it to the sums.
  */
 export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch: Batch) => void {
-  const keyUse = connection.prepare(rememberKeyUse);
+  const remember = connection.prepare(rememberKeyUse);
   const hour = connection.prepare(addToHour);
   const request = connection.prepare(addRequest);
-  const words = openWords(connection);
+  const addWord = connection.prepare("insert into word (word) values (?) on conflict do nothing");
+  const findWord = connection.prepare("select number from word where word = ?");
+  /** Numbers of words, which the table keeps for good. */
+  const known = new Map<string, number>();
 
-  const writeRequests = (chunk: RequestChunk) => {
+  const numberOf = (word: string): number =>
+    known.getOrInsertComputed(word, () => {
+      addWord.run(word);
+      return Number(findWord.get(word)!["number"]);
+    });
+  const write = ({ keyUse, requests: chunk }: Batch) => {
+    for (const { key_id, last_used_at, network } of keyUse)
+      remember.run(key_id, last_used_at, network);
     const sums = openHourSums(chunk.words);
-    const numbers = keepsLog ? words.numbersOf(chunk.words) : [];
+    // The first word stands for null.
+    const numbers = keepsLog ? [null, ...chunk.words.slice(1).map(numberOf)] : [];
     for (const one of requestsIn(chunk)) {
       sums.add(one);
       if (keepsLog)
@@ -57,103 +68,47 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
     }
   };
   return (batch) => {
+    connection.exec("begin immediate");
     try {
-      inTransaction(connection, () => {
-        if (batch.kind === "requests") return writeRequests(batch.rows);
-        for (const { key_id, last_used_at, network } of batch.rows)
-          keyUse.run(key_id, last_used_at, network);
-      });
+      write(batch);
+      connection.exec("commit");
     } catch (error) {
-      words.forget();
+      // Some of the words may have been added by this batch.
+      known.clear();
+      // A full disk makes SQLite roll back by itself.
+      if (connection.isTransaction) connection.exec("rollback");
       throw error;
     }
   };
 }
 
-/** Runs `work` in a transaction. @throws whatever `work` throws; the database then has none of its changes. */
-function inTransaction(connection: DatabaseSync, work: () => void): void {
-  connection.exec("begin immediate");
-  try {
-    work();
-    connection.exec("commit");
-  } catch (error) {
-    // A full disk makes SQLite roll back by itself.
-    if (connection.isTransaction) connection.exec("rollback");
-    throw error;
-  }
-}
-
-/** Returns the numbers of words, which the table keeps for good. */
-function openWords(connection: DatabaseSync) {
-  const add = connection.prepare("insert into word (word) values (?) on conflict do nothing");
-  const find = connection.prepare("select number from word where word = ?");
-  const known = new Map<string, number>();
-  const numberOf = (word: string): number => {
-    let number = known.get(word);
-    if (number === undefined) {
-      add.run(word);
-      number = Number(find.get(word)!["number"]);
-      known.set(word, number);
-    }
-    return number;
-  };
-  return {
-    /** Returns the numbers of a chunk's words, of which the first stands for null. */
-    numbersOf: ([, ...words]: readonly string[]) => [null, ...words.map(numberOf)],
-    /** Forgets all numbers. Call it after a rollback of a transaction that may have added some. */
-    forget: () => known.clear(),
-  };
-}
-
-interface Sum {
-  hour: number;
-  account: number;
-  key: number;
-  operation: number;
-  status: number;
-  requests: number;
-  bytes: number;
-  hundredths: number;
-}
-
 /** Adds up the requests of a batch by hour, account, key, operation and status. @param words words of the chunk. */
 export function openHourSums(words: readonly string[]) {
-  const all = new Map<string, Sum>();
+  const all = new Map<string, Omit<UsageHourTable, "milliseconds"> & { hundredths: number }>();
   return {
     add({ at, account, key, operation, status, bytes, hundredths }: ChunkRequest) {
-      const hour = Math.floor(at / hourMilliseconds);
-      const name = `${hour} ${account} ${key} ${operation} ${status}`;
-      let sum = all.get(name);
-      if (sum === undefined) {
-        sum = { hour, account, key, operation, status, requests: 0, bytes: 0, hundredths: 0 };
-        all.set(name, sum);
-      }
+      const name = `${Math.floor(at / hourMilliseconds)} ${account} ${key} ${operation} ${status}`;
+      const sum = all.getOrInsertComputed(name, () => ({
+        account,
+        hour: hourOf(at),
+        key: words[key]!,
+        operation: words[operation]!,
+        status,
+        requests: 0,
+        bytes: 0,
+        hundredths: 0,
+      }));
       sum.requests++;
       sum.bytes += bytes;
       sum.hundredths += hundredths;
     },
-    /** Returns the sums in the order of the table's key, so that instances never wait for each other in a circle. */
     rows: (): readonly UsageHourTable[] =>
-      [...all.values()]
-        .map(({ hour, key, operation, hundredths, ...sum }) => ({
-          ...sum,
-          hour: hourOf(hour * hourMilliseconds),
-          key: words[key]!,
-          operation: words[operation]!,
-          milliseconds: hundredths / 100,
-        }))
-        .toSorted(inOrder),
+      Array.from(all.values(), ({ hundredths, ...sum }) => ({
+        ...sum,
+        milliseconds: hundredths / 100,
+      })),
   };
 }
-
-const inOrder = (one: UsageHourTable, other: UsageHourTable): number =>
-  one.account - other.account ||
-  compare(one.hour, other.hour) ||
-  compare(one.key, other.key) ||
-  compare(one.operation, other.operation) ||
-  one.status - other.status;
-
-const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
 
 /**
  * Digits of Crockford's base 32, as `http/routes.ts` writes it. The service's own request ids are `req_` and 26 of them,

@@ -4,23 +4,21 @@ import { csvHeading, csvRow, jsonRow } from "#csv.ts";
 import { requestColumns } from "#usage/request-log.ts";
 import { totalsColumns, emptyTotals } from "#usage/totals.ts";
 import { openRecorder, openChunkDraft, type Batch } from "#usage/recording.ts";
-import { openKeptBatches, sizeOf, type Writer } from "#usage/writer.ts";
+import { openKeptBatches, sizeOf } from "#usage/writer.ts";
 import { hour, noon } from "../support/control.ts";
-import { chunkOf, readChunk, request, type TimedRequest } from "../support/usage.ts";
+import { batchOf, chunkOf, readChunk, request, type TimedRequest } from "../support/usage.ts";
 
 /** Keeps what is handed over, since only the times of it are of interest here. */
 function recorderOf(t: TestContext) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const batches: { requests: TimedRequest[]; now: number }[] = [];
-  const writer: Pick<Writer, "write" | "settled"> = {
-    write(batch) {
-      assert.ok(batch.kind === "requests");
-      batches.push({ requests: readChunk(batch.rows), now: batch.now });
+  const writer = {
+    write(batch: Batch) {
+      batches.push({ requests: readChunk(batch.requests), now: batch.now });
     },
-    async settled() {},
   };
   let now = noon;
-  const recorder = openRecorder({ writer: writer as Writer, now: () => now });
+  const recorder = openRecorder({ writer, now: () => now });
   const pass = (milliseconds: number) => {
     now += milliseconds;
     t.mock.timers.tick(milliseconds);
@@ -131,28 +129,24 @@ test("a draft that is full says so and takes requests again once its chunk was t
   assert.deepEqual(readChunk(full)[0], long);
 });
 
-const batchOf = (count: number): Batch => ({
-  kind: "requests",
-  rows: chunkOf(Array.from({ length: count }, () => request())),
-  now: noon,
-});
+const batchWith = (count: number) => batchOf(Array.from({ length: count }, () => request()));
 
 test("a batch larger than the bound is given up by itself", () => {
   const kept = openKeptBatches(100);
-  assert.equal(kept.add(batchOf(50)), 50);
+  assert.equal(kept.add(batchWith(50)), 50);
   assert.equal(kept.take(), undefined);
 });
 
 test("a batch that is being written is not dropped, and is again what comes first where it could not be", () => {
-  const first = batchOf(3);
+  const first = batchWith(3);
   const kept = openKeptBatches(sizeOf(first));
   kept.add(first);
   kept.take();
-  assert.equal(kept.add(batchOf(2)), 2);
+  assert.equal(kept.add(batchWith(2)), 2);
   kept.done(false);
   assert.deepEqual(kept.take(), { number: 1, batch: first });
   kept.done(false);
-  assert.equal(kept.add(batchOf(2)), 3);
+  assert.equal(kept.add(batchWith(2)), 3);
 });
 
 test("columns have the same names in CSV and JSON", () => {

@@ -6,10 +6,9 @@ import { test as onFile, type TestContext } from "node:test";
 import { findAccount } from "#accounts/accounts.ts";
 import { usageFile } from "#store/sqlite-file.ts";
 import { makeGateMemory } from "#store/postgres.ts";
-import { openKeyUse, readLastUse } from "#usage/recording.ts";
-import { openRecording } from "#usage/open-recording.ts";
+import { openRecorder, readLastUse } from "#usage/recording.ts";
 import { type LoggedRequest, readRequests } from "#usage/request-log.ts";
-import { openWriter } from "#usage/writer.ts";
+import { openRecording, openWriter } from "#usage/writer.ts";
 import { hour, minute, noon, useControl } from "../support/control.ts";
 import { forEachStore as test, type StorePlace, storePlace } from "../support/for-each-store.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -261,7 +260,7 @@ async function openUse(t: TestContext) {
   const database = url === null ? null : { url, gateMemory: makeGateMemory() };
   const writer = openWriter({ dataDir, database, onFault: (fault) => assert.equal(fault, null) });
   t.after(() => writer.close());
-  const use = openKeyUse({ writer });
+  const use = openRecorder({ writer, now: () => noon });
   const lastUse = async () => {
     const found = await readUsage(place, (usage) => readLastUse(usage));
     return new Map(Array.from(found, ([id, { at: time }]) => [id, time]));
@@ -277,9 +276,9 @@ const at = (time: number) => new Date(time).toISOString();
 
 test("a key's use is written at most once a minute, each key by itself", async (t) => {
   const { use, lastUse, close } = await openUse(t);
-  for (let time = noon; time < noon + minute; time += 1000) use.note("key_a", time);
-  use.note("key_a", noon + minute - 1);
-  use.note("key_b", noon + minute - 1);
+  for (let time = noon; time < noon + minute; time += 1000) use.noteKeyUse("key_a", time);
+  use.noteKeyUse("key_a", noon + minute - 1);
+  use.noteKeyUse("key_b", noon + minute - 1);
   await close();
   const found = await lastUse();
   assert.equal(found.get("key_a"), at(noon));
@@ -288,10 +287,10 @@ test("a key's use is written at most once a minute, each key by itself", async (
 
 test("a clock that was set back does not keep a key from being noted again", async (t) => {
   const { use, lastUse, close } = await openUse(t);
-  use.note("key_a", noon);
-  use.note("key_a", noon - 60 * minute);
-  use.note("key_a", noon - 59 * minute);
-  use.note("key_b", noon - 59 * minute);
+  use.noteKeyUse("key_a", noon);
+  use.noteKeyUse("key_a", noon - 60 * minute);
+  use.noteKeyUse("key_a", noon - 59 * minute);
+  use.noteKeyUse("key_b", noon - 59 * minute);
   await close();
   assert.equal((await lastUse()).get("key_a"), at(noon - 59 * minute));
 });
@@ -300,8 +299,9 @@ test("the network of a key's use is asked for and written with it, at most once 
   const { place, use, close } = await openUse(t);
   let asked = 0;
   const networkOf = () => `203.0.113.${asked++}/24`;
-  for (let time = noon; time <= noon + minute; time += 1000) use.note("key_a", time, networkOf);
-  use.note("key_b", noon);
+  for (let time = noon; time <= noon + minute; time += 1000)
+    use.noteKeyUse("key_a", time, networkOf);
+  use.noteKeyUse("key_b", noon);
   await close();
   assert.equal(asked, 2);
   await readUsage(place, async (usage) => {

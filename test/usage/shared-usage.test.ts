@@ -7,7 +7,6 @@ import { inTurn } from "#store/job-locks.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
 import { tidyJob, openPostgresWrites } from "#usage/postgres.ts";
-import type { Batch } from "#usage/recording.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { openWriter, sizeOf, type WriterOptions } from "#usage/writer.ts";
 import { anyRequest } from "../support/any-request.ts";
@@ -26,7 +25,7 @@ import {
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import {
-  chunkOf,
+  batchOf,
   countIn,
   idsIn,
   placeIn,
@@ -35,16 +34,9 @@ import {
   readUsage,
   request,
   tidyUsage,
-  type TimedRequest,
   usageOf,
 } from "../support/usage.ts";
 import { openUser, signedIn } from "../support/user.ts";
-
-const batchOf = (requests: readonly TimedRequest[]): Batch => ({
-  kind: "requests",
-  rows: chunkOf(requests),
-  now: noon,
-});
 
 const requestOfAny = fc.record({ step: fc.integer({ min: 1, max: 4_000_000 }), ...anyRequest });
 

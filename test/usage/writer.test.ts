@@ -12,11 +12,11 @@ import { day, hour, noon } from "../support/control.ts";
 import { forEachStore, storePlace } from "../support/for-each-store.ts";
 import { canSetLimits, setLimit, whyNoLimits } from "../support/machine.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { chunkOf, countIn, idsIn, request, type TimedRequest } from "../support/usage.ts";
+import { batchOf, countIn, idsIn, request, type TimedRequest } from "../support/usage.ts";
 
-const use = (key_id: string, second: number) => ({
-  kind: "keyUse" as const,
-  rows: [{ key_id, last_used_at: new Date(second * 1000).toISOString(), network: null }],
+const use = (key_id: string, second: number): Batch => ({
+  ...batchOf([]),
+  keyUse: [{ key_id, last_used_at: new Date(second * 1000).toISOString(), network: null }],
 });
 
 async function writerIn(t: TestContext, options: Partial<WriterOptions> = {}) {
@@ -36,10 +36,11 @@ async function writerIn(t: TestContext, options: Partial<WriterOptions> = {}) {
   return { dataDir, faults, losses, writer, written };
 }
 
-const requests = (count: number, otherwise: Partial<TimedRequest> = {}): Batch => {
-  const rows = chunkOf(Array.from({ length: count }, () => request(otherwise)));
-  return { kind: "requests", rows, now: otherwise.at ?? noon };
-};
+const requests = (count: number, otherwise: Partial<TimedRequest> = {}): Batch =>
+  batchOf(
+    Array.from({ length: count }, () => request(otherwise)),
+    otherwise.at,
+  );
 
 /** Holds the write lock as another process would. */
 async function lockOf(dataDir: string) {
@@ -213,7 +214,7 @@ test("a batch that cannot be written leaves nothing of itself, and is not counte
     "create trigger refuse before insert on request when new.id = cast('req_bad' as blob) begin select raise(abort, 'no'); end",
   );
   const bad = [request({ requestId: "req_good" }), request({ requestId: "req_bad" })];
-  writer.write({ kind: "requests", rows: chunkOf(bad), now: noon });
+  writer.write(batchOf(bad));
   await writer.settled();
   other.exec("drop trigger refuse");
   other.close();
@@ -247,13 +248,14 @@ forEachStore("what was written is there after kill -9", async (t) => {
 
 test("the memory of a batch is given back as soon as it is written", async (t) => {
   const { writer } = await writerIn(t);
-  const { bytes, ...rest } = chunkOf([request()]);
+  const batch = batchOf([request()]);
+  const { bytes, ...rest } = batch.requests;
   const [batches, batchBytes] = [8, 4 * 1024 * 1024];
   const before = process.memoryUsage().arrayBuffers;
-  for (let batch = 0; batch < batches; batch++) {
+  for (let i = 0; i < batches; i++) {
     const larger = new ArrayBuffer(batchBytes);
     new Uint8Array(larger).set(new Uint8Array(bytes));
-    writer.write({ kind: "requests", rows: { ...rest, bytes: larger }, now: noon });
+    writer.write({ ...batch, requests: { ...rest, bytes: larger } });
     await writer.settled();
   }
   assert.ok(process.memoryUsage().arrayBuffers - before < (batches * batchBytes) / 2);
