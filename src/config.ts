@@ -1,7 +1,13 @@
 /** Reads the settings from the environment once, and reports every fault at once. */
 import { readFileSync, statSync } from "node:fs";
-import { Fault, isLoopback } from "./config/parsers.ts";
-import { fileSettingOf, type Setting, settingOf, type Settings } from "./config/settings.ts";
+import {
+  Fault,
+  fileSettingOf,
+  isLoopback,
+  type Setting,
+  settingOf,
+  type Settings,
+} from "./config/settings.ts";
 
 export { isLoopback };
 
@@ -30,22 +36,17 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const given = (name: string) => environment[name]?.trim() ?? "";
   const refuse = (sentence: string) => void faults.push(`${sentence}.`);
   const read = ({ name, byDefault, isSecret, parse }: Setting<unknown>): unknown => {
-    const path = isSecret ? given(fileSettingOf(name)) : "";
-    if (path !== "") return readFromFile(name, path, parse);
-    const text = given(name) || byDefault;
+    const fileSetting = fileSettingOf(name);
+    const path = isSecret ? given(fileSetting) : "";
+    if (path !== "" && given(name) !== "")
+      return refuse(`${name} and ${fileSetting} must not both be set`);
+    const text = path === "" ? given(name) || byDefault : readSecret(path);
+    if (text instanceof Fault) return refuse(`${fileSetting} names ${path}, ${text.sentence}`);
     const value = parse(text);
     if (!(value instanceof Fault)) return value;
+    const source = path === "" ? "" : `, read from ${path} as ${fileSetting} says,`;
     const shown = isSecret ? "" : `, but is '${text.slice(0, 100)}'`;
-    return refuse(`${name} ${value.sentence}${shown}`);
-  };
-  const readFromFile = (name: string, path: string, parse: Setting<unknown>["parse"]): unknown => {
-    const fileSetting = fileSettingOf(name);
-    if (given(name) !== "") return refuse(`${name} and ${fileSetting} must not both be set`);
-    const secret = readSecret(path);
-    if (secret instanceof Fault) return refuse(`${fileSetting} names ${path}, ${secret.sentence}`);
-    const value = parse(secret);
-    if (!(value instanceof Fault)) return value;
-    return refuse(`${name}, read from ${path} as ${fileSetting} says, ${value.sentence}`);
+    return refuse(`${name}${source} ${value.sentence}${shown}`);
   };
   const values = Object.entries(settingOf).map(([member, setting]) => [member, read(setting)]);
   const config: Config = { ...(Object.fromEntries(values) as Settings), isDemo: false };

@@ -4,7 +4,7 @@ import type { Ending } from "#backups/endings.ts";
 import type { Restored } from "#backups/restore.ts";
 import type { Archive } from "#backups/unpack.ts";
 import { readConfig } from "#config.ts";
-import { Fault, parseDatabaseUrl } from "#config/parsers.ts";
+import { Fault, parseDatabaseUrl } from "#config/settings.ts";
 import { whyNotRead } from "#datasets/dataset-fault.ts";
 import { argument, command, flag, option } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";

@@ -159,18 +159,12 @@ function attempt<Q, A>(question: Q, find: (question: Q) => Found<A>): Found<A> |
 /** Completed quotas, one object for the same quotas, so that values derived from it can be cached. */
 const completed = new WeakMap<Asker["quotas"], Quotas>();
 
-function wholeQuotas(own: Asker["quotas"]): Quotas {
-  let whole = completed.get(own);
-  if (whole === undefined) {
-    whole = {
-      minute: own.minute ?? defaultQuotas.minute,
-      hour: own.hour ?? defaultQuotas.hour,
-      day: own.day ?? defaultQuotas.day,
-    };
-    completed.set(own, whole);
-  }
-  return whole;
-}
+const wholeQuotas = (own: Asker["quotas"]): Quotas =>
+  completed.getOrInsertComputed(own, ({ minute, hour, day }) => ({
+    minute: minute ?? defaultQuotas.minute,
+    hour: hour ?? defaultQuotas.hour,
+    day: day ?? defaultQuotas.day,
+  }));
 
 function identify(
   { verifyKey }: Pick<GatewayDependencies, "verifyKey">,

@@ -51,16 +51,10 @@ export const quotaHeaders = ({ quotas, status }: NonNullable<Outcome<unknown>["c
 const policyFields = new WeakMap<Quotas, string>();
 
 /** Returns the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11, structured fields), made once for each `quotas` object. */
-export function rateLimitPolicyField(quotas: Quotas): string {
-  let field = policyFields.get(quotas);
-  if (field === undefined) {
-    field = windows
-      .map(({ name, seconds }) => `"${name}";q=${quotas[name]};w=${seconds}`)
-      .join(", ");
-    policyFields.set(quotas, field);
-  }
-  return field;
-}
+export const rateLimitPolicyField = (quotas: Quotas): string =>
+  policyFields.getOrInsertComputed(quotas, () =>
+    windows.map(({ name, seconds }) => `"${name}";q=${quotas[name]};w=${seconds}`).join(", "),
+  );
 
 /** Returns the value of `RateLimit`: the requests that remain, and the seconds until some return. */
 export function rateLimitField(quotaStatus: QuotaStatus): string {

@@ -23,8 +23,8 @@ import {
 import {
   acceptOnly,
   type Asked,
+  asking,
   type Content,
-  finish,
   foundJson,
   type Read,
   type ReadDependencies,
@@ -43,9 +43,7 @@ export function changesRefusal({ key }: Caller): Problem | undefined {
 
 /** Returns the read of the list of publications. */
 export function changesRead(dependencies: ReadDependencies): Read {
-  const { gateway, operations, pageSizeMax, publicUrl, changes } = dependencies;
-
-  /** @throws Problem in the order of the contract: format, parameters, dataset. */
+  const { operations, pageSizeMax, publicUrl, changes } = dependencies;
   const find = (asked: Asked) => {
     acceptOnly(json.mediaType, asked);
     const query = readListQuery(asked.text, pageSizeMax, operations);
@@ -69,10 +67,7 @@ export function changesRead(dependencies: ReadDependencies): Read {
     path,
     name: "changes",
     hasAlias: true,
-    async ask(asked) {
-      const cost = () => changesRefusal(asked.caller) ?? 1;
-      return finish(dependencies, await gateway.counted(asked, find, cost), asked);
-    },
+    ask: asking(dependencies, find, ({ caller }) => changesRefusal(caller) ?? 1),
   };
 }
 

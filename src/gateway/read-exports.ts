@@ -3,17 +3,16 @@ import type { ExportOffers, MadeFile, OfferedFile } from "#exports/offers.ts";
 import type { FileFormat } from "#exports/run-export.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
 import { metaOf } from "#operations/page.ts";
-import { refuseParameters } from "#operations/parameters.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { echo, internalError, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import type { Found, Refusal } from "./gateway.ts";
 import { contentTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
 import {
-  acceptOnly,
+  acceptNothingElse,
   type Asked,
   type AskedHeaders,
+  asking,
   type Content,
-  finish,
   foundJson,
   type Read,
   type ReadDependencies,
@@ -22,17 +21,11 @@ import {
   unchanged,
 } from "./reads.ts";
 
-/** @throws Problem in the order of the contract: format, parameters. */
-function checkQuestion({ operations }: ReadDependencies, asked: Asked, mediaType: string): void {
-  acceptOnly(mediaType, asked);
-  refuseParameters(exportsPath, asked.text, operations);
-}
-
 /** Returns the read of the list of files. */
 export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
-  const { gateway, publicUrl } = dependencies;
+  const { publicUrl } = dependencies;
   const find = (asked: Asked) => {
-    checkQuestion(dependencies, asked, json.mediaType);
+    acceptNothingElse(dependencies, exportsPath, json.mediaType, asked);
     const { parts } = served(dependencies);
     const { version: datasetVersion } = parts;
     const data = offers.list().map(({ generation: { version, built_at }, files }) => ({
@@ -56,7 +49,7 @@ export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers
     path: exportsPath,
     name: "exports",
     hasAlias: false,
-    ask: async (asked) => finish(dependencies, await gateway.counted(asked, find), asked),
+    ask: asking(dependencies, find),
   };
 }
 
@@ -85,7 +78,7 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
         { suggestion: exportsPath, operations: operations.map(({ path }) => path) },
       );
     const contentType = contentTypes[file.format];
-    checkQuestion(dependencies, asked, contentType.split(";")[0]!);
+    acceptNothingElse(dependencies, exportsPath, contentType.split(";")[0]!, asked);
     return { kind: "answer", answer: { version, file, contentType } };
   };
   const make = async (asked: Asked, wanted: Wanted): Promise<Content | Refusal> => {

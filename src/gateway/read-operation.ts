@@ -1,26 +1,49 @@
-/** Answers the four operations: chooses the format, reads the query, and takes the answer from the cache or makes it. */
+/** Lists all reads, and answers the four operations, from the cache or by asking them, and `/vocabulary`. */
 import { LRUCache } from "lru-cache";
-import { type Format, formats } from "#operations/formats.ts";
+import { type Format, formats, json } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
+import { vocabularyOf, vocabularyPath } from "#operations/vocabulary.ts";
 import type { SentBody } from "./answer-cache.ts";
 import type { Found } from "./gateway.ts";
 import {
   answerTag,
+  descriptionLink,
   headerLines,
   matchesTag,
   pageLinks,
-  validators,
   preferredType,
+  validators,
 } from "./headers.ts";
+import { changesRead, stepsRead } from "./read-changes.ts";
+import { exportFilesRead, exportsRead } from "./read-exports.ts";
 import {
+  acceptNothingElse,
   type Asked,
-  finish,
+  asking,
+  foundJson,
   notAcceptable,
   type Read,
   type ReadDependencies,
   served,
 } from "./reads.ts";
+
+/**
+ * Returns everything that is served to holders of a key, except MCP messages.
+ * @param findAnswer from `openOperations`, shared with MCP.
+ */
+export function openReads(dependencies: ReadDependencies, findAnswer: FindAnswer): Read[] {
+  const { operations, offers } = dependencies;
+  return [
+    ...operations.map((operation) => operationRead(dependencies, findAnswer, operation)),
+    vocabularyRead(dependencies),
+    changesRead(dependencies),
+    stepsRead(dependencies),
+    ...(offers === null
+      ? []
+      : [exportsRead(dependencies, offers), exportFilesRead(dependencies, offers)]),
+  ];
+}
 
 /** Finds the answer to a query of an operation. @throws Problem as `readQuery` does. */
 export type FindAnswer = (
@@ -63,12 +86,11 @@ export function openOperations(
 
 const mediaTypes = formats.map(({ mediaType }) => mediaType);
 
-export function operationRead(
+function operationRead(
   dependencies: ReadDependencies,
   findAnswer: FindAnswer,
   operation: Operation,
 ): Read {
-  const { gateway } = dependencies;
   const find = ({ text, headers }: Asked) => {
     const preferred = preferredType(headers.accept, mediaTypes);
     const format = formats.find(({ mediaType }) => mediaType === preferred);
@@ -79,12 +101,27 @@ export function operationRead(
     path: operation.path,
     name: operation.name,
     hasAlias: true,
-    ask(asked) {
-      const outcome = gateway.counted(asked, find);
-      return outcome instanceof Promise
-        ? outcome.then((settled) => finish(dependencies, settled, asked))
-        : finish(dependencies, outcome, asked);
-    },
+    ask: asking(dependencies, find),
+  };
+}
+
+/** Returns the read of every tag, theme and market, and of the closed lists. */
+function vocabularyRead(dependencies: ReadDependencies): Read {
+  const find = (asked: Asked) => {
+    acceptNothingElse(dependencies, vocabularyPath, json.mediaType, asked);
+    const model = served(dependencies);
+    const { version: datasetVersion } = model.parts;
+    const tag = answerTag(datasetVersion, "vocabulary", "", json.name);
+    const link = descriptionLink(dependencies.publicUrl);
+    return foundJson(dependencies, asked, { tag, datasetVersion }, { link }, () =>
+      JSON.stringify(vocabularyOf(model)),
+    );
+  };
+  return {
+    path: vocabularyPath,
+    name: "vocabulary",
+    hasAlias: true,
+    ask: asking(dependencies, find),
   };
 }
 

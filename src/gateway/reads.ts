@@ -3,6 +3,7 @@ import type { ExportOffers } from "#exports/offers.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import { json } from "#operations/formats.ts";
 import type { Operation } from "#operations/operation.ts";
+import { refuseParameters } from "#operations/parameters.ts";
 import type { ReadName } from "#operations/reads.ts";
 import { notReadyDetails, Problem, unavailable } from "#problems.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -132,8 +133,25 @@ export const replyOf = (
   result,
 });
 
+/**
+ * Returns `ask` of a read: counts the question, finds its answer and encodes that.
+ * @param find throws Problem in the order of the contract: format, parameters, dataset.
+ */
+export const asking =
+  (
+    dependencies: Pick<ReadDependencies, "gateway" | "cache">,
+    find: (asked: Asked) => Found<SentBody>,
+    cost?: (asked: Asked) => number | Problem,
+  ): Read["ask"] =>
+  (asked) => {
+    const outcome = dependencies.gateway.counted(asked, find, cost);
+    return outcome instanceof Promise
+      ? outcome.then((settled) => finish(dependencies, settled, asked))
+      : finish(dependencies, outcome, asked);
+  };
+
 /** Encodes an answer as the client prefers: at once if that is cached, else after compressing it once. */
-export function finish(
+function finish(
   { cache }: Pick<ReadDependencies, "cache">,
   outcome: Outcome<SentBody>,
   { headers: { "accept-encoding": accepted } }: Asked,
@@ -169,6 +187,17 @@ export const unchanged = (of: { tag: string; datasetVersion: string }): Content 
 /** @throws Problem if the client does not accept the only type of a path. */
 export function acceptOnly(mediaType: string, { headers }: Asked): void {
   if (preferredType(headers.accept, [mediaType]) === undefined) throw notAcceptable([mediaType]);
+}
+
+/** Refuses any parameter, once the only type of the path is accepted. @throws Problem. */
+export function acceptNothingElse(
+  { operations }: Pick<ReadDependencies, "operations">,
+  path: string,
+  mediaType: string,
+  asked: Asked,
+): void {
+  acceptOnly(mediaType, asked);
+  refuseParameters(path, asked.text, operations);
 }
 
 /** @param available media types of the path. */

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { routes as accountRoutes } from "#dashboard/screens/index.ts";
-import { openReads } from "#gateway/open-reads.ts";
+import { openReads } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import { tableOfRoutes, timeouts } from "#http/build-server.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
