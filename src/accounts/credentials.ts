@@ -1,6 +1,6 @@
 /** Changes the password or the address that a person signs in with, by the present password or by a link to their mail. */
 import type { Selectable, Transaction } from "kysely";
-import { operator, service, writeAudit } from "#store/audit.ts";
+import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
@@ -15,7 +15,6 @@ import {
 } from "./one-time-links.ts";
 import { checkPassword, hashNew, type Passwords } from "./passwords.ts";
 import {
-  type Address,
   findPerson,
   findPersonById,
   type Person,
@@ -28,7 +27,7 @@ import {
 import { deleteSessions, forgetBrowsers, openSession, type OpenedSession } from "./sessions.ts";
 import { confirmInTurn } from "./sign-in.ts";
 import type { Completion } from "./sign-up.ts";
-import { admit, forgive, networksOf } from "./throttle.ts";
+import { admit, forgive } from "./throttle.ts";
 
 /**
  * Changes the password and ends all sessions of the person, this one too. The browser continues with new tokens.
@@ -89,36 +88,6 @@ async function setPassword(
   return openSession(transaction, { person: personOf(row), client, now });
 }
 
-/** Stand-in that is stored for an address nobody has proven. */
-const nobody: Address = { email: "", folded: "" };
-
-/**
- * Makes a link for a new password. Does the same work for an unknown address, whose link is sent nowhere.
- * @returns null if there is nobody to mail it to; the page must not say so.
- * @throws DomainError `invalid` if the text is no address, or TooOften.
- */
-export async function requestReset(
-  control: ControlStore,
-  { address: text, client, now }: { address: string; client: Client; now: number },
-): Promise<MadeLink | null> {
-  const { folded } = readAddress(text);
-  return control.write(async (transaction) => {
-    const mail = { kind: "mail", of: folded } as const;
-    await admit(transaction, [mail, ...networksOf(client)], now);
-    const person = await findPerson(transaction, folded);
-    const address = person === undefined ? nobody : { email: person.email, folded };
-    const made = await makeLink(transaction, {
-      kind: "reset",
-      address,
-      person: person?.id ?? null,
-      now,
-    });
-    const entry = { actor: service, subject: person?.id ?? null, now };
-    await writeAudit(transaction, { ...entry, action: "person.reset_asked" });
-    return person === undefined ? null : made;
-  });
-}
-
 /** Makes the link that an operator hands out. @throws DomainError `not_found`. */
 export function makeResetLink(
   control: ControlStore,
@@ -170,8 +139,8 @@ interface AddressChange {
 }
 
 /**
- * Makes a link that proves the new address. If somebody has that address already, only the caller learns it (`isKnown`), and
- * there is no link: `token` is empty.
+ * Makes a link that proves the new address. If somebody has that address already, only the caller learns it (`isKnown`),
+ * `email` is the address as they wrote it, and there is no link: `token` is empty.
  * @throws DomainError `refused` if the password is wrong, `invalid` if the text is no address, `busy`, or TooOften.
  */
 export async function requestAddressChange(
@@ -189,7 +158,9 @@ export async function requestAddressChange(
     const holder = await findPerson(transaction, address.folded);
     // One's own address in different letter case is the same address.
     const isKnown = holder !== undefined && holder.id !== person;
-    const made = await makeLink(transaction, { kind: "email", address, person, now });
+    const { folded } = address;
+    const to = isKnown ? { email: holder.email, folded } : address;
+    const made = await makeLink(transaction, { kind: "email", address: to, person, now });
     if (isKnown) await transaction.deleteFrom("link").where("id", "=", made.id).execute();
     const entry = { actor: person, subject: person, now };
     await writeAudit(transaction, { ...entry, action: "person.address_change_asked" });

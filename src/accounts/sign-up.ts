@@ -1,4 +1,4 @@
-/** Signing up: a person asks for a link to their address, follows it, chooses a password and gets an account. */
+/** Links that people ask for by their address; and signing up: a person follows one, chooses a password and gets an account. */
 import type { Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -15,29 +15,45 @@ import {
   useUpLinks,
 } from "./one-time-links.ts";
 import { hashNew, type Passwords } from "./passwords.ts";
-import { readAddress, findPerson, insertPerson } from "./people.ts";
+import { type Address, findPerson, insertPerson, readAddress } from "./people.ts";
 import { openSession, type OpenedSession } from "./sessions.ts";
 import { admit, networksOf } from "./throttle.ts";
 
+/** Stand-in that is stored for an address nobody has proven. */
+const nobody: Address = { email: "", folded: "" };
+
 /**
- * Makes a link to sign up. A known address gets the same response and the same work: it is mailed a link to choose a new
- * password instead. Only the reader of that mail learns which.
+ * Makes a link to sign up or to choose a new password, with the same work whether the address is known or not: only the
+ * reader of the mail learns it. A known address always gets a link for a new password, at the address that is stored: the
+ * one that was typed folds to the same text, but may lead to somebody else's mail.
+ * @returns `isKnown` and the link; a link for a new password is sent nowhere if the address is unknown.
  * @throws DomainError `invalid` if the text is no address, or TooOften.
  */
-export async function requestSignUp(
+export async function requestLink(
   control: ControlStore,
+  kind: "sign-up" | "reset",
   { address: text, client, now }: { address: string; client: Client; now: number },
 ): Promise<MadeLink & { isKnown: boolean }> {
-  const address = readAddress(text);
+  const typed = readAddress(text);
+  const { folded } = typed;
   return control.write(async (transaction) => {
-    const mail = { kind: "mail", of: address.folded } as const;
-    await admit(transaction, [mail, ...networksOf(client)], now);
-    const present = await findPerson(transaction, address.folded);
-    const kind = present === undefined ? "sign-up" : "reset";
-    const made = await makeLink(transaction, { kind, address, person: present?.id ?? null, now });
-    const action = "person.sign_up_asked";
-    await writeAudit(transaction, { actor: service, action, subject: made.id, now });
-    return { ...made, isKnown: present !== undefined };
+    await admit(transaction, [{ kind: "mail", of: folded }, ...networksOf(client)], now);
+    const known = await findPerson(transaction, folded);
+    const isSignUp = kind === "sign-up";
+    const unproven = isSignUp ? typed : nobody;
+    const made = await makeLink(transaction, {
+      kind: known === undefined ? kind : "reset",
+      address: known === undefined ? unproven : { email: known.email, folded },
+      person: known?.id ?? null,
+      now,
+    });
+    await writeAudit(transaction, {
+      actor: service,
+      action: isSignUp ? "person.sign_up_asked" : "person.reset_asked",
+      subject: isSignUp ? made.id : (known?.id ?? null),
+      now,
+    });
+    return { ...made, isKnown: known !== undefined };
   });
 }
 

@@ -12,7 +12,7 @@ import {
   useLink,
 } from "#accounts/one-time-links.ts";
 import { findSession } from "#accounts/sessions.ts";
-import { completeSignUp } from "#accounts/sign-up.ts";
+import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
 import type { LinkKind } from "#store/control-tables.ts";
 import { day, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
@@ -47,10 +47,26 @@ test("two sign-ups of one address at the same instant make one person and one ac
     assert.equal((await control.database.selectFrom(table).selectAll().execute()).length, 1, table);
 });
 
+test("a link that somebody asks for goes to the address that is stored, not to one that only looks like it", async (t) => {
+  const { control, signUp, client } = await openPeople(t);
+  await signUp("Ada@bücher.example");
+  // A server may give ADA@ to somebody else than Ada@.
+  for (const [kind, typed] of [
+    ["sign-up", "ADA@bücher.example"],
+    ["reset", "ada@xn--bcher-kva.example"],
+    ["reset", " ADA@B\u00dcCHER.example"],
+  ] as const) {
+    const order = { address: typed, client: client(), now: noon };
+    const { email, isKnown } = await requestLink(control, kind, order);
+    assert.deepEqual([email, isKnown], ["Ada@bücher.example", true], typed);
+  }
+});
+
 test("the link that a known address is sent chooses a new password and makes no second person", async (t) => {
   const { control, passwords, signUp, askFor, client, tryIn } = await openPeople(t);
   await signUp("ada@example.com");
-  const { token } = await askFor("ADA@example.com");
+  const { token, email } = await askFor("ADA@example.com");
+  assert.equal(email, "ada@example.com");
   const order = { token, password: "another good one", client: client(), now: noon };
   await assert.rejects(
     completeSignUp(control, passwords, { ...order, accountName: null }),

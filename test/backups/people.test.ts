@@ -10,7 +10,7 @@ import { openPasswords } from "#accounts/passwords.ts";
 import { findPerson } from "#accounts/people.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { signIn } from "#accounts/sign-in.ts";
-import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";
+import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
 import { restoredText } from "#cli/restore.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { noon } from "../support/control.ts";
@@ -23,7 +23,7 @@ const nextPassword = "another good password";
 const client = clientAt("10.0.0.1");
 
 async function signUp(control: ControlStore, address: string) {
-  const { token } = await requestSignUp(control, { address, client, now: noon });
+  const { token } = await requestLink(control, "sign-up", { address, client, now: noon });
   return completeSignUp(control, passwords, {
     token,
     password: goodPassword,

@@ -5,7 +5,7 @@ import { listAudit } from "#store/audit.ts";
 import { insertMember } from "#accounts/members.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { signIn } from "#accounts/sign-in.ts";
-import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";
+import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
 import { noon, openEmptyControl } from "./control.ts";
 
@@ -26,7 +26,7 @@ export async function openPeople(t: TestContext) {
   const client = (browserToken: string | null = null) =>
     clientAt(`10.0.${networks >> 8}.${networks++ & 255}`, browserToken);
   const askFor = (address: string, now = noon) =>
-    requestSignUp(control, { address, client: client(), now });
+    requestLink(control, "sign-up", { address, client: client(), now });
   const complete = (token: string, now = noon, accountName: string | null = null) =>
     completeSignUp(control, passwords, {
       token,

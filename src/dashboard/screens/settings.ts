@@ -1,6 +1,7 @@
 /** Settings: the person, their address and password, the account's name, the download of all data, and the ways to leave. */
 import { renameAccount } from "#accounts/accounts.ts";
 import { requestAddressChange, changePassword } from "#accounts/credentials.ts";
+import { readAddress } from "#accounts/people.ts";
 import { exportPerson } from "#accounts/personal-data.ts";
 import type { Membership } from "#accounts/members.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
@@ -163,7 +164,7 @@ const nameForm = (name: string, fault: string | undefined): Html =>
       <button class="quiet">Rename account</button>
     </form>`;
 
-/** Mails a link to the new address. Only the mail reveals whether somebody has it already. */
+/** Mails a link to the new address, which the page shows as typed. Only the mail reveals whether somebody has it already. */
 async function askAddress(request: SignedInRequest): Promise<string> {
   const { services, signedIn, form, now } = request;
   const { id: person } = signedIn.person;
@@ -173,7 +174,7 @@ async function askAddress(request: SignedInRequest): Promise<string> {
   const link = linkOf(request, made);
   const message = isKnown ? addressTakenMail({ to: email }) : addressChangeMail(link);
   const shown = mail(request, message, link.url);
-  return mailedPage(request, email, isKnown ? null : shown);
+  return mailedPage(request, readAddress(order.address).email, isKnown ? null : shown);
 }
 
 async function setPassword(request: SignedInRequest): Promise<Reply> {

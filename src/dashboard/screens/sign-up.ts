@@ -1,7 +1,6 @@
 /** Signing up, and forgotten passwords: both ask for an address and mail a link to it. */
 import { readAddress } from "#accounts/people.ts";
-import { requestReset } from "#accounts/credentials.ts";
-import { requestSignUp } from "#accounts/sign-up.ts";
+import { requestLink } from "#accounts/sign-up.ts";
 import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
 import { accountPage, emailField, faultNote, wordReply } from "#dashboard/components/page.ts";
 import { knownMail, resetMail, signUpMail } from "#dashboard/mail-templates.ts";
@@ -13,13 +12,13 @@ export const signUpRoutes: readonly Route[] = [
   formRoute("/account/sign-up", "anyone", {
     obstacle: noSignUp,
     page: (request, fault) => asking(request, signUpWords, fault),
-    act: signUp,
+    act: (request) => mailLink("sign-up", request),
   }),
   formRoute("/account/forgot", "anyone", {
     obstacle: (request) =>
       canMail(request) ? null : page(noMailPage("Choose a new password"), 403),
     page: (request, fault) => asking(request, forgotWords, fault),
-    act: sendReset,
+    act: (request) => mailLink("reset", request),
   }),
 ];
 
@@ -34,23 +33,18 @@ function noSignUp(request: AccountRequest): Reply | null {
   return canMail(request) ? null : page(noMailPage("Sign up"), 403);
 }
 
-/** Mails a link to sign up. The page is the same for everybody: only the mail reveals whether the address is known. */
-async function signUp(request: AccountRequest): Promise<string> {
+/**
+ * Mails a link. The page shows the address as typed and is the same for everybody: only the mail reveals whether the address is
+ * known.
+ */
+async function mailLink(kind: "sign-up" | "reset", request: AccountRequest): Promise<string> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
-  const made = await requestSignUp(services.control, { address, client, now });
+  const made = await requestLink(services.control, kind, { address, client, now });
   const link = linkOf(request, made);
-  const message = made.isKnown ? knownMail(link) : signUpMail(link);
-  return mailedPage(null, made.email, mail(request, message, link.url));
-}
-
-/** Mails a link for a new password. The page shows the address as typed: the stored one would reveal that it is stored. */
-async function sendReset(request: AccountRequest): Promise<string> {
-  const { services, form, client, now } = request;
-  const address = form.get("email") ?? "";
-  const made = await requestReset(services.control, { address, client, now });
-  const link = made === null ? null : linkOf(request, made);
-  const demoLink = link === null ? null : mail(request, resetMail(link), link.url);
+  const signUp = made.isKnown ? knownMail(link) : signUpMail(link);
+  const message = kind === "sign-up" ? signUp : made.isKnown ? resetMail(link) : null;
+  const demoLink = message === null ? null : mail(request, message, link.url);
   return mailedPage(null, readAddress(address).email, demoLink);
 }
 
