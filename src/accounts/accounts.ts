@@ -44,42 +44,51 @@ export async function setQuotas(
   now: number,
 ): Promise<Account> {
   checkQuotas(quotas);
-  return control.write(async (transaction) => {
-    const account = await requireOpenAccount(transaction, idOrName);
-    const limits = { ...account.quotas, ...quotas };
-    const detail = { former: account.quotas, limits };
-    await noteChange(transaction, account, { action: "account.limits_changed", detail, now });
-    return update(transaction, account.number, columnsOf(limits));
+  return changeAccount(control, idOrName, now, ({ quotas: former }) => {
+    const limits = { ...former, ...quotas };
+    const detail = { former, limits };
+    return { action: "account.limits_changed", detail, columns: columnsOf(limits) };
   });
 }
 
 /** Refuses all keys of the account from the next request on. A second suspension keeps the time of the first. */
 export const suspendAccount = (control: ControlStore, idOrName: string, now: number) =>
-  setSuspension(control, idOrName, { isSuspended: true, now });
+  changeAccount(control, idOrName, now, ({ suspendedAt }) => {
+    if (suspendedAt !== null) return null;
+    return { action: "account.suspended", columns: { suspended_at: new Date(now).toISOString() } };
+  });
 
 export const resumeAccount = (control: ControlStore, idOrName: string, now: number) =>
-  setSuspension(control, idOrName, { isSuspended: false, now });
+  changeAccount(control, idOrName, now, ({ suspendedAt }) =>
+    suspendedAt === null ? null : { action: "account.resumed", columns: { suspended_at: null } },
+  );
 
-function setSuspension(
+interface AccountChange {
+  action: AuditAction;
+  detail?: object;
+  columns: Partial<AccountTable>;
+}
+
+/** Makes a change of the operator's. @param choose returns the change, or null if there is none. */
+export function changeAccount(
   control: ControlStore,
   idOrName: string,
-  { isSuspended, now }: { isSuspended: boolean; now: number },
+  now: number,
+  choose: (
+    account: Account,
+    transaction: Transaction<ControlTables>,
+  ) => AccountChange | null | Promise<AccountChange | null>,
 ): Promise<Account> {
   return control.write(async (transaction) => {
     const account = await requireOpenAccount(transaction, idOrName);
-    if ((account.suspendedAt !== null) === isSuspended) return account;
-    const action = isSuspended ? "account.suspended" : "account.resumed";
-    await noteChange(transaction, account, { action, now });
-    const suspended_at = isSuspended ? new Date(now).toISOString() : null;
-    return update(transaction, account.number, { suspended_at });
+    const change = await choose(account, transaction);
+    if (change === null) return account;
+    const { columns, ...entry } = change;
+    const { number, id: subject } = account;
+    await writeAudit(transaction, { actor: operator, account: number, subject, ...entry, now });
+    return update(transaction, number, columns);
   });
 }
-
-const noteChange = (
-  transaction: Transaction<ControlTables>,
-  { number: account, id: subject }: Account,
-  change: { action: AuditAction; detail?: object; now: number },
-): Promise<void> => writeAudit(transaction, { actor: operator, account, subject, ...change });
 
 /** Renames an account. @throws DomainError `refused` if the actor is no owner, `invalid`, or `conflict` if the name is taken. */
 export async function renameAccount(
@@ -97,7 +106,7 @@ export async function renameAccount(
 }
 
 /** Updates columns of an account, inside a transaction. */
-export async function update(
+async function update(
   transaction: Transaction<ControlTables>,
   number: number,
   columns: Partial<AccountTable>,

@@ -131,13 +131,6 @@ export async function completeReset(
   });
 }
 
-interface AddressChange {
-  person: string;
-  password: string;
-  address: string;
-  now: number;
-}
-
 /**
  * Makes a link that proves the new address. If somebody has that address already, only the caller learns it (`isKnown`),
  * `email` is the address as they wrote it, and there is no link: `token` is empty.
@@ -146,7 +139,12 @@ interface AddressChange {
 export async function requestAddressChange(
   control: ControlStore,
   passwords: Passwords,
-  { person, password, address: text, now }: AddressChange,
+  {
+    person,
+    password,
+    address: text,
+    now,
+  }: { person: string; password: string; address: string; now: number },
 ): Promise<MadeLink & { isKnown: boolean }> {
   const address = readAddress(text);
   await passwords.inTurn(
@@ -180,7 +178,7 @@ export function completeAddressChange(
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "email", now });
     const former = await findPersonById(transaction, link.person ?? "");
-    if (former === undefined) throw new LinkFault("unknown");
+    if (former === undefined) throw new LinkFault();
     const { id: person } = former;
     const holder = await findPerson(transaction, link.folded);
     if (holder?.id !== person) await refuseTaken(transaction, link.folded);

@@ -108,12 +108,6 @@ export async function withdrawInvitation(
   });
 }
 
-/** Reports whether the holder of the link chooses a password. */
-export const isNewPerson = async (
-  database: Kysely<ControlTables>,
-  { folded }: Link,
-): Promise<boolean> => (await findPerson(database, folded)) === undefined;
-
 /**
  * Makes the holder of the link a member of its account, or gives them their own. Returns `signedIn` as null if the person has a
  * password: they sign in with it, a link is not enough.

@@ -1,6 +1,6 @@
 /** Who belongs to which account, and in which role. An account that has people never loses its last owner. */
 import type { Kysely, Transaction } from "kysely";
-import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
+import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
@@ -147,13 +147,14 @@ export async function roleOf(
   return row?.role;
 }
 
-/** Checks that the actor is a member. @throws DomainError `refused` if they are none any more. */
+/** Returns the role of an actor: the operator may do what an owner may. @throws DomainError `refused` for no member any more. */
 export async function requireMember(
   database: Kysely<ControlTables>,
   account: number,
-  person: Actor,
-): Promise<void> {
-  if (needsNoMembership(person) || (await roleOf(database, account, person)) !== undefined) return;
+  actor: Actor,
+): Promise<Role> {
+  const role = actor === operator ? "owner" : await roleOf(database, account, actor);
+  if (role !== undefined) return role;
   throw new DomainError("refused", "You are not a member of this account any more.");
 }
 
@@ -163,8 +164,7 @@ export async function requireOwner(
   account: number,
   actor: Actor,
 ): Promise<void> {
-  await requireMember(database, account, actor);
-  if (needsNoMembership(actor) || (await roleOf(database, account, actor)) === "owner") return;
+  if ((await requireMember(database, account, actor)) === "owner") return;
   throw new DomainError("refused", "Only an owner of the account may do this. Ask one of them.");
 }
 
@@ -186,9 +186,6 @@ async function refuseLastOwner(
     "This is the only owner of the account. Make somebody else an owner first, or close the account.",
   );
 }
-
-/** Commands and the service itself act without membership. */
-const needsNoMembership = (actor: Actor) => actor === operator || actor === service;
 
 /** Makes somebody a member of an account, as part of a transaction. */
 export async function insertMember(

@@ -1,8 +1,9 @@
 /** Remembers which notices an account was sent, so that each is sent once, and who receives them. */
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlStore } from "#store/stores.ts";
 
-export interface Notice {
+interface Notice {
   /** Number. */
   account: number;
   kind: string;
@@ -10,34 +11,39 @@ export interface Notice {
   subject: string;
 }
 
-/** Notes that a notice is sent. @returns true the first time, and again after `forgetNotices`. */
+/** Notes that a notice is sent. @returns true the first time, and again after `forgetNotice`. */
 export async function noticeOnce(
-  transaction: Transaction<ControlTables>,
+  control: ControlStore,
   { now, ...notice }: Notice & { now: number },
 ): Promise<boolean> {
-  const { numInsertedOrUpdatedRows = 0n } = await transaction
-    .insertInto("notice")
-    .values({ ...notice, at: new Date(now).toISOString() })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return numInsertedOrUpdatedRows > 0n;
+  if (await isNoticed(control.database, notice)) return false;
+  return control.write(async (transaction) => {
+    const { numInsertedOrUpdatedRows = 0n } = await transaction
+      .insertInto("notice")
+      .values({ ...notice, at: new Date(now).toISOString() })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    return numInsertedOrUpdatedRows > 0n;
+  });
 }
 
-export async function isNoticed(
+export async function forgetNotice(control: ControlStore, notice: Notice): Promise<void> {
+  const { account, kind, subject } = notice;
+  if (!(await isNoticed(control.database, notice))) return;
+  await control.write(async (transaction) => {
+    const query = transaction.deleteFrom("notice").where("account", "=", account);
+    await query.where("kind", "=", kind).where("subject", "=", subject).execute();
+  });
+}
+
+/** Reads before something is written: a write transaction for each old notice would block other writers. */
+async function isNoticed(
   database: Kysely<ControlTables>,
   { account, kind, subject }: Notice,
 ): Promise<boolean> {
   const query = database.selectFrom("notice").select("at").where("account", "=", account);
   const found = query.where("kind", "=", kind).where("subject", "=", subject);
   return (await found.executeTakeFirst()) !== undefined;
-}
-
-export async function forgetNotices(
-  transaction: Transaction<ControlTables>,
-  { account, kind, subject }: Notice,
-): Promise<void> {
-  const query = transaction.deleteFrom("notice").where("account", "=", account);
-  await query.where("kind", "=", kind).where("subject", "=", subject).execute();
 }
 
 /** An account whose owners can be notified. */

@@ -76,7 +76,7 @@ export async function useLink(
   { token, kind, now }: { token: string; kind: LinkKind; now: number },
 ): Promise<Link> {
   const link = await requireLive(transaction, token, now);
-  if (link.kind !== kind) throw new LinkFault("unknown");
+  if (link.kind !== kind) throw new LinkFault();
   await transaction
     .updateTable("link")
     .set({ used_at: new Date(now).toISOString() })
@@ -111,28 +111,21 @@ async function requireLive(database: Kysely<ControlTables>, token: string, now: 
   const link = await database
     .selectFrom("link")
     .select(["id", "kind", "email", "email_folded as folded", "person", "account", "role"])
-    .select(["expires_at", "used_at"])
     .where("digest", "=", digestToken(token))
+    .where("used_at", "is", null)
+    .where("expires_at", ">", new Date(now).toISOString())
     .executeTakeFirst();
-  if (link === undefined) throw new LinkFault("unknown");
-  if (link.used_at !== null) throw new LinkFault("used");
-  if (Date.parse(link.expires_at) <= now) throw new LinkFault("expired");
+  if (link === undefined) throw new LinkFault();
   return link;
 }
 
-export type LinkFaultReason = "unknown" | "expired" | "used";
-
-/** The refusal of a link that no longer works: whatever the reason, the person reads the same sentence. */
+/** The refusal of a link that no longer works: whatever the reason, which would help to guess, the person reads this sentence. */
 export class LinkFault extends DomainError {
-  /** Cause; never shown to the sender, because it would help to guess. */
-  readonly reason: LinkFaultReason;
-
-  constructor(reason: LinkFaultReason) {
+  constructor() {
     super(
       "not_found",
       "This link does nothing any more: it was used, or its time is over. Ask for a new one.",
     );
     this.name = "LinkFault";
-    this.reason = reason;
   }
 }

@@ -114,22 +114,15 @@ export function deletePerson(
 ): Promise<void> {
   return control.write(async (transaction) => {
     const { email_folded: folded } = await requirePersonRow(transaction, person);
-    for (const membership of await listMemberships(transaction, person))
-      await quit(transaction, membership, { person, actor, now });
+    for (const { number: account } of await listMemberships(transaction, person)) {
+      const isAlone = (await listMembers(transaction, account)).length === 1;
+      await (isAlone
+        ? close(transaction, { account, actor, now })
+        : deleteMember(transaction, { account, person, actor, action: "member.left", now }));
+    }
     await deleteRows(transaction, person, folded);
     await writeAudit(transaction, { actor, action: "person.deleted", subject: person, now });
   });
-}
-
-async function quit(
-  transaction: Transaction<ControlTables>,
-  { number: account }: Membership,
-  change: { person: string; actor: Actor; now: number },
-): Promise<void> {
-  const others = (await listMembers(transaction, account)).length - 1;
-  await (others === 0
-    ? close(transaction, { ...change, account })
-    : deleteMember(transaction, { ...change, account, action: "member.left" }));
 }
 
 /** Deletes every row with the person or the address in it. */

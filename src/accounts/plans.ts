@@ -5,7 +5,7 @@ import { operator, writeAudit } from "#store/audit.ts";
 import { type ControlTables, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { type Account, checkQuotas, requireOpenAccount, update } from "./accounts.ts";
+import { type Account, changeAccount, checkQuotas } from "./accounts.ts";
 
 export type Plan = Awaited<ReturnType<typeof listPlans>>[number];
 
@@ -70,7 +70,18 @@ export async function setPlan(
 
 /** Lists the plans by name. */
 export async function listPlans(database: Kysely<ControlTables>) {
-  const rows = await plansQuery(database).orderBy("name").execute();
+  const rows = await database
+    .selectFrom("plan")
+    .selectAll()
+    .select((select) =>
+      select
+        .selectFrom("account")
+        .select((all) => all.fn.countAll().as("count"))
+        .whereRef("account.plan", "=", "plan.name")
+        .as("accounts"),
+    )
+    .orderBy("name")
+    .execute();
   return rows.map(({ created_at: createdAt, name, accounts, changes, ...quotas }) => ({
     name,
     /** Quotas; null stands for that of the plan `default`, or of the service. */
@@ -104,15 +115,10 @@ export function putOnPlan(
   control: ControlStore,
   { idOrName, plan, now }: { idOrName: string; plan: string | null; now: number },
 ): Promise<Account> {
-  return control.write(async (transaction) => {
-    const account = await requireOpenAccount(transaction, idOrName);
+  return changeAccount(control, idOrName, now, async ({ plan: former }, transaction) => {
     if (plan !== null) await requirePlan(transaction, plan);
-    if (account.plan === plan) return account;
-    const { number, id: subject } = account;
-    const detail = { former: account.plan, plan };
-    const entry = { actor: operator, account: number, subject, detail, now };
-    await writeAudit(transaction, { ...entry, action: "account.plan_changed" });
-    return update(transaction, number, { plan });
+    if (former === plan) return null;
+    return { action: "account.plan_changed", detail: { former, plan }, columns: { plan } };
   });
 }
 
@@ -166,18 +172,6 @@ const fullQuotasOf = (
   hour: row.per_hour ?? defaultQuotas.hour,
   day: row.per_day ?? defaultQuotas.day,
 });
-
-const plansQuery = (database: Kysely<ControlTables>) =>
-  database
-    .selectFrom("plan")
-    .selectAll()
-    .select((select) =>
-      select
-        .selectFrom("account")
-        .select((all) => all.fn.countAll().as("count"))
-        .whereRef("account.plan", "=", "plan.name")
-        .as("accounts"),
-    );
 
 async function findPlan(database: Kysely<ControlTables>, name: string): Promise<Plan | undefined> {
   return (await listPlans(database)).find((plan) => plan.name === name);

@@ -41,11 +41,17 @@ export async function signIn(
       isRight && hasher.isOutdated(row!.password) ? await hasher.hash(password) : null;
     const signedIn = await control.write(async (transaction) => {
       // The password may have been changed during the check.
-      const isStill = isRight && (await isUnchanged(transaction, row!));
-      if (!isStill) return noteFailure(transaction, row, now);
+      const present = isRight ? await personRow(transaction, "id", row!.id) : undefined;
+      if (present === undefined || present.password !== row!.password)
+        return noteFailure(transaction, row, now);
       await forgive(transaction, subjects);
-      await renew(transaction, row!.id, renewed);
-      const person = personOf(row!);
+      const person = personOf(present);
+      if (renewed !== null)
+        await transaction
+          .updateTable("person")
+          .set({ password: renewed })
+          .where("id", "=", person.id)
+          .execute();
       const opened = await openSession(transaction, { person, client, now });
       const { session: subject } = opened;
       await writeAudit(transaction, { actor: person.id, action: "person.signed_in", subject, now });
@@ -133,22 +139,6 @@ async function noteFailure(
   const action = "person.sign_in_failed";
   await writeAudit(transaction, { actor: service, action, subject: row?.id ?? null, now });
   return null;
-}
-
-async function isUnchanged(
-  transaction: Transaction<ControlTables>,
-  { id, password }: PersonRow,
-): Promise<boolean> {
-  return (await personRow(transaction, "id", id))?.password === password;
-}
-
-async function renew(
-  transaction: Transaction<ControlTables>,
-  id: string,
-  password: string | null,
-): Promise<void> {
-  if (password === null) return;
-  await transaction.updateTable("person").set({ password }).where("id", "=", id).execute();
 }
 
 const wrong = () =>

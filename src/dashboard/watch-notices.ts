@@ -1,9 +1,7 @@
 /** Mails owners of accounts, once each, that a key is about to expire or a day's quota is nearly used up. */
 import {
-  forgetNotices,
-  isNoticed,
+  forgetNotice,
   listOwnedAccounts,
-  type Notice,
   noticeOnce,
   type OwnedAccount,
 } from "#accounts/notices.ts";
@@ -49,9 +47,9 @@ async function mailExpiries(services: Watched, account: OwnedAccount, now: numbe
   for (const key of await listKeys(services.control, { accountNumber: account.number, now })) {
     const due = dueNotice(key, now);
     if (due === null) continue;
-    const notice = { account: account.number, kind: due.kind, subject: key.id };
+    const notice = { account: account.number, kind: due.kind, subject: key.id, now };
     const url = `${services.base}/account/keys/${key.id}`;
-    if (await isFirst(services, notice, now))
+    if (await noticeOnce(services.control, notice))
       for (const to of account.owners)
         services.mailer.send(keyExpiresMail({ to, accountName: account.name, key, url }));
   }
@@ -63,18 +61,11 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
   const { used, quota } = await readUseOfDay(services, account.number);
   const notice = { account: account.number, kind: quotaKind, subject: "day" };
   if (isQuotaNear({ used, quota })) {
-    if (!(await isFirst(services, notice, now))) return;
+    if (!(await noticeOnce(control, { ...notice, now }))) return;
     const url = `${base}/account/usage`;
     for (const to of account.owners)
       mailer.send(quotaMail({ to, accountName: account.name, used, quota, url }));
-  } else if (used < quota / 2 && (await isNoticed(control.database, notice)))
-    await control.write((transaction) => forgetNotices(transaction, notice));
-}
-
-/** Reads before it writes: a write transaction for each old notice would block other writers. */
-async function isFirst({ control }: Watched, notice: Notice, now: number): Promise<boolean> {
-  if (await isNoticed(control.database, notice)) return false;
-  return control.write((transaction) => noticeOnce(transaction, { ...notice, now }));
+  } else if (used < quota / 2) await forgetNotice(control, notice);
 }
 
 /**

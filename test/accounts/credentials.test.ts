@@ -247,14 +247,8 @@ test("an export has all that is stored of a person and their accounts, and no se
   const { control, ada, key, add, signUp } = await withKey(t);
   const bob = await signUp("bob@example.com");
   await add(ada.account.number, bob.person.id, noon + 1);
-  await control.write((transaction) =>
-    noticeOnce(transaction, {
-      account: ada.account.number,
-      kind: "key.expiring",
-      subject: key.id,
-      now: noon,
-    }),
-  );
+  const notice = { account: ada.account.number, kind: "key.expiring", subject: key.id, now: noon };
+  await noticeOnce(control, notice);
   const all: any = await exportPerson(control, ada.person.id, noon);
   assert.equal(all.person.email, "ada@example.com");
   assert.equal(all.sessions.length, 1);

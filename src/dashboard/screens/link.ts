@@ -1,8 +1,9 @@
 /** The page a mailed link leads to: a GET changes nothing, the POST of its button does what the link is for. */
 import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
 import { requireOpenNumber } from "#accounts/accounts.ts";
-import { acceptInvitation, isNewPerson } from "#accounts/invites.ts";
+import { acceptInvitation } from "#accounts/invites.ts";
 import { type Link, LinkFault, lookAtLink } from "#accounts/one-time-links.ts";
+import { findPerson } from "#accounts/people.ts";
 import { switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp } from "#accounts/sign-up.ts";
 import { accountPage, faultNote, field, hidden } from "#dashboard/components/page.ts";
@@ -102,8 +103,9 @@ async function linkPage(
   fault?: string,
 ): Promise<string> {
   const { database } = services.control;
-  const { kind, email, account } = link;
-  const isNew = kind === "sign-up" || (kind === "invite" && (await isNewPerson(database, link)));
+  const { kind, email, folded, account } = link;
+  const isUnknown = kind === "invite" && (await findPerson(database, folded)) === undefined;
+  const isNew = kind === "sign-up" || isUnknown;
   const asksPassword = isNew || kind === "reset";
   const accountName = account === null ? null : (await requireOpenNumber(database, account)).name;
   const { title, explained, button } = wordsOf(link, accountName, asksPassword);
