@@ -4,32 +4,31 @@ import { echo, listedMax, type ParameterFault } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 
 /** Kinds of argument that tools take, as JSON Schema. */
-type TextSchema = {
+interface TextSchema {
   readonly type: "string";
-  readonly description?: string;
   readonly enum?: readonly string[];
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly default?: string;
-};
-export type ListSchema = {
+}
+interface ListSchema {
   readonly type: "array";
-  readonly description?: string;
   readonly items: TextSchema;
   readonly maxItems: number;
-};
-type WholeSchema = {
+  readonly default?: never;
+}
+interface WholeSchema {
   readonly type: "integer";
-  readonly description?: string;
   readonly minimum: number;
   readonly maximum: number;
   readonly default: number;
-};
+}
+type ArgumentSchema = TextSchema | ListSchema | WholeSchema;
 
 export interface ArgumentsSchema {
   readonly type: "object";
-  readonly properties: Readonly<Record<string, TextSchema | ListSchema | WholeSchema>>;
+  readonly properties: Readonly<Record<string, ArgumentSchema & { readonly description: string }>>;
   readonly required: readonly string[];
   readonly additionalProperties: false;
 }
@@ -60,9 +59,7 @@ export function readArguments(
   const add = (describe: () => ArgumentFault) => {
     if (faultCount++ < listedMax) faults.push(describe());
   };
-  for (const [name, { default: byDefault }] of Object.entries<TextSchema | WholeSchema>(
-    properties as Record<string, TextSchema | WholeSchema>,
-  ))
+  for (const [name, { default: byDefault }] of Object.entries(properties))
     if (byDefault !== undefined) values[name] = byDefault;
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(properties, name)) {
@@ -80,12 +77,10 @@ export function readArguments(
       add(() => ({
         parameter: name,
         code: "missing",
-        detail: `Required: ${meaningOf(properties[name]!)}`,
+        detail: `Required: ${properties[name]!.description}`,
       }));
   return { values, faults, faultCount };
 }
-
-const meaningOf = ({ description = "see the tool." }: { description?: string }) => description;
 
 /** Returns the `detail` of an error: a sentence for each listed fault. */
 export function faultsDetail(faults: readonly ArgumentFault[], count: number): string {
@@ -96,20 +91,22 @@ export function faultsDetail(faults: readonly ArgumentFault[], count: number): s
 
 function unknown(tool: string, name: string, allowed: readonly string[]): ArgumentFault {
   const suggestion = nearest(name, allowed);
-  const help = suggestion === undefined ? "" : ` Did you mean '${suggestion}'?`;
   return {
     parameter: echo(name),
     code: "unknown_parameter",
-    detail: `Not an argument of ${tool}.${help} It takes ${allowed.join(", ")}.`,
+    detail: `Not an argument of ${tool}.${didYouMean(suggestion)} It takes ${allowed.join(", ")}.`,
     ...(suggestion !== undefined && { suggestion }),
     allowed,
   };
 }
 
+const didYouMean = (suggestion: string | undefined) =>
+  suggestion === undefined ? "" : ` Did you mean '${suggestion}'?`;
+
 function faultOf(
   parameter: string,
   value: unknown,
-  rule: TextSchema | ListSchema | WholeSchema,
+  rule: ArgumentSchema,
 ): ArgumentFault | undefined {
   switch (rule.type) {
     case "integer":
@@ -153,11 +150,8 @@ function faultOfList(
       detail: `May hold at most ${maxItems} values.`,
       maximum: maxItems,
     };
-  for (const item of value) {
-    const fault = faultOfText(parameter, item, items);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
+  const faults = value.map((item) => faultOfText(parameter, item, items));
+  return faults.find((fault) => fault !== undefined);
 }
 
 const controlCharacter = /\p{Cc}/u;
@@ -191,11 +185,10 @@ function faultOfText(
 
 function unlisted(parameter: string, value: string, allowed: readonly string[]): ArgumentFault {
   const suggestion = nearest(value.toLowerCase().replaceAll(/[\s-]+/g, "_"), allowed);
-  const help = suggestion === undefined ? "" : ` Did you mean '${suggestion}'?`;
   return {
     parameter,
     code: "unknown_value",
-    detail: `'${echo(value)}' is not one of its values.${help} They are ${allowed.join(", ")}.`,
+    detail: `'${echo(value)}' is not one of its values.${didYouMean(suggestion)} They are ${allowed.join(", ")}.`,
     ...(suggestion !== undefined && { suggestion }),
     allowed,
   };

@@ -1,5 +1,5 @@
 /** Makes tools: the declaration of one, the page that each answers with, and its call, which counts one request. */
-import type { Caller, Found, Outcome } from "#gateway/gateway.ts";
+import type { Caller, Found, Outcome, Refusal } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import { Meta, Pagination } from "#operations/envelope.ts";
@@ -8,6 +8,7 @@ import { internalError, Problem } from "#problems.ts";
 import type { TSchema } from "#records/schema.ts";
 import { declarations } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
+import { membersOf } from "#records/value-lists.ts";
 import {
   type ArgumentFault,
   type ArgumentsSchema,
@@ -29,24 +30,35 @@ export type ToolAnswer =
   | {
       datasetVersion: null;
       faults: readonly ArgumentFault[];
-      /** Number of all faults, if not all are listed. */
-      faultCount?: number;
+      /** Number of all faults, listed or not. */
+      faultCount: number;
     };
+
+export const faulty = (fault: ArgumentFault): ToolAnswer => ({
+  datasetVersion: null,
+  faults: [fault],
+  faultCount: 1,
+});
+
+export interface CallOutcome extends Omit<Outcome<ToolAnswer>, "result"> {
+  result: { kind: "answer"; answer: ToolAnswer } | Refusal;
+}
 
 export interface Tool {
   name: string;
-  title: string;
-  description: string;
-  inputSchema: ArgumentsSchema;
-  outputSchema: object;
+  /** What a list of tools says of it. */
+  listed: object;
   /** Counts one request and answers. Throws nothing: a refusal is an outcome. */
-  call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<Outcome<ToolAnswer>>;
+  call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<CallOutcome>;
 }
 
 /** Checked arguments of a call, by name. */
 export type ArgumentValues = Readonly<Record<string, ArgumentValue>>;
 
-interface ToolDeclaration extends Pick<Tool, "name" | "title" | "description"> {
+interface ToolDeclaration {
+  name: string;
+  title: string;
+  description: string;
   /** Schema of an entry of a page. */
   item: object;
   /** Arguments besides those of the page. */
@@ -56,19 +68,16 @@ interface ToolDeclaration extends Pick<Tool, "name" | "title" | "description"> {
   limitMax?: number;
   /** Its records come in brief or in full. */
   hasDetail: boolean;
-  answer(
-    caller: Caller,
-    values: ArgumentValues,
-  ): Outcome<ToolAnswer> | Promise<Outcome<ToolAnswer>>;
+  /** Returns a Problem if the caller may not call it. */
+  refusal?(caller: Caller): Problem | undefined;
+  /** @throws Problem */
+  answer(values: ArgumentValues): ToolAnswer | Promise<ToolAnswer>;
 }
 
-/** Returns a tool that answers with a page. It checks the arguments first, and counts wrong ones, too. */
-export function makeTool(
-  { gateway, pageSizeMax }: Pick<ToolDependencies, "gateway" | "pageSizeMax">,
-  declaration: ToolDeclaration,
-): Tool {
-  const { name, title, description, item, properties, required, answer } = declaration;
-  const { limitMax = pageSizeMax, hasDetail } = declaration;
+/** Returns a tool that answers with a page. Wrong arguments count, too. */
+export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclaration): Tool {
+  const { name, title, description, item, properties, required, hasDetail } = declaration;
+  const { limitMax = dependencies.pageSizeMax, refusal, answer } = declaration;
   const inputSchema = {
     type: "object",
     properties: {
@@ -81,36 +90,43 @@ export function makeTool(
   } as const;
   return {
     name,
-    title,
-    description,
-    inputSchema,
-    outputSchema: pageSchema(item),
-    async call(caller, given) {
-      const { values, faults, faultCount } = readArguments(name, inputSchema, given);
-      if (faultCount === 0) return answer(caller, values);
-      return gateway.counted({ caller }, (): Found<ToolAnswer> => ({
-        kind: "answer",
-        answer: { datasetVersion: null, faults, faultCount },
-      }));
+    listed: { name, title, description, inputSchema, outputSchema: pageSchema(item), annotations },
+    call(caller, given) {
+      const work = () => {
+        const { values, faults, faultCount } = readArguments(name, inputSchema, given);
+        return faultCount > 0 ? { datasetVersion: null, faults, faultCount } : answer(values);
+      };
+      return answerCounted(dependencies, caller, work, refusal);
     },
   };
 }
 
-/**
- * Makes the answer to a call that is already counted, from the result of its count. A failure becomes a problem, and the
- * call stays counted.
- */
-export async function answerFrom<A>(
-  { result, ...outcome }: Outcome<A>,
-  work: (given: A) => ToolAnswer | Promise<ToolAnswer>,
-): Promise<Outcome<ToolAnswer>> {
-  if (result.kind === "unchanged") throw new Error("A tool sends no tags.");
+const annotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** Counts one request and answers it. A failure becomes a problem, and the request stays counted; a `refusal` counts nothing. */
+export async function answerCounted(
+  { gateway }: Pick<ToolDependencies, "gateway">,
+  caller: Caller,
+  answer: () => ToolAnswer | Promise<ToolAnswer>,
+  refusal?: ToolDeclaration["refusal"],
+): Promise<CallOutcome> {
+  const counting = (): Found<null> => ({ kind: "answer", answer: null });
+  const cost = () => refusal?.(caller) ?? 1;
+  const { result, ...outcome } = await gateway.counted({ caller }, counting, cost);
   if (result.kind === "problem") return { ...outcome, result };
   try {
-    return { ...outcome, result: { kind: "answer", answer: await work(result.answer) } };
+    return { ...outcome, result: { kind: "answer", answer: await answer() } };
   } catch (error) {
-    const problem = error instanceof Problem ? error : internalError();
-    return { ...outcome, result: { kind: "problem", problem, cause: error } };
+    const refused: Refusal =
+      error instanceof Problem
+        ? { kind: "problem", problem: error }
+        : { kind: "problem", problem: internalError(), cause: error };
+    return { ...outcome, result: refused };
   }
 }
 
@@ -132,7 +148,7 @@ const detailProperty = {
 
 /** Returns only names and types of a record's members. The guide has their meanings, and a list of tools is read often. */
 export const recordSchema = (kind: RecordKind): object => ({
-  ...shapeOf(declarations[kind].schema as unknown as JsonSchema),
+  ...shapeOf(declarations[kind].schema),
   required: declarations[kind].brief,
 });
 
@@ -148,23 +164,13 @@ function pageSchema(item: object): object {
   return { type: "object", properties, required: Object.keys(properties) };
 }
 
-interface JsonSchema {
-  type?: string | readonly string[];
-  properties?: Readonly<Record<string, JsonSchema>>;
-  required?: readonly string[];
-  items?: JsonSchema;
-}
-
-function shapeOf(schema: TSchema): object {
-  const { properties = {}, required } = schema as unknown as JsonSchema;
-  return {
-    type: "object",
-    required,
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([name, { type, items }]) => [
-        name,
-        { type, ...(items && { items: { type: items.type } }) },
-      ]),
-    ),
-  };
-}
+const shapeOf = (schema: TSchema): object => ({
+  type: "object",
+  required: (schema as { required?: readonly string[] }).required,
+  properties: Object.fromEntries(
+    membersOf(schema).map(([name, { type, items }]) => [
+      name,
+      { type, ...(items && { items: { type: items.type } }) },
+    ]),
+  ),
+});

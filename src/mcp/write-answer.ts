@@ -49,21 +49,20 @@ export function writeAnswer(
   tool: string,
 ): string {
   const { kind, positions } = found;
-  const page = beginPage(found);
-  for (const position of positions) {
-    const whole = textOf(parts, kind, position, detail);
-    if (page.add(whole)) continue;
-    // A record that is larger than an answer is cut, when it comes first in one.
-    if (page.texts.length === 0) {
-      page.add(cutToFit(kind, whole, page.left() - costOfCutHint));
-      page.hints.push(cutHint(JSON.parse(whole) as { id: string }, kind));
-    }
-    break;
-  }
-  const shown = positions.slice(0, page.texts.length);
-  if (kind === "gp" && detail === "full" && embedsTooFew(parts, shown))
-    page.hints.push(embeddedHint);
-  return endPage(parts, found, page, tool);
+  const hints = fittingHints(found.hints);
+  const { texts, cut } = fill(
+    hints,
+    positions,
+    (position) => {
+      const whole = recordText(parts, kind, position);
+      return detail === "full" ? whole : briefText(kind, JSON.parse(whole) as object);
+    },
+    (whole) => shorterRecords(kind, JSON.parse(whole) as object),
+  );
+  if (cut !== null) hints.push(cutHint(JSON.parse(cut) as { id: string }, kind));
+  const shown = positions.slice(0, texts.length);
+  if (kind === "gp" && detail === "full" && embedsTooFew(parts, shown)) hints.push(embeddedHint);
+  return writePage(parts, { ...found, hints }, texts, tool);
 }
 
 /**
@@ -78,43 +77,55 @@ export function writeValues(
   tool: string,
   then: string | null = null,
 ): string {
-  const whole = { ...bounds, hints: [] };
-  const page = beginPage(whole);
-  for (const forms of values) {
-    const tried = page.texts.length === 0 ? forms : forms.slice(0, 1);
-    if (!tried.some((form) => page.add(JSON.stringify(form)))) break;
-  }
-  return endPage(parts, whole, page, tool, then);
+  const { texts } = fill(
+    [],
+    values,
+    ([whole]) => JSON.stringify(whole),
+    (_, forms) => forms.slice(1).map((form) => JSON.stringify(form)),
+  );
+  return writePage(parts, { ...bounds, hints: [] }, texts, tool, then);
 }
 
-function beginPage({ hints: all }: Page) {
-  const hints = fittingHints(all);
+/**
+ * Returns the texts of the first entries, as many as fit beside the hints. An entry that is larger than an answer is `cut`
+ * when it comes first in one.
+ * @param shorterOf returns shorter forms of an entry, the last of which always fits.
+ */
+function fill<T>(
+  hints: readonly ToolHint[],
+  entries: readonly T[],
+  wholeOf: (entry: T) => string,
+  shorterOf: (whole: string, entry: T) => Iterable<string>,
+): { texts: string[]; cut: string | null } {
   const texts: string[] = [];
   let left = answerBytesMax - reservedBytes - costOf(JSON.stringify(hints));
-  return {
-    hints,
-    texts,
-    left: () => left,
-    /** Adds a text. Returns false if it does not fit. */
-    add(text: string): boolean {
-      const cost = costOf(text);
-      if (cost > left) return false;
-      left -= cost;
-      texts.push(text);
-      return true;
-    },
-  };
+  for (const entry of entries) {
+    const whole = wholeOf(entry);
+    const cost = costOf(whole);
+    if (cost > left && texts.length > 0) break;
+    if (cost > left) {
+      let cut = "";
+      for (const form of shorterOf(whole, entry)) {
+        cut = form;
+        if (costOf(form) <= left - costOfCutHint) break;
+      }
+      return { texts: [cut], cut };
+    }
+    left -= cost;
+    texts.push(whole);
+  }
+  return { texts, cut: null };
 }
 
-function endPage(
+function writePage(
   parts: ReadModel["parts"],
   page: Page,
-  { texts, hints }: Pick<ReturnType<typeof beginPage>, "texts" | "hints">,
+  texts: readonly string[],
   tool: string,
   then: string | null = null,
 ): string {
   const pagination = paginationOf(page, texts.length, page.total);
-  const meta = { ...metaOf(parts, []), hints };
+  const meta = { ...metaOf(parts, []), hints: page.hints };
   const { total, next_offset: next } = pagination;
   const rest =
     next === null
@@ -139,38 +150,23 @@ export const asText = (json: string): string =>
 const costOf = (json: string): number =>
   Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(asText(json)));
 
-function textOf(
-  parts: ReadModel["parts"],
-  kind: RecordKind,
-  position: number,
-  detail: Detail,
-): string {
-  const text = recordText(parts, kind, position);
-  return detail === "full" ? text : JSON.stringify(inBrief(kind, JSON.parse(text) as object));
-}
-
 export function inBrief(kind: RecordKind, record: object): object {
   const { brief }: Declaration = declarations[kind];
   return Object.fromEntries(Object.entries(record).filter(([name]) => brief.includes(name)));
 }
 
-/** Cuts a record to fit: first the lists that a GP embeds, then down to the brief members, at last long texts and lists. */
-function cutToFit(kind: RecordKind, text: string, left: number): string {
-  const record = JSON.parse(text) as Record<string, unknown>;
+const briefText = (kind: RecordKind, record: object) => JSON.stringify(inBrief(kind, record));
+
+/** Returns a record cut: first the lists that a GP embeds, then down to the brief members, at last long texts and lists. */
+function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
   const { principals, signals } = record as Record<string, unknown[] | undefined>;
   if (principals !== undefined && signals !== undefined)
     for (let most = 64; most >= 1; most = Math.floor(most / 2)) {
-      const cut = {
-        ...record,
-        principals: principals.slice(0, most),
-        signals: signals.slice(0, most),
-      };
-      const shorter = JSON.stringify(cut);
-      if (costOf(shorter) <= left) return shorter;
+      const embedded = { principals: principals.slice(0, most), signals: signals.slice(0, most) };
+      yield JSON.stringify({ ...record, ...embedded });
     }
-  const brief = inBrief(kind, record);
-  if (costOf(JSON.stringify(brief)) <= left) return JSON.stringify(brief);
-  return JSON.stringify(brief, (_, value: unknown) => {
+  yield briefText(kind, record);
+  yield JSON.stringify(inBrief(kind, record), (_, value: unknown) => {
     if (typeof value === "string" && value.length > 100)
       return `${value.slice(0, 100).toWellFormed()}…`;
     return Array.isArray(value) ? value.slice(0, 5) : value;

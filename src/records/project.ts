@@ -46,7 +46,7 @@ export const Project = Type.Object({ ...projectMembers, gps }, { additionalPrope
 export type Project = Static<typeof Project>;
 
 /** Market, tags, themes and property type are the project's own, not its GP's. */
-export const filterableProject = {
+const filterableProject = {
   market: market(
     (project) => project.market,
     "The market of the project: its title, one of its cities, or a city and a state.",
