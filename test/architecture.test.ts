@@ -292,7 +292,7 @@ test("nothing beside the gateway answers a question: reads its parameters, count
     // For the program that imports it, where there is no key and no quota.
     "src/library.ts",
     // The error pages, whose example is a real one.
-    "src/pages/problem-explanations.ts",
+    "src/pages/errors.ts",
   ]);
   const usersOf = (pattern: RegExp) =>
     sources.filter((path) => pattern.test(readFileSync(path, "utf8"))).toSorted();

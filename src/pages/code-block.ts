@@ -1,4 +1,5 @@
-/** Blocks of code: a command to copy, a body to read. */
+/** Code on pages: a body to read; one call of the API for a shell, TypeScript and Python to copy; the settings of agents. */
+import type { Operation } from "#operations/operation.ts";
 import { bodyText, html, type Html, type Part } from "./html.ts";
 
 /** Returns a block that scrolls in place of the page. It is focusable, so that the keyboard can scroll it. */
@@ -21,22 +22,110 @@ const jsonText = (value: unknown): string =>
 export const jsonBlock = (label: string, value: unknown): Html =>
   codeBlock(label, bodyText(jsonText(value)));
 
-/**
- * Returns a request as a curl command with a placeholder for the key.
- * @param publicUrl of the service; if null, a script inserts the origin of the page.
- * @param target path and query, without characters that are special between double quotes in a shell.
- */
-export const curlLine = (publicUrl: string | null, target: string): Html =>
-  html`curl -H "x-api-key: YOUR_KEY" "${serviceOrigin(publicUrl)}${target}"`;
-
 /** Stands for the origin where only the browser knows it. */
-export const unknownOrigin = "https://YOUR_HOST";
+const unknownOrigin = "https://YOUR_HOST";
 
-const originMark = html`<span data-origin>${unknownOrigin}</span>`;
-
-/** Returns the origin of the service. @param publicUrl if null, a script inserts the origin of the page. */
-const serviceOrigin = (publicUrl: string | null): Part => publicUrl ?? originMark;
+/** Returns the origin of the service, to put into code. @param publicUrl if null, a script inserts the origin of the page. */
+export const originOf = (publicUrl: string | null): string => publicUrl ?? unknownOrigin;
 
 /** Marks the unknown origin in code, so that a script replaces it. */
 export const withOrigin = (code: string): Part =>
-  code.split(unknownOrigin).flatMap((text, i) => [i > 0 && originMark, bodyText(text)]);
+  code
+    .split(unknownOrigin)
+    .flatMap((text, i) => [
+      i > 0 && html`<span data-origin>${unknownOrigin}</span>`,
+      bodyText(text),
+    ]);
+
+/** Returns a block with a request as a curl command. @param target path and query. */
+export const curlBlock = (label: string, publicUrl: string | null, target: string): Html =>
+  copyBlock(label, withOrigin(callLines({ base: originOf(publicUrl), target }).curl));
+
+interface Call {
+  /** Origin (and path) of the service, without a slash at the end. */
+  base: string;
+  /** Path and query, percent-encoded. */
+  target: string;
+  /** A placeholder by default. */
+  key?: string;
+}
+
+/** Returns plain text, to be escaped in a page. The values are quoted, so that none can act as code. */
+export function callLines({ base, target, key = "YOUR_KEY" }: Call) {
+  const url = base + target;
+  return {
+    curl: `curl -H ${shellWord(`x-api-key: ${key}`)} ${shellWord(url)}`,
+    /** For a file `.env`, from which TypeScript and Python read the key: keys in code end up in repositories. */
+    environment: `GP_RECORDS_KEY=${key}`,
+    /** For Node and Deno, as a module. */
+    typescript: `const response = await fetch(${literal(url)}, {
+  headers: { "x-api-key": process.env.GP_RECORDS_KEY! },
+});
+if (!response.ok) throw new Error(await response.text());
+console.log(await response.json());`,
+    /** For Python 3 with nothing installed. */
+    python: `import json, os
+from urllib.request import Request, urlopen
+
+key = {"x-api-key": os.environ["GP_RECORDS_KEY"]}
+url = ${literal(url)}
+print(json.load(urlopen(Request(url, headers=key))))`,
+  };
+}
+
+/** Quotes a word for a shell, which takes everything between double quotes literally except these (POSIX 2024, 2.2.3). */
+const shellWord = (text: string): string => `"${text.replace(/["$`\\]/g, String.raw`\$&`)}"`;
+
+/** Returns a JSON string literal, which is also one in TypeScript and in Python. */
+const literal = (text: string): string => JSON.stringify(text);
+
+/** Returns path and query of the example. */
+export const exampleTarget = ({ path, example }: Operation): string =>
+  `${path}?${new URLSearchParams(example).toString()}`;
+
+/**
+ * Returns the settings with which each program of agents reaches `/mcp`, and the place they belong in. Values are JSON literals,
+ * so that none can act as a setting.
+ */
+export function agentSettings({ base, key }: Pick<Call, "base"> & { key: string }) {
+  const url = `${base}/mcp`;
+  const headers = { "x-api-key": key };
+  const settings = (value: object) => JSON.stringify(value, null, 2);
+  return [
+    {
+      name: "Claude Code",
+      place: "a file .mcp.json in the folder of the project",
+      text: settings({ mcpServers: { "gp-records": { type: "http", url, headers } } }),
+    },
+    {
+      name: "Cursor",
+      place: "~/.cursor/mcp.json",
+      text: settings({ mcpServers: { "gp-records": { url, headers } } }),
+    },
+    {
+      name: "VS Code",
+      place: ".vscode/mcp.json; it asks for the key and keeps it",
+      text: settings({
+        servers: {
+          "gp-records": { type: "http", url, headers: { "x-api-key": "${input:gp-records-key}" } },
+        },
+        inputs: [
+          { type: "promptString", id: "gp-records-key", description: "API key", password: true },
+        ],
+      }),
+    },
+    {
+      name: "Claude Desktop, and others that start a program",
+      place: "claude_desktop_config.json; mcp-remote is a bridge from npm that needs Node",
+      text: settings({
+        mcpServers: {
+          "gp-records": {
+            command: "npx",
+            args: ["-y", "mcp-remote", url, "--header", "x-api-key:${GP_RECORDS_KEY}"],
+            env: { GP_RECORDS_KEY: key },
+          },
+        },
+      }),
+    },
+  ];
+}

@@ -19,11 +19,10 @@ import {
   valueLists,
   valuesOf,
 } from "#records/value-lists.ts";
-import { copyBlock, curlLine, jsonBlock } from "./code-block.ts";
+import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { codes, prose } from "./prose.ts";
-import { exampleTarget } from "./snippets.ts";
 import { table } from "./table.ts";
 
 interface OperationFacts {
@@ -104,8 +103,8 @@ function wordsOf(
   };
 }
 
-/** Returns a table of the members of a record: name, type with null, meaning. */
-const memberTable = (label: string, record: TSchema): Html =>
+/** Returns a table of the members of a record or a problem: name, type with null, meaning. */
+export const memberTable = (label: string, record: TSchema): Html =>
   table({
     label,
     columns: ["Member", { label: "Type", isPlain: true }, { label: "Meaning", isPlain: true }],
@@ -116,19 +115,21 @@ const memberTable = (label: string, record: TSchema): Html =>
     ]),
   });
 
-/** Returns the fragment of a closed list on the page of the vocabulary. @param values all values of the list. */
-export const anchorOf = (values: readonly string[]): string => {
-  const isWhole = (list: ValueList) =>
-    list.values.map(({ value }) => value).join() === values.join();
-  return `values-${valueLists.find(isWhole)!.members[0]}`;
-};
+/** Returns the fragment of a closed list on the page of the vocabulary. */
+export const anchorOf = ({ members }: ValueList): string => `values-${members[0]}`;
 
-/** Returns the type of a member. Closed lists are long and shared, so the cell links to them. */
+/** Returns the type of a member. Closed lists of records are long and shared, so the cell links to them. */
 function typeCell(schema: MemberSchema): Part {
   const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
   if (values === undefined) return typeWords(schema);
-  const link = html`<a href="/docs/vocabulary#${anchorOf(values)}">${values.length} values</a>`;
-  return html`${schema.items === undefined ? "one" : "list"} of ${link}`;
+  const listed = valueLists.find(
+    (one) => one.values.map(({ value }) => value).join() === values.join(),
+  );
+  const shown =
+    listed === undefined
+      ? codes(values)
+      : html`<a href="/docs/vocabulary#${anchorOf(listed)}">${values.length} values</a>`;
+  return html`${schema.items === undefined ? "one" : "list"} of ${shown}`;
 }
 
 /** Most members of an inner object. Objects with more are records, described in a table of their own. */
@@ -163,7 +164,7 @@ export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
       <div class="fields">${keyField()} ${fields}</div>
       <button type="submit">Send request</button>
     </fieldset>
-    ${copyBlock(`The request to ${path} with curl`, curlLine(publicUrl, target))}
+    ${curlBlock(`The request to ${path} with curl`, publicUrl, target)}
     <p class="outcome" role="status" aria-live="polite"></p>
     <div class="answer" hidden>
       <pre tabindex="0" role="group" aria-label="Body of the answer of ${path}"><code></code></pre>
@@ -196,10 +197,10 @@ function field(operation: Operation, name: ParameterName, facts: OperationFacts)
 }
 
 /** Reports whether a member may be `null`. */
-export const isNullable = ({ type }: MemberSchema): boolean => typesOf(type).includes("null");
+const isNullable = ({ type }: MemberSchema): boolean => typesOf(type).includes("null");
 
 /** Returns a type in words: `text`, `date`, `list of ids`. */
-export function typeWords(schema: MemberSchema): string {
+function typeWords(schema: MemberSchema): string {
   const [type] = typesOf(schema.type);
   switch (type) {
     case "array":

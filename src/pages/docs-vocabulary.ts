@@ -50,14 +50,12 @@ const contents = (): Html =>
     <li>
       <a href="#closed">Closed lists</a>
       <ul>
-        ${valueLists.map((list) => html`<li><a href="#${anchor(list)}">${list.members[0]}</a></li> `)}
+        ${valueLists.map((list) => html`<li><a href="#${anchorOf(list)}">${list.members[0]}</a></li> `)}
       </ul>
     </li>`;
 
-const anchor = ({ values }: ValueList) => anchorOf(values.map(({ value }) => value));
-
 const section = (list: ValueList): Html =>
-  html`<h3 id="${anchor(list)}">${codes(list.members)}</h3>
+  html`<h3 id="${anchorOf(list)}">${codes(list.members)}</h3>
     ${table({
       label: `Values of ${list.members[0]}`,
       columns: ["Value", { label: "Meaning", isPlain: true }],

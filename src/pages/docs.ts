@@ -1,15 +1,15 @@
-/** The page at `/docs`: the reference, generated from the operations, records and errors. */
+/** The pages at `/docs`, the reference, generated from the operations, records and errors, and at `/changelog`. */
 import { type Hint, hintCodes } from "#operations/envelope.ts";
 import { operations } from "#operations/index.ts";
 import { parameterBounds, repeatableFilters } from "#operations/operation.ts";
-import { apiVersion } from "#operations/versions.ts";
+import { apiVersion, type ApiVersion } from "#operations/versions.ts";
 import { jsonBlock } from "./code-block.ts";
 import { operationSection } from "./docs-operation.ts";
 import { errorTable } from "./errors.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { docsLayout } from "./layout.ts";
-import { codeList, codes, grouped, prose, wordList } from "./prose.ts";
+import { codeList, codes, dayElement, grouped, prose, wordList } from "./prose.ts";
 import { table } from "./table.ts";
 
 export interface DocsFacts extends KeyFacts {
@@ -284,3 +284,26 @@ function wayOf(account: KeyFacts["account"]): Part {
     : html`Ask the operator of this service for an account, or
         <a href="${account.url}">sign in</a> to the one you have and create a key there.`;
 }
+
+/** Returns the page at `/changelog`: what changed in the API, and what may change. @param entries newest first. */
+export const changelogPage = (entries: readonly ApiVersion[]): string =>
+  docsLayout({
+    title: "Changelog",
+    description: "What changed in the gp-records API, version by version.",
+    path: "/changelog",
+    main: html`<h1>What changed in the API?</h1>
+      <p class="lede">
+        Minor versions only add, so your program keeps working: ignore members you do not know.
+        <a href="/docs#versions">How versions work</a>
+      </p>
+      ${entries.map(versionSection)}`,
+  });
+
+const versionSection = ({ version, date, changes }: ApiVersion): Html =>
+  html`<section>
+    <h2 id="v${version}">Version ${version}</h2>
+    <p class="muted">${dayElement(date)}</p>
+    <ul>
+      ${changes.map((change) => html`<li>${prose(change)}</li> `)}
+    </ul>
+  </section>`;

@@ -1,23 +1,28 @@
-/** The pages of errors: the list at `/errors`, the page of each code, and the page a browser gets with a problem. */
+/** The pages of errors: the list at `/errors`, the page of each code with its explanation, and what a browser gets with a problem. */
+import { fetchGp } from "#operations/fetch-gp.ts";
+import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
+import { parameterBounds, repeatableFilters } from "#operations/operation.ts";
+import { readQuery } from "#operations/parameters.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import {
   commonMembers,
+  internalError,
+  listedMax,
+  type ParameterFault,
   parameterFaultCodes,
-  type Problem,
+  Problem,
   problemBody,
   type ProblemCode,
   problemCodes,
-  type ProblemKind,
   problemKinds,
 } from "#problems.ts";
-import { type MemberSchema, membersOf, valuesOf } from "#records/value-lists.ts";
+import { Type } from "#records/schema.ts";
 import { jsonBlock } from "./code-block.ts";
-import { isNullable, typeWords } from "./docs-operation.ts";
+import { memberTable } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
 import { docsLayout, layout } from "./layout.ts";
-import { faultMeanings, problemExplanations } from "./problem-explanations.ts";
-import { codes, prose } from "./prose.ts";
+import { codeList, prose } from "./prose.ts";
 import { factList, table } from "./table.ts";
 
 export const errorsPage = (): string =>
@@ -70,7 +75,7 @@ export function errorPage(code: ProblemCode): string {
       <h2>Example</h2>
       ${jsonBlock(`Example of ${code}`, exampleProblemBody(code))}
       <h2>Members</h2>
-      ${memberTable({ ...commonMembers, ...members })}`,
+      ${memberTable("Members of the answer", Type.Object({ ...commonMembers, ...members }))}`,
   });
 }
 
@@ -108,25 +113,6 @@ function pathLink(path: string): Html {
   return html`<a href="${href}">${path}</a>`;
 }
 
-const memberTable = (members: ProblemKind["members"]): Html =>
-  table({
-    label: "Members of the answer",
-    columns: ["Member", { label: "Type", isPlain: true }, { label: "Meaning", isPlain: true }],
-    rows: membersOf({ properties: members as MemberSchema["properties"] & {} }).map(
-      ([name, schema]) => [
-        html`<code>${name}</code>`,
-        typeCell(schema),
-        prose(schema.description ?? ""),
-      ],
-    ),
-  });
-
-function typeCell(schema: MemberSchema): Html {
-  const values = valuesOf(schema);
-  if (values !== undefined) return html`one of ${codes(values)}`;
-  return html`${typeWords(schema)}${isNullable(schema) && " or null"}`;
-}
-
 const faultCodes = (): Html =>
   html`<h2>Codes in <code>errors</code></h2>
     <p>
@@ -141,3 +127,219 @@ const faultCodes = (): Html =>
         prose(faultMeanings[code]),
       ]),
     })}`;
+
+/** Texts of the page of an error: its meaning, what to do, an example. Backticks mark code. */
+interface Explanation {
+  /** Its causes, and what to do about each. */
+  meaning: string;
+  /** Can sending the same request again help? Left out if it has to be changed first. */
+  again?: string;
+  /** Did the request count against the quota? Left out if it did not. */
+  counted?: string;
+  /** As the service throws it. */
+  example: Problem;
+}
+
+const operationPaths = operations.map(({ path }) => path);
+const methods = ["GET", "HEAD", "OPTIONS"];
+const accountUrl = "/account";
+const formatTypes = formats.map(({ mediaType }) => mediaType);
+
+export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
+  "invalid-parameters": {
+    meaning: `At least one query parameter is missing, misspelt, repeated or out of range. \`errors\` lists all faults of the request at once, each with the parameter, a code and what would be right; of more than ${listedMax} it lists the first ${listedMax}, and \`errors_total\` says how many there are. Correct them and send the request again; the request counted 1 of your quota.`,
+    counted: "Yes, 1.",
+    example: faultyQuery(),
+  },
+  "malformed-request": {
+    meaning:
+      "The bytes that arrived are not an HTTP/1.1 request this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client. On `/mcp` it is also a body that is no message, or two different keys in `x-api-key` and `Authorization`; `detail` says which.",
+    example: new Problem("malformed-request", "The request has more than one Host header."),
+  },
+  "api-key-missing": {
+    meaning:
+      "Send your key in the header `x-api-key`, exactly once. A key in the query string, in `Authorization` or in a cookie is not read.",
+    again: "No. Send it with your key.",
+    example: new Problem("api-key-missing", "Send your API key in the header x-api-key.", {
+      header: "x-api-key",
+      account_url: accountUrl,
+    }),
+  },
+  "api-key-invalid": {
+    meaning:
+      "`reason` says why: `malformed` is not the shape of a key (`gpr_` and 36 letters and digits), `checksum` is a typing error, `unknown` is a key this service never issued. Copy the key again; if it stays refused, ask for a new one.",
+    again:
+      "No. Send it with the right key; too many wrong ones from one address are answered with 429.",
+    example: new Problem(
+      "api-key-invalid",
+      "The key holds a typing error: its last 6 characters do not fit the others.",
+      { reason: "checksum" },
+    ),
+  },
+  "api-key-expired": {
+    meaning:
+      "The key was valid until `expired_at`. Make a new one, or ask the operator of the service for one.",
+    again: "No. Send it with another key.",
+    example: new Problem("api-key-expired", "The key gpr_R7mQ… expired at 2026-10-31T00:00:00Z.", {
+      key_hint: "gpr_R7mQ",
+      expired_at: "2026-10-31T00:00:00Z",
+      account_url: accountUrl,
+    }),
+  },
+  "api-key-revoked": {
+    meaning:
+      "Somebody with access to the account, or the operator, revoked the key at `revoked_at`. Use another key of the account, or ask the operator.",
+    again: "No. Send it with another key.",
+    example: new Problem(
+      "api-key-revoked",
+      "The key gpr_R7mQ… was revoked at 2026-10-31T14:02:11Z.",
+      { key_hint: "gpr_R7mQ", revoked_at: "2026-10-31T14:02:11Z", account_url: accountUrl },
+    ),
+  },
+  "access-denied": {
+    meaning:
+      "`account_suspended`: the operator has suspended the account of the key; ask them. `plan`: the plan of the account does not include what was asked for; ask the operator. `origin`: a page of another site called `/mcp`; the operator can list its origin.",
+    again: "Not until the operator has changed the account.",
+    example: new Problem(
+      "access-denied",
+      "The account of this key is suspended. Ask the operator of the service.",
+      { reason: "account_suspended" },
+    ),
+  },
+  "unknown-path": {
+    meaning:
+      "`operations` lists the paths of all operations, and `suggestion` names the nearest one. `/exports` is there only where the operator offers whole datasets. Paths are lower case and have no slash at the end. A search that finds no record is never a 404 but a 200 with an empty list.",
+    counted: "No; 1 for a file that `/exports` does not list, as its key is checked first.",
+    example: new Problem("unknown-path", "There is nothing at /fetch-gps.", {
+      suggestion: "/fetch-gp",
+      operations: operationPaths,
+    }),
+  },
+  "method-not-allowed": {
+    meaning: "The service is read-only. Use one of the methods in `allowed`, usually GET.",
+    example: new Problem(
+      "method-not-allowed",
+      `POST is not allowed here; use ${methods.join(", ")}.`,
+      { allowed: methods },
+    ),
+  },
+  "not-acceptable": {
+    meaning:
+      "The `Accept` header excludes every format this path can answer in. Leave it out, or name one of `available`.",
+    counted: "Yes, 1.",
+    example: new Problem("not-acceptable", `This path answers in ${formatTypes.join(", ")}.`, {
+      available: formatTypes,
+    }),
+  },
+  "request-timeout": {
+    meaning:
+      "The connection was open but the request was not complete in time. Send the whole request at once.",
+    again: "Yes, on a new connection.",
+    example: new Problem("request-timeout", "The request was not complete in time."),
+  },
+  "content-too-large": {
+    meaning:
+      "The operations take no request body: send the parameters in the query string; a body of up to `maximum` bytes is ignored. Forms of the account pages are shorter than that.",
+    again: "No. Send it without a body.",
+    example: new Problem("content-too-large", "A request body may have at most 65536 bytes.", {
+      maximum: 65_536,
+    }),
+  },
+  "uri-too-long": {
+    meaning:
+      "The path and query together have more than `maximum` bytes. Ask for fewer values at once.",
+    example: new Problem("uri-too-long", "The address has 9310 bytes; 8192 are allowed.", {
+      maximum: 8192,
+    }),
+  },
+  "unsupported-media-type": {
+    meaning:
+      "The `Content-Type` header names a type this path does not read, or no type at all. `available` lists those it reads: the forms of the account pages, the only bodies read here, are `application/x-www-form-urlencoded`. Send the body as one of them.",
+    example: new Problem(
+      "unsupported-media-type",
+      "The Content-Type header names no media type; this path reads application/x-www-form-urlencoded.",
+      { available: ["application/x-www-form-urlencoded"] },
+    ),
+  },
+  "range-not-satisfiable": {
+    meaning:
+      "The `Range` header asks for bytes behind the end of the file, which has `bytes` of them. What you have may be the whole of it: compare its length and its SHA-256 with what `/exports` says.",
+    counted: "Yes, 1.",
+    example: new Problem("range-not-satisfiable", "The file has 2302117 bytes.", {
+      bytes: 2_302_117,
+    }),
+  },
+  "expectation-failed": {
+    meaning: "The `Expect` header holds something other than `100-continue`. Leave the header out.",
+    example: new Problem("expectation-failed", "Only 'Expect: 100-continue' can be met."),
+  },
+  "quota-exceeded": {
+    meaning:
+      "All requests of a minute, an hour or a day are used, or too many wrong keys came from your address. Wait `retry_after` seconds, then go on; the refused request was not counted. The headers `RateLimit` and `RateLimit-Policy` tell on each answer what is left.",
+    again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
+    example: new Problem(
+      "quota-exceeded",
+      "All 60 requests of this minute are used. Try again in 23 seconds.",
+      {
+        "violated-policies": ["minute"],
+        retry_after: 23,
+        policies: [
+          { name: "minute", quota: 60, window: 60, remaining: 0, reset: 23 },
+          { name: "hour", quota: 1000, window: 3600, remaining: 412, reset: 90 },
+          { name: "day", quota: 10_000, window: 86_400, remaining: 8123, reset: 811 },
+        ],
+      },
+    ),
+  },
+  "headers-too-large": {
+    meaning: "All headers together have more than `maximum` bytes. Send fewer or shorter ones.",
+    example: new Problem(
+      "headers-too-large",
+      "Request line and headers have more than 16384 bytes, or too many lines.",
+      { maximum: 16_384 },
+    ),
+  },
+  "internal-error": {
+    meaning:
+      "The service made a mistake. Try again; if it happens again, give the operator the `request_id`.",
+    again: "Yes, once or twice, a few seconds apart.",
+    counted: "Yes, 1.",
+    example: internalError(),
+  },
+  unavailable: {
+    meaning:
+      "`reason` says why: `starting` and `draining` pass within seconds, `overloaded` and `timeout` when the load does, `no_dataset` when the operator has published records, `store_down` when a store is reachable, or its disk has room, again. Try again after `retry_after` seconds.",
+    again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
+    counted: "Only with a `reason` that arises after the key was accepted, such as `no_dataset`.",
+    example: new Problem("unavailable", "The service is starting.", {
+      reason: "starting",
+      retry_after: 1,
+    }),
+  },
+};
+
+/** Returns an example from the real parameter parser, so that its texts are right. */
+function faultyQuery(): Problem {
+  try {
+    readQuery(fetchGp, "gp_nme=northwind&limit=101", 100, operations);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+  }
+  throw new Error("The example query of the error pages has no fault.");
+}
+
+const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
+  missing: "A required parameter is not there. Add it.",
+  too_short: "The text has fewer characters than `minimum`. Write more of the name.",
+  too_long: "The text has more characters than `maximum`. Shorten it.",
+  empty_value: "The parameter is there without a value. Give it one, or leave the parameter out.",
+  not_an_integer:
+    "The value is not a row of the digits 0 to 9. Signs, decimal points and spaces are not taken.",
+  out_of_range: "The number is below `minimum` or above `maximum`. It is never clamped for you.",
+  unknown_parameter:
+    "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` the operations that know this one.",
+  repeated_parameter: `The parameter may be given only once. Only ${codeList(repeatableFilters, "and")} may be repeated.`,
+  too_many_values: `The parameter is given more than ${parameterBounds.valuesMax} times. Ask in several requests.`,
+  invalid_encoding:
+    "Name or value is not percent-encoded UTF-8, or holds a control character. Let your HTTP library encode it.",
+};

@@ -31,12 +31,6 @@ export const codeList = (names: readonly string[], last: "and" | "or"): string =
     last,
   );
 
-/** Returns a time to the minute, which the script of a page makes relative. @param time RFC 3339 in UTC. */
-export function timeElement(time: string): Html {
-  const exact = `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
-  return html`<time datetime="${time}" title="${exact}" data-relative>${exact}</time>`;
-}
-
 /** Returns a day. @param day `YYYY-MM-DD`. */
 export const dayElement = (day: string): Html => html`<time datetime="${day}">${day}</time>`;
 

@@ -12,7 +12,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { keyPattern } from "#keys/api-key.ts";
 import { listKeys } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
-import { exampleTarget } from "#pages/snippets.ts";
+import { exampleTarget } from "#pages/code-block.ts";
 import { openControl } from "#store/stores.ts";
 import { day, noon } from "../support/control.ts";
 import { allCommands } from "../support/all-commands.ts";

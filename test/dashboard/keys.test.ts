@@ -31,7 +31,7 @@ test("keys by the page", async (t) => {
       assert.equal(await statusWith(key), 200);
       const text = page.text.replaceAll("&#39;", "'").replaceAll("&#34;", '"');
       const target = `${service.url}/fetch-gp?gp_name=capital`;
-      assert.ok(text.includes(`curl '${target}' \\\n  -H 'x-api-key: ${key}'`));
+      assert.ok(text.includes(`curl -H "x-api-key: ${key}" "${target}"`));
       assert.ok(text.includes(`GP_RECORDS_KEY=${key}<`));
       assert.ok(text.includes(`fetch("${target}", {`));
       assert.ok(text.includes(`"url": "${service.url}/mcp"`));

@@ -16,9 +16,9 @@ test("a facet is named where it is indexed, filled and described: all else follo
     // The page of a GP links each list of the record to the filter that finds its like.
     "src/dashboard/screens/gp.ts",
     // The tools that list records have it in their titles.
-    "src/mcp/list-tools.ts",
+    "src/mcp/tools.ts",
     "src/operations/operation.ts",
-    "src/pages/docs-mcp.ts",
+    "src/pages/docs-programs.ts",
     // Each kind says what it means for its records.
     "src/records/gp.ts",
     "src/records/principal.ts",

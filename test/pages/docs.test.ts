@@ -7,7 +7,7 @@ import { hintCodes } from "#operations/envelope.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
-import { callLines, exampleTarget } from "#pages/snippets.ts";
+import { callLines, exampleTarget } from "#pages/code-block.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { docsPage } from "#pages/docs.ts";
 import { exampleRecords } from "#pages/example-records.ts";

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 import { apiVersions } from "#operations/versions.ts";
-import { changelogPage } from "#pages/changelog.ts";
+import { changelogPage } from "#pages/docs.ts";
 import { bodyText, html } from "#pages/html.ts";
 import { prose } from "#pages/prose.ts";
 import { startService } from "../support/service.ts";

@@ -5,9 +5,14 @@ import { quotaProblem } from "#limits/quota-problem.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { docsPage, type KeyFacts } from "#pages/docs.ts";
-import { errorPage, errorsPage, exampleProblemBody, exampleRequestId } from "#pages/errors.ts";
+import {
+  errorPage,
+  errorsPage,
+  exampleProblemBody,
+  exampleRequestId,
+  problemExplanations,
+} from "#pages/errors.ts";
 import { landingIndex, landingPage } from "#pages/landing.ts";
-import { problemExplanations } from "#pages/problem-explanations.ts";
 import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
 import { docsFacts, publicPages, serviceFacts } from "../support/public-pages.ts";
@@ -22,7 +27,7 @@ test("the landing page names every operation with its parameters and what the da
   }
   for (const count of ["12,873", "48,211", "166,004", "9,312"])
     assert.ok(page.includes(`<dd>${count}</dd>`));
-  assert.match(page, /<time datetime="2026-11-20T03:00:00Z" title="2026-11-20 03:00 UTC"/);
+  assert.match(page, /updated 2026-11-20 03:00:00 UTC/);
 });
 
 test("a line of curl is ready to copy, with a placeholder for the key", () => {

@@ -9,10 +9,9 @@ import {
   type OwnKeys,
 } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
-import { copyBlock } from "#pages/code-block.ts";
+import { agentSettings, callLines, copyBlock, exampleTarget } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { exactTime, relativeTime } from "#pages/prose.ts";
-import { agentSettings, callLines, exampleTarget } from "#pages/snippets.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { type LastUse, readLastUse } from "#usage/recording.ts";
 import { readRequestsToday } from "#usage/totals.ts";

@@ -34,7 +34,7 @@ import { fetchProjects } from "#operations/fetch-projects.ts";
 import type { Operation } from "#operations/operation.ts";
 import { answer } from "#operations/page.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { counted, dayElement, grouped, timeElement } from "#pages/prose.ts";
+import { counted, dayElement, exactTime, grouped } from "#pages/prose.ts";
 import { factList, table, type TableContent } from "#pages/table.ts";
 import type { ExternalIds, Provenance } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
@@ -99,7 +99,7 @@ function gpMain(view: ShownGp): Html {
     ${gp.description !== null && html`<p>${cutText(gp.description, descriptionLengthMax)}</p>`}
     ${gpFacts(view)} ${timelineSection(view, bytesMax.lists - used)} ${people} ${projects}
     <p class="muted">
-      Last changed ${timeElement(gp.updated_at)}. Its id, which finds it alone as
+      Last changed ${exactTime(gp.updated_at)}. Its id, which finds it alone as
       <code>gp_name</code>: <code>${gp.id}</code>
     </p>
   </div>`;

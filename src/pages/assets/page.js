@@ -1,23 +1,7 @@
-/** Adds to every page: copy buttons, relative times, the page's own origin in commands. */
+/** Adds to every page: copy buttons, the page's own origin in commands. */
 {
   for (const place of document.querySelectorAll("[data-origin]"))
     place.textContent = location.origin;
-
-  const units = [
-    ["year", 31_557_600],
-    ["month", 2_629_800],
-    ["day", 86_400],
-    ["hour", 3600],
-    ["minute", 60],
-  ];
-  const relative = (time) => {
-    const seconds = (Date.parse(time) - Date.now()) / 1000;
-    const [unit, length] = units.find(([, one]) => Math.abs(seconds) >= one) ?? ["second", 1];
-    const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-    return format.format(Math.round(seconds / length), unit);
-  };
-  for (const time of document.querySelectorAll("time[data-relative]"))
-    time.textContent = relative(time.dateTime);
 
   const select = (element) => getSelection().selectAllChildren(element);
   // The clipboard is there only for https and this machine itself; elsewhere the older way works.
