@@ -83,16 +83,16 @@ function claim(claimedBy: Map<string, string>, id: string, { sourceId, source }:
 
 /** Refuses two GPs that are one by their former ids. */
 function refuseTwins(gps: readonly DraftRecord[], leads: ReadonlyMap<string, string>): void {
-  const first = new Map<string, DraftRecord>();
+  const lastingId = ({ id }: DraftRecord) => leads.get(id) ?? id;
+  const found = new Set<string>();
   for (const gp of gps) {
-    const id = leads.get(gp.id) ?? gp.id;
-    const twin = first.get(id);
-    if (twin !== undefined)
+    const id = lastingId(gp);
+    if (found.has(id))
       throw twins(
         id,
-        gps.filter((one) => (leads.get(one.id) ?? one.id) === id),
+        gps.filter((one) => lastingId(one) === id),
       );
-    first.set(id, gp);
+    found.add(id);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Verifies a generation before it is published: documents as they will be served, hash, checksums, and index. */
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { CanonicalRecord } from "#records/canonical.ts";
@@ -9,7 +9,7 @@ import { DatasetFault } from "./dataset-fault.ts";
 import { datasetHash, hashOfContent } from "./dataset-hash.ts";
 import { sortKeyOf } from "./draft-record.ts";
 import { type Meta, versionOf } from "./format.ts";
-import { type Body, type Indexer, openIndexer } from "./index-records.ts";
+import { type Body, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
 import { arraysOf, batchesOf } from "./rows.ts";
 import { timeMember } from "./render.ts";
@@ -40,16 +40,16 @@ export function verifyGeneration(
   }
 }
 
-/** Facts gathered from all documents. */
-interface Gathered {
-  contentHashes: Hash;
-  checksum: number;
-  indexer: Indexer;
-  positionOfGp: Map<string, number>;
+/** Returns what is gathered from all documents, at its beginning. */
+const gather = () => ({
+  contentHashes: createHash("sha256"),
+  checksum: 0,
+  indexer: openIndexer(),
+  positionOfGp: new Map<string, number>(),
   /** Former ids, with the GPs whose documents name them. */
-  formerIds: Map<string, string>;
-  records: number;
-}
+  formerIds: new Map<string, string>(),
+  records: 0,
+});
 
 function firstFault(
   db: DatabaseSync,
@@ -58,14 +58,7 @@ function firstFault(
 ): string | undefined {
   const check = db.prepare("pragma quick_check").get()!["quick_check"] as string;
   if (check !== "ok") return `SQLite says ${check}`;
-  const gathered: Gathered = {
-    contentHashes: createHash("sha256"),
-    checksum: 0,
-    indexer: openIndexer(),
-    positionOfGp: new Map(),
-    formerIds: new Map(),
-    records: 0,
-  };
+  const gathered = gather();
   const documents: Partial<Record<RecordKind, DocumentPlaces>> = {};
   for (const kind of recordKinds) {
     const read = readBack(db, kind, gathered, onChecked);
@@ -90,7 +83,7 @@ function firstFault(
 function readBack(
   db: DatabaseSync,
   kind: RecordKind,
-  gathered: Gathered,
+  gathered: ReturnType<typeof gather>,
   onChecked: (records: number) => void,
 ): DocumentPlaces | string {
   const { contentHashes, indexer, positionOfGp } = gathered;

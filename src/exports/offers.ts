@@ -129,8 +129,12 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     /** Removes the files of datasets that are no longer offered. @param current version that is served from now on. */
     tidy(current: string): void {
       const kept = new Set(offered(current).map(({ version }) => version));
-      for (const version of foldersIn(catalogue.exportsFolder))
-        if (!kept.has(version)) remove(folderOf(version));
+      try {
+        for (const version of readdirSync(catalogue.exportsFolder))
+          if (!kept.has(version)) rmSync(folderOf(version), { recursive: true, force: true });
+      } catch {
+        // No file was made yet, or one cannot be removed, which is tried again the next time.
+      }
     },
     /** Stops the making of a file. */
     close: () => closing.abort(),
@@ -142,14 +146,6 @@ function wordRoom(error: unknown): never {
   if (!isNoRoom(error)) throw error;
   const words = `an export cannot be written: ${(error as Error).message}; free some space in DATA_DIR`;
   throw new DatasetFault(words, "full", { cause: error });
-}
-
-function remove(folder: string): void {
-  try {
-    rmSync(folder, { recursive: true, force: true });
-  } catch {
-    // It is tried again the next time.
-  }
 }
 
 const factsPath = (path: string) => `${path}.json`;
@@ -165,13 +161,5 @@ function readMade(path: string, program: string): MadeFile | null {
   } catch {
     // A faulty file is made again.
     return null;
-  }
-}
-
-function foldersIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

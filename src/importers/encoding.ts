@@ -34,19 +34,11 @@ function fromUtf8(bytes: Buffer): string | Unreadable {
 /** Returns the offset of the first byte that is not UTF-8 (RFC 3629). Returns undefined if all bytes are. */
 export function firstInvalidUtf8(bytes: Buffer): number | undefined {
   if (isUtf8(bytes)) return undefined;
-  for (let at = 0; at < bytes.length;) {
-    const end = at + sequenceBytes(bytes[at] as number);
-    if (!isUtf8(bytes.subarray(at, end))) return at;
-    at = end;
-  }
-  return undefined;
-}
-
-/** Returns the length of the sequence that begins with this byte. */
-function sequenceBytes(first: number): number {
-  if (first < 0xc0) return 1;
-  if (first < 0xe0) return 2;
-  return first < 0xf0 ? 3 : 4;
+  const decoded = Buffer.from(bytes.toString("utf8"));
+  let at = decoded.findIndex((byte, i) => byte !== bytes[i]);
+  // It was decoded as U+FFFD, whose first bytes may be the same.
+  while ((decoded[at]! & 0xc0) === 0x80) at--;
+  return at;
 }
 
 /** Returns words such as "byte 17 (0xE9)", counted from 1. */

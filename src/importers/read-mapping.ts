@@ -1,7 +1,7 @@
 /** Reads a mapping file and finds everything wrong with it, each fault with its path in the file. */
 import { Errors } from "typebox/schema";
 import { canonicalSchemas } from "#records/canonical.ts";
-import { checkRecord } from "#records/check-record.ts";
+import { checkRecord, typeWords } from "#records/check-record.ts";
 import type { TProperties, TSchema } from "#records/schema.ts";
 import type { RecordFault } from "#records/source-entry.ts";
 import { comparable, parseTemplate } from "./cells.ts";
@@ -156,22 +156,10 @@ function notKnown(name: string, known: readonly string[]): string {
 function words(keyword: string, params: Record<string, unknown>, message: string): string {
   if (keyword === "enum")
     return `must be one of ${(params["allowedValues"] as string[]).join(", ")}`;
-  if (keyword === "type") return `must be ${[params["type"]].flat().map(typeWord).join(" or ")}`;
+  if (keyword === "type") return `must be ${typeWords(params["type"])}`;
   if (keyword === "minItems" || keyword === "minLength") return "must not be empty";
   if (keyword === "pattern") return "must be one character that is no letter, digit or quote";
   return message;
-}
-
-function typeWord(type: unknown): string {
-  const names: Record<string, string> = {
-    string: "text",
-    number: "a number",
-    boolean: "true or false",
-    array: "a list",
-    object: "an object",
-    null: "null",
-  };
-  return names[String(type)] ?? String(type);
 }
 
 const origins = ["column", "columns", "template", "constant"] as const;

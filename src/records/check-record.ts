@@ -89,11 +89,12 @@ function faultsOf(
 
 const join = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
 
-function typeWords(type: unknown): string {
+export function typeWords(type: unknown): string {
   const words: Record<string, string> = {
     string: "text",
     integer: "a whole number",
     number: "a number",
+    boolean: "true or false",
     array: "a list",
     object: "an object",
   };
