@@ -23,7 +23,7 @@ import {
   temporaryCatalogue,
 } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { day, filesOf, gp, importDaily, importEntries, threeGenerations } from "./published.ts";
+import { day, filesOf, gp, imported, importEntries, threeGenerations } from "./published.ts";
 
 const versions = (catalogue: Catalogue) => catalogue.list().map(({ version }) => version);
 const on = (nowMilliseconds: number) => ({ nowMilliseconds });
@@ -125,8 +125,7 @@ test("an invalid version is refused by name, and never becomes part of a path", 
 
 test("a pointer that names no version is a fault, never an empty folder", async (t) => {
   for (const text of ["", "\n", "latest", "../x"]) {
-    const catalogue = temporaryCatalogue(t);
-    await importDaily(catalogue, [gp("a")]);
+    const catalogue = await imported(t, [gp("a")]);
     const only = catalogue.currentVersion()!;
     writeFileSync(join(catalogue.folder, "current"), text);
     const words = new RegExp(`does not name a dataset; 'gp-records datasets publish ${only}'`);

@@ -7,7 +7,7 @@ import { checkGenerations } from "#datasets/check-generations.ts";
 import { openGeneration } from "#datasets/open-generation.ts";
 import { changeDataset, changeFacts, flipByte } from "../support/damage.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
-import { gp, importDaily, twoGenerations } from "./published.ts";
+import { gp, imported, twoGenerations } from "./published.ts";
 
 const faults = (catalogue: Catalogue, readsBack = false) =>
   [...checkGenerations(catalogue, readsBack)].map(({ fault }) => fault);
@@ -109,8 +109,7 @@ for (const [change, words] of untrueFacts)
   });
 
 test("without a previous dataset nobody is told to roll back", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [gp("a")]);
+  const catalogue = await imported(t, [gp("a")]);
   changeFacts(catalogue.folder, catalogue.currentVersion()!, { hash: "?" });
   const [only] = [...checkGenerations(catalogue, false)];
   const pointer = join(catalogue.folder, "current");

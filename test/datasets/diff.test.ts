@@ -4,8 +4,8 @@ import type { Catalogue } from "#datasets/catalogue.ts";
 import { diffGenerations, openChangeCounts } from "#datasets/diff.ts";
 import type { ChangeKind } from "#records/publication.ts";
 import { cast } from "../support/cast.ts";
-import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { day, gp, idOf, importDaily, principal, signal } from "./published.ts";
+import { importRecords } from "../support/dataset.ts";
+import { day, gp, idOf, imported, principal, signal } from "./published.ts";
 
 /** The changes from the first to the last dataset there is. */
 function changes(catalogue: Catalogue) {
@@ -20,8 +20,7 @@ function changes(catalogue: Catalogue) {
 }
 
 test("every record that was added, removed or changed is listed once, with the members that differ", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [gp("a"), gp("b"), gp("same"), principal("p", ["a"])]);
+  const catalogue = await imported(t, [gp("a"), gp("b"), gp("same"), principal("p", ["a"])]);
   const idOfB = idOf(catalogue, "gp", "b");
   await importRecords(catalogue, [signal("s")], { source: "two", nowMilliseconds: day(2) });
   await importRecords(
@@ -61,17 +60,15 @@ test("every record that was added, removed or changed is listed once, with the m
 });
 
 test("a time that a source states anew is a change by itself", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const at = (updated_at: string) => [gp("a", { updated_at })];
-  await importDaily(catalogue, at("2026-01-01T00:00:00Z"), at("2026-02-01T00:00:00Z"));
+  const catalogue = await imported(t, at("2026-01-01T00:00:00Z"), at("2026-02-01T00:00:00Z"));
   assert.deepEqual(changes(catalogue)[0]!.members, {
     updated_at: { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" },
   });
 });
 
 test("the difference of two datasets is what the import between them counted", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, cast);
+  const catalogue = await imported(t, cast);
   const records = [
     ...cast.slice(3).map((record) => ({ ...record, tags: ["qof", "new"] })),
     gp("another"),
@@ -91,7 +88,6 @@ test("the difference of two datasets is what the import between them counted", a
 });
 
 test("a dataset does not differ from itself", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, cast);
+  const catalogue = await imported(t, cast);
   assert.deepEqual(changes(catalogue), []);
 });

@@ -12,7 +12,7 @@ import {
   rollBack,
   temporaryCatalogue,
 } from "../support/dataset.ts";
-import { day, documents, filesOf, gp, importDaily, twoGenerations } from "./published.ts";
+import { day, documents, filesOf, gp, imported, twoGenerations } from "./published.ts";
 
 const factsPath = ({ folder }: Catalogue, version: string) => join(folder, `${version}.json`);
 const publish = (catalogue: Catalogue, version: string) =>
@@ -61,8 +61,7 @@ for (const [change] of changes)
 
 test("without the pointer an import makes anew what the facts kept from being served, and the same again later", async (t) => {
   for (const [change] of changes) {
-    const catalogue = temporaryCatalogue(t);
-    await importDaily(catalogue, [gp("a")]);
+    const catalogue = await imported(t, [gp("a")]);
     const only = catalogue.currentVersion()!;
     changeFacts(catalogue.folder, only, change);
     rmSync(join(catalogue.folder, "current"));

@@ -12,7 +12,7 @@ import {
 import { type Load, loadAhead } from "#datasets/start-load.ts";
 import { buffersIn } from "#datasets/stored-arrays.ts";
 import { importRecords, rollBack, temporaryCatalogue } from "../support/dataset.ts";
-import { day, filesOf, gp, importDaily } from "./published.ts";
+import { day, filesOf, gp, imported } from "./published.ts";
 
 /** A follower with a clock of its own, what it has told so far, and the version it serves. */
 async function follow(t: TestContext, catalogue: Catalogue) {
@@ -121,8 +121,7 @@ test("a follower keeps the old generation when the new one cannot be read, and s
 });
 
 test("a fault that recurs after another dataset was served is reported again", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [gp("a")], [gp("b")]);
+  const catalogue = await imported(t, [gp("a")], [gp("b")]);
   const [first, second] = catalogue.list().map(({ version }) => version);
   appendFileSync(catalogue.pathOf(second!), "x");
   const { follower, told } = await follow(t, catalogue);

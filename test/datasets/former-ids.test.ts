@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { mintId } from "#datasets/draft-record.ts";
 import { importRecords, openCurrent, rollBack, temporaryCatalogue } from "../support/dataset.ts";
-import { day, documents, filesOf, gp, importDaily } from "./published.ts";
+import { day, documents, filesOf, gp, importDaily, imported } from "./published.ts";
 
 const a = mintId("gp", "own", "a");
 const b = mintId("gp", "own", "b");
@@ -24,9 +24,8 @@ function found(catalogue: Catalogue, id: string): string[] {
 
 test("when two GPs turn out to be one, the older id stays, and the other stands in former_ids and leads to it", async (t) => {
   for (const formerId of ["a", a]) {
-    const catalogue = temporaryCatalogue(t);
-    await importDaily(
-      catalogue,
+    const catalogue = await imported(
+      t,
       [gp("a")],
       [gp("a"), gp("b")],
       [gp("b", { former_ids: [formerId] })],
@@ -37,15 +36,13 @@ test("when two GPs turn out to be one, the older id stays, and the other stands 
 });
 
 test("of two GPs equally old the id of the one that stays, stays", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
+  const catalogue = await imported(t, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
   assert.deepEqual(ids(catalogue), { [b]: [a] });
 });
 
 test("a former id leads to its GP also after later imports that no longer mention it", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(
-    catalogue,
+  const catalogue = await imported(
+    t,
     [gp("a")],
     [gp("a"), gp("b")],
     [gp("b", { former_ids: ["a"] })],
@@ -62,18 +59,16 @@ test("former ids lead through chains of merges to the GP that is left", async (t
     [gp("c", { former_ids: ["b"] })],
     [gp("c", { name: "renamed" })],
   ];
-  const oldestFirst = temporaryCatalogue(t);
-  await importDaily(
-    oldestFirst,
+  const oldestFirst = await imported(
+    t,
     [gp("a")],
     [gp("a"), gp("b")],
     [gp("a"), gp("b"), gp("c")],
     ...merges,
   );
   assert.deepEqual(ids(oldestFirst), { [a]: [b, c].toSorted() });
-  const youngestFirst = temporaryCatalogue(t);
-  await importDaily(
-    youngestFirst,
+  const youngestFirst = await imported(
+    t,
     [gp("c")],
     [gp("c"), gp("b")],
     [gp("a"), gp("b"), gp("c")],
@@ -85,9 +80,8 @@ test("former ids lead through chains of merges to the GP that is left", async (t
 
 test("GPs that are one have their one id also when they come back after being left out, under either source id", async (t) => {
   for (const back of ["a", "b"]) {
-    const catalogue = temporaryCatalogue(t);
-    await importDaily(
-      catalogue,
+    const catalogue = await imported(
+      t,
       [gp("a")],
       [gp("a"), gp("b")],
       [gp("b", { former_ids: ["a"] }), gp("c")],
@@ -99,9 +93,8 @@ test("GPs that are one have their one id also when they come back after being le
 });
 
 test("a source id that gave way to an older one is a name for it still", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(
-    catalogue,
+  const catalogue = await imported(
+    t,
     [gp("a")],
     [gp("a"), gp("b")],
     [gp("b", { former_ids: ["a"] })],
@@ -114,9 +107,8 @@ test("the order of the lines does not decide which id stays", async (t) => {
   const last = [gp("b", { former_ids: ["a"] }), gp("d", { former_ids: ["e", "c"] }), gp("f")];
   const results = [];
   for (const lines of [last, last.toReversed()]) {
-    const catalogue = temporaryCatalogue(t);
-    await importDaily(
-      catalogue,
+    const catalogue = await imported(
+      t,
       [gp("a"), gp("c")],
       [..."abcde"].map((id) => gp(id)),
       lines,
@@ -165,8 +157,7 @@ const contradictions: Record<string, { deliveries: object[][]; words: RegExp }> 
 for (const [which, { deliveries, words }] of Object.entries(contradictions))
   test(`a former id that is still a GP of its own is refused with a clear error, and the old dataset stays: ${which}`, async (t) => {
     for (const last of [deliveries.at(-1)!, deliveries.at(-1)!.toReversed()]) {
-      const catalogue = temporaryCatalogue(t);
-      await importDaily(catalogue, ...deliveries.slice(0, -1));
+      const catalogue = await imported(t, ...deliveries.slice(0, -1));
       const before = filesOf(catalogue);
       const refused = { name: "DatasetFault", message: words };
       await assert.rejects(importRecords(catalogue, last, { nowMilliseconds: day(9) }), refused);
@@ -198,8 +189,7 @@ test("a former id of another source is refused while that source has it, and lea
 });
 
 test("a roll-back parts GPs that had become one", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
+  const catalogue = await imported(t, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
   await rollBack(catalogue, day(3));
   await importRecords(catalogue, [gp("a"), gp("b", { name: "renamed" })], {
     nowMilliseconds: day(4),
@@ -208,7 +198,6 @@ test("a roll-back parts GPs that had become one", async (t) => {
 });
 
 test("former ids that no GP ever had are accepted, and a GP may name itself", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [gp("a", { former_ids: ["a", a, "gp_0123456789abcdef"] })]);
+  const catalogue = await imported(t, [gp("a", { former_ids: ["a", a, "gp_0123456789abcdef"] })]);
   assert.deepEqual(ids(catalogue), { [a]: ["gp_0123456789abcdef"] });
 });

@@ -6,6 +6,7 @@ import {
   documentOf,
   gp,
   idOf,
+  imported,
   importEntries,
   principal,
   project,
@@ -41,10 +42,9 @@ test("a link finds its target wherever it stands: before, after, in another file
 });
 
 test("a principal inherits each tag, theme and market of its GPs once, in the order in which it names them", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const lists = (...values: string[]) => ({ tags: values, themes: values, markets: values });
   const gps = [gp("a", lists("1", "2")), gp("b", lists("3", "1"))];
-  await importRecords(catalogue, [...gps, principal("p", ["b", "a", "b"])]);
+  const catalogue = await imported(t, [...gps, principal("p", ["b", "a", "b"])]);
   const { tags, themes, markets, gps: links } = documentOf(catalogue, "principal", "p");
   assert.deepEqual({ tags, themes, markets }, lists("3", "1", "2"));
   assert.equal(links.length, 2);

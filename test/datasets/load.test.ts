@@ -19,14 +19,13 @@ import { seededRandom } from "../support/awkward/random.ts";
 import { cast } from "../support/cast.ts";
 import { changeDatabase } from "../support/damage.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
-import { day, filesOf, gp, importDaily } from "./published.ts";
+import { day, filesOf, gp, imported } from "./published.ts";
 
 const currentPath = (catalogue: Catalogue) => catalogue.pathOf(catalogue.currentVersion()!);
 const load = (catalogue: Catalogue) => loadGeneration(currentPath(catalogue), catalogue.current()!);
 
 test("load refuses a file in which anything that is served was changed, another format and another fold", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, cast);
+  const catalogue = await imported(t, cast);
   const path = currentPath(catalogue);
   const sound = readFileSync(path);
   for (const [sql, words] of [
@@ -62,8 +61,7 @@ test("load refuses a file in which anything that is served was changed, another 
 });
 
 test("of 200 flipped bytes none changes what is served: load refuses the file, or reads what was written", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, cast);
+  const catalogue = await imported(t, cast);
   const path = currentPath(catalogue);
   const sound = readFileSync(path);
   const written = servedBytes(load(catalogue));
@@ -91,8 +89,7 @@ const servedBytes = (parts: DatasetParts) => [
 ];
 
 test("the version and time that are served are those of the file", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, cast);
+  const catalogue = await imported(t, cast);
   const { version, updatedAt } = openCurrent(catalogue).parts;
   assert.equal(version, catalogue.currentVersion());
   assert.equal(updatedAt, new Date(day(1)).toISOString().replace(".000", ""));

@@ -10,7 +10,17 @@ import {
   importRecords,
   temporaryCatalogue,
 } from "../support/dataset.ts";
-import { day, documentOf, filesOf, gp, principal, project, rows, signal } from "./published.ts";
+import {
+  day,
+  documentOf,
+  filesOf,
+  gp,
+  imported,
+  principal,
+  project,
+  rows,
+  signal,
+} from "./published.ts";
 
 const file = "delta.ndjson";
 
@@ -65,14 +75,13 @@ test("however a source is delivered, whole or in parts, the dataset is the same"
   const part = fc.array(fc.constantFrom(...cast.keys()), { maxLength: cast.length });
   await fc.assert(
     fc.asyncProperty(part, async (changed) => {
-      const catalogue = temporaryCatalogue(t);
       const isChanged = new Set(changed);
       const title = (record: any) => ({
         ...record,
         [record.record === "signal" ? "title" : "name"]: "Old",
       });
-      await importRecords(
-        catalogue,
+      const catalogue = await imported(
+        t,
         cast.map((record, i) => (isChanged.has(i) ? title(record) : record)),
       );
       await merge(
@@ -86,8 +95,7 @@ test("however a source is delivered, whole or in parts, the dataset is the same"
 });
 
 test("the same merge twice publishes nothing, though what it removes is not there any more", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, [gp("a"), gp("b"), principal("p", ["a"])]);
+  const catalogue = await imported(t, [gp("a"), gp("b"), principal("p", ["a"])]);
   const again = () => merge(catalogue, [gp("c")], [{ record: "gp", id: "b" }]);
   const first = await again();
   assert.deepEqual(first.changes, { added: 1, updated: 0, removed: 1 });
@@ -108,7 +116,6 @@ test("the same merge twice publishes nothing, though what it removes is not ther
 });
 
 test("a record that others still link to is not removed, and one of them is named", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const former = [
     gp("a"),
     gp("b"),
@@ -116,7 +123,7 @@ test("a record that others still link to is not removed, and one of them is name
     signal("s", { project_ids: ["x"] }),
     signal("t", { project_ids: ["x"] }),
   ];
-  await importRecords(catalogue, former);
+  const catalogue = await imported(t, former);
   const names: RecordName[] = [
     { record: "gp", id: "a" },
     { record: "project", id: "x" },
@@ -138,8 +145,7 @@ test("a record that others still link to is not removed, and one of them is name
 });
 
 test("a record that a rejected line was to replace stays as it was", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, [gp("a"), gp("b"), principal("p", ["a"])]);
+  const catalogue = await imported(t, [gp("a"), gp("b"), principal("p", ["a"])]);
   const records = [
     gp("b", { aum_usd: -1 }),
     principal("p", ["nobody"], { title: "Partner" }),
@@ -160,8 +166,7 @@ test("a record that a rejected line was to replace stays as it was", async (t) =
 });
 
 test("two lines for one record are refused, whichever of them removes it", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, [gp("a"), gp("b")]);
+  const catalogue = await imported(t, [gp("a"), gp("b")]);
   const { collected } = await merge(
     catalogue,
     [gp("a"), gp("a")],
@@ -182,8 +187,7 @@ test("two lines for one record are refused, whichever of them removes it", async
 });
 
 test("a removal without a merge is rejected, for a delivery of the whole source leaves records out", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, [gp("a"), gp("b")]);
+  const catalogue = await imported(t, [gp("a"), gp("b")]);
   const { outcome, collected } = await merge(catalogue, [gp("b")], [{ record: "gp", id: "a" }], {
     isMerge: false,
   });
@@ -220,8 +224,7 @@ test("GPs that rows only name go with the last row that named them, and keep the
 });
 
 test("GPs that became one stay so in a merge, whichever of their ids it uses", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, [gp("a"), gp("b"), principal("p", ["b"])]);
+  const catalogue = await imported(t, [gp("a"), gp("b"), principal("p", ["b"])]);
   const { id: idOfB } = documentOf(catalogue, "gp", "b");
   await assert.rejects(
     merge(catalogue, [gp("a", { former_ids: ["b"] })]),

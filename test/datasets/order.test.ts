@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { documents, gp, importDaily, principal, project, rows, signal } from "./published.ts";
+import { documents, gp, imported, principal, project, rows, signal } from "./published.ts";
 
 const names = (records: Record<string, any>[]) => records.map(({ name, title }) => name ?? title);
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 test("GPs, principals and projects come by folded name, whatever their case and accents", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const spellings = ["Zeta", "alpha", "Äther", "ALPINE", "Beta & Co.", "beta", "42 North"];
-  await importDaily(
-    catalogue,
+  const catalogue = await imported(
+    t,
     spellings.flatMap((name, i) => [
       gp(`g${i}`, { name }),
       principal(`p${i}`, [], { name }),
@@ -23,9 +22,8 @@ test("GPs, principals and projects come by folded name, whatever their case and 
 });
 
 test("equal names come by id", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(
-    catalogue,
+  const catalogue = await imported(
+    t,
     Array.from({ length: 12 }, (_, i) => gp(`g${i}`, { name: "Same" })),
   );
   const ids = documents(catalogue, "gp").map(({ id }) => id);
@@ -33,7 +31,6 @@ test("equal names come by id", async (t) => {
 });
 
 test("signals come newest first, a day before its month before its year, equal dates by id", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const dates = [
     "2025",
     "2026",
@@ -44,8 +41,8 @@ test("signals come newest first, a day before its month before its year, equal d
     "2026-10",
     "0999-12-31",
   ];
-  await importDaily(
-    catalogue,
+  const catalogue = await imported(
+    t,
     dates.map((date, i) => signal(`s${i}`, { date })),
   );
   const found = documents(catalogue, "signal");
@@ -69,9 +66,8 @@ test("order is decided at import: positions run from 0 without a gap, over all s
 });
 
 test("documents end with gps, and own_length cuts them before what they leave out inside a GP", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const awkward = 'Zoë 三井 𐌰 "quoted" \\ ,"updated_at":"2020" \u2028';
-  await importDaily(catalogue, [
+  const catalogue = await imported(t, [
     gp("a", { name: awkward, tags: [awkward], description: awkward }),
     principal("p", ["a"], { name: awkward, title: awkward }),
     project("x", { name: awkward, gps: ["a"] }),

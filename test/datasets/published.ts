@@ -2,10 +2,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import type { ImportRequest } from "#datasets/publish.ts";
 import type { SourceEntry } from "#records/source-entry.ts";
-import { importRecords } from "../support/dataset.ts";
+import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 
 export const gp = (id: string, rest: object = {}) => ({ record: "gp", id, name: id, ...rest });
 export const principal = (id: string, gps: string[], rest: object = {}) => ({
@@ -42,6 +43,16 @@ export async function importDaily(
     if (result.published === null)
       throw new Error(`${result.outcome}: ${JSON.stringify(result.collected.rejections.listed)}`);
   }
+}
+
+/** A folder of datasets with these deliveries, as by `importDaily`. */
+export async function imported(
+  t: TestContext,
+  ...deliveries: (readonly unknown[])[]
+): Promise<Catalogue> {
+  const catalogue = temporaryCatalogue(t);
+  await importDaily(catalogue, ...deliveries);
+  return catalogue;
 }
 
 /** Datasets with a and b as their only GP, one published after the other. @returns their versions. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { cast } from "../support/cast.ts";
-import { filesOf, gp } from "./published.ts";
+import { filesOf, gp, imported } from "./published.ts";
 
 const gps = (count: number) => Array.from({ length: count }, (_, i) => gp(`g${i}`));
 
@@ -19,8 +19,7 @@ const borders: [before: number, now: number, shrinkPercentMax: number, isRefused
 ];
 for (const [before, now, shrinkPercentMax, isRefused] of borders)
   test(`from ${before} to ${now} records with ${shrinkPercentMax}% allowed is ${isRefused ? "refused" : "published"}`, async (t) => {
-    const catalogue = temporaryCatalogue(t);
-    await importRecords(catalogue, gps(before));
+    const catalogue = await imported(t, gps(before));
     const files = filesOf(catalogue);
     // One is changed, so that there is something to publish.
     const records = gps(now).with(0, gp("g0", { hq_city: "Reno" }));
@@ -43,8 +42,7 @@ test("each source is measured by itself, and the demo that the first real one re
 });
 
 test("a merge that removes too much is refused too", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, gps(4));
+  const catalogue = await imported(t, gps(4));
   const [entry] = entriesOf([gp("g0")]);
   const deleted = ["g1", "g2", "g3"].map((id) => ({ record: "gp", id }) as const);
   const { refusal } = await importRecords(catalogue, [], {
@@ -56,8 +54,7 @@ test("a merge that removes too much is refused too", async (t) => {
 });
 
 test("a source is emptied only where that is allowed, and never because its lines were rejected", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, gps(3));
+  const catalogue = await imported(t, gps(3));
   await importRecords(catalogue, [gp("x")], { source: "other" });
   const files = filesOf(catalogue);
   const withoutRecords = entriesOf([gp("a")]).map((entry) => ({ ...entry, records: [] }));
@@ -77,8 +74,7 @@ test("a source is emptied only where that is allowed, and never because its line
 });
 
 test("a dataset may be empty where that is allowed", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, gps(2));
+  const catalogue = await imported(t, gps(2));
   const { published } = await importRecords(catalogue, [], { allowsEmpty: true });
   assert.deepEqual(published!.records, { gp: 0, principal: 0, signal: 0, project: 0 });
   assert.equal(openCurrent(catalogue).parts.documents.gp.ownLengths.length, 0);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RejectedMax } from "#datasets/rejections.ts";
 import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { documents, filesOf, gp, importDaily, importEntries, principal } from "./published.ts";
+import { documents, filesOf, gp, imported, importEntries, principal } from "./published.ts";
 
 const good = (count: number) => Array.from({ length: count }, (_, i) => gp(`g${i}`));
 const bad = (count: number) => Array.from({ length: count }, (_, i) => gp(`b${i}`, { stauts: 1 }));
@@ -117,8 +117,7 @@ const borders: [max: RejectedMax, good: number, bad: number, isPublished: boolea
 
 for (const [max, goodCount, badCount, isPublished] of borders)
   test(`with at most ${JSON.stringify(max)} rejected, ${badCount} of ${goodCount + badCount} are ${isPublished ? "published" : "refused"}`, async (t) => {
-    const catalogue = temporaryCatalogue(t);
-    await importDaily(catalogue, [gp("old")]);
+    const catalogue = await imported(t, [gp("old")]);
     const before = filesOf(catalogue);
     const records = [...bad(badCount), ...good(goodCount)];
     const result = await importRecords(catalogue, records, { rejectedMax: max });

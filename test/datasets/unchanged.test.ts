@@ -8,6 +8,7 @@ import {
   filesOf,
   gp,
   importDaily,
+  imported,
   importEntries,
   principal,
   rows,
@@ -80,8 +81,7 @@ const sameContent: Record<string, object[]> = {
 };
 
 test("an import that changes nothing publishes nothing, however its content is written", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, rich);
+  const catalogue = await imported(t, rich);
   const before = filesOf(catalogue);
   for (const [which, records] of Object.entries(sameContent)) {
     const result = await importRecords(catalogue, records, { nowMilliseconds: day(2) });
@@ -152,8 +152,7 @@ test("the first real import removes the invented records", async (t) => {
 });
 
 test("an import of invented records leaves the real ones alone", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, rich);
+  const catalogue = await imported(t, rich);
   const { changes } = await importRecords(catalogue, [gp("invented")], { source: "demo" });
   assert.deepEqual(changes, { added: 1, updated: 0, removed: 0 });
   assert.deepEqual(

@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { day, documentOf, gp, importDaily, principal, project, signal } from "./published.ts";
+import { importRecords } from "../support/dataset.ts";
+import { day, documentOf, gp, imported, principal, project, signal } from "./published.ts";
 
 const onDay = (number: number) => `2026-11-0${number}T03:00:00Z`;
 const updatedAt = (catalogue: Catalogue, kind: string, sourceId: string) =>
   documentOf(catalogue, kind, sourceId)["updated_at"];
 
 test("updated_at is the source's if it says one", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const stated = "2025-01-02T03:04:05.678Z";
-  await importDaily(
-    catalogue,
+  const catalogue = await imported(
+    t,
     [gp("a", { updated_at: stated })],
     [gp("a", { name: "b", updated_at: stated })],
   );
@@ -20,27 +19,24 @@ test("updated_at is the source's if it says one", async (t) => {
 });
 
 test("a time that the source corrects is published, though nothing else has changed", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const [early, late] = ["2025-01-02T00:00:00Z", "2025-01-03T00:00:00Z"];
-  await importDaily(catalogue, [gp("a", { updated_at: early }), gp("b")]);
+  const catalogue = await imported(t, [gp("a", { updated_at: early }), gp("b")]);
   const { changes } = await importRecords(catalogue, [gp("a", { updated_at: late }), gp("b")]);
   assert.deepEqual(changes, { added: 0, updated: 1, removed: 0 });
   assert.equal(updatedAt(catalogue, "gp", "a"), late);
 });
 
 test("a source that stops to say a time has changed nothing", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const stated = "2025-01-02T00:00:00Z";
-  await importDaily(catalogue, [gp("a", { updated_at: stated })]);
+  const catalogue = await imported(t, [gp("a", { updated_at: stated })]);
   assert.equal((await importRecords(catalogue, [gp("a")])).outcome, "unchanged");
   await importRecords(catalogue, [gp("a"), gp("b")]);
   assert.equal(updatedAt(catalogue, "gp", "a"), stated);
 });
 
 test("updated_at is else the time of the import that changed the content; unchanged records keep theirs when others change", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(
-    catalogue,
+  const catalogue = await imported(
+    t,
     [gp("a"), gp("b"), signal("s"), project("p")],
     [gp("a"), gp("b", { website: "https://example.org" }), signal("s"), project("p")],
     [
@@ -62,8 +58,7 @@ test("updated_at is else the time of the import that changed the content; unchan
 });
 
 test("a record that moves to another place in the order has not changed", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [gp("m"), gp("z")], [gp("a"), gp("m"), gp("z")]);
+  const catalogue = await imported(t, [gp("m"), gp("z")], [gp("a"), gp("m"), gp("z")]);
   assert.equal(updatedAt(catalogue, "gp", "z"), onDay(1));
 });
 
@@ -74,10 +69,9 @@ test("a principal's updated_at changes when it inherits another tag, theme or ma
     { markets: ["Reno, NV"] },
     { name: "renamed" },
   ]) {
-    const catalogue = temporaryCatalogue(t);
     const people = [principal("p", ["a"]), principal("q", ["b"])];
-    await importDaily(
-      catalogue,
+    const catalogue = await imported(
+      t,
       [gp("a"), gp("b"), ...people],
       [gp("a", change), gp("b"), ...people],
     );
@@ -87,19 +81,17 @@ test("a principal's updated_at changes when it inherits another tag, theme or ma
 });
 
 test("a signal's or project's updated_at changes with the name of its GP, not with its tags", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const rest = [signal("s", { gps: ["a"] }), project("p", { gps: ["a"] })];
+  const catalogue = await imported(t, [gp("a"), ...rest], [gp("a", { tags: ["x"] }), ...rest]);
   const times = () => [updatedAt(catalogue, "signal", "s"), updatedAt(catalogue, "project", "p")];
-  await importDaily(catalogue, [gp("a"), ...rest], [gp("a", { tags: ["x"] }), ...rest]);
   assert.deepEqual(times(), [onDay(1), onDay(1)]);
   await importRecords(catalogue, [gp("a", { name: "b" }), ...rest], { nowMilliseconds: day(3) });
   assert.deepEqual(times(), [onDay(3), onDay(3)]);
 });
 
 test("a GP's updated_at is about its own members: what it embeds has times of its own", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(
-    catalogue,
+  const catalogue = await imported(
+    t,
     [gp("a"), principal("p", ["a"]), signal("s", { gps: ["a"] })],
     [
       gp("a"),
@@ -114,16 +106,18 @@ test("a GP's updated_at is about its own members: what it embeds has times of it
 });
 
 test("a GP's updated_at changes when another becomes one with it", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
+  const catalogue = await imported(t, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
   assert.equal(updatedAt(catalogue, "gp", "b"), onDay(2));
 });
 
 test("a time that a source states stays when the content changes with another record, and one it does not state changes", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const stated = "2025-01-02T00:00:00Z";
   const people = [principal("p", ["a"], { updated_at: stated }), principal("q", ["a"])];
-  await importDaily(catalogue, [gp("a"), ...people], [gp("a", { hq_city: "Reno" }), ...people]);
+  const catalogue = await imported(
+    t,
+    [gp("a"), ...people],
+    [gp("a", { hq_city: "Reno" }), ...people],
+  );
   const options = { isMerge: true, nowMilliseconds: day(3) };
   await importRecords(catalogue, [gp("a", { tags: ["x"] })], options);
   assert.deepEqual(documentOf(catalogue, "principal", "p")["tags"], ["x"]);

@@ -13,14 +13,13 @@ import { readArrays } from "#datasets/stored-arrays.ts";
 import { verifyGeneration } from "#datasets/verify.ts";
 import { cast } from "../support/cast.ts";
 import { changeDatabase } from "../support/damage.ts";
-import { temporaryCatalogue } from "../support/dataset.ts";
+
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { gp, importDaily, signal } from "./published.ts";
+import { gp, imported, signal } from "./published.ts";
 
 /** Path of a sound generation in which every table has rows. */
 async function soundFile(t: TestContext): Promise<string> {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [...cast, gp("merged", { former_ids: ["a", "b"] })]);
+  const catalogue = await imported(t, [...cast, gp("merged", { former_ids: ["a", "b"] })]);
   return catalogue.pathOf(catalogue.currentVersion()!);
 }
 
@@ -78,10 +77,9 @@ test("a flipped byte anywhere in a document is found", async (t) => {
 });
 
 test("of more documents than are parsed a changed one is found too, whichever it is", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const titled = (i: number) => signal(`s${i}`, { title: "Fund closes" });
-  await importDaily(
-    catalogue,
+  const catalogue = await imported(
+    t,
     Array.from({ length: 2001 }, (_, i) => titled(i)),
   );
   const path = catalogue.pathOf(catalogue.currentVersion()!);
@@ -157,9 +155,12 @@ test("a missing, cut, retyped or superfluous array is found", async (t) => {
 });
 
 test("documents out of display order are found", async (t) => {
-  const catalogue = temporaryCatalogue(t);
   const dated = (id: string, date: string) => signal(id, { date, gps: ["a"] });
-  await importDaily(catalogue, [gp("a"), dated("s", "2026-10-02"), dated("t", "2026-10-03")]);
+  const catalogue = await imported(t, [
+    gp("a"),
+    dated("s", "2026-10-02"),
+    dated("t", "2026-10-03"),
+  ]);
   const path = catalogue.pathOf(catalogue.currentVersion()!);
   const db = new DatabaseSync(path);
   db.exec("update signal set position = position - 2; update signal set position = -1 - position");
@@ -169,8 +170,7 @@ test("documents out of display order are found", async (t) => {
 });
 
 test("a document that names a GP that is not there is found", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importDaily(catalogue, [gp("a"), signal("s", { gps: ["a"] })]);
+  const catalogue = await imported(t, [gp("a"), signal("s", { gps: ["a"] })]);
   const path = catalogue.pathOf(catalogue.currentVersion()!);
   const db = new DatabaseSync(path);
   const other = "gp_0000000000000000";
