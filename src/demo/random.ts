@@ -1,4 +1,5 @@
 /** Random choices from a seed: the same seed gives the same choices on every machine. */
+import { hash } from "node:crypto";
 
 /** Returns the next number, from 0 to just under 1. */
 export type Random = () => number;
@@ -9,21 +10,13 @@ export type Random = () => number;
  * @param seed any number; only its lowest 32 bits count.
  */
 export function startRandom(seed: number, purpose: string): Random {
-  let state = hash(`${seed | 0} ${purpose}`);
+  let state = Number.parseInt(hash("sha256", `${seed | 0} ${purpose}`).slice(0, 8), 16);
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   };
-}
-
-/** Returns the FNV-1a hash of a text, 32 bits. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++)
-    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
-  return value | 0;
 }
 
 /** Returns true for the given share of draws, 0 to 1. */

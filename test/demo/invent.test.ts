@@ -66,16 +66,13 @@ test("a larger demo begins with the GPs of a smaller one", () => {
   for (const entry of expected) assert.deepEqual(larger.next().value, entry);
 });
 
-test("without GPs the other records stand alone", () => {
+test("without GPs the other records stand alone, one GP alone gets all of them and is never its own neighbour", () => {
   const alone = [...inventRecords({ ...small, gps: 0 })].flatMap((entry) => entry.records);
   assert.equal(alone.length, 1100);
   for (const record of alone) {
     assert.deepEqual(checkRecord(record), []);
     if (record.record !== "gp") assert.deepEqual(record.gps, []);
   }
-});
-
-test("one GP alone gets all records and is never its own neighbour", () => {
   const [gp, ...others] = [...inventRecords({ ...small, gps: 1 })].flatMap((one) => one.records);
   for (const record of others)
     if (record.record !== "gp" && record.gps?.length !== 0) assert.deepEqual(record.gps, [gp?.id]);
@@ -176,11 +173,6 @@ test("names are as the documentation has them, and of several scripts; one of an
   }
 });
 
-test("assets come with their date, and only then; no address for mail is one that could arrive", () => {
-  for (const { aum_usd, aum_as_of } of gps) assert.equal(aum_usd === null, aum_as_of === null);
-  for (const { email } of principals) assert.match(email ?? "@.example", /@[a-z0-9-]*\.example$/);
-});
-
 const lastDay = "2026-11-20";
 /** The later of two dates as far as both are known. */
 const isNotAfter = (a: string, b: string): boolean => {
@@ -196,10 +188,11 @@ test("nothing has happened after 20 November 2026", () => {
   for (const one of projects) assert.ok(isNotAfter(one.first_sale_date ?? "", lastDay), one.id);
 });
 
-test("nothing leads to anybody: all hosts are examples, all numbers beyond those in use", () => {
+test("nothing leads to anybody: hosts of pages and mail are examples, all numbers beyond those in use", () => {
   const text = JSON.stringify(records);
   for (const [link] of text.matchAll(/https?:\/\/[^/"]+/g))
     assert.match(link, /\/\/[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.example$/);
+  for (const { email } of principals) assert.match(email ?? "@.example", /@[a-z0-9-]*\.example$/);
   for (const { external_ids = {} } of gps) {
     for (const cik of external_ids.cik ?? []) assert.match(cik, /^0009\d{6}$/);
     for (const crd of external_ids.crd ?? []) assert.match(crd, /^99\d{5}$/);
@@ -337,9 +330,10 @@ test("what is told of a project comes in its course, and a building is begun tha
       assert.match(statusOf.get(project_ids![0]!)!, /^(?:under_construction|completed|closed)$/);
 });
 
-test("an amount has its basis, and only then", () => {
+test("an amount has its basis, assets have their date, and only then", () => {
   for (const { id, amount_usd, amount_basis } of signals)
     assert.equal(amount_usd === null, amount_basis === null, id);
+  for (const { aum_usd, aum_as_of } of gps) assert.equal(aum_usd === null, aum_as_of === null);
   assert.ok(signals.some(({ amount_usd }) => (amount_usd ?? 0) < 0));
 });
 
