@@ -14,6 +14,13 @@ const initialize = {
   },
 };
 
+const toolCall = (name: string, args: object, id = 1) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+
 test("each call of a tool counts 1, whatever its answer; over the quota it is an error that says when to try again", async (t) => {
   const service = await startService(t);
   const { key } = await service.newKey({ quotas: { minute: 4 } });
@@ -51,12 +58,7 @@ test("each call of a tool counts 1, whatever its answer; over the quota it is an
 test("other messages do not count, and are bound to 120 a minute an account, faulty calls included", async (t) => {
   const service = await startService(t);
   for (let i = 0; i < 118; i++) assert.equal((await post(service, initialize)).status, 200);
-  const list = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name: "list_gps", arguments: [] },
-  };
+  const list = toolCall("list_gps", []);
   assert.equal((await post(service, list)).body.error.code, -32_602);
   assert.equal((await post(service, "[]")).status, 400);
   for (const message of [initialize, "[]", list]) {
@@ -293,16 +295,11 @@ test("the id of a message comes back as it was sent, and one that could not is r
 
 test("a body that is not UTF-8 is refused, not searched for with its letters replaced; a byte order mark is ignored", async (t) => {
   const service = await startService(t);
-  const call = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name: "fetch_gp", arguments: { gp_name: "société" } },
-  };
-  const bytes = Buffer.from(JSON.stringify(call));
+  const call = JSON.stringify(toolCall("fetch_gp", { gp_name: "société" }));
+  const bytes = Buffer.from(call);
   for (const [body, status] of [
-    [Buffer.from(JSON.stringify(call), "latin1"), 400],
-    [Buffer.from(JSON.stringify(call), "utf16le"), 400],
+    [Buffer.from(call, "latin1"), 400],
+    [Buffer.from(call, "utf16le"), 400],
     [bytes.subarray(0, -1), 400],
     [Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]), 200],
   ] as const) {
@@ -320,16 +317,9 @@ test("clients of every revision are served, each message by itself, and an unkno
       params: { ...initialize.params, protocolVersion },
     });
     assert.equal(body.result.protocolVersion, protocolVersion);
-    const called = await post(
-      service,
-      {
-        jsonrpc: "2.0",
-        id: 2,
-        method: "tools/call",
-        params: { name: "list_gps", arguments: { limit: 1 } },
-      },
-      { "mcp-protocol-version": protocolVersion },
-    );
+    const called = await post(service, toolCall("list_gps", { limit: 1 }, 2), {
+      "mcp-protocol-version": protocolVersion,
+    });
     assert.equal(called.body.result.structuredContent.pagination.returned, 1);
   }
   const told = await post(service, { jsonrpc: "2.0", method: "notifications/initialized" });

@@ -26,10 +26,13 @@ function openGuard(delayMaxMilliseconds: number, memoryMaxBytes: number) {
   const clock = { now: 1000 };
   const memory = { rss: 0, heapUsed: 0 };
   const told: (OverloadCause | null)[] = [];
-  const guard = openOverloadGuard(
-    { delayMaxMilliseconds, memoryMaxBytes },
-    { now: () => clock.now, memory: () => memory, onChange: (cause) => told.push(cause) },
-  );
+  const guard = openOverloadGuard({
+    delayMaxMilliseconds,
+    memoryMaxBytes,
+    now: () => clock.now,
+    memory: () => memory,
+    onChange: (cause) => told.push(cause),
+  });
   /** Measures after a turn that was this much too long. */
   const lookAfter = (lateness: number) => {
     clock.now += lookEveryMilliseconds + lateness;

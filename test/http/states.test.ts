@@ -162,27 +162,6 @@ test("a suspended account is a 403 that counts nothing, from the next request on
   assert.match((await ask()).headers.get("ratelimit")!, /"hour";r=998;/);
 });
 
-test("an unknown path names the nearest known one, and all operations", async (t) => {
-  const service = await startService(t);
-  for (const [path, suggestion] of [
-    ["/fetch-gps", "/fetch-gp"],
-    ["/Fetch-GP", "/fetch-gp"],
-    ["/fetch-gp/", "/fetch-gp"],
-    ["/v9/fetch-gp", "/v1/fetch-gp"],
-    ["/wp-admin", null],
-  ]) {
-    const { status, body } = await service.get(path!);
-    assert.equal(status, 404, path!);
-    assert.equal(body.suggestion, suggestion, path!);
-    assert.deepEqual(body.operations, [
-      "/fetch-gp",
-      "/fetch-principals",
-      "/fetch-signals",
-      "/fetch-projects",
-    ]);
-  }
-});
-
 test("a name that is echoed is cut at 50 characters", async (t) => {
   const { get } = await startService(t);
   const { body } = await get(`/fetch-gp?gp_name=kkr&${"n".repeat(80)}=1`);

@@ -155,6 +155,19 @@ test("a mistyped address is a page in a browser, with what was meant, and a prob
       assert.equal(problem.body.suggestion, meant);
     }
   }
+  for (const [path, suggestion] of [
+    ["/Fetch-GP", "/fetch-gp"],
+    ["/fetch-gp/", "/fetch-gp"],
+    ["/v9/fetch-gp", "/v1/fetch-gp"],
+    ["/wp-admin", null],
+  ] as const) {
+    const { status, body } = await service.get(path);
+    assert.deepEqual([status, body.suggestion], [404, suggestion], path);
+    assert.deepEqual(
+      body.operations,
+      operations.map((operation) => operation.path),
+    );
+  }
   const far = await service.get("/%3Cscript%3E'x'", { ...noKey, accept: browser });
   assert.equal(far.status, 404);
   assert.doesNotMatch(far.text, /Did you mean/);
