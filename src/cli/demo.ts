@@ -61,7 +61,11 @@ export async function prepareDemo(
   const inventedCount = await inventIfEmpty(dataDir, now, size);
   const control = await openControl(dataDir);
   try {
-    if (inventedCount > 0) await noteInvented(control, dataDir, now);
+    if (inventedCount > 0) {
+      const subject = openDatasets(dataDir).currentVersion();
+      const entry = { actor: service, action: "dataset.published", subject, now } as const;
+      await control.write((transaction) => writeAudit(transaction, entry));
+    }
     return { ...(await demoKey(control, dataDir, now)), inventedCount };
   } catch (error) {
     throw dataFolderFault(error, dataDir);
@@ -114,14 +118,6 @@ async function inventIfEmpty(
   }
 }
 
-async function noteInvented(control: ControlStore, dataDir: string, now: number): Promise<void> {
-  const subject = openDatasets(dataDir).currentVersion();
-  const entry = { actor: service, subject, now };
-  await control.write((transaction) =>
-    writeAudit(transaction, { ...entry, action: "dataset.published" }),
-  );
-}
-
 /** Returns the file of the key that later starts print again, for its owner alone: the store has only digests. */
 const keyFile = (dataDir: string) => join(dataDir, "demo.key");
 
@@ -161,14 +157,15 @@ async function findKeptKey(
 }
 
 export function demoText(address: string, demo: Demo): string {
-  const { key, inventedCount } = demo;
+  const { key, expiresAt, inventedCount } = demo;
+  const until = `${expiresAt.slice(0, 16).replace("T", " ")} UTC`;
   const records =
     inventedCount > 0 ? ` with ${inventedCount.toLocaleString("en-US")} invented records` : "";
   return `
 gp-records answers at ${address}${records}
 
   your key                  ${key}
-  it works until            ${timeText(demo)}, after a restart too
+  it works until            ${until}, after a restart too
   a first query             curl -H 'x-api-key: ${key}' '${address}/fetch-gp?gp_name=stone&limit=1'
   the reference             ${address}/docs
   keys of your own          ${address}/account
@@ -176,6 +173,3 @@ gp-records answers at ${address}${records}
 Ctrl-C ends it.
 `;
 }
-
-/** "2026-11-22 09:00 UTC" */
-const timeText = ({ expiresAt }: DemoKey) => `${expiresAt.slice(0, 16).replace("T", " ")} UTC`;

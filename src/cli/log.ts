@@ -1,16 +1,8 @@
 /** The log of the server: one JSON object a line on standard output, whose reader may be slow, stuck or gone. */
 import { setTimeout as wait } from "node:timers/promises";
-import { destination as openDestination, pino, stdTimeFunctions, type Logger } from "pino";
+import { destination as openDestination, pino, stdTimeFunctions } from "pino";
 import type { LogStream } from "#http/record-requests.ts";
 import { harmless } from "./output.ts";
-
-interface ServerLog {
-  logger: Logger;
-  /** Prints one or more whole lines for people after everything logged before, without the last line break. */
-  print(text: string): void;
-  /** Gives the reader a moment to take what is not written yet; nothing is logged afterwards. */
-  close(): Promise<void>;
-}
 
 /** Most bytes buffered for a slow reader; further lines are dropped. */
 const waitingBytesMax = 4 * 1024 * 1024;
@@ -18,7 +10,7 @@ const closeMilliseconds = 500;
 /** Time that lines are gathered. A write takes another thread and a turn of the event loop: a tenth of a request. */
 const gatherMilliseconds = 20;
 
-export function openLog(level: string): ServerLog {
+export function openLog(level: string) {
   const destination = openDestination({ fd: 1, sync: false, maxLength: waitingBytesMax });
   destination.on("error", () => {});
   const timestamp = stdTimeFunctions.isoTime;
@@ -28,7 +20,9 @@ export function openLog(level: string): ServerLog {
   const logger = pino({ level, base: null, timestamp, hooks }, stream);
   return {
     logger,
-    print: (text) => stream.write(`${harmless(text)}\n`),
+    /** Prints one or more whole lines for people after everything logged before, without the last line break. */
+    print: (text: string) => stream.write(`${harmless(text)}\n`),
+    /** Gives the reader a moment to take what is not written yet; nothing is logged afterwards. */
     async close() {
       logger.level = "silent";
       stream.flush();

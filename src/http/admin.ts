@@ -8,14 +8,6 @@ import { type HttpDependencies, whyNotReady } from "./dependencies.ts";
 import { addressText, listenAt, listenPassed } from "./listen.ts";
 import { createServer } from "./node-http.ts";
 
-interface Admin {
-  /** Returns null until it listens, or if there is none. */
-  address(): string | null;
-  /** @throws ListenFault if it cannot listen there. */
-  listen(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * @param place null for none.
  * @param passed descriptor of a socket to listen on instead; null for none.
@@ -27,14 +19,16 @@ export function openAdmin(
   http: HttpDependencies,
   metrics: readonly Metric[],
   wantedDataset: () => string | null,
-): Admin {
+) {
   if (place === null && passed === null)
     return { address: () => null, async listen() {}, async close() {} };
   const eventLoop = openEventLoopMetrics();
   const server = createAdminServer(http, [...metrics, ...eventLoop.metrics], wantedDataset);
   let address: string | null = null;
   return {
+    /** Returns null until it listens, or if there is none. */
     address: () => address,
+    /** @throws ListenFault if it cannot listen there. */
     async listen() {
       const found =
         passed === null

@@ -14,14 +14,11 @@ export interface OverloadGuard {
   look(): void;
 }
 
-interface OverloadBounds {
+interface OverloadOrder {
   /** 0 for no limit. */
   delayMaxMilliseconds: number;
   /** Limit of the whole process; 0 for none. */
   memoryMaxBytes: number;
-}
-
-interface OverloadSenses {
   /** Returns monotonic milliseconds. */
   now(): number;
   memory(): Pick<NodeJS.MemoryUsage, "rss" | "heapUsed">;
@@ -35,10 +32,8 @@ const calmMilliseconds = 10_000;
 /** Most heap in use. V8 aborts the process at its limit, and a request in progress must still fit. */
 const heapShareMax = 0.9;
 
-export function openOverloadGuard(
-  { delayMaxMilliseconds, memoryMaxBytes }: OverloadBounds,
-  { now, memory, onChange }: OverloadSenses,
-): OverloadGuard {
+export function openOverloadGuard(order: OverloadOrder): OverloadGuard {
+  const { delayMaxMilliseconds, memoryMaxBytes, now, memory, onChange } = order;
   const heapMaxBytes = getHeapStatistics().heap_size_limit * heapShareMax;
   let lookedAt = now();
   let latenessBefore = 0;
@@ -83,7 +78,8 @@ export function startOverloadGuard(
     delayMaxMilliseconds: eventLoopDelayMaxMilliseconds,
     memoryMaxBytes: memoryMaxBytes ?? memoryMaxByDefault(),
   };
-  const guard = openOverloadGuard(bounds, {
+  const guard = openOverloadGuard({
+    ...bounds,
     now: () => performance.now(),
     memory: openMemorySense(),
     onChange: (cause) =>
@@ -97,7 +93,7 @@ export function startOverloadGuard(
 }
 
 /** Opens a measure of memory. On Linux it reads a file. If no more files can be opened, it repeats the last reading. */
-function openMemorySense(): OverloadSenses["memory"] {
+function openMemorySense(): OverloadOrder["memory"] {
   let rss = 0;
   return () => {
     try {

@@ -147,15 +147,6 @@ function headersOf(problem: Problem, contentType: string): HeaderLines {
   });
 }
 
-function sendProblem(http: HttpDependencies, exchange: Exchange, problem: Problem): void {
-  const asData = () => problemAnswer(problem, exchange.id);
-  if (!isForPeople(exchange)) return sendAnswer(http, exchange, asData());
-  // A page that cannot be made must not keep a browser from its answer.
-  void pageAnswer(problem, exchange.id)
-    .catch(asData)
-    .then((answer) => sendAnswer(http, exchange, answer));
-}
-
 const programTypes = ["application/problem+json", "application/json"] as const;
 
 /** Reports whether to answer with a page. Operations serve programs only; elsewhere a browser may have sent the request. */
@@ -202,7 +193,12 @@ export function answerWithProblem(
   if (endConnection.has(problem.code)) exchange.isLast = true;
   exchange.problemCode = problem.code;
   reportProblem(http, problem, exchange.id, cause);
-  sendProblem(http, exchange, problem);
+  const asData = () => problemAnswer(problem, exchange.id);
+  if (!isForPeople(exchange)) return sendAnswer(http, exchange, asData());
+  // A page that cannot be made must not keep a browser from its answer.
+  void pageAnswer(problem, exchange.id)
+    .catch(asData)
+    .then((answer) => sendAnswer(http, exchange, answer));
 }
 
 const exposed = [
