@@ -1,7 +1,7 @@
 /** Judges what became of an import: taken with its sums right, or refused in words; nothing else. */
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
-import type { SourceEntry } from "#records/source-entry.ts";
+import type { SourceEntry } from "#records/canonical.ts";
 import type { Violation } from "../run.ts";
 import type { FuzzImport } from "./any-import.ts";
 import type { Taken, Workshop } from "./workshop.ts";

@@ -8,7 +8,7 @@ import type { Collected } from "#datasets/collect.ts";
 import { readCsv } from "#importers/csv.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import { recordKinds } from "#records/kinds.ts";
-import type { SourceEntry } from "#records/source-entry.ts";
+import type { SourceEntry } from "#records/canonical.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
 import { ndjsonEntries } from "../../test/importers/written-file.ts";
 import { cast } from "../../test/support/cast.ts";

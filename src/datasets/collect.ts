@@ -1,6 +1,6 @@
 /** Collects the records of a source for a new generation: checks them, takes each id once, and resolves every link. */
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
-import { namedGpPrefix, type RecordFault, type RecordName } from "#records/source-entry.ts";
+import { namedGpPrefix, type RecordFault, type RecordName } from "#records/canonical.ts";
 import type { Drafted, DraftedBlock, DraftedEntry } from "./draft-entry.ts";
 import {
   type DraftedRecord,

@@ -1,8 +1,7 @@
 /** Checks the entries of an importer and drafts their records. That needs no other entry, so any thread can do it. */
-import type { CanonicalRecord } from "#records/canonical.ts";
+import type { CanonicalRecord, RecordFault, RecordName, SourceEntry } from "#records/canonical.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { checkPlainRecord, checkRecord } from "#records/check-record.ts";
-import type { RecordFault, RecordName, SourceEntry } from "#records/source-entry.ts";
 import { type DraftedRecord, draftRecord, type KeepText } from "./draft-record.ts";
 import { openPacker, type PackedRecords } from "./text-store.ts";
 

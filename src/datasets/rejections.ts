@@ -1,5 +1,5 @@
 /** Counts the lines that an import rejects, and decides whether they are too many. */
-import type { RecordFault } from "#records/source-entry.ts";
+import type { RecordFault } from "#records/canonical.ts";
 
 /** The place of a record in the files of a delivery. */
 export interface Place {

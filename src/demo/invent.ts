@@ -1,6 +1,5 @@
 /** Invents a whole source of records from a seed. GPs come first, so that every link names an earlier record. */
-import type { CanonicalRecord } from "#records/canonical.ts";
-import type { SourceEntry } from "#records/source-entry.ts";
+import type { CanonicalRecord, SourceEntry } from "#records/canonical.ts";
 import { projectInventor, signalInventor } from "./deals.ts";
 import { gpInventor, principalInventor } from "./firms.ts";
 import type { InventedGp } from "./world.ts";

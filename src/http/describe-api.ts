@@ -26,10 +26,9 @@ import { pageMeanings } from "#pages/docs-operation.ts";
 import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
 import { exampleRecords } from "#pages/example-records.ts";
 import { recordColumns, type RecordMembers } from "#records/columns.ts";
-import { declarations } from "#records/declarations.ts";
+import { declarations, valuesOf } from "#records/declarations.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { Type } from "#records/schema.ts";
-import { valuesOf } from "#records/value-lists.ts";
 import { meaningsOf } from "#records/vocabulary.ts";
 import {
   envelope,

@@ -1,7 +1,12 @@
 /** Compiles a mapping, and the source of each field in it, into one function from the cells of a row to its records. */
-import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
+import {
+  type CanonicalGp,
+  type CanonicalRecord,
+  namedGpPrefix,
+  type RecordFault,
+  type RecordName,
+} from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
-import { namedGpPrefix, type RecordFault, type RecordName } from "#records/source-entry.ts";
 import { mayBeInUs, stateMembers, usStates } from "#records/us-states.ts";
 import {
   clean,

@@ -2,7 +2,7 @@
 import { pipeline, Readable } from "node:stream";
 import { CsvError, type Options, parse } from "csv-parse";
 import { parse as parseText } from "csv-parse/sync";
-import type { RecordFault, SourceEntry } from "#records/source-entry.ts";
+import type { RecordFault, SourceEntry } from "#records/canonical.ts";
 import { clean } from "./cells.ts";
 import { type CompiledMapping, compileMapping } from "./compile-mapping.ts";
 import { decoderOf, type Encoding } from "./encoding.ts";

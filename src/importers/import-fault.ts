@@ -1,5 +1,5 @@
 /** Faults of the files of an import: a file that cannot be used, and a line or a cell that is not valid. */
-import type { RecordFault } from "#records/source-entry.ts";
+import type { RecordFault } from "#records/canonical.ts";
 
 /** Error of a file that cannot be used, so that nothing of it is imported. */
 export class ImportFault extends Error {

@@ -1,7 +1,6 @@
 /** Reads canonical records from NDJSON: one JSON object a line, as docs/importing.md describes. */
-import type { CanonicalRecord } from "#records/canonical.ts";
+import type { CanonicalRecord, RecordName, SourceEntry } from "#records/canonical.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import type { RecordName, SourceEntry } from "#records/source-entry.ts";
 import { decoderOf, type Encoding } from "./encoding.ts";
 import { refuseEmpty, Unreadable } from "./import-fault.ts";
 import { readBytes, type ReadOptions, shownName } from "./source-file.ts";

@@ -1,9 +1,8 @@
 /** Reads a mapping file and finds everything wrong with it, each fault with its path in the file. */
 import { Errors } from "typebox/schema";
-import { canonicalSchemas } from "#records/canonical.ts";
+import { canonicalSchemas, type RecordFault } from "#records/canonical.ts";
 import { checkRecord, typeWords } from "#records/check-record.ts";
 import type { TProperties, TSchema } from "#records/schema.ts";
-import type { RecordFault } from "#records/source-entry.ts";
 import { comparable, parseTemplate } from "./cells.ts";
 import { isoFormats, readDate } from "./dates.ts";
 import { byteWords, firstInvalidUtf8 } from "./encoding.ts";

@@ -2,7 +2,7 @@
 import { list, text, whole } from "#records/fields.ts";
 import { filterableGp } from "#records/gp.ts";
 import { type Static, Type } from "#records/schema.ts";
-import { valueLists } from "#records/value-lists.ts";
+import { type ValueList, valueLists } from "#records/declarations.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";
 import { spellingsOfMarket } from "#search/market-spellings.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -29,21 +29,16 @@ const Enum = Type.Object({
     Type.Object({ value: text("The value."), meaning: text("Its meaning, in one sentence.") }),
   ),
 });
-type Enum = Static<typeof Enum>;
 
 export const vocabularyPath = "/vocabulary";
 export const vocabularySummary =
   "Every tag, theme and market with its number of GPs, and the closed lists of values.";
 
 type ListName = `${FacetName}s`;
-const listNameOf = (facet: FacetName): ListName => `${facet}s`;
 
 /** Makes a list for each facet, by the facet's name in the plural. */
 const forEachFacet = <T>(make: (facet: FacetName) => T) =>
-  Object.fromEntries(facetNames.map((facet) => [listNameOf(facet), make(facet)])) as Record<
-    ListName,
-    T
-  >;
+  Object.fromEntries(facetNames.map((facet) => [`${facet}s`, make(facet)])) as Record<ListName, T>;
 
 /** Schema of the data, for the reference. */
 export const VocabularyData = Type.Object({
@@ -57,21 +52,18 @@ export const VocabularyData = Type.Object({
 });
 
 export interface Vocabulary {
-  data: Readonly<Record<ListName, readonly CountedValue[]>> & { readonly enums: readonly Enum[] };
+  data: Readonly<Record<ListName, readonly CountedValue[]>> & {
+    readonly enums: readonly ValueList[];
+  };
   meta: Meta;
 }
-
-const enums: readonly Enum[] = valueLists.map(({ members, values }) => ({
-  members: [...members],
-  values: [...values],
-}));
 
 const known = new WeakMap<ReadModel, Vocabulary>();
 
 /** Returns the vocabulary, counted when it is first needed and kept as long as the dataset. */
 export const vocabularyOf = (model: ReadModel): Vocabulary =>
   known.getOrInsertComputed(model, () => ({
-    data: { ...forEachFacet((facet) => countValues(model, facet)), enums },
+    data: { ...forEachFacet((facet) => countValues(model, facet)), enums: valueLists },
     meta: metaOf(model.parts, []),
   }));
 

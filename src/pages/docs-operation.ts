@@ -9,16 +9,16 @@ import {
   pageSchemas,
   parametersOf,
 } from "#operations/operation.ts";
-import { declarations } from "#records/declarations.ts";
-import { datePattern } from "#records/fields.ts";
-import type { TSchema } from "#records/schema.ts";
 import {
+  declarations,
   type MemberSchema,
   membersOf,
   type ValueList,
   valueLists,
   valuesOf,
-} from "#records/value-lists.ts";
+} from "#records/declarations.ts";
+import { datePattern } from "#records/fields.ts";
+import type { TSchema } from "#records/schema.ts";
 import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";

@@ -1,7 +1,7 @@
 /** The page at `/docs/vocabulary`: how to ask for the values that records carry, and what those of the closed lists mean. */
 import { type Vocabulary, vocabularyPath } from "#operations/vocabulary.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { type ValueList, valueLists } from "#records/value-lists.ts";
+import { type ValueList, valueLists } from "#records/declarations.ts";
 import { jsonBlock } from "./code-block.ts";
 import { anchorOf, tryForm } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";

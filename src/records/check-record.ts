@@ -1,8 +1,7 @@
 /** Checks a canonical record and words its faults, member by member. */
-import { canonicalSchemas, canonicalValidators } from "./canonical.ts";
+import { canonicalSchemas, canonicalValidators, type RecordFault } from "./canonical.ts";
 import { eachOf, type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
-import type { RecordFault } from "./source-entry.ts";
 import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
 
 /** The parts of a validator's finding that decide its words. */

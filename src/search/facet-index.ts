@@ -33,14 +33,11 @@ export interface FacetIndex {
   suggestions: SuggestionIndex;
 }
 
-/** Builder of an index, which takes the records in the order of their positions. */
-interface FacetIndexer {
-  add(values: readonly string[], position: number): void;
-  index(): FacetIndex;
-}
-
-/** @param isMarket the values are titles of markets. One that folds to nothing has no spelling and is never found. */
-export function openFacetIndexer(isMarket: boolean): FacetIndexer {
+/**
+ * Opens the builder of an index, which takes the records in the order of their positions.
+ * @param isMarket the values are titles of markets. One that folds to nothing has no spelling and is never found.
+ */
+export function openFacetIndexer(isMarket: boolean) {
   const spellings: ValueSpelling[] = [];
   const numberOf = new Map<string, number | undefined>();
   const carried = openNumbers();
@@ -53,7 +50,7 @@ export function openFacetIndexer(isMarket: boolean): FacetIndexer {
     return number;
   };
   return {
-    add(values, position) {
+    add(values: readonly string[], position: number): void {
       for (const value of values.length < 2 ? values : new Set(values)) {
         const number = numberOf.getOrInsertComputed(value, enter);
         if (number === undefined) continue;
@@ -61,7 +58,8 @@ export function openFacetIndexer(isMarket: boolean): FacetIndexer {
         positions.add(position);
       }
     },
-    index: () => indexFacet(spellings, packLists(count, carried.take(), positions.take())),
+    index: (): FacetIndex =>
+      indexFacet(spellings, packLists(count, carried.take(), positions.take())),
   };
 }
 

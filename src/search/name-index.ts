@@ -59,7 +59,7 @@ export function indexNames(
     words,
     gpsOfWord: indexWords(wordsOfName, gpOfName, dictionary.length),
     wordsOfName,
-    firstNameOfGp: firstNames(gpOfName, gpCount),
+    firstNameOfGp: packLists(gpCount, gpOfName, gpOfName).starts,
     ...indexTrigrams(words),
   };
 }
@@ -93,34 +93,22 @@ function indexWords(
   return { alone: listsOf(alone), first: listsOf(first), later: listsOf(later) };
 }
 
-function firstNames(gpOfName: Uint32Array, gpCount: number): Uint32Array {
-  const first = new Uint32Array(gpCount + 1);
-  for (let name = 0; name < gpOfName.length; name++) first[gpOfName[name]! + 1]!++;
-  for (let gp = 0; gp < gpCount; gp++) first[gp + 1]! += first[gp]!;
-  return first;
-}
-
 function indexTrigrams(words: PackedTexts): Pick<NameIndex, "trigrams" | "wordsOfTrigram"> {
-  // A pair in one number, 24 bits of trigram and then the word, sorts without a comparator.
-  const pairs: number[] = [];
-  const shift = 2 ** 28;
+  const wordsOf = new Map<number, number[]>();
   for (let word = 0; word < textCount(words); word++)
-    for (let at = words.starts[word]!; at + 2 < words.starts[word + 1]!; at++)
-      pairs.push(trigramAt(words.bytes, at) * shift + word);
-  const sorted = Float64Array.from(pairs).sort();
-  const trigrams: number[] = [];
-  const owners: number[] = [];
-  const items: number[] = [];
-  sorted.forEach((pair, i) => {
-    if (pair === sorted[i - 1]) return;
-    const trigram = Math.floor(pair / shift);
-    if (trigrams.at(-1) !== trigram) trigrams.push(trigram);
-    owners.push(trigrams.length - 1);
-    items.push(pair % shift);
-  });
+    for (let at = words.starts[word]!; at + 2 < words.starts[word + 1]!; at++) {
+      const known = wordsOf.getOrInsertComputed(trigramAt(words.bytes, at), () => []);
+      if (known.at(-1) !== word) known.push(word);
+    }
+  const inOrder = [...wordsOf].sort(([a], [b]) => a - b);
+  const lists = inOrder.map(([, list]) => list);
   return {
-    trigrams: Uint32Array.from(trigrams),
-    wordsOfTrigram: packLists(trigrams.length, owners, items),
+    trigrams: Uint32Array.from(inOrder, ([trigram]) => trigram),
+    wordsOfTrigram: packLists(
+      lists.length,
+      lists.flatMap((list, trigram) => list.map(() => trigram)),
+      lists.flat(),
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SourceEntry } from "#records/source-entry.ts";
+import type { SourceEntry } from "#records/canonical.ts";
 import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import {
   documentOf,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import type { RecordName, SourceEntry } from "#records/source-entry.ts";
+import type { RecordName, SourceEntry } from "#records/canonical.ts";
 import { cast } from "../support/cast.ts";
 import {
   entriesOf,

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import type { ImportRequest } from "#datasets/publish.ts";
-import type { SourceEntry } from "#records/source-entry.ts";
+import type { SourceEntry } from "#records/canonical.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 
 export const gp = (id: string, rest: object = {}) => ({ record: "gp", id, name: id, ...rest });

@@ -12,7 +12,7 @@ import { exportsPath } from "#operations/reads.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
-import { valueLists } from "#records/value-lists.ts";
+import { valueLists } from "#records/declarations.ts";
 import { hasOutside, outsideCommand, outsideFolder } from "../outside/outside.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -8,7 +8,7 @@ import type { Mapping } from "#importers/mapping.ts";
 import { entriesOf, type LineBlock, readNdjson } from "#importers/ndjson.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
-import type { SourceEntry } from "#records/source-entry.ts";
+import type { SourceEntry } from "#records/canonical.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 export function writtenFile(t: TestContext, name: string, content: string | Uint8Array): string {

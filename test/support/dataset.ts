@@ -11,8 +11,7 @@ import { loadGeneration } from "#datasets/served.ts";
 import * as pruning from "#datasets/prune.ts";
 import { importSource, type ImportRequest, type ImportResult } from "#datasets/publish.ts";
 import type { OpenStore, StoreOrder, Warn } from "#datasets/store.ts";
-import type { CanonicalRecord } from "#records/canonical.ts";
-import type { SourceEntry } from "#records/source-entry.ts";
+import type { CanonicalRecord, SourceEntry } from "#records/canonical.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
