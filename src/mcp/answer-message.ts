@@ -9,9 +9,8 @@ import type { Caller } from "#gateway/gateway.ts";
 import { nearest } from "#operations/edit-distance.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { echo, maskKeys, problemBody } from "#problems.ts";
-import { declarations } from "#records/declarations.ts";
+import { declarations, membersOf, valuesOf } from "#records/declarations.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import { membersOf, valuesOf } from "#records/value-lists.ts";
 import { faultsDetail } from "./arguments.ts";
 import {
   answerCounted,

@@ -6,9 +6,8 @@ import { Meta, Pagination } from "#operations/envelope.ts";
 import { pageSchemas } from "#operations/operation.ts";
 import { internalError, Problem } from "#problems.ts";
 import type { TSchema } from "#records/schema.ts";
-import { declarations } from "#records/declarations.ts";
+import { declarations, membersOf } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { membersOf } from "#records/value-lists.ts";
 import {
   type ArgumentFault,
   type ArgumentsSchema,
