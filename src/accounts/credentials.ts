@@ -5,18 +5,10 @@ import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Client } from "./client.ts";
-import {
-  LinkFault,
-  lookAtLink,
-  type MadeLink,
-  makeLink,
-  useLink,
-  useUpLinks,
-} from "./one-time-links.ts";
+import { lookAtLink, type MadeLink, makeLink, useLink, useUpLinks } from "./one-time-links.ts";
 import { checkPassword, hashNew, type Passwords } from "./passwords.ts";
 import {
   findPerson,
-  findPersonById,
   type Person,
   personOf,
   readAddress,
@@ -120,7 +112,7 @@ export async function completeReset(
   passwords: Passwords,
   { token, password, client, now }: Omit<Completion, "accountName">,
 ): Promise<OpenedSession> {
-  const { email } = await lookAtLink(control, token, now);
+  const { email } = await lookAtLink(control.database, token, now);
   const hashed = await hashNew(passwords, password, email);
   return control.write(async (transaction) => {
     const { person } = await useLink(transaction, { token, kind: "reset", now });
@@ -177,8 +169,7 @@ export function completeAddressChange(
 ): Promise<{ person: Person; formerEmail: string }> {
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "email", now });
-    const former = await findPersonById(transaction, link.person ?? "");
-    if (former === undefined) throw new LinkFault();
+    const former = personOf(await requirePersonRow(transaction, link.person ?? ""));
     const { id: person } = former;
     const holder = await findPerson(transaction, link.folded);
     if (holder?.id !== person) await refuseTaken(transaction, link.folded);

@@ -120,7 +120,7 @@ export async function acceptInvitation(
   passwords: Passwords,
   { token, password, accountName, client, now }: Completion,
 ) {
-  const { email, folded } = await lookAtLink(control, token, now);
+  const { email, folded } = await lookAtLink(control.database, token, now);
   const known = await findPerson(control.database, folded);
   const hashed = known === undefined ? await hashNew(passwords, password, email) : null;
   return control.write(async (transaction) => {

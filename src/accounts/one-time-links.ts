@@ -4,7 +4,6 @@ import type { ControlTables, LinkKind, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
-import type { ControlStore } from "#store/stores.ts";
 import type { Address } from "./people.ts";
 
 /** A link that still works. */
@@ -60,13 +59,6 @@ export async function makeLink(
   return { token, id: row.id, email: row.email, expiresAt: row.expires_at };
 }
 
-/** Reads a link without using it up: mail programs and scanners follow links too. @throws LinkFault. */
-export const lookAtLink = (
-  { database }: Pick<ControlStore, "database">,
-  token: string,
-  now: number,
-) => requireLive(database, token, now);
-
 /**
  * Uses the link up in the transaction of what it is for: if that fails, the link still works.
  * @throws LinkFault, also for a link of another kind.
@@ -75,7 +67,7 @@ export async function useLink(
   transaction: Transaction<ControlTables>,
   { token, kind, now }: { token: string; kind: LinkKind; now: number },
 ): Promise<Link> {
-  const link = await requireLive(transaction, token, now);
+  const link = await lookAtLink(transaction, token, now);
   if (link.kind !== kind) throw new LinkFault();
   await transaction
     .updateTable("link")
@@ -107,7 +99,8 @@ export async function useUpLinks(
   await query.execute();
 }
 
-async function requireLive(database: Kysely<ControlTables>, token: string, now: number) {
+/** Reads a link without using it up: mail programs and scanners follow links too. @throws LinkFault. */
+export async function lookAtLink(database: Kysely<ControlTables>, token: string, now: number) {
   const link = await database
     .selectFrom("link")
     .select(["id", "kind", "email", "email_folded as folded", "person", "account", "role"])

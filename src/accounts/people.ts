@@ -16,14 +16,6 @@ export async function findPerson(
   return row && personOf(row);
 }
 
-export async function findPersonById(
-  database: Kysely<ControlTables>,
-  id: string,
-): Promise<Person | undefined> {
-  const row = await personRow(database, "id", id);
-  return row && personOf(row);
-}
-
 /** Returns the person with this address. @throws DomainError `not_found`. */
 export async function requirePerson(
   database: Kysely<ControlTables>,

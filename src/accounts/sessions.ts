@@ -8,7 +8,7 @@ import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { browserOf, type Client, networkOf } from "./client.ts";
 import { listMemberships, type Membership } from "./members.ts";
-import { findPersonById, type Person } from "./people.ts";
+import { type Person, personOf, personRow } from "./people.ts";
 import { forgetThrottles } from "./throttle.ts";
 
 const sessionMilliseconds = 7 * dayMilliseconds;
@@ -39,12 +39,12 @@ export async function findSession(
     .where("digest", "=", digestToken(token))
     .executeTakeFirst();
   if (row === undefined || hasEnded(row, now)) return undefined;
-  const person = await findPersonById(database, row.person);
+  const person = await personRow(database, "id", row.person);
   if (person === undefined) return undefined;
   if (now - Date.parse(row.seen_at) >= seenMilliseconds) await markSeen(control, row.id, now);
   const accounts = await listMemberships(database, person.id);
   const account = accounts.find(({ number }) => number === row.account) ?? accounts[0] ?? null;
-  return { session: row.id, person, accounts, account };
+  return { session: row.id, person: personOf(person), accounts, account };
 }
 
 /** Lists the sessions of a person that have not ended, the last seen first. `seenAt` is exact to a minute. */

@@ -76,7 +76,7 @@ export async function completeSignUp(
   passwords: Passwords,
   { token, password, accountName, client, now }: Completion,
 ): Promise<OpenedSession & { accountId: string }> {
-  const { email } = await lookAtLink(control, token, now);
+  const { email } = await lookAtLink(control.database, token, now);
   const hashed = await hashNew(passwords, password, email);
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "sign-up", now });

@@ -28,7 +28,7 @@ export const linkRoutes: readonly Route[] = [
 function show(request: AccountRequest): Promise<Given> {
   return unlessDead(request, async () => {
     const token = request.query.get("token") ?? "";
-    const link = await lookAtLink(request.services.control, token, request.now);
+    const link = await lookAtLink(request.services.control.database, token, request.now);
     return linkPage(request, link, token);
   });
 }
@@ -36,7 +36,7 @@ function show(request: AccountRequest): Promise<Given> {
 function follow(request: AccountRequest): Promise<Given> {
   return unlessDead(request, async () => {
     const token = request.form.get("token") ?? "";
-    const link = await lookAtLink(request.services.control, token, request.now);
+    const link = await lookAtLink(request.services.control.database, token, request.now);
     return orAgain(
       () => complete[link.kind](request, token),
       (fault) => linkPage(request, link, token, fault),
