@@ -14,7 +14,6 @@ const names = [
   "frame.css",
   "style.css",
   "account.css",
-  "theme.js",
   "page.js",
   "account.js",
   "docs.js",

@@ -50,7 +50,6 @@ export function layout(content: PageContent): string {
           <nav aria-label="Main">
             ${links.map((link) => html`<a href="${link.path}" ${current(link.path, path, link.parts)}>${link.label}</a> `)}
           </nav>
-          <button type="button" class="quiet" data-theme-switch hidden>◐</button>
         </header>
         <div class="page">
           ${side !== undefined && sideOf(side)}
@@ -66,7 +65,6 @@ export function layout(content: PageContent): string {
     </html> `.markup;
 }
 
-/** Returns the head. The theme is chosen before the first paint, so its script alone is not deferred. */
 const head = ({ title, description, scripts = [], styles = [] }: PageContent): Html =>
   html`<head>
     <meta charset="utf-8" />
@@ -75,7 +73,6 @@ const head = ({ title, description, scripts = [], styles = [] }: PageContent): H
     <meta name="description" content="${description}" />
     <link rel="icon" href="${assetPath("icon.svg")}" type="image/svg+xml" />
     ${(["frame.css", "style.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
-    <script src="${assetPath("theme.js")}"></script>
     ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
 

@@ -73,23 +73,6 @@ test("the pages of the docs are beside each other where there is room, and else 
   }
 });
 
-test("the theme follows the system until the reader chooses, and is remembered", async (t) => {
-  const chromium = await browser(t);
-  if (chromium === null) return;
-  const origin = await servePages(t, refuse);
-  const context = await chromium.newContext({ colorScheme: "dark" });
-  const page = await context.newPage();
-  const ground = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
-  await page.goto(`${origin}/`);
-  const dark = await ground();
-  await page.getByRole("button", { name: "Light theme" }).click();
-  const light = await ground();
-  assert.notEqual(light, dark);
-  await page.goto(`${origin}/errors`);
-  assert.equal(await ground(), light);
-  assert.ok(await page.getByRole("button", { name: "Dark theme" }).isVisible());
-});
-
 test("the keyboard reaches the content in two steps, past the navigation", async (t) => {
   const chromium = await browser(t);
   if (chromium === null) return;
