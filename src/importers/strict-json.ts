@@ -54,16 +54,26 @@ function surveyValue(value: unknown, depth: number, survey: Survey): void {
   }
 }
 
-const endOfKey = /"[ \t\r\n]*:/g;
-
 /**
  * Compares the number of quotes before a colon, at least one for each key, with the keys that `JSON.parse` kept. Returns
  * false if something is escaped: an escaped quote hides where a key ends, and V8 14 may decode an escaped key of a known
  * shape wrongly.
  */
 function hasEachKeyOnce(text: string, keysKept: number): boolean {
-  return !text.includes("\\") && (text.match(endOfKey)?.length ?? 0) === keysKept;
+  if (text.includes("\\")) return false;
+  let ends = 0;
+  // A regular expression takes four times as long, some hundredths of an import.
+  for (let colon = text.indexOf(":"); colon >= 0; colon = text.indexOf(":", colon + 1)) {
+    let before = colon - 1;
+    while (blanks.has(text.charCodeAt(before))) before--;
+    if (text.charCodeAt(before) === quote) ends++;
+  }
+  return ends === keysKept;
 }
+
+const quote = 0x22;
+/** White space of JSON: space, tab, line feed, carriage return. */
+const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"(?=([ \t\r\n]*:)?)|[{}]/g;
 
