@@ -27,14 +27,15 @@ import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
-import { openCounters } from "#limits/open-counters.ts";
-import type { Patience } from "#limits/shared-counters.ts";
+import type { Counters, CountersMode } from "#limits/counters.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
+import type { Patience, SharedCountersOptions } from "#limits/shared-counters.ts";
 import { operations } from "#operations/index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { type FailingPart, openFailingParts, metricsOf } from "#service/metrics.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { takeLock } from "#store/lock.ts";
-import type { GateMemory } from "#store/postgres.ts";
+import type { GateMemory, PostgresPlace } from "#store/postgres.ts";
 import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
 import { openRecording } from "#usage/writer.ts";
 
@@ -94,18 +95,15 @@ export async function openService(
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
   let emptied = 0;
-  const { counters, mode: countersMode } = await openCounters({
-    dataDir,
-    database: shared?.place ?? null,
-    countersUrl: config.countersUrl,
-    outage: config.countersOutage,
-    patience: patience ?? { answer: config.countersPatienceMilliseconds },
+  const counting = {
     clock,
+    patience: patience ?? { answer: config.countersPatienceMilliseconds },
     onFault: report("counts", shared === null ? "counts cannot be saved" : "counts are not shared"),
-    onEmptied() {
-      emptied++;
-      log.error("the server of COUNTERS_URL has lost all counts: every window begins anew");
-    },
+  };
+  const place = shared?.place ?? null;
+  const counters = await openCounters(config, place, counting, () => {
+    emptied++;
+    log.error("the server of COUNTERS_URL has lost all counts: every window begins anew");
   }).catch((fault: unknown) => {
     lock.release();
     throw fault;
@@ -208,7 +206,7 @@ export async function openService(
     datasets,
     recording,
     failing: failing.metric,
-    countersMode,
+    countersMode: counters.mode,
     countersEmptied: () => (config.countersUrl === null ? null : emptied),
     jobs: () => (shared === null ? {} : accountWorker.jobs()),
     dataDir,
@@ -296,6 +294,29 @@ async function openDatabase(url: string, onFault: (fault: Error | null) => void)
     forThreads: { url, gateMemory },
     keys: await openSharedKeys({ connect, onFault }),
   };
+}
+
+/**
+ * Opens the counters that the settings name. Code for several instances is loaded only here.
+ * @param onEmptied called when a Valkey or Redis has lost all counts.
+ * @throws StoreFault if the server that counts must be set up first.
+ */
+async function openCounters(
+  { dataDir, countersUrl, countersOutage: outage }: Config,
+  database: PostgresPlace | null,
+  options: Omit<SharedCountersOptions, "engine" | "outage">,
+  onEmptied: () => void,
+): Promise<Counters & { mode(): CountersMode }> {
+  if (database === null)
+    return { ...openMemoryCounters({ dir: dataDir, ...options }), mode: () => "embedded" };
+  const { openSharedCounters } = await import("#limits/shared-counters.ts");
+  const engine =
+    countersUrl === null
+      ? (await import("#limits/postgres-engine.ts")).openPostgresEngine(database)
+      : await (
+          await import("#limits/valkey-engine.ts")
+        ).openValkeyEngine(countersUrl, { onEmptied });
+  return openSharedCounters({ engine, outage, ...options });
 }
 
 interface FollowOrder {

@@ -21,9 +21,9 @@
 import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
 import { clientNetwork } from "#limits/client-network.ts";
-import type { KeyedLimit } from "#limits/keyed-limit.ts";
+import { failedKeys, type KeyedLimit } from "#limits/keyed-limit.ts";
 import { defaultQuotas, type Quotas } from "#limits/policy.ts";
-import { failedKeysProblem, notCountedProblem, quotaProblem } from "#limits/quota-problem.ts";
+import { limitProblem, notCountedProblem, quotaProblem } from "#limits/quota-problem.ts";
 import { internalError, Problem } from "#problems.ts";
 
 /** Account whose quota a question counts against, and the key it is recorded under. */
@@ -201,14 +201,11 @@ function authorize(checks: GatewayDependencies, { key, client }: Caller): Asker 
 }
 
 /** Counts a failed guess: a 401, but not a valid key of a suspended account. */
-function countFailure(
-  { failedKeys }: GatewayDependencies,
-  problem: Problem,
-  client: Client,
-): Problem {
+function countFailure(checks: GatewayDependencies, problem: Problem, client: Client): Problem {
   if (problem.status !== 401) return problem;
-  const status = failedKeys.take(clientNetwork(client.address()));
-  return status.admitted ? problem : failedKeysProblem(status);
+  const status = checks.failedKeys.take(clientNetwork(client.address()));
+  if (status.admitted) return problem;
+  return limitProblem(failedKeys, "wrong keys came from your address", status);
 }
 
 const demoKeyForwarded = () =>

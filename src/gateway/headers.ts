@@ -4,7 +4,6 @@
  */
 import { hash } from "node:crypto";
 import Negotiator from "negotiator";
-import type { QuotaStatus } from "#limits/counters.ts";
 import { type Quotas, windows } from "#limits/policy.ts";
 import { type Operation, parameterBounds, type Query } from "#operations/operation.ts";
 import { filterText, pageQuery } from "#operations/parameters.ts";
@@ -44,24 +43,21 @@ export const headerPairs = (lines: HeaderLines): [string, string][] =>
       return [line.slice(0, colon), line.slice(colon + 2)];
     });
 
-/** Returns the `RateLimit` fields. Their names and numbers are our own, so they need no check. */
-export const quotaHeaders = ({ quotas, status }: NonNullable<Outcome<unknown>["counted"]>) =>
-  `ratelimit-policy: ${rateLimitPolicyField(quotas)}\r\nratelimit: ${rateLimitField(status)}\r\n`;
-
 const policyFields = new WeakMap<Quotas, string>();
 
-/** Returns the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11, structured fields), made once for each `quotas` object. */
-export const rateLimitPolicyField = (quotas: Quotas): string =>
-  policyFields.getOrInsertComputed(quotas, () =>
+/**
+ * Returns the fields `RateLimit-Policy`, made once for each `quotas` object, and `RateLimit`: the requests that remain, and the
+ * seconds until some return (draft-ietf-httpapi-ratelimit-headers-11, structured fields). Their names and numbers are our
+ * own, so they need no check.
+ */
+export function quotaHeaders({ quotas, status }: NonNullable<Outcome<unknown>["counted"]>) {
+  const policies = policyFields.getOrInsertComputed(quotas, () =>
     windows.map(({ name, seconds }) => `"${name}";q=${quotas[name]};w=${seconds}`).join(", "),
   );
-
-/** Returns the value of `RateLimit`: the requests that remain, and the seconds until some return. */
-export function rateLimitField(quotaStatus: QuotaStatus): string {
-  let field = "";
-  for (const { name, remaining, resetSeconds } of quotaStatus.windows)
-    field += `${field === "" ? "" : ", "}"${name}";r=${remaining};t=${resetSeconds}`;
-  return field;
+  let left = "";
+  for (const { name, remaining, resetSeconds } of status.windows)
+    left += `${left === "" ? "" : ", "}"${name}";r=${remaining};t=${resetSeconds}`;
+  return `ratelimit-policy: ${policies}\r\nratelimit: ${left}\r\n`;
 }
 
 /** Version of the answers, incremented when the same query on the same dataset gets another answer. */

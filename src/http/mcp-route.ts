@@ -3,7 +3,7 @@ import { quotaHeaders, headerLines } from "#gateway/headers.ts";
 import { negotiateBody } from "#gateway/answer-cache.ts";
 import { ownOrigin } from "#dashboard/messages.ts";
 import { mcpMessages, openKeyedLimit } from "#limits/keyed-limit.ts";
-import { mcpMessagesProblem } from "#limits/quota-problem.ts";
+import { limitProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { malformed, maskKeys, Problem } from "#problems.ts";
 import { otherType, sentType } from "./bodies.ts";
@@ -35,7 +35,8 @@ function openMessages(http: HttpDependencies) {
     if (result.kind === "problem") throw result.problem;
     exchange.quotaHeaders = quotaHeaders(counted!);
     const status = uncounted.take(asker!.accountNumber);
-    if (!status.admitted) throw mcpMessagesProblem(status);
+    if (!status.admitted)
+      throw limitProblem(mcpMessages, "messages that call no tool came for your account", status);
   }
 
   return async function serve(exchange: Exchange): Promise<void> {

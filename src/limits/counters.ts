@@ -50,6 +50,10 @@ export interface QuotaStatus {
   readonly retryAfterSeconds: number;
 }
 
+/** Ways to count: this process alone, a server for several instances, or one of two ways while that is away. */
+export const countersModes = ["embedded", "shared", "local", "deny"] as const;
+export type CountersMode = (typeof countersModes)[number];
+
 export interface Counters {
   /**
    * Counts a request of an account in all windows, or refuses it and counts it in none. The response is sent only after

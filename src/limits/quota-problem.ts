@@ -1,7 +1,7 @@
 /** The problem 429: which quota is used up, and when to try again. */
 import { Problem, unavailable } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
-import { failedKeys, type KeyedPolicy, type LimitStatus, mcpMessages } from "./keyed-limit.ts";
+import type { KeyedPolicy, LimitStatus } from "./keyed-limit.ts";
 
 /**
  * Returns the problem of a request that the counters refused.
@@ -25,40 +25,29 @@ export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
 export const notCountedProblem = (): Problem =>
   unavailable("store_down", "The request could not be counted against its quota.");
 
-/** Returns the problem of a wrong key from an address that sent too many. */
-export const failedKeysProblem = (status: LimitStatus): Problem =>
-  tooManyProblem(
-    `${failedKeys.quota} wrong keys came from your address within a minute.`,
-    failedKeys,
-    status,
-  );
-
-/** Returns the problem of a message beyond `mcpMessages`. */
-export const mcpMessagesProblem = (status: LimitStatus): Problem =>
-  tooManyProblem(
-    `${mcpMessages.quota} messages that call no tool came for your account within a minute.`,
-    mcpMessages,
-    status,
-  );
-
-const tooManyProblem = (
-  detail: string,
+/** Returns the problem of what a limit refused. @param counted what came too often, such as "wrong keys came". */
+export const limitProblem = (
   policy: KeyedPolicy,
+  counted: string,
   { retryAfterSeconds }: LimitStatus,
 ): Problem =>
-  new Problem("quota-exceeded", `${detail} ${tryAgain(retryAfterSeconds)}`, {
-    "violated-policies": [policy.name],
-    retry_after: retryAfterSeconds,
-    policies: [{ ...policy, remaining: 0, reset: retryAfterSeconds }],
-  });
+  new Problem(
+    "quota-exceeded",
+    `${policy.quota} ${counted} within a minute. ${tryAgain(retryAfterSeconds)}`,
+    {
+      "violated-policies": [policy.name],
+      retry_after: retryAfterSeconds,
+      policies: [{ ...policy, remaining: 0, reset: retryAfterSeconds }],
+    },
+  );
 
 /** Returns the sentences of a refusal, which name the window that decides how long to wait. */
 function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus, requests: number): string {
-  const deciding = windows.filter((window) => window.waitSeconds === retryAfterSeconds);
-  const [used] = deciding.map((window) => (requests === 1 ? allUsed(window) : left(window)));
-  const counts = requests === 1 ? undefined : `This counts ${grouped(requests)} requests.`;
-  const sentences = [counts, used, tryAgain(retryAfterSeconds)];
-  return sentences.filter((one) => one !== undefined).join(" ");
+  const deciding = windows.find((window) => window.waitSeconds === retryAfterSeconds)!;
+  const again = tryAgain(retryAfterSeconds);
+  return requests === 1
+    ? `${allUsed(deciding)} ${again}`
+    : `This counts ${grouped(requests)} requests. ${left(deciding)} ${again}`;
 }
 
 const left = ({ quota, remaining, name }: WindowStatus) =>

@@ -1,6 +1,6 @@
 /** Lists the metrics of a server, in the order in which they are shown. */
 import { type HttpDependencies, whyNotReady } from "#http/dependencies.ts";
-import { countersModes } from "#limits/open-counters.ts";
+import { countersModes } from "#limits/counters.ts";
 import { counter, gauge, gaugeBy, type Metric } from "#metrics/metric.ts";
 import { diskMetrics, processMetrics } from "#metrics/process-metrics.ts";
 import { recordCounts } from "#operations/page.ts";

@@ -248,6 +248,13 @@ async function noKeyCases(it: CaseOf, { port, clock, key }: TestService): Promis
       else {
         const problem = assertProblem(wrong, 429, "quota-exceeded");
         assert.deepEqual(problem["violated-policies"], ["failed-keys"]);
+        assert.deepEqual(problem["policies"], [
+          { name: "failed-keys", quota: 30, window: 60, remaining: 0, reset: 60 },
+        ]);
+        assert.equal(
+          problem.detail,
+          "30 wrong keys came from your address within a minute. Try again in 60 seconds.",
+        );
         assert.deepEqual(
           [wrong.headers["ratelimit"], wrong.headers["ratelimit-policy"]],
           [undefined, undefined],

@@ -51,14 +51,18 @@ async function countedCases(it: CaseOf, { port, clock, newKey }: TestService): P
     for (let left = 59; left >= 0; left--) {
       const { status, headers } = await ask(port, path, { key });
       assert.equal(status, 200);
-      assert.match(headers["ratelimit"]!, new RegExp(`^"minute";r=${left};t=60, "hour"`));
+      const expected = `"minute";r=${left};t=60, "hour";r=${940 + left};t=3600, "day";r=${9940 + left};t=86400`;
+      assert.equal(headers["ratelimit"], expected);
     }
     clock.advance(12.5);
     const refused = await ask(port, path, { key });
     const problem = assertProblem(refused, 429, "quota-exceeded");
     assert.deepEqual(problem["violated-policies"], ["minute"]);
     assert.equal(refused.headers["retry-after"], "48");
-    assert.match(refused.headers["ratelimit"]!, /^"minute";r=0;t=48, "hour";r=940;t=3588, /);
+    assert.equal(
+      refused.headers["ratelimit"],
+      '"minute";r=0;t=48, "hour";r=940;t=3588, "day";r=9940;t=86388',
+    );
     assert.equal(
       refused.headers["ratelimit-policy"],
       '"minute";q=60;w=60, "hour";q=1000;w=3600, "day";q=10000;w=86400',
@@ -82,6 +86,7 @@ async function countedCases(it: CaseOf, { port, clock, newKey }: TestService): P
     const binding = async () => {
       const refused = await ask(port, path, { key });
       const problem = assertProblem(refused, 429, "quota-exceeded");
+      assert.match(refused.headers["ratelimit-policy"]!, /"day";q=2000;w=86400$/);
       return [problem["violated-policies"], problem.retry_after] as const;
     };
     const spendAnHour = async () => {

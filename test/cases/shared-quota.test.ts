@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { suite, test, type TestContext } from "node:test";
 import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
+import { listen } from "../support/ports.ts";
 import { freshDatabase, whyNoPostgres } from "../support/postgres.ts";
 import { importShared } from "../support/shared-datasets.ts";
 import { readExposition } from "../support/read-exposition.ts";
@@ -146,28 +146,21 @@ suite(
 /** Passes on what comes, after a while. */
 async function slowRelay(t: TestContext, port: number) {
   let milliseconds = 0;
-  const open = new Set<Socket>();
   const pass = (from: Socket, to: Socket) => {
-    open.add(from);
-    from.on("error", () => {});
-    from.on("close", () => to.destroy());
+    from.on("error", () => {}).on("close", () => to.destroy());
     from.on("data", (data) => {
       if (milliseconds === 0) to.write(data);
       else setTimeout(() => to.writable && to.write(data), milliseconds);
     });
   };
-  const server = createServer((client) => {
+  const near = await listen(t, (client) => {
     const upstream = connect(port, "127.0.0.1");
+    t.after(() => client.destroy());
     pass(client, upstream);
     pass(upstream, client);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.close();
-    for (const socket of open) socket.destroy();
   });
   return {
-    url: `redis://127.0.0.1:${(server.address() as { port: number }).port}`,
+    url: `redis://127.0.0.1:${near}`,
     delay: (by: number) => void (milliseconds = by),
   };
 }

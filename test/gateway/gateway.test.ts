@@ -9,15 +9,13 @@ import {
   openGateway,
   type Outcome,
 } from "#gateway/gateway.ts";
-import { rateLimitField, rateLimitPolicyField } from "#gateway/headers.ts";
 import { openOperations } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters } from "#limits/counters.ts";
 import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
-import type { Quotas } from "#limits/policy.ts";
-import { failedKeysProblem, quotaProblem } from "#limits/quota-problem.ts";
+import { quotaProblem } from "#limits/quota-problem.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchSignals } from "#operations/fetch-signals.ts";
 import { type Format, json } from "#operations/formats.ts";
@@ -220,38 +218,14 @@ test("what is kept takes no more memory than its bytes", async () => {
   assert.equal(body.toString(), "stone ".repeat(300));
 });
 
-test("RateLimit-Policy tells the account's own numbers, RateLimit what is left and when some of it returns, on a refusal too", () => {
+function beginCounting() {
   const world = openWorld();
-  const clock = clockOf(world);
-  const counters = openMemoryCounters({ dir: null, clock, onFault: () => assert.fail() });
-  const quotas = { minute: 2, hour: 10, day: 100 };
-  const policy = '"minute";q=2;w=60, "hour";q=10;w=3600, "day";q=100;w=86400';
-  assert.equal(rateLimitPolicyField(quotas), policy);
-  const first = '"minute";r=1;t=60, "hour";r=9;t=3600, "day";r=99;t=86400';
-  assert.equal(rateLimitField(counters.take(1, quotas)), first);
-  world.now += 12.3 * second;
-  const expected = '"minute";r=0;t=48, "hour";r=8;t=3588, "day";r=98;t=86388';
-  assert.equal(rateLimitField(counters.take(1, quotas)), expected);
-  assert.equal(rateLimitField(counters.take(1, quotas)), expected);
-});
-
-/** The problem of the first refusal, the given seconds after as many requests as are admitted at once. */
-function problemAfter(seconds: number, quotas: Quotas) {
-  const world = openWorld();
-  const counters = openMemoryCounters({
-    dir: null,
-    clock: clockOf(world),
-    onFault: () => assert.fail(),
-  });
-  while (counters.take(1, quotas).admitted);
-  world.now += seconds * second;
-  return quotaProblem(counters.take(1, quotas));
+  const onFault = () => assert.fail();
+  return { world, counters: openMemoryCounters({ dir: null, clock: clockOf(world), onFault }) };
 }
 
 test("a request that counts several is told how many those are, and how many are left", () => {
-  const world = openWorld();
-  const onFault = () => assert.fail();
-  const counters = openMemoryCounters({ dir: null, clock: clockOf(world), onFault });
+  const { world, counters } = beginCounting();
   const quotas = { minute: 60, hour: 2000, day: 10_000 };
   counters.take(1, quotas, 48);
   world.now += 20 * second;
@@ -277,21 +251,11 @@ test("where several quotas are used up, the one that decides the wait is named, 
       ["minute"],
     ],
   ] as const) {
-    const problem = problemAfter(seconds, quotas);
+    const { world, counters } = beginCounting();
+    while (counters.take(1, quotas).admitted);
+    world.now += seconds * second;
+    const problem = quotaProblem(counters.take(1, quotas));
     assert.equal(problem.message, message);
     assert.deepEqual(problem.members["violated-policies"], violated);
   }
-});
-
-test("an address with too many wrong keys is told so, under a policy of its own", () => {
-  const problem = failedKeysProblem({ admitted: false, retryAfterSeconds: 12 });
-  assert.equal(
-    problem.message,
-    "30 wrong keys came from your address within a minute. Try again in 12 seconds.",
-  );
-  assert.deepEqual(problem.members, {
-    "violated-policies": ["failed-keys"],
-    retry_after: 12,
-    policies: [{ name: "failed-keys", quota: 30, window: 60, remaining: 0, reset: 12 }],
-  });
 });
