@@ -21,21 +21,11 @@ const linesOf = (count: number) =>
 function importAfter(t: TestContext, setting: string, folder: string, count: number) {
   const file = join(temporaryFolder(t), "records.ndjson");
   writeFileSync(file, linesOf(count));
-  return outcomeOf(
-    "/bin/sh",
-    [
-      "-c",
-      `${setting}exec "$0" "$@"`,
-      process.execPath,
-      mainPath,
-      "import",
-      "ndjson",
-      file,
-      "--source",
-      "two",
-    ],
-    { ...process.env, DATA_DIR: folder },
-  );
+  const command = [process.execPath, mainPath, "import", "ndjson", file, "--source", "two"];
+  return outcomeOf("/bin/sh", ["-c", `${setting}exec "$0" "$@"`, ...command], {
+    ...process.env,
+    DATA_DIR: folder,
+  });
 }
 
 test("an import for which the disk is certainly too small is refused before it begins, with both sizes", async (t) => {
@@ -57,34 +47,32 @@ test("an import for which the disk is certainly too small is refused before it b
   assert.equal(isRead, false);
 });
 
-test("a disk that fills up ends an import with 8, both sizes and the old dataset in place", async (t) => {
-  const disk = smallDisk(t, "2m");
-  if (disk === null) return;
-  const folder = join(disk.folder, "data");
-  const catalogue = openCatalogue(join(folder, "datasets"));
-  await importRecords(catalogue, [gp("a")]);
-  const files = filesOf(catalogue);
-  // Its records come out twice, so that it is found out only on the way.
-  const { exitCode, err } = await importAfter(t, "", folder, 700);
-  assert.equal(exitCode, exitCodes.diskFull, err);
-  const words =
-    /^error: (\S+) needs more than ([\d,]+) bytes .*; ([\d,]+) are free on its disk\. Nothing was published\. Free some space; 'gp-records datasets prune' removes old datasets\.\n$/;
-  assert.match(err, words);
-  assert.ok(err.includes(catalogue.folder), err);
-  assert.deepEqual(filesOf(catalogue), files);
-  const { exitCode: afterwards } = await importAfter(t, "", folder, 10);
-  assert.equal(afterwards, exitCodes.done, "and the next import needs no cleaning");
-});
-
-test("a limit on the size of files ends an import with 8 and is named as what may be in the way", async (t) => {
-  const folder = join(temporaryFolder(t), "data");
-  const catalogue = openCatalogue(join(folder, "datasets"));
-  await importRecords(catalogue, [gp("a")]);
-  const files = filesOf(catalogue);
-  const { exitCode, err } = await importAfter(t, "ulimit -f 1500; ", folder, 700);
-  assert.equal(exitCode, exitCodes.diskFull, err);
-  assert.match(err, /^error: .*\/datasets needs more than .* \(ulimit -f\).* is in the way\.\n$/);
-  assert.deepEqual(filesOf(catalogue), files);
-  const { exitCode: afterwards } = await importAfter(t, "ulimit -f 1500; ", folder, 10);
-  assert.equal(afterwards, exitCodes.done, "and the next import needs no cleaning");
-});
+const obstacles: [what: string, setting: string, words: RegExp][] = [
+  [
+    "a disk that fills up",
+    "",
+    /^error: \S+\/datasets needs more than [\d,]+ bytes .*; [\d,]+ are free on its disk\. Nothing was published\. Free some space; 'gp-records datasets prune' removes old datasets\.\n$/,
+  ],
+  [
+    "a limit on the size of files",
+    "ulimit -f 1500; ",
+    /^error: \S+\/datasets needs more than .* \(ulimit -f\).* is in the way\.\n$/,
+  ],
+];
+for (const [what, setting, words] of obstacles)
+  test(`${what} ends an import with 8, says what is in the way, and leaves the old dataset in place`, async (t) => {
+    const disk = setting === "" ? smallDisk(t, "2m")?.folder : temporaryFolder(t);
+    if (disk === undefined) return;
+    const folder = join(disk, "data");
+    const catalogue = openCatalogue(join(folder, "datasets"));
+    await importRecords(catalogue, [gp("a")]);
+    const files = filesOf(catalogue);
+    // Its records come out twice, so that it is found out only on the way.
+    const { exitCode, err } = await importAfter(t, setting, folder, 700);
+    assert.equal(exitCode, exitCodes.diskFull, err);
+    assert.match(err, words);
+    assert.ok(err.includes(catalogue.folder), err);
+    assert.deepEqual(filesOf(catalogue), files);
+    const { exitCode: afterwards } = await importAfter(t, setting, folder, 10);
+    assert.equal(afterwards, exitCodes.done, "and the next import needs no cleaning");
+  });
