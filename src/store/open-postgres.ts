@@ -1,9 +1,15 @@
 /** Opens a store in PostgreSQL: a bounded pool of connections below Kysely, with the same transactions as in SQLite. */
 import type { Socket } from "node:net";
-import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql } from "kysely";
+import {
+  CompiledQuery,
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  sql,
+  type Transaction,
+} from "kysely";
 import type { PoolClient } from "pg";
 import { StoreFault } from "./domain-error.ts";
-import type { Store } from "./open-store.ts";
 import {
   beginSession,
   bindable,
@@ -22,12 +28,12 @@ import { postgresFault } from "./store-fault.ts";
 const writeLock = 7_240_318_115_002;
 
 /** Opens a store, which connects with the first query. Queries beyond the pool's connections wait, and fail within 2 s. */
-export async function openPostgresStore<Tables>(database: PostgresPlace): Promise<Store<Tables>> {
+export async function openPostgresStore<Tables>(database: PostgresPlace) {
   const pool = await openPool(database);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
     database: kysely,
-    write: (work) =>
+    write: <R>(work: (transaction: Transaction<Tables>) => Promise<R>): Promise<R> =>
       kysely
         .transaction()
         .setIsolationLevel("read committed")
@@ -42,7 +48,7 @@ export async function openPostgresStore<Tables>(database: PostgresPlace): Promis
 }
 
 /** Opens a store with the present schema. @throws DomainError `conflict` if the schema must be migrated, or is too new. */
-export async function openReadyStore<Tables>(database: PostgresPlace): Promise<Store<Tables>> {
+export async function openReadyStore<Tables>(database: PostgresPlace) {
   const store = await openPostgresStore<Tables>(database);
   const query = async <Row>(text: string) => {
     const { rows } = await store.database.executeQuery(CompiledQuery.raw(text));

@@ -1,9 +1,35 @@
-/** Opens the two stores: files of a data folder, or tables of one PostgreSQL database. */
+/** Opens the two stores: files of a data folder, or tables of one PostgreSQL database. Each has a typed connection. */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type Transaction,
+  type TransactionSettings,
+} from "kysely";
 import type { ControlTables } from "./control-tables.ts";
-import { openStore, type Store } from "./open-store.ts";
 import type { PostgresPlace } from "./postgres.ts";
-import { controlShape, usageShape, type FileShape } from "./sqlite-file.ts";
+import { controlShape, type FileShape, openFile, usageShape } from "./sqlite-file.ts";
+import { sqliteFault } from "./store-fault.ts";
 import type { UsageTables } from "./usage-schema.ts";
+
+export interface Store<Tables> {
+  /** Connection for reading. */
+  readonly database: Kysely<Tables>;
+  /**
+   * Runs a transaction that takes the write lock before it reads, so that facts it has read stay true until it commits.
+   * Use only the transaction inside `work`, because `database` waits for its end.
+   * @throws StoreFault `busy` if another process keeps the lock.
+   */
+  write<R>(work: (transaction: Transaction<Tables>) => Promise<R>): Promise<R>;
+  close(): Promise<void>;
+}
 
 export type ControlStore = Store<ControlTables>;
 export type UsageStore = Store<UsageTables>;
@@ -46,4 +72,104 @@ export async function openSharedStores(
   const { openPostgresStore } = await import("./open-postgres.ts");
   const store = await openPostgresStore<ControlTables & UsageTables>(database);
   return { control: store as unknown as ControlStore, usage: store as unknown as UsageStore };
+}
+
+/** Opens a store in an SQLite file. @throws as `openFile`. */
+export function openStore<Tables>(shape: FileShape): Store<Tables> {
+  const connection = openFile(shape);
+  const database = new Kysely<Tables>({ dialect: nodeSqliteDialect(connection, shape.file) });
+  return {
+    database,
+    write: (work) => database.transaction().execute(work),
+    async close() {
+      await database.destroy();
+      // Kysely does not close a connection that no query has used.
+      if (connection.isOpen) connection.close();
+    },
+  };
+}
+
+/**
+ * Connects Kysely to node:sqlite: one connection, statements cached by text, and transactions that take the write lock at
+ * once. Kysely's `destroy()` closes the connection.
+ * @param file path of the file, for error messages.
+ */
+export function nodeSqliteDialect(connection: DatabaseSync, file: string): Dialect {
+  const database = kyselyDatabase(connection, file);
+  return {
+    createDriver: () => new ImmediateDriver(database, connection),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+  };
+}
+
+/** Driver that takes the write lock first: a transaction that begins with a read may fail at once when it writes. */
+class ImmediateDriver extends SqliteDriver {
+  readonly #sqlite: DatabaseSync;
+
+  constructor(database: SqliteDatabase, sqlite: DatabaseSync) {
+    super({ database });
+    this.#sqlite = sqlite;
+  }
+
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    { accessMode }: TransactionSettings = {},
+  ): Promise<void> {
+    const begin = accessMode === "read only" ? "begin" : "begin immediate";
+    await connection.executeQuery(CompiledQuery.raw(begin));
+  }
+
+  /** Rolls back, unless SQLite did so itself on a full disk: a second time would be an error that hides the first. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#sqlite.isTransaction) await super.rollbackTransaction(connection);
+  }
+}
+
+/** Maximum number of cached statements. Query texts are few, except with lists of varying length; the oldest go first. */
+const cachedStatementsMax = 200;
+
+function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase {
+  const cached = new Map<string, StatementSync>();
+  const withFileNamed = <R>(work: () => R): R => {
+    try {
+      return work();
+    } catch (error) {
+      throw sqliteFault(error, file);
+    }
+  };
+  const statementOf = (sql: string): StatementSync => {
+    const known = cached.get(sql);
+    if (known !== undefined) return known;
+    const statement = connection.prepare(sql);
+    cached.set(sql, statement);
+    if (cached.size > cachedStatementsMax) cached.delete(cached.keys().next().value!);
+    return statement;
+  };
+  return {
+    close: () => connection.close(),
+    prepare: (sql) =>
+      withFileNamed(() => {
+        const statement = statementOf(sql);
+        return {
+          reader: statement.columns().length > 0,
+          all: (values) => withFileNamed(() => statement.all(...values.map(bindable))),
+          run: (values) => withFileNamed(() => statement.run(...values.map(bindable))),
+          iterate: (values) => statement.iterate(...values.map(bindable)),
+        };
+      }),
+  };
+}
+
+/**
+ * Returns a value that node:sqlite stores as intended. Left alone it binds whole numbers as REAL, and takes an object in
+ * first place for named parameters, which shifts the others by one.
+ */
+function bindable(value: unknown): SQLInputValue {
+  if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
+  if (typeof value === "boolean") return value ? 1n : 0n;
+  if (value === null || typeof value === "string" || typeof value === "bigint") return value;
+  if (typeof value === "number" || value instanceof Uint8Array) return value;
+  throw new TypeError(`A ${typeof value} cannot be stored; pass text, a number, bytes or null.`);
 }
