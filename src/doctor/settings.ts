@@ -55,7 +55,7 @@ export const database: Check = {
     try {
       const session = await connectPostgres({ url });
       try {
-        const { version } = await refuseUnfit(session, { url });
+        const version = await refuseUnfit(session, { url });
         await refuseUnready(session, place);
         return [ok(`${place} has the present schema; it is version ${version}`)];
       } finally {

@@ -6,7 +6,7 @@ import { decidedFolder, draftFolder } from "#backups/restore-folders.ts";
 import { immutableUri } from "#datasets/open-generation.ts";
 import { knownSteps, schemaSteps, type StoreName, unfitSchema } from "#store/schema-steps.ts";
 import { primaryCode, sqliteCodes } from "#store/store-fault.ts";
-import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
+import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 import { namesIn } from "./folder.ts";
 
 const remedies: Readonly<Record<StoreName, (file: string) => string>> = {
@@ -93,21 +93,20 @@ export const restoreLeftovers: Check = {
   look({ dataDir }) {
     const decided = join(dataDir, decidedFolder);
     const draft = join(dataDir, draftFolder);
-    const findings: Finding[] = [];
     if (existsSync(decided))
-      findings.push(
+      return [
         warn(
           `${decided} is a restore that was killed while it put its files in place`,
           "Any other command finishes it; for example: gp-records datasets list",
         ),
-      );
-    else if (existsSync(draft))
-      findings.push(
+      ];
+    if (existsSync(draft))
+      return [
         warn(
           `${draft} is a running restore, or the remains of one that was killed; none of its files are in place`,
           `Nothing to do: the next restore removes it. Or, while none runs: rm -r ${draft}`,
         ),
-      );
-    return faultsOr(findings, "no restore is unfinished");
+      ];
+    return [ok("no restore is unfinished")];
   },
 };

@@ -3,7 +3,7 @@
  * Lists entries, and removes old ones.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { Kysely, Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { ControlTables } from "./control-tables.ts";
 import { dayMilliseconds } from "./durations.ts";
 import type { ControlStore } from "./stores.ts";
@@ -76,10 +76,12 @@ export async function writeAudit(
   transaction: Transaction<ControlTables>,
   { actor, action, account = null, subject = null, detail = {}, now }: Audited,
 ): Promise<void> {
+  // The transaction holds the write lock, so no other entry can take the same number.
+  const number = sql<number>`(select coalesce(max(number), 0) + 1 from audit)`;
   await transaction
     .insertInto("audit")
     .values({
-      number: await nextNumber(transaction),
+      number,
       at: new Date(now).toISOString(),
       actor,
       account,
@@ -88,14 +90,6 @@ export async function writeAudit(
       detail: JSON.stringify(detail),
     })
     .execute();
-}
-
-/** Returns the next number. The transaction holds the write lock, so no other entry can take the same. */
-async function nextNumber(transaction: Transaction<ControlTables>): Promise<number> {
-  const query = transaction
-    .selectFrom("audit")
-    .select((select) => select.fn.max("number").as("highest"));
-  return ((await query.executeTakeFirst())?.highest ?? 0) + 1;
 }
 
 /** Action kept for ever: the only trace of a deleted person, who must be deleted again when an older backup is restored. */

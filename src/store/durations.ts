@@ -7,9 +7,6 @@ export const dayMilliseconds = 24 * hourMilliseconds;
 /** Returns the hour of a time, such as `2026-11-21T09`. */
 export const hourOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 13);
 
-/** Returns the first hour that begins at or after a time. */
-export const hourAfter = (milliseconds: number) => hourOf(milliseconds + hourMilliseconds - 1);
-
 const monthShape = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])$/;
 
 /** Reports whether a text is a month, such as `2026-11`. */

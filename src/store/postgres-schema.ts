@@ -9,27 +9,16 @@ import {
 } from "./postgres.ts";
 import { type Unfit, unfitSchema } from "./schema-steps.ts";
 
-interface TakenStep {
-  name: string;
-  /** Note of the program that took the step; an older program knows nothing else about it. */
-  is_additive: boolean;
-}
-
-/** Steps that the database lacks, and the reason why this program cannot work with it; null if it can. */
-interface SchemaState {
-  missing: readonly PostgresStep[];
-  unfit: Unfit | null;
-}
-
 /**
  * Reads the steps. Looks only into the schema of new tables, because another installation's may be on the search path.
+ * @returns the steps that the database lacks, and the reason why this program cannot work with it; null if it can.
  * @throws StoreFault `unusable` if there is no such schema.
  */
 async function readSchema(
   session: Pick<PostgresSession, "query">,
   place: string,
   steps: readonly PostgresStep[] = postgresSteps,
-): Promise<SchemaState> {
+) {
   const [found] = await session.query<{ schema: string | null; table: string | null }>(
     `select current_schema() as schema,
        to_regclass(quote_ident(current_schema()) || '.schema_step')::text as table`,
@@ -39,10 +28,11 @@ async function readSchema(
       "unusable",
       `${place} has no schema on its search path that this role may use. Create one, or grant its usage.`,
     );
+  // The program that took a step noted whether it is additive; an older program knows nothing else about it.
   const taken =
     found!.table === null
       ? []
-      : await session.query<TakenStep>(
+      : await session.query<{ name: string; is_additive: boolean }>(
           `select name, is_additive from ${found!.table} order by name`,
         );
   const needed = taken.filter(({ is_additive }) => !is_additive);
@@ -121,31 +111,25 @@ export async function migratePostgres(
   }
 }
 
-interface ServerFacts {
-  /** Version of the server, such as `15.14`. */
-  version: string;
-  encoding: string;
-  isStandby: boolean;
-}
-
 /**
  * Refuses a server that cannot do what is needed here: a standby, an encoding other than UTF-8, or a pooler that gives each
  * transaction another connection. Neither LISTEN nor a lock of a session lasts there.
+ * @returns the version of the server, such as `15.14`.
  * @throws StoreFault `unusable`.
  */
 export async function refuseUnfit(
   session: PostgresSession,
   database: PostgresPlace,
-): Promise<ServerFacts> {
+): Promise<string> {
   const place = placeName(database.url);
   const refuse = (reason: string) => {
     throw new StoreFault("unusable", `${place} ${reason}`);
   };
-  const [facts] = await session.query<ServerFacts>(
+  const [facts] = await session.query<{ version: string; encoding: string; isStandby: boolean }>(
     `select split_part(current_setting('server_version'), ' ', 1) as version,
        current_setting('server_encoding') as encoding, pg_is_in_recovery() as "isStandby"`,
   );
-  const { encoding, isStandby } = facts!;
+  const { version, encoding, isStandby } = facts!;
   if (isStandby) refuse("is a standby, which takes no writes. Name the primary in DATABASE_URL.");
   if (encoding !== "UTF8")
     refuse(
@@ -155,7 +139,7 @@ export async function refuseUnfit(
     refuse(
       "is behind a pooler in transaction mode, such as pgbouncer with pool_mode = transaction, where LISTEN and locks do not last. Connect to PostgreSQL itself, or set pool_mode = session for this database.",
     );
-  return facts!;
+  return version;
 }
 
 /** Reports whether a second session gets the server process of the first, or takes it away. */

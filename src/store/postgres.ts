@@ -55,35 +55,31 @@ export function openGate(
   };
 }
 
-/** Longest waits of a session, in ms; 0 for no limit. */
-interface SessionLimits {
+/**
+ * Longest waits of a session, in ms; 0 for no limit. They are below the 2 s within which every request has an answer. The
+ * server gives up a statement before we do.
+ */
+const usualLimits = {
   /** Wait for a connection. */
-  connect: number;
-  /** Wait for an answer, before the connection is given up. */
-  answer: number;
-  /** Time after which the server gives up a statement. */
-  statement: number;
-  /** Time that the server waits for a lock. */
-  lock: number;
-  /** Time that the server waits for the next statement of a transaction: a program that stops there blocks all others. */
-  idleInTransaction: number;
-}
-
-/** Usual limits, below the 2 s within which every request has an answer. The server gives up a statement before we do. */
-const usualLimits: SessionLimits = {
   connect: 1500,
+  /** Wait for an answer, before the connection is given up. */
   answer: 1900,
+  /** Time after which the server gives up a statement. */
   statement: 1700,
+  /** Time that the server waits for a lock. */
   lock: 1500,
+  /** Time that the server waits for the next statement of a transaction: a program that stops there blocks all others. */
   idleInTransaction: 5000,
 };
+
+type SessionLimits = typeof usualLimits;
 
 /**
  * Returns the query that sets up a session: at its start a pooler would refuse settings that it does not know. The server
  * notices within 25 s that a machine lost its power, and ends its session and locks.
  */
 export function beginSession(
-  { statement, lock, idleInTransaction }: SessionLimits = usualLimits,
+  { statement, lock, idleInTransaction } = usualLimits,
   settings: Readonly<Record<string, string>> = {},
 ): string {
   const all = {

@@ -1,5 +1,5 @@
 /** Unguessable texts for ids, keys and tokens. */
-import { hash, randomBytes } from "node:crypto";
+import { hash, randomBytes, randomInt } from "node:crypto";
 
 const idAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
 const idLength = 16;
@@ -9,16 +9,9 @@ export function makeId(prefix: string): string {
   return `${prefix}_${randomText(idAlphabet, idLength)}`;
 }
 
-/** Returns `length` characters of `alphabet` (at most 256), each equally likely, from the system's secure source. */
-export function randomText(alphabet: string, length: number): string {
-  // Bytes beyond the last multiple of the alphabet's length are dropped: a remainder would favour the first characters.
-  const bytesEnd = 256 - (256 % alphabet.length);
-  let text = "";
-  while (text.length < length)
-    for (const byte of randomBytes(length))
-      if (byte < bytesEnd && text.length < length) text += alphabet[byte % alphabet.length];
-  return text;
-}
+/** Returns `length` characters of `alphabet`, each equally likely, from the system's secure source. */
+export const randomText = (alphabet: string, length: number): string =>
+  Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");
 
 /** Returns 256 random bits in base64url, 43 characters. */
 export const makeToken = (): string => randomBytes(32).toString("base64url");

@@ -28,35 +28,26 @@ export function sqliteCodeOf(error: unknown): number | undefined {
  * @returns a StoreFault if the operator can do something about it, else the same error.
  */
 export function sqliteFault(error: unknown, file: string): unknown {
-  const fault = faultFrom(error);
+  const { busy, full, unusable } = faultsFrom(error);
   switch (sqliteCodeOf(error)) {
     case sqliteCodes.busy:
     case sqliteCodes.locked:
-      return fault(
-        "busy",
-        `Another process is writing ${file} and did not finish in time. Try again.`,
-      );
+      return busy(`Another process is writing ${file} and did not finish in time. Try again.`);
     case sqliteCodes.readOnly:
-      return fault(
-        "unusable",
+      return unusable(
         `${file} cannot be written. Give this user write access to it and its folder.`,
       );
     case sqliteCodes.inputOutput:
-      return fault(
-        "full",
+      return full(
         `The system failed to read or write ${file}. Is the disk full or broken, or a limit on the size of files (ulimit -f) in the way?`,
       );
     case sqliteCodes.corrupt:
     case sqliteCodes.notADatabase:
-      return fault(
-        "unusable",
-        `${file} is damaged or not an SQLite database. Restore it from a backup.`,
-      );
+      return unusable(`${file} is damaged or not an SQLite database. Restore it from a backup.`);
     case sqliteCodes.full:
-      return fault("full", `The disk that holds ${file} is full. Free some space and try again.`);
+      return full(`The disk that holds ${file} is full. Free some space and try again.`);
     case sqliteCodes.cannotOpen:
-      return fault(
-        "unusable",
+      return unusable(
         `${file} cannot be opened. Is it there, and may this user read and write it?`,
       );
     case sqliteCodes.constraint:
@@ -75,8 +66,11 @@ const taken = (cause: unknown) =>
     cause,
   });
 
-const faultFrom = (cause: unknown) => (kind: StoreFault["kind"], message: string) =>
-  new StoreFault(kind, message, { cause });
+function faultsFrom(cause: unknown) {
+  const of = (kind: StoreFault["kind"]) => (message: string) =>
+    new StoreFault(kind, message, { cause });
+  return { busy: of("busy"), full: of("full"), unusable: of("unusable") };
+}
 
 /** Returns PostgreSQL's code of an error of `pg`, or of its fault. Returns undefined for any other error. */
 export function postgresCodeOf(error: unknown): string | undefined {
@@ -95,7 +89,7 @@ const lostConnection = /terminat|timeout|not queryable|timed out/i;
  */
 export function postgresFault(error: unknown, place: string): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
-  const fault = faultFrom(error);
+  const { busy, full, unusable } = faultsFrom(error);
   // Node throws one for each address of a host.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { message, code = "", syscall } = first as NodeJS.ErrnoException;
@@ -105,44 +99,37 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "55P03":
     case "40001":
     case "40P01":
-      return fault("busy", `Others are writing ${place} and did not finish in time. Try again.`);
+      return busy(`Others are writing ${place} and did not finish in time. Try again.`);
     case "57014":
-      return fault("busy", `${place} did not answer in time. Try again.`);
+      return busy(`${place} did not answer in time. Try again.`);
     case "53300":
-      return fault(
-        "busy",
-        `${place} has no connection left. Close some, or raise its max_connections.`,
-      );
+      return busy(`${place} has no connection left. Close some, or raise its max_connections.`);
     case "53100":
-      return fault("full", `The disk of ${place} is full. Free some space and try again.`);
+      return full(`The disk of ${place} is full. Free some space and try again.`);
     case "25006":
-      return fault("unusable", `${place} takes no writes: is it a standby? Name the primary.`);
+      return unusable(`${place} takes no writes: is it a standby? Name the primary.`);
     case "28000":
     case "28P01":
     case "3D000":
-      return fault(
-        "unusable",
+      return unusable(
         `${place} refuses the login: ${message}. Correct user, password or database in DATABASE_URL.`,
       );
     case "42501":
-      return fault(
-        "unusable",
+      return unusable(
         `${place} refuses this: ${message}. docs/scaling.md says which role may do what.`,
       );
     case "42P01":
     case "42703":
     case "42883":
-      return fault(
-        "unusable",
+      return unusable(
         `${place} has another schema than this program: ${message}. Run \`gp-records migrate\`.`,
       );
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return fault("unusable", `${place} cannot be found (${code}). Correct DATABASE_URL.`);
+      return unusable(`${place} cannot be found (${code}). Correct DATABASE_URL.`);
     default:
       return /^(?:08|57P)/.test(code) || syscall !== undefined || lostConnection.test(message)
-        ? fault(
-            "busy",
+        ? busy(
             `${place} cannot be reached (${syscall === undefined ? message : code}). Is it running?`,
           )
         : error;

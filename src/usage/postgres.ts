@@ -117,15 +117,12 @@ export function openPostgresRetention(
   retention: Retention,
 ): (session: PostgresSession, now: number) => Promise<boolean> {
   const look = openLook();
-  let startSaid = -1;
   /** Number of the last surplus request, found once for all steps that follow. */
   let surplus: number | undefined;
   return async (session, now) => {
     const { query } = session;
     const start = logStartOf(now, retention);
-    if (start !== startSaid)
-      await query("update request_log_start set at = $1 where at <> $1", [start]);
-    startSaid = start;
+    await query("update request_log_start set at = $1 where at <> $1", [start]);
     if (!look.isDue(now)) return false;
     return inTurn(session, tidyJob, async () => {
       surplus ??=

@@ -245,20 +245,9 @@ export function openChunkDraft(size = draftBytes) {
 }
 
 /** A request of a chunk. Its words are indexes into the chunk's words; 0 stands for null. */
-export interface ChunkRequest {
-  /** Milliseconds since 1970. */
-  at: number;
-  account: number;
-  bytes: number;
-  hundredths: number;
-  status: number;
-  key: number;
-  operation: number;
-  dataset: number;
-  problem: number;
-  requestId: string;
-  query: string | null;
-}
+export type ChunkRequest = Pick<AnsweredRequest, "account" | "bytes" | "status"> &
+  Pick<AnsweredRequest, "requestId" | "query"> &
+  Record<"at" | "hundredths" | "key" | "operation" | "dataset" | "problem", number>;
 
 /** Yields the requests in the order of their addition. */
 export function* requestsIn({ bytes, count }: RequestChunk): Generator<ChunkRequest> {

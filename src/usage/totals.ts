@@ -1,13 +1,7 @@
 /** Adds up requests by hour, day, key or operation, and exports those of a month. Hours and days are in UTC. */
 import { type RawBuilder, sql } from "kysely";
 import type { Column } from "#csv.ts";
-import {
-  dayMilliseconds,
-  hourMilliseconds,
-  hourAfter,
-  hourOf,
-  monthAfter,
-} from "#store/durations.ts";
+import { dayMilliseconds, hourMilliseconds, hourOf, monthAfter } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 
 /** Classes of HTTP statuses. */
@@ -105,7 +99,7 @@ export async function readTotalsBy(
   by: "key" | "operation",
 ): Promise<[string, Totals][]> {
   const byPart = new Map<string, Totals>();
-  const span = { from: hourOf(since), to: hourAfter(until) };
+  const span = { from: hourOf(since), to: hourOf(until + hourMilliseconds - 1) };
   for (const sums of await readSums(usage, { by: [by], account, ...span }))
     addTo(byPart.getOrInsertComputed(sums[by], emptyTotals), sums);
   return [...byPart].toSorted(([, one], [, other]) => other.requests - one.requests);
@@ -137,15 +131,6 @@ interface SumParts {
   operation: string;
 }
 
-interface SumsOrder<Part> {
-  by: readonly Part[];
-  /** Number of the account; all accounts if left out. */
-  account?: number | undefined;
-  /** First hour, or the start of its text, and first hour that is no longer wanted. */
-  from: string;
-  to: string;
-}
-
 const parts: Readonly<Record<keyof SumParts, RawBuilder<unknown>>> = {
   account: sql.ref("account"),
   hour: sql.ref("hour"),
@@ -154,11 +139,16 @@ const parts: Readonly<Record<keyof SumParts, RawBuilder<unknown>>> = {
   operation: sql.ref("operation"),
 };
 
-/** Returns a row for each value of the parts and each status, in that order. Names compare by their bytes. */
+/**
+ * Returns a row for each value of the parts and each status, in that order. Names compare by their bytes.
+ * @param order `account`: its number, or all accounts if left out. `from`, `to`: the first hour, or the start of its text,
+ *   and the first hour that is no longer wanted.
+ */
 export async function readSums<Part extends keyof SumParts>(
   { database }: UsageStore,
-  { by, account, from, to }: SumsOrder<Part>,
+  order: { by: readonly Part[]; account?: number | undefined; from: string; to: string },
 ): Promise<(StatusSums & Pick<SumParts, Part>)[]> {
+  const { by, account, from, to } = order;
   const groups = [...by.map((part) => parts[part]), sql.ref("status")];
   const names = by.map((part) => sql`${parts[part]} as ${sql.ref(part)},`);
   const isOwn = account === undefined ? sql`` : sql`and account = ${account}`;
