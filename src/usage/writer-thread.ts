@@ -48,10 +48,13 @@ port.on("message", (message: WriterMessage) => {
 });
 
 async function answer(numbered: NumberedBatch): Promise<void> {
-  const fault = await faultOf(async () => {
+  let fault: string | null = null;
+  try {
     store ??= await openStore();
     await store.write(numbered);
-  });
+  } catch (error) {
+    fault = (sqliteFault(error, usageFile(dataDir)) as Error).message;
+  }
   const { requests, now } = numbered.batch;
   // Detaching frees the bytes at once. This thread makes so little garbage that the collector would run megabytes late.
   requests.bytes.transfer(0);
@@ -72,10 +75,14 @@ function tidy(now: number): void {
   setImmediate(() => {
     queue = queue.then(async () => {
       isTidying = false;
-      // The next batch meets an error of SQLite again and reports it.
-      await faultOf(async () => {
+      try {
         if ((await store?.tidy(now)) === true) tidy(now);
-      });
+        tidyFault = null;
+      } catch (error) {
+        // The next batch meets an error of SQLite again and reports it. What is only busy is tried again.
+        const isBusy = error instanceof StoreFault && error.kind === "busy";
+        tidyFault = database === null || isBusy ? null : (error as Error).message;
+      }
     });
   });
 }
@@ -107,13 +114,6 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
     });
     return session;
   };
-  const tidyUp = async (own: PostgresSession, now: number): Promise<boolean> => {
-    // A clock here that is ahead must not remove records that others are to keep.
-    const [clock] = await own.query<{ now: number }>(
-      "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
-    );
-    return removeOld(own, Math.min(now, clock!.now));
-  };
   return {
     write: openPostgresWrites(
       async (text, values) => (await connected()).query(text, values),
@@ -122,26 +122,12 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
     ),
     async tidy(now) {
       if (session === undefined || session.isOver) return false;
-      try {
-        const isDone = await tidyUp(session, now);
-        tidyFault = null;
-        return isDone;
-      } catch (error) {
-        if (!(error instanceof StoreFault && error.kind === "busy"))
-          tidyFault = (error as Error).message;
-        return false;
-      }
+      // A clock here that is ahead must not remove records that others are to keep.
+      const [clock] = await session.query<{ now: number }>(
+        "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
+      );
+      return removeOld(session, Math.min(now, clock!.now));
     },
     close: () => session?.close(),
   };
-}
-
-async function faultOf(work: () => Promise<void>): Promise<string | null> {
-  try {
-    await work();
-    return null;
-  } catch (error) {
-    const fault = sqliteFault(error, usageFile(dataDir));
-    return fault instanceof Error ? fault.message : String(fault);
-  }
 }

@@ -36,6 +36,8 @@ export function openWriter(options: WriterOptions) {
   let working: Promise<void> | null = null;
   let again: NodeJS.Timeout | undefined;
   let isFailing = false;
+  /** Did a batch come while another one was being written? */
+  let hasMore = false;
   let closing: Promise<void> | null = null;
 
   const say = (fault: string | null) => {
@@ -46,16 +48,17 @@ export function openWriter(options: WriterOptions) {
   const lose = (requests: number) => {
     if (requests > 0) onLoss(requests);
   };
-  /** Writes the kept batches. Stops at one that cannot be written. */
+  /** Writes the kept batches. Stops at one that cannot be written, unless another came meanwhile. */
   const work = async () => {
     clearTimeout(again);
     let fault: string | null = null;
     for (let next = kept.take(); next !== undefined;) {
       thread ??= startThread(setting, () => (thread = null));
+      hasMore = false;
       const reply = await thread.write(next);
       kept.done(reply.isWritten);
       ({ fault } = reply);
-      next = reply.isWritten ? kept.take() : undefined;
+      next = reply.isWritten || hasMore ? kept.take() : undefined;
     }
     say(fault);
     working = null;
@@ -91,6 +94,7 @@ export function openWriter(options: WriterOptions) {
     write(batch: Batch): void {
       if (closing !== null) return lose(batch.requests.count);
       lose(kept.add(batch));
+      hasMore = true;
       start();
     },
     /** Returns the size of all batches that are neither written nor lost. */
