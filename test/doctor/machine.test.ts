@@ -70,56 +70,49 @@ test("a check that cannot be made fails with its reason, and the others are made
   assert.equal(second!.status, "ok");
 });
 
-test("a port that is free, and one that another program holds, are told apart", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const lookAt = (status: "ok" | "fail", number: string) =>
-    finding(status, port, dataDir, { settings: { PORT: number } });
-  const other = createServer((socket) => socket.resume().end("220 ready\r\n"));
-  const number = await portOf(t, other);
-  const { found, mend } = await lookAt("fail", number);
-  assert.match(found, new RegExp(`^127\\.0\\.0\\.1:${number} is held by another program`));
-  assert.match(mend, /set PORT to another port/);
-  await new Promise((resolve) => other.close(resolve));
-  assert.equal((await lookAt("ok", number)).found, `127.0.0.1:${number} is free`);
-  assert.match((await lookAt("ok", "0")).found, /takes a free one/);
-  const web = createHttpServer((_, answer) => answer.end("hello"));
-  assert.match((await lookAt("fail", await portOf(t, web))).found, /held by another program/);
+/** Looks at a place that one of the two settings names, while the other one takes a free port. */
+async function lookAt(t: TestContext, status: Status, given: Record<string, string>) {
+  const found = await look(port, temporaryFolder(t), { settings: { PORT: "0", ...given } });
+  const one = found.at(-1)!;
+  assert.equal(one.status, status, one.found);
+  for (const other of found.slice(0, -1)) assert.equal(other.status, "ok");
+  return { found: one.found, mend: one.mend ?? "" };
+}
+
+test("a place to listen on that is free, and one that another program holds, are told apart", async (t) => {
+  for (const [name, settingsFor] of [
+    ["PORT", (PORT: string) => ({ PORT })],
+    ["ADMIN_ADDRESS", (number: string) => ({ ADMIN_ADDRESS: `127.0.0.1:${number}` })],
+  ] as const) {
+    const other = createServer((socket) => socket.resume().end("220 ready\r\n"));
+    const number = await portOf(t, other);
+    const { found, mend } = await lookAt(t, "fail", settingsFor(number));
+    assert.equal(found, `127.0.0.1:${number} is held by another program`);
+    assert.ok(mend.endsWith(`set ${name} to another port.`), mend);
+    await new Promise((resolve) => other.close(resolve));
+    const free = await lookAt(t, "ok", settingsFor(number));
+    assert.equal(free.found, `127.0.0.1:${number} is free`);
+    const web = createHttpServer((_, answer) => answer.end("hello"));
+    const held = await lookAt(t, "fail", settingsFor(await portOf(t, web)));
+    assert.match(held.found, /held by another program/);
+  }
+  assert.match((await lookAt(t, "ok", {})).found, /takes a free one/);
 });
 
-test("a HOST that nobody can listen on is not said to be free, nor to be held", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const lookAt = (HOST: string, PORT: string) =>
-    finding("fail", port, dataDir, { settings: { HOST, PORT } });
+test("a host that nobody can listen on is not said to be free, nor to be held", async (t) => {
   // Kept for documentation (RFC 5737), so no machine has it.
-  for (const number of ["8080", "0"]) {
-    const { found, mend } = await lookAt("192.0.2.1", number);
-    assert.equal(found, `nobody can listen on 192.0.2.1:${number} (EADDRNOTAVAIL)`);
-    assert.equal(mend, "Set HOST to an address of this machine.");
+  for (const [name, given, place] of [
+    ["HOST", { HOST: "192.0.2.1", PORT: "8080" }, "192.0.2.1:8080"],
+    ["HOST", { HOST: "192.0.2.1", PORT: "0" }, "192.0.2.1:0"],
+    ["ADMIN_ADDRESS", { ADMIN_ADDRESS: "192.0.2.1:9464" }, "192.0.2.1:9464"],
+  ] as const) {
+    const { found, mend } = await lookAt(t, "fail", given);
+    assert.equal(found, `nobody can listen on ${place} (EADDRNOTAVAIL)`);
+    assert.equal(mend, `Set ${name} to an address of this machine.`);
   }
   // Never a name of anything (RFC 6761).
-  const { found, mend } = await lookAt("gp-records.invalid", "8080");
+  const { found } = await lookAt(t, "fail", { HOST: "gp-records.invalid", PORT: "8080" });
   assert.match(found, /^nobody can listen on gp-records\.invalid:8080 \((ENOTFOUND|EAI_AGAIN)\)$/);
-  assert.match(mend, /^Set HOST /);
-});
-
-test("an ADMIN_ADDRESS that is free, held by another program, or no address of this machine is told", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const lookAt = async (status: Status, ADMIN_ADDRESS: string) => {
-    const [ofPort, admin] = await look(port, dataDir, { settings: { PORT: "0", ADMIN_ADDRESS } });
-    assert.equal(ofPort!.status, "ok");
-    assert.equal(admin!.status, status, admin!.found);
-    return admin!;
-  };
-  const other = createServer((socket) => socket.destroy());
-  const place = `127.0.0.1:${await portOf(t, other)}`;
-  const held = await lookAt("fail", place);
-  assert.equal(held.found, `${place} is held by another program`);
-  assert.match(held.mend!, /set ADMIN_ADDRESS to another port/);
-  await new Promise((resolve) => other.close(resolve));
-  assert.match((await lookAt("ok", place)).found, /is free$/);
-  const nowhere = await lookAt("fail", "192.0.2.1:9464");
-  assert.equal(nowhere.found, "nobody can listen on 192.0.2.1:9464 (EADDRNOTAVAIL)");
-  assert.equal(nowhere.mend, "Set ADMIN_ADDRESS to an address of this machine.");
 });
 
 test("a port that only root may listen on is named", async (t) => {

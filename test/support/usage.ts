@@ -1,8 +1,9 @@
 /** Requests put into a usage store as the writer thread does it, without the thread. */
 import { randomUUID } from "node:crypto";
+import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
-import { usageShape, openFile } from "#store/sqlite-file.ts";
+import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
 import { openPostgresRetention, openPostgresWrites } from "#usage/postgres.ts";
 import {
@@ -22,9 +23,11 @@ import {
   type Span,
   type Totals,
 } from "#usage/totals.ts";
+import { openWriter, type WriterOptions } from "#usage/writer.ts";
 import { openWrites } from "#usage/writes.ts";
 import { day, noon } from "./control.ts";
 import { type StorePlace, storePlace } from "./for-each-store.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface TimedRequest extends AnsweredRequest {
   at: number;
@@ -69,6 +72,31 @@ export function readChunk(chunk: RequestChunk): TimedRequest[] {
     dataset: wordOrNull(read.dataset),
     problem: wordOrNull(read.problem),
   }));
+}
+
+/** A writer, with the faults and losses that it tells. */
+export function watchedWriter(t: TestContext, options: Partial<WriterOptions> = {}) {
+  const faults: (string | null)[] = [];
+  const losses: number[] = [];
+  const writer = openWriter({
+    dataDir: temporaryFolder(t),
+    onFault: (fault) => void faults.push(fault && fault.message),
+    onLoss: (requests) => void losses.push(requests),
+    ...options,
+  });
+  t.after(() => writer.close());
+  return { writer, faults, losses };
+}
+
+/** Holds the write lock as another process would. @returns what releases it. */
+export async function lockUsage(dataDir: string): Promise<() => void> {
+  await (await openUsage(dataDir)).close();
+  const other = new DatabaseSync(usageFile(dataDir));
+  other.exec("begin immediate");
+  return () => {
+    other.exec("rollback");
+    other.close();
+  };
 }
 
 /** A data folder, or where else the store of a test is. */

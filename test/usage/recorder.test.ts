@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { csvHeading, csvRow, jsonRow } from "#csv.ts";
-import { requestColumns } from "#usage/request-log.ts";
-import { totalsColumns, emptyTotals } from "#usage/totals.ts";
 import { openRecorder, openChunkDraft, type Batch } from "#usage/recording.ts";
 import { openKeptBatches, sizeOf } from "#usage/writer.ts";
 import { hour, noon } from "../support/control.ts";
@@ -147,21 +144,4 @@ test("a batch that is being written is not dropped, and is again what comes firs
   assert.deepEqual(kept.take(), { number: 1, batch: first });
   kept.done(false);
   assert.equal(kept.add(batchWith(2)), 3);
-});
-
-test("columns have the same names in CSV and JSON", () => {
-  const totals = { ...emptyTotals(), requests: 3, bytes: 12, milliseconds: 1.239, overQuota: 1 };
-  assert.equal(
-    csvHeading(totalsColumns),
-    "requests,status_2xx,status_3xx,status_4xx,status_5xx,status_429,bytes,ms",
-  );
-  assert.equal(csvRow(totalsColumns, totals), "3,0,0,0,0,1,12,1.24");
-  assert.deepEqual(
-    Object.keys(jsonRow(totalsColumns, totals)),
-    csvHeading(totalsColumns).split(","),
-  );
-  assert.equal(
-    csvHeading(requestColumns),
-    "at,request_id,key,operation,status,ms,bytes,dataset,problem,query",
-  );
 });

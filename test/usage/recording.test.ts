@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test as onFile, type TestContext } from "node:test";
 import { findAccount } from "#accounts/accounts.ts";
-import { usageFile } from "#store/sqlite-file.ts";
 import { makeGateMemory } from "#store/postgres.ts";
 import { openRecorder, readLastUse } from "#usage/recording.ts";
 import { type LoggedRequest, readRequests } from "#usage/request-log.ts";
@@ -13,7 +11,7 @@ import { hour, minute, noon, useControl } from "../support/control.ts";
 import { forEachStore as test, type StorePlace, storePlace } from "../support/for-each-store.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readTotals, readUsage, request } from "../support/usage.ts";
+import { lockUsage, readTotals, readUsage, request } from "../support/usage.ts";
 
 const numberOf = (place: StorePlace, account: string): Promise<number> =>
   useControl(place, async ({ database }) => (await findAccount(database, account))!.number);
@@ -218,7 +216,6 @@ onFile(
   "what is lost is counted, told when it begins, and told in full once it is over",
   async (t) => {
     const dataDir = temporaryFolder(t);
-    await readUsage(dataDir, async () => {});
     const told: (string | null | [number, boolean])[] = [];
     const recording = openRecording({
       dataDir,
@@ -229,12 +226,10 @@ onFile(
       onLoss: (requests, isOver) => void told.push([requests, isOver]),
       busyMilliseconds: 20,
     });
-    const other = new DatabaseSync(usageFile(dataDir));
-    other.exec("begin immediate");
+    const unlock = await lockUsage(dataDir);
     for (let i = 0; i < 3; i++) recording.record(request());
     await recording.close();
-    other.exec("rollback");
-    other.close();
+    unlock();
     assert.deepEqual(told, ["fault", [3, false], [3, true]]);
     assert.equal(recording.lostCount(), 3);
     assert.deepEqual(await logOf({ dataDir, databaseUrl: null }), []);
@@ -261,55 +256,43 @@ async function openUse(t: TestContext) {
   const writer = openWriter({ dataDir, database, onFault: (fault) => assert.equal(fault, null) });
   t.after(() => writer.close());
   const use = openRecorder({ writer, now: () => noon });
-  const lastUse = async () => {
-    const found = await readUsage(place, (usage) => readLastUse(usage));
-    return new Map(Array.from(found, ([id, { at: time }]) => [id, time]));
-  };
   const close = () => {
     use.close();
     return writer.settled();
   };
-  return { place, use, lastUse, close };
+  return { place, use, close };
 }
 
 const at = (time: number) => new Date(time).toISOString();
 
-test("a key's use is written at most once a minute, each key by itself", async (t) => {
-  const { use, lastUse, close } = await openUse(t);
-  for (let time = noon; time < noon + minute; time += 1000) use.noteKeyUse("key_a", time);
-  use.noteKeyUse("key_a", noon + minute - 1);
-  use.noteKeyUse("key_b", noon + minute - 1);
-  await close();
-  const found = await lastUse();
-  assert.equal(found.get("key_a"), at(noon));
-  assert.equal(found.get("key_b"), at(noon + minute - 1));
-});
-
 test("a clock that was set back does not keep a key from being noted again", async (t) => {
-  const { use, lastUse, close } = await openUse(t);
+  const { place, use, close } = await openUse(t);
   use.noteKeyUse("key_a", noon);
   use.noteKeyUse("key_a", noon - 60 * minute);
   use.noteKeyUse("key_a", noon - 59 * minute);
   use.noteKeyUse("key_b", noon - 59 * minute);
   await close();
-  assert.equal((await lastUse()).get("key_a"), at(noon - 59 * minute));
+  const found = await readUsage(place, (usage) => readLastUse(usage));
+  assert.equal(found.get("key_a")!.at, at(noon - 59 * minute));
 });
 
-test("the network of a key's use is asked for and written with it, at most once a minute", async (t) => {
+test("a key's use is written with its network at most once a minute, each key by itself", async (t) => {
   const { place, use, close } = await openUse(t);
   let asked = 0;
   const networkOf = () => `203.0.113.${asked++}/24`;
   for (let time = noon; time <= noon + minute; time += 1000)
     use.noteKeyUse("key_a", time, networkOf);
-  use.noteKeyUse("key_b", noon);
+  use.noteKeyUse("key_b", noon, networkOf);
+  use.noteKeyUse("key_b", noon + minute - 1, networkOf);
+  use.noteKeyUse("key_c", noon);
   await close();
-  assert.equal(asked, 2);
+  assert.equal(asked, 3);
   await readUsage(place, async (usage) => {
-    assert.deepEqual(
-      await readLastUse(usage, ["key_a", "key_c"]),
-      new Map([["key_a", { at: at(noon + minute), network: "203.0.113.1/24" }]]),
-    );
-    assert.equal((await readLastUse(usage)).get("key_b")!.network, null);
+    const ofA = { at: at(noon + minute), network: "203.0.113.1/24" };
+    assert.deepEqual(await readLastUse(usage, ["key_a", "key_d"]), new Map([["key_a", ofA]]));
+    const all = await readLastUse(usage);
+    assert.deepEqual(all.get("key_b"), { at: at(noon), network: "203.0.113.2/24" });
+    assert.deepEqual(all.get("key_c"), { at: at(noon), network: null });
     assert.equal((await readLastUse(usage, [])).size, 0);
   });
 });

@@ -8,7 +8,7 @@ import { migratePostgres } from "#store/postgres-schema.ts";
 import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
 import { tidyJob, openPostgresWrites } from "#usage/postgres.ts";
 import { readRequests } from "#usage/request-log.ts";
-import { openWriter, sizeOf, type WriterOptions } from "#usage/writer.ts";
+import { sizeOf, type WriterOptions } from "#usage/writer.ts";
 import { anyRequest } from "../support/any-request.ts";
 import { day, noon } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
@@ -35,6 +35,7 @@ import {
   request,
   tidyUsage,
   usageOf,
+  watchedWriter,
 } from "../support/usage.ts";
 import { openUser, signedIn } from "../support/user.ts";
 
@@ -109,19 +110,7 @@ test("a batch that is written again, or comes late on another connection, counts
   assert.deepEqual(await idsIn(placeIn(url)), ["a", "b", "c"]);
 });
 
-function watchedWriter(t: TestContext, url: string, options: Partial<WriterOptions>) {
-  const faults: (string | null)[] = [];
-  const losses: number[] = [];
-  const writer = openWriter({
-    dataDir: temporaryFolder(t),
-    database: { url, gateMemory: makeGateMemory() },
-    onFault: (fault) => void faults.push(fault && fault.message),
-    onLoss: (requests) => void losses.push(requests),
-    ...options,
-  });
-  t.after(() => writer.close());
-  return { writer, faults, losses };
-}
+const onDatabase = (url: string) => ({ database: { url, gateMemory: makeGateMemory() } });
 
 async function openWorld(t: TestContext) {
   const postgres = await startPostgres();
@@ -129,7 +118,8 @@ async function openWorld(t: TestContext) {
   await runSql(postgres.url, "create database records");
   const url = urlOf(postgres, "records");
   await migratePostgres({ url });
-  const open = (options: Partial<WriterOptions> = {}) => watchedWriter(t, url, options);
+  const open = (options: Partial<WriterOptions> = {}) =>
+    watchedWriter(t, { ...onDatabase(url), ...options });
   return { postgres, url, open };
 }
 
@@ -163,11 +153,8 @@ test("a batch whose commit was not heard of, as the connection was cut after it 
   const { url, postgres } = await openWorld(t);
   const socket = decodeURIComponent(new URL(postgres.url).hostname);
   const way = await openFarAway(t, join(socket, ".s.PGSQL.5432"));
-  const { writer, faults } = watchedWriter(
-    t,
-    `postgres://postgres@127.0.0.1:${way.port}/records`,
-    {},
-  );
+  const far = onDatabase(`postgres://postgres@127.0.0.1:${way.port}/records`);
+  const { writer, faults } = watchedWriter(t, far);
   const [first, second, third] = batchesOf(3);
   writer.write(first!);
   await writer.settled();

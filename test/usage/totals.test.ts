@@ -129,7 +129,7 @@ test("an account never sees what another one asked", async (t) => {
 
 const at = (text: string) => Date.parse(text);
 
-async function usageOfTwoMonths(t: TestContext) {
+test("a month is added up by what is to be told apart, from its first to its last millisecond, for all accounts or for one", async (t) => {
   const usage = await usageOf(t, [
     request({ at: at("2026-10-31T23:59:59.999Z") }),
     request({ at: at("2026-11-01T00:00:00Z"), key: "key_c" }),
@@ -138,15 +138,11 @@ async function usageOfTwoMonths(t: TestContext) {
     request({ at: at("2026-11-30T23:59:59.999Z"), account: 2, key: "key_b" }),
     request({ at: at("2026-12-01T00:00:00Z"), account: 2, key: "key_b" }),
   ]);
-  return async (by: readonly ExportPart[], account?: number) =>
+  const exported = async (by: readonly ExportPart[], account?: number) =>
     (await exportMonth(usage, { month: "2026-11", by, account })).map(
       ({ account: number, operation, key, totals }) =>
         `${number} ${operation} ${key} ${totals.requests}`,
     );
-}
-
-test("a month is added up by what is to be told apart, from its first to its last millisecond", async (t) => {
-  const exported = await usageOfTwoMonths(t);
   assert.deepEqual(await exported(["account"]), ["1 null null 3", "2 null null 1"]);
   assert.deepEqual(await exported(["operation"]), [
     "null fetch-gp null 2",
@@ -163,10 +159,6 @@ test("a month is added up by what is to be told apart, from its first to its las
     "2 fetch-gp key_b 1",
   ]);
   assert.deepEqual(await exported([]), ["null null null 4"]);
-});
-
-test("an export for one account has nothing of another", async (t) => {
-  const exported = await usageOfTwoMonths(t);
   assert.deepEqual(await exported(["account", "key"], 2), ["2 null key_b 1"]);
   assert.deepEqual(await exported(["account"], 3), []);
 });

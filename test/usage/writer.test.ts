@@ -6,13 +6,21 @@ import { test, type TestContext } from "node:test";
 import { usageFile } from "#store/sqlite-file.ts";
 import { openUsage } from "#store/stores.ts";
 import { readLastUse, type Batch } from "#usage/recording.ts";
-import { openWriter, sizeOf, type WriterOptions } from "#usage/writer.ts";
+import { sizeOf, type WriterOptions } from "#usage/writer.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { forEachStore, storePlace } from "../support/for-each-store.ts";
 import { canSetLimits, setLimit, whyNoLimits } from "../support/machine.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { batchOf, countIn, idsIn, request, type TimedRequest } from "../support/usage.ts";
+import {
+  batchOf,
+  countIn,
+  idsIn,
+  lockUsage,
+  request,
+  type TimedRequest,
+  watchedWriter,
+} from "../support/usage.ts";
 
 const use = (key_id: string, second: number): Batch => ({
   ...batchOf([]),
@@ -21,19 +29,14 @@ const use = (key_id: string, second: number): Batch => ({
 
 async function writerIn(t: TestContext, options: Partial<WriterOptions> = {}) {
   const dataDir = temporaryFolder(t);
-  const faults: (string | null)[] = [];
-  const losses: number[] = [];
-  const onFault = (fault: Error | null) => void faults.push(fault && fault.message);
-  const onLoss = (requests: number) => void losses.push(requests);
-  const writer = openWriter({ dataDir, onFault, onLoss, busyMilliseconds: 20, ...options });
-  t.after(() => writer.close());
+  const watched = watchedWriter(t, { dataDir, busyMilliseconds: 20, ...options });
   const written = async () => {
     const usage = await openUsage(dataDir);
     const found = [...(await readLastUse(usage)).keys()].toSorted();
     await usage.close();
     return found;
   };
-  return { dataDir, faults, losses, writer, written };
+  return { dataDir, ...watched, written };
 }
 
 const requests = (count: number, otherwise: Partial<TimedRequest> = {}): Batch =>
@@ -41,17 +44,6 @@ const requests = (count: number, otherwise: Partial<TimedRequest> = {}): Batch =
     Array.from({ length: count }, () => request(otherwise)),
     otherwise.at,
   );
-
-/** Holds the write lock as another process would. */
-async function lockOf(dataDir: string) {
-  await (await openUsage(dataDir)).close();
-  const other = new DatabaseSync(usageFile(dataDir));
-  other.exec("begin immediate");
-  return () => {
-    other.exec("rollback");
-    other.close();
-  };
-}
 
 /** Leaves this process so many that it may open. @returns what gives all of them back. */
 function takeDescriptors(left: number): () => void {
@@ -73,7 +65,7 @@ test("a failing write is told once, kept, and written with the next batch, which
   const { dataDir, writer, written, faults } = await writerIn(t);
   writer.write(use("key_a", 1));
   await writer.settled();
-  const unlock = await lockOf(dataDir);
+  const unlock = await lockUsage(dataDir);
   for (const key of ["key_b", "key_c", "key_d"]) {
     writer.write(use(key, 2));
     await writer.settled();
@@ -90,7 +82,7 @@ test("a failing write is told once, kept, and written with the next batch, which
 
 test("what waits is counted from the moment it is handed over until it is written", async (t) => {
   const { dataDir, writer } = await writerIn(t);
-  const unlock = await lockOf(dataDir);
+  const unlock = await lockUsage(dataDir);
   // Before the thread has started, while it is on its way, and while it is kept there.
   const [two, three] = [requests(2), requests(3)];
   const both = { requests: 5, bytes: sizeOf(two) + sizeOf(three) };
@@ -112,7 +104,7 @@ test("what waits is counted from the moment it is handed over until it is writte
 
 test("closing tries what is kept a last time", async (t) => {
   const { dataDir, writer, written, faults } = await writerIn(t);
-  const unlock = await lockOf(dataDir);
+  const unlock = await lockUsage(dataDir);
   writer.write(use("key_a", 1));
   await writer.settled();
   assert.equal(faults.length, 1);
@@ -126,7 +118,7 @@ test("handing over does not wait for a lock that another process holds, and what
   const busyMilliseconds = 1000;
   const batches = 20;
   const { dataDir, writer } = await writerIn(t, { busyMilliseconds });
-  const unlock = await lockOf(dataDir);
+  const unlock = await lockUsage(dataDir);
   const began = performance.now();
   for (let second = 0; second < batches; second++) writer.write(use("key_a", second));
   const took = performance.now() - began;
@@ -178,7 +170,7 @@ test("a thread that cannot be started for want of file descriptors loses nothing
 test("what cannot be written is kept up to a bound; beyond it the oldest is lost, and told how much", async (t) => {
   const keptBytesMax = 3 * sizeOf(requests(5));
   const { dataDir, writer, faults, losses } = await writerIn(t, { keptBytesMax });
-  const unlock = await lockOf(dataDir);
+  const unlock = await lockUsage(dataDir);
   for (const requestId of ["a", "b", "c"]) {
     writer.write(requests(5, { requestId: `req_${requestId}` }));
     await writer.settled();
