@@ -104,9 +104,8 @@ const watchedTables = ["api_key", "account", "plan"];
 const filledTables = [
   ...Object.values(storedTables).flat(),
   ...requestTables,
+  "dataset_file",
   "dataset",
-  "dataset_step",
-  "dataset_publication",
   "quota_count",
 ];
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { asideShape, replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { DatasetFault, noDataset, readIfThere } from "./dataset-fault.ts";
 import {
+  asPublished,
   factsText,
   type Generation,
   isStaged,
@@ -140,7 +141,7 @@ export function openCatalogue(folder: string): Catalogue {
       syncPath(folder);
     },
     publishDraft(draftPath, generation, time) {
-      const published = { ...generation, published_at: time, published_after: namedVersion() };
+      const published = asPublished(generation, time, namedVersion());
       confirmed(() => {
         nameDraft(draftPath, published);
         replaceFile(factsOf(published.version), factsText(published));
@@ -150,11 +151,9 @@ export function openCatalogue(folder: string): Catalogue {
     },
     publish(version, time) {
       const found = find(version);
-      const isFirst = found.published_at === null;
-      const published_after = isFirst ? namedVersion() : found.published_after;
-      const published = { ...found, published_at: time, published_after };
+      const published = asPublished(found, time, namedVersion());
       confirmed(() => {
-        if (isFirst) {
+        if (isStaged(found)) {
           writeSynced(draftFacts, factsText(found));
           syncPath(folder);
         }

@@ -19,9 +19,8 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
   /** Notes a publication before the pointer moves. If that fails, clients that follow read all records again. */
   function note(version: string, published_at: string, step: MadeStep | null): void {
     try {
-      const from = catalogue.current();
-      if (from?.version === version) return;
-      publications.write(withPublication(list(), from, { version, published_at }, step));
+      const to = { version, published_at };
+      publications.write(withPublication(list(), catalogue.current(), to, step));
     } catch (error) {
       const reason = (error as Error).message.replace(/\.$/, "");
       warn(`the publication of ${version} is not listed by /changes: ${reason}`);
@@ -74,7 +73,7 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
     },
     async forgetSteps() {
       const noted = list();
-      const kept = changesDays === 0 ? [] : youngerThan(noted, changesDays, now());
+      const kept = youngerThan(noted, changesDays, now());
       if (kept.length < noted.length) publications.write(kept);
       publications.clear(kept);
     },

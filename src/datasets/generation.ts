@@ -33,6 +33,17 @@ export const isStaged = ({ published_at }: Generation) => published_at === null;
 export const isOutdated = (generation: Generation, current: string | null) =>
   isStaged(generation) && generation.built_from !== current;
 
+/** Returns the facts after a publication. The first one notes which version was current before. */
+export const asPublished = (
+  generation: Generation,
+  published_at: string,
+  current: string | null,
+): Generation & { published_at: string } => ({
+  ...generation,
+  published_at,
+  published_after: isStaged(generation) ? current : generation.published_after,
+});
+
 /** Returns the one that became current last, not the newest after a rollback. Returns undefined if none ever did. */
 export const lastPublished = (generations: readonly Generation[]): Generation | undefined =>
   generations

@@ -1,6 +1,7 @@
 /** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of 1 MiB. */
 import { rmSync } from "node:fs";
 import { hostname } from "node:os";
+import type { Publication } from "#records/publication.ts";
 import { timeText } from "#store/dataset-tables.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import {
@@ -15,31 +16,26 @@ import type { Catalogue } from "./catalogue.ts";
 import { checkGenerations, type GenerationCheck } from "./check-generations.ts";
 import { type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
-import type { Generation } from "./generation.ts";
+import { timeOf } from "./format.ts";
+import { asPublished, type Generation } from "./generation.ts";
 import { openPublications } from "./publications.ts";
 import {
-  datasetColumns,
   forgetInstance,
-  forgetPublications,
   type Instance,
-  insertGeneration,
   listInstances,
   listPublications,
-  noteBase,
   noteInstance,
   readShared,
   type SharedState,
-  generationOf,
 } from "./shared-rows.ts";
-import { noStep } from "./steps.ts";
+import { noStep, withPublication, youngerThan } from "./steps.ts";
 import {
-  datasetFile,
   partLimits,
-  pullParts,
-  pullStep,
-  pushParts,
+  pullFile,
+  pushDataset,
   pushStep,
   stepName,
+  storedRemedy,
 } from "./stored-parts.ts";
 import type { Kept, MadeStep, OpenStore, StoreOrder } from "./store.ts";
 
@@ -125,7 +121,7 @@ export function openSharedStore(
       const path = cache.temporaryPath();
       try {
         signal?.throwIfAborted();
-        await pullParts(session, datasetFile(generation), path);
+        await pullFile(session, generation.version, path);
         signal?.throwIfAborted();
         return cache.adopt(path, generation);
       } catch (error) {
@@ -137,12 +133,6 @@ export function openSharedStore(
         signal?.removeEventListener("abort", stop);
       }
     });
-
-  /** Finds a dataset, also one that is only added. @throws DatasetFault if there is none. */
-  async function find(version: string): Promise<Generation> {
-    const kept = await look();
-    return kept.added.find((one) => one.version === version) ?? kept.find(version);
-  }
 
   /** Stores the step that was written for a publication. Returns null if that fails, which fails no publication. */
   async function storeStep(from: string, to: string, step: MadeStep): Promise<MadeStep | null> {
@@ -167,10 +157,8 @@ export function openSharedStore(
     } catch (error) {
       if (!(error instanceof DatasetFault)) throw error;
       const isCurrent = version === kept.currentVersion();
-      const copy = wasWhole ? ` ${path} is a whole copy of it: keep it.` : "";
-      const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.${copy}`;
-      const fault = error.message.replace(/(?<=\.) .*$/, "");
-      return { version, file: path, isCurrent, fault, mend };
+      const fault = error.message.replace(` ${storedRemedy}`, "");
+      return { version, file: path, isCurrent, fault, mend: storedRemedy };
     }
     if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched again`);
     const [checked] = [...checkGenerations(kept, true, [version])];
@@ -178,20 +166,18 @@ export function openSharedStore(
     return checked!;
   }
 
-  /** Moves the pointer. @returns the published generation; null if another version than the expected one is current. */
+  /** Moves the pointer. Returns false if another version than the expected one is current by now. */
   async function point(
-    version: string,
+    published: Generation,
     expected: string | null,
-    step: MadeStep | null,
-  ): Promise<Generation | null> {
-    if (expected !== null) await noteBase(main, expected, step?.from_hash ?? null);
-    const name = step === null ? null : stepName(expected!, version);
-    const noted = [name, step?.step ?? null, step?.hash ?? null];
+    publications: readonly Publication[],
+  ): Promise<boolean> {
+    const { version } = published;
+    const facts = JSON.stringify(published);
     try {
-      const [row] = await query<Generation>(publishSql, [version, expected, ...noted]);
-      return row === undefined ? null : generationOf(row);
+      const noted = JSON.stringify(publications);
+      return (await query(publishSql, [version, expected, facts, noted])).length > 0;
     } catch (error) {
-      if (postgresCodeOf(error) === foreignKeyViolation) throw noDataset(version);
       if (!(error instanceof StoreFault)) throw error;
       return afterLostAnswer(version, read, error);
     }
@@ -204,7 +190,7 @@ export function openSharedStore(
     read,
     publications: () => listPublications(main),
     async open(version, signal) {
-      const generation = await find(version);
+      const generation = findAny(await look(), version);
       const isHere = cache.isWhole(generation);
       const path = isHere ? catalogue.pathOf(version) : await pull(generation, signal);
       cache.touch(version);
@@ -213,8 +199,7 @@ export function openSharedStore(
     async add({ path, generation, isStaged }) {
       lock?.check();
       await storing(async (session) => {
-        await insertNew(session, generation, isStaged ? "staged" : "added");
-        await pushParts(session, path, datasetFile(generation));
+        await pushDataset(session, path, generation, !isStaged);
         await session.query(raiseChange);
       });
       return cache.adopt(path, generation);
@@ -222,8 +207,14 @@ export function openSharedStore(
     async publish(version, expected, made) {
       const step = made === null ? null : await storeStep(expected!, version, made);
       lock?.check();
-      const published = await point(version, expected, step);
-      if (published === null) throw overtaken(version, (await read()).currentVersion(), expected);
+      const kept = await read();
+      const published = asPublished(findAny(kept, version), timeOf(kept.readAt), expected);
+      const noted = await listPublications(main);
+      const publications =
+        changesDays === 0 ? noted : withPublication(noted, kept.current(), published, step);
+      const isDone =
+        kept.currentVersion() === expected && (await point(published, expected, publications));
+      if (!isDone) throw overtaken(version, (await read()).currentVersion(), expected);
       try {
         // A server on this folder does so, too; the second one finds it done.
         if (cache.has(published)) cache.point(published);
@@ -233,27 +224,37 @@ export function openSharedStore(
       return published;
     },
     async pin(version, isPinned) {
-      const [row] = await query<Generation>(pinSql, [version, isPinned]);
-      if (row === undefined) throw noDataset(version);
-      return generationOf(row);
+      const kept = await read();
+      const found = kept.find(version);
+      if ((found.pinned_at === null) !== isPinned) return found;
+      const pinned = { ...found, pinned_at: isPinned ? timeOf(kept.readAt) : null };
+      await query(pinSql, [version, JSON.stringify(pinned)]);
+      return pinned;
     },
     async remove(version) {
       try {
-        await query(removeSql("version = $1"), [version]);
+        await query(removeSql("$1"), [version]);
       } catch (error) {
         if (postgresCodeOf(error) !== foreignKeyViolation) throw error;
         throw isCurrentDataset(version);
       }
     },
     async forgetSteps() {
-      await forgetPublications(main, changesDays);
-      steps.clear(await listPublications(main));
+      const noted = await listPublications(main);
+      const kept = youngerThan(noted, changesDays, (await read()).readAt);
+      const names = kept.flatMap(({ from, version, step }) =>
+        step === null ? [] : [stepName(from!, version)],
+      );
+      if (kept.length < noted.length) await query(forgetSql, [JSON.stringify(kept)]);
+      await query("delete from dataset_file where name like '%..%' and name <> all($1)", [names]);
+      steps.clear(kept);
     },
     check,
     servers: () => listInstances(main),
     noteServer: (instance) => noteInstance(main, instance),
     forgetServer: (id) => forgetInstance(main, id),
-    pullStep: (path, from, to) => transferring((session) => pullStep(session, path, from, to)),
+    pullStep: (path, from, to) =>
+      transferring((session) => pullFile(session, stepName(from, to), path)),
     watch(onLook) {
       let isEnded = false;
       let isLooking = false;
@@ -274,7 +275,7 @@ export function openSharedStore(
     async take() {
       const held = await lockImports(place);
       try {
-        await query(removeSql("status = 'added'"));
+        await query(removeSql("(select version from dataset where is_added)"));
       } catch (error) {
         await held.release();
         throw error;
@@ -292,7 +293,7 @@ export function openSharedStore(
 /** Returns the shared datasets in place of the folder's. A dataset that is only added does not count yet. */
 function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   const { current, generations, added, readAt } = state;
-  const findReadable = (version: string) =>
+  const findReadable = (version: string | null) =>
     generations.find((one) => one.version === version) ?? null;
   return {
     folder,
@@ -306,12 +307,16 @@ function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
       return found;
     },
     findReadable,
-    currentVersion: () => current?.version ?? null,
-    current: () => current,
+    currentVersion: () => current,
+    current: () => findReadable(current),
     added,
     readAt,
   };
 }
+
+/** Finds a dataset, also one that is only added. @throws DatasetFault if there is none. */
+const findAny = ({ added, find }: Kept, version: string): Generation =>
+  added.find((one) => one.version === version) ?? find(version);
 
 /** Returns a session for the life of a process, opened when needed, and opened again after it ended. */
 function openLastingSession(place: PostgresPlace): Pick<PostgresSession, "query" | "close"> {
@@ -336,7 +341,6 @@ function openLastingSession(place: PostgresPlace): Pick<PostgresSession, "query"
   };
 }
 
-const uniqueViolation = "23505";
 const foreignKeyViolation = "23503";
 
 const raiseChange = "update dataset_state set change = change + 1";
@@ -344,61 +348,36 @@ const raiseChange = "update dataset_state set change = change + 1";
 /** One statement. A process that publishes meanwhile holds the row, which then no longer names the expected version. */
 const publishSql = `
   with moved as (
-    update dataset_state set current = $1, change = change + 1
+    update dataset_state set current = $1, publications = $4, change = change + 1
     where current is not distinct from $2 returning current
-  ), noted as (
-    insert into dataset_publication (version, published_at, previous, step, facts, hash)
-    select current, date_trunc('second', now()), $2, $3, $4::json,
-      coalesce($5, (select max(hash) from dataset_publication where version = $1))
-    from moved where current is distinct from $2
-  ), d as (
-    update dataset set status = 'published', published_at = date_trunc('second', now()),
-      published_after = case when published_at is null then $2 else published_after end
-    where version = (select current from moved) returning *
   )
-  select ${datasetColumns} from d`;
+  update dataset set facts = $3, is_added = false
+  where version = (select current from moved) returning version`;
 
 const pinSql = `
-  with d as (
-    update dataset set pinned_at = case when $2 then coalesce(pinned_at, date_trunc('second', now())) end
-    where version = $1 and status <> 'added' returning *
-  ), raised as (${raiseChange})
-  select ${datasetColumns} from d`;
+  with raised as (${raiseChange})
+  update dataset set facts = $2 where version = $1`;
 
-const removeSql = (condition: string) => `
-  with gone as (delete from dataset where ${condition} returning version)
+const forgetSql = `${raiseChange}, publications = $1`;
+
+/** @param versions one parameter, or a query. The rest goes with the files. */
+const removeSql = (versions: string) => `
+  with gone as (delete from dataset_file where name in (${versions}) returning name)
   ${raiseChange} where exists (select from gone)`;
 
-/** Returns the published generation, as the statement may have been carried out although its answer was lost. */
+/** Returns whether a version was published, as the statement may have been carried out although its answer was lost. */
 async function afterLostAnswer(
   version: string,
   read: () => Promise<Kept>,
   cause: StoreFault,
-): Promise<Generation> {
+): Promise<boolean> {
   const kept = await read().catch(() => undefined);
-  const found = kept?.current();
-  if (found?.version === version) return found;
+  if (kept?.currentVersion() === version) return true;
   const whether =
     kept === undefined
       ? `It is not known whether ${version} was published: 'gp-records datasets list' tells when the database answers.`
       : `${version} was not published.`;
   throw new StoreFault(cause.kind, `${cause.message} ${whether}`, { cause });
-}
-
-/** Inserts a generation. @throws DatasetFault if its version is there already. */
-async function insertNew(
-  session: PostgresSession,
-  generation: Generation,
-  status: "added" | "staged",
-): Promise<void> {
-  try {
-    await insertGeneration(session, generation, status);
-  } catch (error) {
-    if (postgresCodeOf(error) !== uniqueViolation) throw error;
-    throw new DatasetFault(
-      `${generation.version} is stored already, by another import. Import again.`,
-    );
-  }
 }
 
 /** A lock of PostgreSQL on all machines, which ends with the session of its holder. */

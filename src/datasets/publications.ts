@@ -11,7 +11,7 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { allCounts, type Publication, type StoredStep } from "#records/publication.ts";
+import { type Publication, type StoredStep, withAllStepCounts } from "#records/publication.ts";
 import { isAbandoned } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.ts";
@@ -100,11 +100,7 @@ export function openPublications(datasetsFolder: string): Publications {
 function parseList(text: string, path: string): Publication[] {
   try {
     const noted: unknown = JSON.parse(text);
-    if (Array.isArray(noted))
-      return (noted as Publication[]).map(({ step, ...publication }) => ({
-        ...publication,
-        step: step && { ...step, counts: allCounts(step.counts) },
-      }));
+    if (Array.isArray(noted)) return (noted as Publication[]).map(withAllStepCounts);
   } catch {
     // Reported below.
   }

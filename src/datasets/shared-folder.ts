@@ -5,15 +5,8 @@ import { openCatalogue } from "./catalogue.ts";
 import { endCache, openCache } from "./dataset-cache.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { openPublications, type Publications } from "./publications.ts";
-import { insertGeneration, listPublications, readShared } from "./shared-rows.ts";
-import {
-  checkParts,
-  datasetFile,
-  pullParts,
-  pullStep,
-  pushParts,
-  pushStep,
-} from "./stored-parts.ts";
+import { listPublications, readShared } from "./shared-rows.ts";
+import { checkFile, pullFile, pushDataset, pushStep, stepName } from "./stored-parts.ts";
 
 /**
  * Writes the current dataset, the pinned ones, and the publications into a folder. Leaves out a damaged step.
@@ -24,12 +17,13 @@ export async function fetchFolder(session: PostgresSession, folder: string): Pro
   const cache = openCache(folder);
   const { current, generations } = await readShared(session);
   for (const generation of generations) {
-    if (generation.version !== current?.version && generation.pinned_at === null) continue;
+    const isCurrent = generation.version === current;
+    if (!isCurrent && generation.pinned_at === null) continue;
     const path = cache.temporaryPath();
-    await pullParts(session, datasetFile(generation), path);
+    await pullFile(session, generation.version, path);
     cache.adopt(path, generation);
+    if (isCurrent) cache.point(generation);
   }
-  if (current !== null) cache.point(current);
   endCache(folder);
   const publications = openPublications(folder);
   const noted = await listPublications(session);
@@ -45,7 +39,7 @@ async function fetchStep(
   if (publications.openStep(from!, version) !== null) return;
   const path = publications.temporaryPath();
   try {
-    await pullStep(session, path, from!, version);
+    await pullFile(session, stepName(from!, version), path);
     publications.adoptStep(path, from!, version);
   } catch (error) {
     if (!(error instanceof DatasetFault)) throw error;
@@ -60,28 +54,20 @@ export async function storeFolder(session: PostgresSession, folder: string): Pro
   const catalogue = openCatalogue(folder);
   const current = catalogue.currentVersion();
   for (const generation of catalogue.list()) {
-    const path = catalogue.pathOf(generation.version);
-    const status = generation.published_at === null ? "staged" : "published";
-    await insertGeneration(session, generation, status);
-    await pushParts(session, path, datasetFile(generation));
-    await checkParts(session, datasetFile(generation));
+    const { version } = generation;
+    await pushDataset(session, catalogue.pathOf(version), generation, false);
+    await checkFile(session, version);
   }
   const publications = openPublications(folder);
   const noted = publications.list(current);
   for (const { from, version, step } of noted) {
     if (step === null) continue;
     // A dataset published twice after the same one has one step for both.
-    const path = publications.stepPath(from!, version);
-    const stored = await pushStep(session, path, from!, version);
-    if (stored !== null) await checkParts(session, stored);
+    const isNew = await pushStep(session, publications.stepPath(from!, version), from!, version);
+    if (isNew) await checkFile(session, stepName(from!, version));
   }
-  await session.query(insertPublicationsSql, [JSON.stringify(noted)]);
-  await session.query("update dataset_state set current = $1, change = change + 1", [current]);
+  await session.query(
+    "update dataset_state set current = $1, publications = $2, change = change + 1",
+    [current, JSON.stringify(noted)],
+  );
 }
-
-const insertPublicationsSql = `
-  insert into dataset_publication (version, published_at, previous, step, facts, hash)
-  select one ->> 'version', (one ->> 'published_at')::timestamptz, one ->> 'from',
-    case when one ->> 'step' is not null then (one ->> 'from') || '..' || (one ->> 'version') end,
-    case when one ->> 'step' is not null then one -> 'step' end, one ->> 'hash'
-  from json_array_elements($1::json) with ordinality as noted (one, number) order by number`;

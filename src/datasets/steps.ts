@@ -54,13 +54,17 @@ export const noStep = (from: string, to: string, { message }: Error) =>
 const hashIn = (noted: readonly Publication[], version: string) =>
   noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;
 
-/** Adds a publication, and the one before it if that was published while CHANGES_DAYS was 0. */
+/**
+ * Adds a publication, and the one before it if that was published while CHANGES_DAYS was 0. Adds none if the version was
+ * current already.
+ */
 export function withPublication(
   noted: readonly Publication[],
   from: Generation | null,
   to: Pick<Publication, "version" | "published_at">,
   made: MadeStep | null,
-): Publication[] {
+): readonly Publication[] {
+  if (from?.version === to.version) return noted;
   const { version, published_at } = to;
   const hash = made?.hash ?? hashIn(noted, version);
   const publication: Publication = {
@@ -87,12 +91,13 @@ export function withPublication(
   return [...before, publication];
 }
 
-/** Returns publications younger than this many days, and the newest one. */
+/** Returns publications younger than this many days, and the newest one. Returns none if the number is 0. */
 export function youngerThan(
   noted: readonly Publication[],
   days: number,
   nowMilliseconds: number,
-): Publication[] {
+): readonly Publication[] {
+  if (days === 0) return [];
   const since = nowMilliseconds - days * dayMilliseconds;
   return noted.filter(
     ({ published_at }, i) => i === noted.length - 1 || Date.parse(published_at) >= since,

@@ -21,35 +21,29 @@ const zstdOptions = {
 const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
 const unpack = promisify(zstdDecompress);
 
+/** Remedy for a file that is stored damaged. */
+export const storedRemedy =
+  "Go back with 'gp-records datasets rollback', or import again; or restore the database from its backup.";
+
 /** A file that is stored in parts, or will be. */
 interface StoredFile {
-  of: "dataset" | "step";
   /** Version of the dataset, or FROM..TO of the step. */
   name: string;
   sha256: string;
   bytes: number;
 }
 
-export const datasetFile = ({ version: name, sha256, bytes }: Generation): StoredFile => ({
-  of: "dataset",
-  name,
-  sha256,
-  bytes,
-});
-
-const tables = {
-  dataset: { table: "dataset_part", column: "version" },
-  step: { table: "dataset_step_part", column: "name" },
-} as const;
-
-/** Stores a file. Compresses each part while the one before is on its way. */
-export async function pushParts(
+/**
+ * Stores a file. Compresses each part while the one before is on its way.
+ * @returns false if a file of this name was there already.
+ */
+async function pushFile(
   session: PostgresSession,
   path: string,
-  { of, name, sha256 }: Omit<StoredFile, "bytes">,
-): Promise<void> {
-  const { table, column } = tables[of];
-  const sql = `insert into ${table} (${column}, number, bytes) values ($1, $2, $3)`;
+  { name, sha256, bytes }: StoredFile,
+): Promise<boolean> {
+  const [added] = await session.query(insertFileSql, [name, sha256, bytes]);
+  if (added === undefined) return false;
   const digest = createHash("sha256");
   const file = await open(path, "r");
   try {
@@ -60,9 +54,9 @@ export async function pushParts(
       if (bytesRead === 0) break;
       const part = piece.subarray(0, bytesRead);
       digest.update(part);
-      const bytes = await pack(part);
+      const packed = await pack(part);
       await sent;
-      sent = session.query(sql, [name, number, bytes]);
+      sent = session.query(insertPartSql, [name, number, packed]);
       // The next round awaits it, and throws.
       sent.catch(() => {});
     }
@@ -70,25 +64,54 @@ export async function pushParts(
   } finally {
     await file.close();
   }
-  if (digest.digest("hex") !== sha256)
-    throw new DatasetFault(
-      `${path} changed while it was stored; nothing was published. Import again.`,
-    );
+  if (digest.digest("hex") === sha256) return true;
+  throw new DatasetFault(
+    `${path} changed while it was stored; nothing was published. Import again.`,
+  );
 }
+
+const insertFileSql =
+  "insert into dataset_file (name, sha256, bytes) values ($1, $2, $3) on conflict do nothing returning name";
+const insertPartSql = "insert into dataset_part (name, number, bytes) values ($1, $2, $3)";
+const selectPartSql = "select bytes from dataset_part where name = $1 and number = $2";
+
+/** Stores the file of a dataset, and then the dataset. */
+export async function pushDataset(
+  session: PostgresSession,
+  path: string,
+  generation: Generation,
+  isAdded: boolean,
+): Promise<void> {
+  await pushFile(session, path, { ...generation, name: generation.version });
+  const values = [generation.version, JSON.stringify(generation), isAdded];
+  await session.query("insert into dataset (version, facts, is_added) values ($1, $2, $3)", values);
+}
+
+/** Returns the name of a step in the database. */
+export const stepName = (from: string, to: string) => `${from}..${to}`;
+
+/** Stores the file of a step. Returns false if it was there already. */
+export const pushStep = (
+  session: PostgresSession,
+  path: string,
+  from: string,
+  to: string,
+): Promise<boolean> => pushFile(session, path, { name: stepName(from, to), ...hashFile(path) });
 
 /**
  * Yields the parts of a stored file, in order. The next one is on its way while one is used.
  * @throws DatasetFault naming a missing or damaged part, or after the last part if only the SHA-256 of all tells.
  */
-async function* storedParts(
-  session: PostgresSession,
-  { of, name, bytes, sha256 }: StoredFile,
-): AsyncGenerator<Buffer, void> {
-  const { table, column } = tables[of];
-  const sql = `select bytes from ${table} where ${column} = $1 and number = $2`;
-  const count = Math.ceil(bytes / partBytes);
+async function* storedParts(session: PostgresSession, name: string): AsyncGenerator<Buffer, void> {
+  const [file] = await session.query<StoredFile>(
+    "select sha256, bytes from dataset_file where name = $1",
+    [name],
+  );
+  if (file === undefined)
+    throw new DatasetFault(`The stored file ${name} is missing. ${storedRemedy}`);
+  const count = Math.ceil(file.bytes / partBytes);
   const fetchPart = (number: number) => {
-    const rows = session.query<{ bytes: Buffer }>(sql, [name, number]);
+    const rows = session.query<{ bytes: Buffer }>(selectPartSql, [name, number]);
     rows.catch(() => {});
     return rows;
   };
@@ -97,74 +120,35 @@ async function* storedParts(
   for (let number = 0; number < count; number++) {
     const [row] = await next;
     if (number + 1 < count) next = fetchPart(number + 1);
-    const what = `Part ${number + 1} of ${count} of the stored ${of} ${name}`;
-    if (row === undefined)
-      throw new DatasetFault(`${what} is missing: it was removed. ${storedRemedy}`);
+    const what = `Part ${number + 1} of ${count} of the stored file ${name}`;
+    if (row === undefined) throw new DatasetFault(`${what} is missing. ${storedRemedy}`);
     const part = await unpack(row.bytes).catch((error: Error) => {
       throw new DatasetFault(`${what} is damaged: ${error.message}. ${storedRemedy}`);
     });
     digest.update(part);
     yield part;
   }
-  if (digest.digest("hex") !== sha256)
+  if (digest.digest("hex") !== file.sha256)
     throw new DatasetFault(
-      `The stored ${of} ${name} is damaged: its SHA-256 differs. ${storedRemedy}`,
+      `The stored file ${name} is damaged: its SHA-256 differs. ${storedRemedy}`,
     );
 }
 
-/** Writes the parts into a new file at `path`, which is whole only if this does not throw. */
-export async function pullParts(
+/** Writes the parts into a new file at `path`, which is whole only if this does not throw. @throws as `storedParts`. */
+export async function pullFile(
   session: PostgresSession,
-  stored: StoredFile,
+  name: string,
   path: string,
 ): Promise<void> {
   const file = openSync(path, "wx", 0o600);
   try {
-    for await (const part of storedParts(session, stored)) writeFileSync(file, part);
+    for await (const part of storedParts(session, name)) writeFileSync(file, part);
   } finally {
     closeSync(file);
   }
 }
 
-/** Reads and checks all parts, and keeps nothing. @throws as `pullParts`. */
-export async function checkParts(session: PostgresSession, stored: StoredFile): Promise<void> {
-  for await (const _ of storedParts(session, stored));
+/** Reads and checks all parts, and keeps nothing. @throws as `storedParts`. */
+export async function checkFile(session: PostgresSession, name: string): Promise<void> {
+  for await (const _ of storedParts(session, name));
 }
-
-/** Returns the name of a step in the database. */
-export const stepName = (from: string, to: string) => `${from}..${to}`;
-
-/** Stores the file of a step. Returns null if it was there already. */
-export async function pushStep(
-  session: PostgresSession,
-  path: string,
-  from: string,
-  to: string,
-): Promise<StoredFile | null> {
-  const step = { of: "step", name: stepName(from, to), ...hashFile(path) } as const;
-  const added = await session.query(insertStepSql, [step.name, step.sha256, step.bytes]);
-  if (added.length === 0) return null;
-  await pushParts(session, path, step);
-  return step;
-}
-
-const insertStepSql =
-  "insert into dataset_step (name, sha256, bytes) values ($1, $2, $3) on conflict do nothing returning name";
-
-/** Fetches a step into a new file. @throws DatasetFault naming a missing or damaged part. */
-export async function pullStep(
-  session: PostgresSession,
-  path: string,
-  from: string,
-  to: string,
-): Promise<void> {
-  const name = stepName(from, to);
-  const sql = "select sha256, bytes from dataset_step where name = $1";
-  const [row] = await session.query<{ sha256: string; bytes: number }>(sql, [name]);
-  if (row === undefined)
-    throw new DatasetFault(`The stored step ${name} is missing: it was removed.`);
-  await pullParts(session, { of: "step", name, ...row }, path);
-}
-
-const storedRemedy =
-  "Go back with 'gp-records datasets rollback', or import again; or restore the database from its backup.";

@@ -25,6 +25,12 @@ export interface Publication {
   step: { changes: number; counts: StepCounts } | null;
 }
 
+/** Returns a publication with counts of every kind. */
+export const withAllStepCounts = ({ step, ...publication }: Publication): Publication => ({
+  ...publication,
+  step: step && { ...step, counts: allCounts(step.counts) },
+});
+
 /** A step kept in a file. */
 export interface StoredStep {
   changes: number;

@@ -219,5 +219,5 @@ $$;
 const tables = [control, counts, datasetTables, postgresUsageSchema].join("\n");
 
 export const postgresSteps: readonly PostgresStep[] = [
-  { name: "0001-schema", isAdditive: false, sql: tables },
+  { name: "0001-all", isAdditive: false, sql: tables },
 ];

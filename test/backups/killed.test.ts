@@ -39,10 +39,9 @@ const pictureOf = async (url: string) => ({
   accounts: await runSql(url, "select * from account order by number"),
   keys: await runSql(url, "select * from api_key order by id"),
   audit: (await runSql(url, "select count(*) from audit where action <> 'backup.restored'"))[0],
-  datasets: await runSql(url, "select version, sha256, status, pinned_at from dataset order by 1"),
-  parts: await runSql(url, "select version, number, md5(bytes) from dataset_part order by 1, 2"),
-  current: await runSql(url, "select current from dataset_state"),
-  publications: await runSql(url, "select version, step from dataset_publication order by number"),
+  datasets: await runSql(url, "select version, facts, is_added from dataset order by 1"),
+  parts: await runSql(url, "select name, number, md5(bytes) from dataset_part order by 1, 2"),
+  state: await runSql(url, "select current, publications from dataset_state"),
   usage: await usageOf({ dataDir: "/nowhere", databaseUrl: url }),
 });
 

@@ -96,7 +96,7 @@ async function sumsOf(place: StorePlace): Promise<Record<string, Sum>> {
       ? openCatalogue(join(dataDir, "datasets")).list()
       : await runSql<any>(
           databaseUrl,
-          "select version, sha256, bytes from dataset order by version",
+          "select name as version, sha256, bytes from dataset_file join dataset on version = name order by 1",
         );
   for (const { version, sha256, bytes } of datasets)
     sums[`dataset ${version}`] = { rows: 1, bytes: Number(bytes), sha256 };

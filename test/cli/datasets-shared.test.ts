@@ -124,7 +124,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
   assert.deepEqual(readFileSync(path), whole);
   await runSql(
     database,
-    "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 1) where version = $1",
+    "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 1) where name = $1",
     [second.version],
   );
   for (const at of [one, other]) {
@@ -133,15 +133,10 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
     assert.match(found.out, new RegExp(`${first.version}  sound`));
     assert.match(
       found.out,
-      new RegExp(
-        `${second.version}  Part 1 of 1 of the stored dataset ${second.version} is damaged`,
-      ),
+      new RegExp(`${second.version}  Part 1 of 1 of the stored file ${second.version} is damaged`),
     );
-    assert.match(found.out, /Restore the database from its backup/);
+    assert.match(found.out, /restore the database from its backup/);
   }
-  // This machine still has it whole, and says so.
-  const here = await one.start("datasets verify", second.version);
-  assert.match(here.out, new RegExp(`${path} is a whole copy of it`));
 });
 
 test("a damaged file of the cache is fetched anew before anything is built on it", async (t) => {

@@ -59,7 +59,7 @@ test("what was staged on the current dataset is fetched ahead, so that publishin
   await eventually(() => assert.ok(existsSync(path)));
   assert.equal(server.cache.catalogue.currentVersion(), one);
   // Gone from the database: nothing can be fetched any more.
-  await runSql(database, "delete from dataset_part where version = $1", [version]);
+  await runSql(database, "delete from dataset_part where name = $1", [version]);
   await importer.store.publish(version, one, null);
   await until(`pointed ${version}`);
 });

@@ -20,8 +20,8 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
   const kept = await other.store.read();
   assert.equal(kept.current(), null);
   assert.deepEqual(kept.list(), [generation]);
-  const [row] = await runSql(database, "select status from dataset");
-  assert.deepEqual({ ...row }, { status: "staged" });
+  const [row] = await runSql(database, "select is_added from dataset");
+  assert.deepEqual({ ...row }, { is_added: false });
   const pulled = await other.store.open(generation.version);
   assert.equal(pulled, other.cache.catalogue.pathOf(generation.version));
   assert.deepEqual(readFileSync(pulled), readFileSync(path));
@@ -109,7 +109,7 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
     );
   for (const at of ["0", "100", "length(bytes) / 2", "length(bytes) - 1"]) {
     await flip(at);
-    await refused(new RegExp(`^Part 2 of ${parts} of the stored dataset ${version} is damaged: `));
+    await refused(new RegExp(`^Part 2 of ${parts} of the stored file ${version} is damaged: `));
     await flip(at);
   }
   await other.store.open(version);
@@ -119,9 +119,9 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
     database,
     "update dataset_part set bytes = (select p.bytes from dataset_part p where p.number = 0) where number = 1",
   );
-  await refused(new RegExp(`^The stored dataset ${version} is damaged: its SHA-256 differs`));
+  await refused(new RegExp(`^The stored file ${version} is damaged: its SHA-256 differs`));
   await runSql(database, "delete from dataset_part where number = 2");
-  await refused(new RegExp(`^Part 3 of ${parts} of the stored dataset ${version} is missing`));
+  await refused(new RegExp(`^Part 3 of ${parts} of the stored file ${version} is missing`));
   assert.deepEqual(readdirSync(other.cache.catalogue.folder), before);
 });
 
@@ -219,7 +219,7 @@ test("what dying imports left is removed with its parts by whoever takes the loc
   assert.deepEqual((await store.read()).versions(), [current]);
   const [row] = await runSql(
     database,
-    "select count(distinct version)::integer as count from dataset_part",
+    "select count(distinct name)::integer as count from dataset_part",
   );
   assert.deepEqual(row, { count: 1 });
 });

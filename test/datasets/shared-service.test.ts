@@ -141,7 +141,7 @@ test("what cannot be fetched is wanted, not served, and told once, the server st
   const version = await add(importer.store, second!);
   await runSql(
     database,
-    "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 4) where version = $1",
+    "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 4) where name = $1",
     [version],
   );
   const service = await startOn(t, database);
@@ -157,7 +157,7 @@ test("what cannot be fetched is wanted, not served, and told once, the server st
   const failing = await (await fetch(`${service.adminAddress}/metrics`)).text();
   assert.match(failing, /^gp_records_failing\{part="dataset"\} 1$/m);
   const told = (words: string) => service.log.filter((line) => line.includes(words)).length;
-  const damaged = `Part 1 of 1 of the stored dataset ${version} is damaged`;
+  const damaged = `Part 1 of 1 of the stored file ${version} is damaged`;
   await until(
     () => service.get("/health", { "x-api-key": "" }),
     () => told(damaged) > 0,
