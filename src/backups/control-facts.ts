@@ -1,9 +1,7 @@
 /** Reads the accounts, keys and people of an installation, without changing them. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { StoreFault } from "#store/domain-error.ts";
 import { controlFile } from "#store/sqlite-file.ts";
-import { sqliteFault } from "#store/store-fault.ts";
 
 export interface KeyFacts {
   id: string;
@@ -98,36 +96,24 @@ export interface Installation {
   databaseUrl: string | null;
 }
 
-/**
- * Reads the facts of an installation. Returns `none` if it has no database, `unreadable` if that is damaged or out of reach.
- * @throws StoreFault `busy` if another process keeps the file locked.
- */
+/** Reads the facts of an installation. Returns null if it has no database. @throws whatever the engine throws. */
 export async function presentControl({
   dataDir,
   databaseUrl,
-}: Installation): Promise<ControlFacts | "none" | "unreadable"> {
-  if (databaseUrl !== null) {
-    return databaseFacts(databaseUrl).catch(() => "unreadable" as const);
-  }
+}: Installation): Promise<ControlFacts | null> {
+  if (databaseUrl !== null) return databaseFacts(databaseUrl);
   const file = controlFile(dataDir);
-  if (!existsSync(file)) return "none";
-  try {
-    return await readControlFacts(file);
-  } catch (error) {
-    const fault = sqliteFault(error, file);
-    if (fault instanceof StoreFault && fault.kind === "busy") throw fault;
-    return "unreadable";
-  }
+  return existsSync(file) ? readControlFacts(file) : null;
 }
 
-async function databaseFacts(url: string): Promise<ControlFacts | "none"> {
+async function databaseFacts(url: string): Promise<ControlFacts | null> {
   const { connectPostgres } = await import("#store/postgres.ts");
   const session = await connectPostgres({ url });
   try {
     return await session.inTransaction(async () => {
       const sql = "select to_regclass('account') is null as \"isEmpty\"";
       const [found] = await session.query<{ isEmpty: boolean }>(sql);
-      return found!.isEmpty ? "none" : queryControlFacts(session.query);
+      return found!.isEmpty ? null : queryControlFacts(session.query);
     }, "begin isolation level repeatable read read only");
   } finally {
     session.close();

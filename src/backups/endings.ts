@@ -40,7 +40,8 @@ export interface Ending {
 }
 
 /** Returns everything live in the backup that is no longer live in the data folder. */
-export function findEndings(present: ControlFacts, backup: ControlFacts): Ending[] {
+export function findEndings(present: ControlFacts | null, backup: ControlFacts): Ending[] {
+  if (present === null) return [];
   return [
     ...pairs(present.keys, backup.keys).flatMap(([now, then]) => keyEndings(now, then)),
     ...pairs(present.accounts, backup.accounts).flatMap(([now, then]) => accountEndings(now, then)),
@@ -68,27 +69,30 @@ function pairs<R>(present: ReadonlyMap<string, R>, backup: ReadonlyMap<string, R
   });
 }
 
-/** Returns the endings of a key. A rotation is one, too: it sets an earlier expiry. ISO texts of one length sort like times. */
-function keyEndings(now: KeyFacts, then: KeyFacts): Ending[] {
-  const { id, name, account, revokedAt, expiresAt } = now;
-  const endings: Ending[] = [];
-  if (revokedAt !== null && then.revokedAt === null)
-    endings.push({ what: "revoked", id, name, account, at: revokedAt });
-  if (expiresAt !== null && (then.expiresAt === null || expiresAt < then.expiresAt))
-    endings.push({ what: "expires", id, name, account, at: expiresAt });
-  return endings;
-}
+type Time = string | null;
+
+/** Returns the endings whose time is earlier than in the backup, or was not set there. ISO texts of one length sort like times. */
+const timeEndings = (
+  ending: Omit<Ending, "what" | "at">,
+  times: readonly [what: Ending["what"], now: Time, then: Time][],
+): Ending[] =>
+  times.flatMap(([what, now, then]) =>
+    now !== null && (then === null || now < then) ? [{ what, ...ending, at: now }] : [],
+  );
+
+/** Returns the endings of a key. A rotation is one, too: it sets an earlier expiry. */
+const keyEndings = ({ id, name, account, revokedAt, expiresAt }: KeyFacts, then: KeyFacts) =>
+  timeEndings({ id, name, account }, [
+    ["revoked", revokedAt, then.revokedAt],
+    ["expires", expiresAt, then.expiresAt],
+  ]);
 
 /** Returns the endings of an account, with its name from the backup: a closed account has lost its own. */
-function accountEndings({ id, suspendedAt, closedAt }: AccountFacts, then: AccountFacts): Ending[] {
-  const ending = { id, name: then.name, account: then.name };
-  const endings: Ending[] = [];
-  if (suspendedAt !== null && then.suspendedAt === null)
-    endings.push({ what: "suspended", ...ending, at: suspendedAt });
-  if (closedAt !== null && then.closedAt === null)
-    endings.push({ what: "closed", ...ending, at: closedAt });
-  return endings;
-}
+const accountEndings = ({ id, suspendedAt, closedAt }: AccountFacts, then: AccountFacts) =>
+  timeEndings({ id, name: then.name, account: then.name }, [
+    ["suspended", suspendedAt, then.suspendedAt],
+    ["closed", closedAt, then.closedAt],
+  ]);
 
 /** Returns the endings of a person. Somebody unknown to the data folder was not deleted there: the backup is another's. */
 function personEndings(
@@ -135,62 +139,47 @@ async function keep(
   transaction: Transaction<ControlTables>,
   { what, id, account, at }: Ending,
   { present, backup }: BothFacts,
-): Promise<void> {
+): Promise<unknown> {
   const key = transaction.updateTable("api_key").where("id", "=", id);
   switch (what) {
     case "revoked":
-      await key.set({ revoked_at: at }).execute();
-      return;
+      return key.set({ revoked_at: at }).execute();
     case "expires":
-      await key.set({ expires_at: at }).execute();
-      return;
+      return key.set({ expires_at: at }).execute();
     case "suspended":
-      await transaction
+      return transaction
         .updateTable("account")
         .set({ suspended_at: at })
         .where("id", "=", id)
         .execute();
-      return;
     case "closed":
-      await closeRows(transaction, { account: backup.accounts.get(id)!.number, id, at: at! });
-      return;
+      return closeRows(transaction, { account: backup.accounts.get(id)!.number, id, at: at! });
     case "deleted":
       await deleteRows(transaction, id, backup.people.get(id)!.folded);
-      await writeAudit(transaction, {
+      return writeAudit(transaction, {
         actor: service,
         action: "person.deleted",
         subject: id,
         // The original time, because an even older backup may be restored later and compared with it.
         now: Date.parse(at!),
       });
-      return;
     case "password": {
       const { password } = present.people.get(id)!;
-      await transaction.updateTable("person").set({ password }).where("id", "=", id).execute();
-      return;
+      return transaction.updateTable("person").set({ password }).where("id", "=", id).execute();
     }
     default: {
       const { number } = [...backup.accounts.values()].find(({ name }) => name === account)!;
-      await endMembership(transaction, what, { person: id, account: number });
+      const ofBoth = { person: id, account: number };
+      if (what === "removed")
+        return transaction
+          .deleteFrom("member")
+          .where((member) => member.and(ofBoth))
+          .execute();
+      return transaction
+        .updateTable("member")
+        .set({ role: "member" })
+        .where((member) => member.and(ofBoth))
+        .execute();
     }
   }
-}
-
-async function endMembership(
-  transaction: Transaction<ControlTables>,
-  what: "removed" | "demoted",
-  { person, account }: { person: string; account: number },
-): Promise<void> {
-  const ofBoth = { person, account };
-  if (what === "demoted")
-    await transaction
-      .updateTable("member")
-      .set({ role: "member" })
-      .where((member) => member.and(ofBoth))
-      .execute();
-  else
-    await transaction
-      .deleteFrom("member")
-      .where((member) => member.and(ofBoth))
-      .execute();
 }

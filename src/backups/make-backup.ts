@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import type { Generation } from "#datasets/generation.ts";
+import { checkGenerations, type GenerationCheck } from "#datasets/check-generations.ts";
 import { hashFile } from "#datasets/dataset-hash.ts";
-import { findFactsFault } from "#datasets/open-generation.ts";
+import type { Generation } from "#datasets/generation.ts";
 import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { syncPath } from "#store/whole-file.ts";
@@ -25,8 +25,8 @@ import { BackupFault, roomFault } from "./backup-fault.ts";
 import type { Installation } from "./control-facts.ts";
 import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
 import { finishRestore, withTemporaryFolder } from "./restore-folders.ts";
-import { gatherSteps, publicationsPath } from "./steps.ts";
-import { requestTables } from "./stored-tables.ts";
+import { gatherSteps, stepPaths } from "./steps.ts";
+import { requestTables, storeFault } from "./stored-tables.ts";
 import { type Content, type Sink, type Written, writeTar } from "./tar.ts";
 
 interface BackupOrder extends Installation {
@@ -101,6 +101,14 @@ interface Contents {
  *   `current` names no dataset.
  */
 async function gatherContents(order: BackupOrder, folder: string): Promise<Contents> {
+  try {
+    return await contentsOf(order, folder);
+  } catch (error) {
+    throw roomFault(error, folder);
+  }
+}
+
+async function contentsOf(order: BackupOrder, folder: string): Promise<Contents> {
   const { program, now, isControlOnly } = order;
   const hasRequests = order.hasRequests && !isControlOnly;
   const dataDir = await readableFolder(order, folder);
@@ -145,22 +153,15 @@ async function readableFolder(
   }
   const { writeDataFolder } = await import("./postgres.ts");
   const folder = join(temporary, "database");
-  try {
-    await writeDataFolder(databaseUrl, folder, { isControlOnly, hasRequests });
-    return folder;
-  } catch (error) {
-    throw roomFault(sqliteFault(error, folder), folder);
-  }
+  await writeDataFolder(databaseUrl, folder, { isControlOnly, hasRequests });
+  return folder;
 }
 
-interface DatasetContents extends Pick<Manifest, "dataset"> {
-  pinned: string[];
-  /** Number of publications, with their steps. */
-  publications: number;
+interface DatasetContents extends Pick<Manifest, "dataset" | "pinned" | "publications"> {
   files: Content[];
 }
 
-const noDatasets: DatasetContents = { dataset: null, pinned: [], publications: 0, files: [] };
+const noDatasets: DatasetContents = { dataset: null, pinned: [], publications: [], files: [] };
 
 /**
  * Gathers the served dataset, the pinned ones, and the steps of publications.
@@ -176,16 +177,18 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
     .versions()
     .flatMap((version) => catalogue.findReadable(version) ?? [])
     .filter(({ version, pinned_at }) => pinned_at !== null && version !== current.version);
-  const { publications, files } = stepsWithRoom(folder, current.version, temporary);
-  const list = `${JSON.stringify(publications)}\n`;
+  const publications = gatherSteps(folder, current.version, temporary);
+  const stepFiles = Array.from(stepPaths(publications), (path) => {
+    const copy = join(temporary, basename(path));
+    return fileContent({ path, ...hashFile(copy) }, copy);
+  });
   return {
     dataset: current.version,
     pinned: pinned.map(({ version }) => version),
-    publications: publications.length,
+    publications,
     files: [
-      ...files.map(({ path, copy }) => fileContent({ path, ...hashFile(copy) }, copy)),
-      ...(publications.length > 0 ? [textContent(publicationsPath, list)] : []),
-      ...pinned.flatMap((one) => pinnedContents(catalogue, one)),
+      ...stepFiles,
+      ...pinned.flatMap((one) => generationContents(catalogue, one)),
       ...generationContents(catalogue, current),
       // Last, as in an import: when unpacked by hand, the dataset is complete before the pointer names it.
       textContent("datasets/current", `${current.version}\n`),
@@ -193,46 +196,15 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
   };
 }
 
-function stepsWithRoom(...[folder, current, temporary]: Parameters<typeof gatherSteps>) {
-  try {
-    return gatherSteps(folder, current, temporary);
-  } catch (error) {
-    throw roomFault(error, temporary);
-  }
-}
-
-/** Gathers a pinned dataset. Its fault has a remedy of its own, because the dataset is not served. */
-function pinnedContents(catalogue: Catalogue, generation: Generation): Content[] {
-  const { version } = generation;
-  try {
-    return generationContents(catalogue, generation);
-  } catch (cause) {
-    throw new BackupFault(
-      `No backup was made: the pinned dataset ${version} differs from what was published. 'gp-records datasets verify ${version}' says how; 'gp-records datasets unpin ${version}' leaves it out.`,
-      "unfit",
-      { cause },
-    );
-  }
-}
-
 function generationContents(catalogue: Catalogue, generation: Generation): Content[] {
-  refuseWrongFacts(catalogue, generation);
   const { version, bytes, sha256 } = generation;
+  const [{ fault, mend }] = [...checkGenerations(catalogue, false, [version])] as [GenerationCheck];
+  if (fault !== null) throw new BackupFault(`No backup was made: ${fault} ${mend}`);
   const facts = readFileSync(join(catalogue.folder, `${version}.json`), "utf8");
   return [
     fileContent({ path: `datasets/${version}.sqlite`, bytes, sha256 }, catalogue.pathOf(version)),
     textContent(`datasets/${version}.json`, facts),
   ];
-}
-
-/** Refuses wrong facts, which would be copied unnoticed. A changed byte of the dataset itself shows while it is copied. */
-function refuseWrongFacts({ folder, pathOf }: Catalogue, generation: Generation): void {
-  const { version } = generation;
-  const fault = findFactsFault(pathOf(version), generation);
-  if (fault !== undefined)
-    throw new BackupFault(
-      `No backup was made: ${join(folder, `${version}.json`)} is not true of its file: ${fault}. \`gp-records doctor\` says what to do.`,
-    );
 }
 
 const pieceBytes = 1024 * 1024;
@@ -281,7 +253,8 @@ async function takeSnapshot(
   hasRequests: boolean,
 ): Promise<Snapshot | null> {
   const file = join(dataDir, name);
-  if (isMissing(file)) return null;
+  // In a folder that this user may not enter this throws, where existsSync would say that it is missing.
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return null;
   const copy = join(folder, name);
   try {
     await copyDatabase(file, copy);
@@ -289,15 +262,6 @@ async function takeSnapshot(
     return { path: name, copy, steps: checkCopy(copy, name, file), ...hashFile(copy) };
   } catch (error) {
     throw sqliteFault(roomFault(error, copy), file);
-  }
-}
-
-/** Reports whether a file is missing. In a folder that this user may not enter it is not, though `existsSync` says so. */
-function isMissing(file: string): boolean {
-  try {
-    return statSync(file, { throwIfNoEntry: false }) === undefined;
-  } catch {
-    return false;
   }
 }
 
@@ -333,16 +297,10 @@ function checkCopy(copy: string, name: StoreName, file: string): string[] {
   try {
     // One file, without the side files that a write-ahead log needs.
     database.exec("pragma journal_mode = delete");
-    const result = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
-    if (result !== "ok")
+    const fault = storeFault(database, name);
+    if (fault !== undefined)
       throw new BackupFault(
-        `${file} is damaged, so no backup was made: SQLite says ${result}. Restore it from an earlier one.`,
-      );
-    const hasTables = database.prepare("select 1 from sqlite_schema limit 1").get() !== undefined;
-    // An empty file of keys means that they were lost; an empty file of usage may be about to be filled.
-    if (name === "control.sqlite" && !hasTables)
-      throw new BackupFault(
-        `${file} is empty, so no backup was made. Restore it from an earlier one; on a folder that was never used, start the server first.`,
+        `No backup was made: ${file} ${fault}. Restore it from an earlier one; on a folder that was never used, start the server first.`,
       );
     return schemaSteps(database);
   } finally {

@@ -1,12 +1,14 @@
 /** The first file of a backup, `manifest.json`: reads it and checks that it can be true. */
 import { versionShape } from "#datasets/generation.ts";
+import { recordKinds } from "#records/kinds.ts";
+import { changeKinds, type Publication } from "#records/publication.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { knownSteps, type StoreName, storeNames, unfitSchema } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
-import { isStepPath, publicationsPath } from "./steps.ts";
+import { parseJson, stepPaths } from "./steps.ts";
 
 /** Format of backups; no other is read. Raise it whenever an older program could misread a newer backup. */
-export const backupFormat = 4;
+export const backupFormat = 5;
 
 export const manifestName = "manifest.json";
 
@@ -22,11 +24,39 @@ const headMembers = {
   program: shortText(),
 };
 
+const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const hash = () => Type.String({ pattern: "^[0-9a-f]{64}$" });
+const version = () => Type.String({ pattern: versionShape.source });
+
+/** Time in RFC 3339, UTC. @param fraction pattern behind the seconds. */
+const time = (fraction: string) =>
+  Type.String({
+    pattern: `^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d${fraction}Z$`,
+  });
+
+const orNull = (of: object) => Type.Unsafe<unknown>({ anyOf: [of, { type: "null" }] });
+const each = (names: readonly string[], of: object) =>
+  Type.Object(Object.fromEntries(names.map((name) => [name, of])) as never);
+
+const publicationSchema = Type.Object({
+  version: version(),
+  published_at: time(""),
+  from: orNull(version()),
+  hash: orNull(hash()),
+  step: orNull(
+    Type.Object({
+      changes: count(),
+      // An older program had fewer kinds.
+      counts: each(recordKinds, Type.Optional(each(changeKinds, count()))),
+    }),
+  ),
+});
+
 const fileSchema = Type.Object({
   /** Path as in the data folder. */
   path: shortText(),
-  bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  bytes: count(),
+  sha256: hash(),
 });
 
 const boolean = () => Type.Unsafe<boolean>({ type: "boolean" });
@@ -39,14 +69,13 @@ const stores = { "control.sqlite": steps(), "usage.sqlite": steps() } satisfies 
 
 const manifestSchema = Type.Object({
   ...headMembers,
-  /** Time in RFC 3339, UTC, with milliseconds. */
-  made_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" }),
+  made_at: time("\\.\\d{3}"),
   /** Version of the served dataset; null if none was served. */
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
   /** Versions of the other datasets in the backup, all pinned. */
-  pinned: Type.Array(Type.String({ pattern: versionShape.source })),
-  /** Number of publications in the backup, with their steps. */
-  publications: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  pinned: Type.Array(version()),
+  /** Publications that lead to the served dataset, oldest first. Their steps are files of the backup. */
+  publications: Type.Array(Type.Unsafe<Publication>(publicationSchema)),
   /** Does it hold accounts, keys, people and the audit log, and nothing else? */
   control_only: boolean(),
   /** Does it hold the request log? */
@@ -66,12 +95,12 @@ export type Manifest = Static<typeof manifestSchema>;
  * @throws BackupFault naming the reason if this program cannot restore it.
  */
 export async function readManifest(text: string, name: string): Promise<Manifest> {
-  const value = parse(text);
+  const value = parseJson(text);
   const notOurs = (reason: string) =>
     new BackupFault(
       `${name} is not a backup of gp-records, or its manifest is damaged: ${reason}. Nothing was changed.`,
     );
-  if (value === undefined) throw notOurs("it does not begin with a manifest in JSON");
+  if (value === null) throw notOurs("it does not begin with a manifest in JSON");
   const [head, whole] = await compileSchemas();
   if (!head.Check(value)) throw notOurs(firstFault(head.Errors(value)[1]));
   const { backup_format: format, program } = value;
@@ -82,7 +111,6 @@ export async function readManifest(text: string, name: string): Promise<Manifest
     );
   if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)[1]));
   const manifest: Manifest = value;
-  if (!isTime(manifest.made_at)) throw notOurs(`"made_at" is a time that does not exist`);
   for (const [store, taken] of storesOf(manifest)) {
     const unfit = unfitSchema(knownSteps(store), taken);
     if (unfit !== null) throw new BackupFault(`${store} in ${name} ${unfit.fault}. ${remedy}`);
@@ -100,14 +128,6 @@ export const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][]
     return taken === undefined ? [] : [[store, taken] as [StoreName, readonly string[]]];
   });
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Compiles the schemas. TypeBox takes long to load, so only a restore loads it. */
 async function compileSchemas() {
   const { Compile } = await import("typebox/schema");
@@ -115,27 +135,18 @@ async function compileSchemas() {
 }
 
 interface Finding {
-  keyword: string;
   instancePath: string;
   params: object;
   message: string;
 }
 
 function firstFault([finding]: readonly Finding[]): string {
-  const { keyword, instancePath, params, message } = finding!;
-  const member = instancePath.slice(1).replaceAll("/", ".");
-  if (keyword === "required") {
-    const [missing] = (params as { requiredProperties: string[] }).requiredProperties;
-    return `"${member === "" ? missing : `${member}.${missing}`}" is missing`;
-  }
-  if (keyword === "boolean") return `"${member}" is not known`;
-  return member === "" ? `it ${message}` : `"${member}" ${message}`;
-}
-
-/** Reports whether a time exists. `Date` turns a day that its month lacks into one of the next month. */
-function isTime(text: string): boolean {
-  const time = new Date(text);
-  return !Number.isNaN(time.getTime()) && time.toISOString() === text;
+  const { instancePath, params, message } = finding!;
+  const { requiredProperties = [] } = params as { requiredProperties?: string[] };
+  const missing = requiredProperties.slice(0, 1);
+  const member = [...instancePath.split("/").slice(1), ...missing].join(".");
+  const what = member === "" ? "it" : `"${member}"`;
+  return `${what} ${missing.length > 0 ? "is missing" : message}`;
 }
 
 /** Returns a fault unless it lists exactly the files of its databases and datasets: nothing else is ever written. */
@@ -143,16 +154,16 @@ function filesFault(manifest: Manifest): string | undefined {
   const { dataset, pinned, publications, files } = manifest;
   const expected = new Set<string>(storesOf(manifest).map(([store]) => store));
   if (dataset !== null) expected.add("datasets/current");
-  if (dataset !== null && publications > 0) expected.add(publicationsPath);
+  for (const path of stepPaths(publications)) expected.add(path);
   for (const version of dataset === null ? pinned : [...pinned, dataset])
     for (const end of ["sqlite", "json"]) expected.add(`datasets/${version}.${end}`);
   if (manifest.control_only && String([...expected]) !== "control.sqlite")
     return "names more than control.sqlite, though it claims to hold nothing else";
+  if (publications.length > 0 && publications.at(-1)!.version !== dataset)
+    return "does not have the publications that lead to the dataset";
   const found = new Set<string>();
   for (const { path } of files) {
-    const isStep = expected.has(publicationsPath) && isStepPath(path);
-    if (!isStep && !expected.has(path))
-      return `holds files that no backup of gp-records has ('${path}')`;
+    if (!expected.has(path)) return `holds files that no backup of gp-records has ('${path}')`;
     if (found.has(path)) return `names ${path} twice`;
     found.add(path);
   }

@@ -1,21 +1,15 @@
 /** Restores a backup: checks and prepares all of it beside the present data, and puts it in place in one decision. */
-import {
-  chownSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Transaction } from "kysely";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { controlFile, makePrivateFolder } from "#store/sqlite-file.ts";
+import { StoreFault } from "#store/domain-error.ts";
+import { sqliteFault } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
-import { otherThanFile, syncPath } from "#store/whole-file.ts";
+import { syncPath } from "#store/whole-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
   type ControlFacts,
@@ -170,7 +164,9 @@ function addWhatStays(
   fresh: string,
 ): void {
   const hasSame = present !== null && hasSameNumbers(present, backup);
-  if (hasSame) copyCounts(dataDir, join(fresh, "counts"));
+  const counts = join(dataDir, "counts");
+  // Used quota stays used, so that nobody gains by a restore.
+  if (hasSame && existsSync(counts)) cpSync(counts, join(fresh, "counts"), { recursive: true });
   if (!manifest.control_only) return;
   // Usage goes by the numbers of accounts, so that of other accounts is replaced.
   const isOfSame = hasSame || present === null;
@@ -178,19 +174,26 @@ function addWhatStays(
     if (existsSync(join(dataDir, name))) rmSync(join(fresh, name), { recursive: true });
 }
 
-/** Reads the present facts. Returns null if there is no database of keys, or a damaged one that may be given up. */
+/**
+ * Reads the present facts. Returns null if there is no database of keys, or a damaged one that may be given up.
+ * @throws StoreFault `busy` if another process keeps the file locked.
+ */
 async function presentFacts(
   { former, undoesEndings, archive }: RestoreOrder,
   { made_at }: Manifest,
 ): Promise<ControlFacts | null> {
-  const present = await presentControl(former);
   const { dataDir, databaseUrl } = former;
-  const place = databaseUrl === null ? controlFile(dataDir) : "The database in DATABASE_URL";
-  if (present === "unreadable" && !undoesEndings)
+  try {
+    return await presentControl(former);
+  } catch (error) {
+    const fault = sqliteFault(error, controlFile(dataDir));
+    if (databaseUrl === null && fault instanceof StoreFault && fault.kind === "busy") throw fault;
+    if (undoesEndings) return null;
+    const place = databaseUrl === null ? controlFile(dataDir) : "The database in DATABASE_URL";
     throw new BackupFault(
       `${place} cannot be read, so nobody can tell which keys were revoked since ${archive.name} was made (${made_at}); they would work again. Add --undo-revocations to restore it anyway, and revoke them again.`,
     );
-  return typeof present === "object" ? present : null;
+  }
 }
 
 /** Ends keys and sessions that must not come back to life, and notes the restore in the audit log. */
@@ -199,7 +202,7 @@ async function changeControl(
   { manifest, present, backup }: Prepared,
   folder: string,
 ): Promise<void> {
-  const endings = present === null ? [] : findEndings(present, backup);
+  const endings = findEndings(present, backup);
   const control = await openControl(folder);
   try {
     await control.write(async (transaction) => {
@@ -225,24 +228,6 @@ async function changeControl(
 async function endSessions(transaction: Transaction<ControlTables>): Promise<void> {
   for (const table of ["session", "known_browser", "link"] as const)
     await transaction.deleteFrom(table).execute();
-}
-
-/**
- * Copies the counts. Used quota stays used, so that nobody gains by a restore.
- * @throws BackupFault naming anything that is no file: copying a FIFO would wait for a writer.
- */
-function copyCounts(dataDir: string, folder: string): void {
-  const counts = join(dataDir, "counts");
-  if (!existsSync(counts)) return;
-  for (const name of readdirSync(counts)) {
-    const path = join(counts, name);
-    const other = otherThanFile(path);
-    if (other !== null)
-      throw new BackupFault(
-        `Nothing was restored: ${path} is ${other}, not a file of counts. Find out who put it there, move it away, and try again.`,
-      );
-    copyFileSync(path, join(folder, name));
-  }
 }
 
 /**
@@ -280,9 +265,9 @@ export function reportOf(
   restored: ControlFacts,
   now: number,
 ): Omit<Restored, "replaced" | "dataset" | "areCountsKept"> {
-  const endings = present === null ? [] : findEndings(present, backup);
+  const endings = findEndings(present, backup);
   const idOf = ({ what, id, account }: Ending) => JSON.stringify([what, id, account]);
-  const live = new Set(present === null ? [] : findEndings(present, restored).map(idOf));
+  const live = new Set(findEndings(present, restored).map(idOf));
   return {
     manifest,
     accounts: [...restored.accounts.values()].filter(({ closedAt }) => closedAt === null).length,

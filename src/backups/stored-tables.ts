@@ -1,4 +1,4 @@
-/** The tables in a backup; copies their rows from PostgreSQL into a file and back. */
+/** The databases in a backup and their tables; copies their rows from PostgreSQL into a file and back. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { PostgresSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
@@ -24,6 +24,19 @@ export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
 
 /** Tables of the request log, which a backup holds only on request. */
 export const requestTables = ["word", "request"] as const;
+
+/**
+ * Returns the fault of a damaged or emptied database, as the end of a sentence that begins with its file. Returns undefined
+ * if there is none. An empty file of keys means that they were lost; an empty file of usage may be about to be filled.
+ */
+export function storeFault(database: DatabaseSync, store: StoreName): string | undefined {
+  const result = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
+  if (result !== "ok") return `is damaged: SQLite says ${result}`;
+  const hasTables = database.prepare("select 1 from sqlite_schema limit 1").get() !== undefined;
+  return store === "control.sqlite" && !hasTables
+    ? "is empty, so that no key would work"
+    : undefined;
+}
 
 const rowsAtOnce = 1000;
 

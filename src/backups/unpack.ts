@@ -1,12 +1,12 @@
 /** Unpacks a backup into a folder of its own and checks all of it, so that this version could have written that folder. */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, statfsSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { DomainError, StoreFault } from "#store/domain-error.ts";
 import { schemaSteps, type StoreName, storeNames, fileSteps } from "#store/schema-steps.ts";
 import { controlShape, usageShape, openFile, takeSteps } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
@@ -18,7 +18,8 @@ import {
   readManifest,
   storesOf,
 } from "./manifest.ts";
-import { publicationsPath, stepsFault } from "./steps.ts";
+import { changesFolder, stepsFault } from "./steps.ts";
+import { storeFault } from "./stored-tables.ts";
 import { readTar, type TarReader } from "./tar.ts";
 
 /** An archive, and its name in errors. */
@@ -37,7 +38,6 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
   const reader = readTar(read());
   const text = await inNameOf(name, folder, readManifestText(reader));
   const manifest = await readManifest(text, name);
-  refuseFullDisk(manifest, folder);
   for (const file of manifest.files) {
     const entry = await inNameOf(name, folder, reader.next());
     if (entry?.path !== file.path || entry.bytes !== file.bytes)
@@ -51,10 +51,9 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
     checkStore(name, join(folder, store), store, steps);
   for (const store of storeNames) upgradeStore(name, folder, store);
   checkDatasets(name, join(folder, "datasets"), manifest);
-  const { dataset, publications } = manifest;
-  if (dataset !== null && publications > 0) {
-    const fault = await inNameOf(name, folder, stepsFault(folder, dataset, publications));
-    if (fault !== undefined) throw damaged(name, dirname(publicationsPath), fault);
+  if (manifest.publications.length > 0) {
+    const fault = await inNameOf(name, folder, stepsFault(folder, manifest.publications));
+    if (fault !== undefined) throw damaged(name, changesFolder, fault);
   }
   return manifest;
 }
@@ -70,7 +69,7 @@ async function inNameOf<R>(name: string, folder: string, work: Promise<R>): Prom
   } catch (thrown) {
     const error = roomFault(thrown, folder);
     const { syscall, message } = error as NodeJS.ErrnoException;
-    if (syscall !== undefined || error instanceof BackupFault) throw error;
+    if (syscall !== undefined || error instanceof DomainError) throw error;
     throw new BackupFault(`${name} cannot be restored: ${message}. Nothing was changed.`);
   }
 }
@@ -80,16 +79,6 @@ async function readManifestText(reader: TarReader): Promise<string> {
   const first = await reader.next();
   if (first?.path !== manifestName || first.bytes > manifestBytesMax) return "";
   return Buffer.concat(await Array.fromAsync(reader.content())).toString();
-}
-
-function refuseFullDisk({ files }: Manifest, folder: string): void {
-  const needed = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < needed)
-    throw new BackupFault(
-      `The disk of ${dirname(folder)} has ${bavail * bsize} bytes free; the backup needs ${needed}. Nothing was changed. Free some space.`,
-      "full",
-    );
 }
 
 async function writeFile(reader: TarReader, path: string): Promise<string> {
@@ -112,13 +101,10 @@ async function writeFile(reader: TarReader, path: string): Promise<string> {
 function checkStore(name: string, file: string, store: StoreName, steps: readonly string[]): void {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    const result = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
-    if (result !== "ok") throw damaged(name, store, `is damaged: SQLite says ${result}`);
+    const fault = storeFault(database, store);
+    if (fault !== undefined) throw damaged(name, store, fault);
     if (String(schemaSteps(database)) !== String(steps))
       throw damaged(name, store, "has another schema than its manifest says");
-    const hasTables = database.prepare("select 1 from sqlite_schema limit 1").get() !== undefined;
-    if (store === "control.sqlite" && !hasTables)
-      throw damaged(name, store, "is empty, so that no key would work");
   } catch (error) {
     if (error instanceof BackupFault) throw error;
     throw damaged(name, store, `cannot be read: ${(error as Error).message}`);
@@ -180,7 +166,6 @@ function refuseOtherFormat(name: string, path: string, program: string): void {
   } catch (error) {
     throw new BackupFault(
       `The dataset in ${name} is of a format that this version does not read. It was made by gp-records ${program}: restore it with that version.`,
-      "unfit",
       { cause: error },
     );
   }

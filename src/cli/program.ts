@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { Command, CommanderError } from "commander";
-import { BackupFault } from "#backups/backup-fault.ts";
 import { ConfigFault } from "#config.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
@@ -103,7 +102,7 @@ function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof DomainError) return storeExitCodes[error.kind];
   if (error instanceof ConfigFault) return exitCodes.usage;
   if (error instanceof ImportFault) return exitCodes.inputRefused;
-  if (error instanceof DatasetFault || error instanceof BackupFault)
+  if (error instanceof DatasetFault)
     return error.kind === "full" ? exitCodes.diskFull : exitCodes.conflict;
   if (error instanceof CommanderError)
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;

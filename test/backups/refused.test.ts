@@ -121,10 +121,10 @@ test("a manifest that names databases or files that no backup has is refused, wh
 
 test("a manifest of another format, or a newer schema, is refused with the version that made it, whatever else it says", async (t) => {
   const { refused } = await refusals(t);
-  for (const backup_format of [1, 2, 3, 5])
+  for (const backup_format of [1, 4, 6])
     await refused(
       new RegExp(
-        `has format ${backup_format}; this program reads only format 4.* made by gp-records 1\\.2\\.3: restore`,
+        `has format ${backup_format}; this program reads only format 5.* made by gp-records 1\\.2\\.3: restore`,
       ),
       unchanged,
       (sound) => JSON.stringify({ ...sound, backup_format, schema: null, files: "elsewhere" }),
@@ -259,7 +259,6 @@ test("a usage database of other columns is refused", async (t) => {
 
 const birch = { record: "gp", id: "birch", name: "Birch Partners" };
 const cedar = { record: "gp", id: "cedar", name: "Cedar" };
-const listPath = "datasets/changes/publications.json";
 
 /** The folder of `backedUp` after two publications and a roll-back, with a backup of it. */
 async function published(t: TestContext) {
@@ -291,7 +290,7 @@ const changesBelow = (dataDir: string) => {
 
 test("a backup brings the steps back byte for byte, and the next publication goes on from them", async (t) => {
   const { dataDir, file, manifest, target } = await published(t);
-  assert.deepEqual([manifest.backup_format, manifest.publications], [4, 4]);
+  assert.deepEqual([manifest.backup_format, manifest.publications.length], [5, 4]);
   await restore(target, file);
   assert.deepEqual(changesBelow(target), changesBelow(dataDir));
   assert.equal(Object.keys(changesBelow(target)).length, 3 * 2 + 1);
@@ -309,10 +308,8 @@ test("a backup brings the steps back byte for byte, and the next publication goe
 test("a backup of an older program, which did not know a kind, has counts of 0 for it", async (t) => {
   const { file, target } = await published(t);
   const older = `${file}.older`;
-  await tamper(file, older, (files) => {
-    const list = JSON.parse(files.get(listPath)!.toString());
-    for (const { step } of list) if (step !== null) delete step.counts.project;
-    files.set(listPath, Buffer.from(JSON.stringify(list)));
+  await tamper(file, older, unchanged, ({ publications }) => {
+    for (const { step } of publications) if (step !== null) delete step.counts.project;
   });
   await restore(target, older);
   const folder = join(target, "datasets");
@@ -335,10 +332,10 @@ test("a backup from before a publication has the steps that lead to its own data
 test("a backup without steps is restored as it was, and one of keys alone has none", async (t) => {
   const { old, target, dataDir } = await published(t);
   const { manifest } = await restore(target, old);
-  assert.equal(manifest.publications, 0);
+  assert.deepEqual(manifest.publications, []);
   assert.ok(!existsSync(join(target, "datasets", "changes")));
   const control = await backup(dataDir, `${old}.control`, true);
-  assert.equal(control.manifest.publications, 0);
+  assert.deepEqual(control.manifest.publications, []);
 });
 
 test("a step that is gone, cut off or longer than it was is left out, and the backup is made all the same", async (t) => {
@@ -379,7 +376,7 @@ test("a list of publications that is damaged is no reason to have no backup, and
   for (const damage of ["", "[{", "null", "5"]) {
     writeFileSync(list, damage);
     const { manifest } = await backup(dataDir, `${file}.${damage.length}`);
-    assert.equal(manifest.publications, 0);
+    assert.deepEqual(manifest.publications, []);
     rmSync(`${file}.${damage.length}`);
   }
   const warnings: string[] = [];
@@ -398,19 +395,20 @@ test("a list of publications that is damaged is no reason to have no backup, and
 test("steps in a backup that are not what gp-records writes are refused, and nothing is changed", async (t) => {
   const { file, target } = await published(t);
   const tampered = `${file}.tampered`;
-  const refused = async (expected: RegExp, change: (files: Contents) => void) => {
-    await tamper(file, tampered, change);
+  const refused = async (
+    expected: RegExp,
+    change: (files: Contents) => void,
+    say?: (manifest: any) => void,
+  ) => {
+    await tamper(file, tampered, change, say);
     await assert.rejects(restore(target, tampered), expected);
     assert.deepEqual(
       readdirSync(target).filter((name) => !name.endsWith(".lock")),
       [],
     );
   };
-  const ofList = (change: (list: any) => unknown) => (files: Contents) => {
-    const list = JSON.parse(files.get(listPath)!.toString());
-    change(list);
-    files.set(listPath, Buffer.from(JSON.stringify(list)));
-  };
+  const said = (expected: RegExp, change: (manifest: any) => unknown) =>
+    refused(expected, unchanged, (manifest) => void change(manifest));
   /** Changes the text of the first step. */
   const ofStep = (change: (text: string) => string) => (files: Contents) => {
     const path = [...files.keys()].find((name) => name.endsWith(".ndjson"))!;
@@ -423,26 +421,28 @@ test("steps in a backup that are not what gp-records writes are refused, and not
       change(value);
       return [JSON.stringify(value), ...rest].join("\n");
     });
-  const noList = /does not have the list of the publications/;
-  for (const text of ["[]", "[{"])
-    await refused(noList, (files) => files.set(listPath, Buffer.from(text)));
-  for (const change of [
-    (list: any) => list.pop(),
-    (list: any) => (list.at(-1).version = list[0].version),
-    (list: any) => (list[1].from = "../../../escaped"),
-    (list: any) => (list[1].published_at = "2026-13-45T00:00:00Z"),
-    (list: any) => (list[1].step.changes = -1),
-  ])
-    await refused(noList, ofList(change));
+  const notLeading = /does not have the publications that lead to the dataset/;
+  await said(notLeading, ({ publications }) => publications.pop());
+  await said(
+    notLeading,
+    ({ publications }) => (publications.at(-1).version = publications[0].version),
+  );
+  await said(/"publications"/, (manifest) => (manifest.publications = -1));
+  await said(/"publications"/, (manifest) => delete manifest.publications);
+  await said(
+    /"publications\.1\.from"/,
+    ({ publications }) => (publications[1].from = "../../../escaped"),
+  );
+  await said(
+    /"publications\.1\.published_at"/,
+    ({ publications }) => (publications[1].published_at = "2026-13-45T00:00:00Z"),
+  );
+  await said(/"publications\.1\.step/, ({ publications }) => (publications[1].step.changes = -1));
   const other = /does not begin like one/;
-  await refused(
-    other,
-    ofList((list) => list[1].step.changes++),
-  );
-  await refused(
-    /that its list does not name/,
-    ofList((list) => (list[1].step = null)),
-  );
+  await said(other, ({ publications }) => publications[1].step.changes++);
+  const unknown = /holds files that no backup/;
+  await said(unknown, ({ publications }) => (publications[1].step = null));
+  await said(unknown, (manifest) => (manifest.publications = []));
   for (const change of [
     (head: any) => (head.to = "../../../escaped"),
     (head: any) => (head.changes = -1),
@@ -457,21 +457,10 @@ test("steps in a backup that are not what gp-records writes are refused, and not
     [/is not whole/, (text: string) => `${text}{"more":1}`],
   ] as const)
     await refused(words, ofStep(change));
-  await refused(/lacks the step /, (files) => {
+  await refused(/lacks datasets\/changes\/changes-/, (files) => {
     files.delete([...files.keys()].find((name) => name.endsWith(".ndjson"))!);
   });
-
-  const said = async (expected: RegExp, change: (manifest: any) => void) => {
-    await tamper(file, tampered, () => {}, change);
-    await assert.rejects(restore(target, tampered), expected);
-  };
-  await said(noList, (manifest) => void (manifest.publications = 5));
-  await said(/"publications"/, (manifest) => void (manifest.publications = -1));
-  await said(/"publications"/, (manifest) => void delete manifest.publications);
-  await said(/holds files that no backup/, (manifest) => void (manifest.publications = 0));
-  await refused(/holds files that no backup/, (files) =>
+  await refused(unknown, (files) =>
     files.set("datasets/changes/changes-../escaped.ndjson", Buffer.from("{}\n")),
   );
-  await tamper(file, tampered, (files) => void files.delete(listPath));
-  await assert.rejects(restore(target, tampered), /lacks datasets\/changes\/publications\.json/);
 });

@@ -157,7 +157,7 @@ test("a data folder that is closed to this user is not taken for an empty one", 
     chmodSync(dataDir, mode);
     assert.match(
       await asOrdinaryUser(() => refusal(exitCodes.usage, "backup", file)),
-      /control\.sqlite cannot be opened\. Is it there, and may this user read and write it\?\n$/,
+      /No backup was made: \S+control\.sqlite cannot be used \(EACCES\)\. .* give this user access to it\.\n$/,
     );
   }
   chmodSync(dataDir, 0o700);
