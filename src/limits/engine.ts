@@ -36,15 +36,12 @@ export interface Charge {
 export interface Group {
   account: number;
   quotas: Quotas;
-  /** Number to count. With 0 nothing is written, and the decision tells what one request would meet. */
+  /**
+   * Number to count. With 0 nothing is written, and the decision tells what one request would meet. Below zero this is one
+   * request that counts as several: all of them are counted, or none.
+   */
   requests: number;
-  /** Is this one request that counts as several? All of them are counted, or none. */
-  isWhole?: boolean;
 }
-
-/** Returns the requests of a group as engines are sent them: below zero for a whole. */
-export const signedRequests = ({ requests, isWhole = false }: Group): number =>
-  isWhole ? -requests : requests;
 
 /**
  * An engine's decision on a group, in µs by its clock: how many requests it counted, which are the first ones, and then
@@ -58,17 +55,17 @@ export type Decision = readonly number[];
  * @param position place of the request in its group, from 0; 0 for a look and for a whole.
  */
 export function statusOf(
-  { quotas, requests, isWhole = false }: Group,
+  { quotas, requests }: Group,
   decision: Decision,
   position: number,
 ): QuotaStatus {
   const [counted = 0] = decision;
-  const isLook = requests === 0;
-  const admitted = isLook
-    ? windows.every(({ name }, index) => decision[3 * index + 1]! < quotas[name])
-    : position < counted;
+  const admitted =
+    requests === 0
+      ? windows.every(({ name }, index) => decision[3 * index + 1]! < quotas[name])
+      : position < counted;
   // Each admitted request is answered as if the later ones were not counted yet.
-  const later = admitted && !isLook && !isWhole ? counted - 1 - position : 0;
+  const later = admitted && requests > 0 ? counted - 1 - position : 0;
   return quotaStatus(
     admitted,
     windows.map(({ name }, index) =>

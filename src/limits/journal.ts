@@ -21,12 +21,7 @@ import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 import { readPlainFile } from "#store/whole-file.ts";
 import type { Clock } from "./clocks.ts";
-import {
-  deleteSegments,
-  inTimeOfThisRun,
-  type SegmentContent,
-  type FinishedSegment,
-} from "./past-requests.ts";
+import { type FinishedSegment, inTimeOfThisRun, type SegmentContent } from "./past-requests.ts";
 import { dayMicroseconds } from "./policy.ts";
 
 export interface JournalOptions {
@@ -49,7 +44,10 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
   const bootId = clock.bootId ?? `run:${randomUUID()}`;
   let isClosed = false;
   const health = openHealth(folder, (fault) => isClosed || onFault(fault));
-  const past = inTimeOfThisRun(readSegments(folder, health.report), bootId, momentOf(clock));
+  const past = inTimeOfThisRun(readSegments(folder, health.report), bootId, {
+    monotonicMicroseconds: clock.monotonicMicroseconds(),
+    wallMilliseconds: clock.wallMilliseconds(),
+  });
   const segments = openSegments(folder, bootId, past.segments, health.fail);
   const backlog = openBacklog(segments.write, health.fail);
   const buffer = Buffer.alloc(bufferedMax * recordBytes);
@@ -104,13 +102,6 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
       segments.close();
       isClosed = true;
     },
-  };
-}
-
-function momentOf(clock: Clock) {
-  return {
-    monotonicMicroseconds: clock.monotonicMicroseconds(),
-    wallMilliseconds: clock.wallMilliseconds(),
   };
 }
 
@@ -263,7 +254,10 @@ function openSegments(
     const next = createSegment(nextSegmentPath(folder), bootId);
     if (current !== null) finish(current);
     nextAt = now + segmentMicroseconds;
-    finished = deleteSegments(finished, now - dayMicroseconds);
+    finished = finished.filter(
+      ({ path, newestMicroseconds }) =>
+        now - newestMicroseconds < dayMicroseconds || !isDeleted(path),
+    );
     return next;
   };
   const segmentFor = (now: number): Segment => {
@@ -302,6 +296,15 @@ function openSegments(
       void synced.then(() => closeSync(fd));
     },
   };
+}
+
+function isDeleted(path: string): boolean {
+  try {
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** One file of the journal while it is written: records at fixed offsets, on disk once `syncSegment` is done. */

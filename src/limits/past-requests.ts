@@ -1,5 +1,4 @@
-/** Requests that earlier runs counted: converts their times to the clock of this run, and deletes segments that are a day old. */
-import { rmSync } from "node:fs";
+/** Requests that earlier runs counted: converts their times to the clock of this run. */
 import { dayMicroseconds } from "./policy.ts";
 
 /** A segment no longer written to, and the time of its newest record in µs. */
@@ -24,7 +23,11 @@ export function inTimeOfThisRun(
   const segments: FinishedSegment[] = [];
   for (const [path, content] of contents) {
     const last = lasts.get(content.bootId) ?? content.last;
-    const shift = last === null || content.bootId === bootId ? 0 : shiftInto(now, last);
+    /** Added to a time of another boot to convert it to our monotonic clock. */
+    const shift =
+      last === null || content.bootId === bootId
+        ? 0
+        : now.monotonicMicroseconds - elapsedMicroseconds(last, now) - last.monotonicMicroseconds;
     collect(content, shift, now.monotonicMicroseconds, collected);
     const newest = (content.last?.monotonicMicroseconds ?? Number.NEGATIVE_INFINITY) + shift;
     segments.push({ path, newestMicroseconds: Math.min(now.monotonicMicroseconds, newest) });
@@ -44,11 +47,6 @@ function lastOfEachBoot(contents: Iterable<SegmentContent>): Map<string | null, 
       lasts.set(bootId, last);
   }
   return lasts;
-}
-
-/** Returns the µs to add to a time of another boot to convert it to our monotonic clock. */
-function shiftInto(now: Moment, last: Moment): number {
-  return now.monotonicMicroseconds - elapsedMicroseconds(last, now) - last.monotonicMicroseconds;
 }
 
 function collect(
@@ -101,23 +99,4 @@ export interface SegmentContent {
   monotonicMicroseconds: Float64Array;
   /** Both clocks at the newest record; null if there is none. */
   last: Moment | null;
-}
-
-/** Deletes segments without a record after `since`. @returns the others, with those that could not be deleted. */
-export function deleteSegments(
-  segments: readonly FinishedSegment[],
-  sinceMicroseconds: number,
-): FinishedSegment[] {
-  return segments.filter(
-    ({ path, newestMicroseconds }) => newestMicroseconds > sinceMicroseconds || !isDeleted(path),
-  );
-}
-
-function isDeleted(path: string): boolean {
-  try {
-    rmSync(path, { force: true });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -7,7 +7,7 @@ import {
   type PostgresSession,
   type PreparedStatement,
 } from "#store/postgres.ts";
-import { type Engine, signedRequests } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 
 const forgetEveryMilliseconds = 600_000;
 
@@ -59,7 +59,7 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
     async decide(groups) {
       const rows = await query(statements.take, [
         arrayOf(groups.map(({ account }) => account)),
-        arrayOf(groups.map(signedRequests)),
+        arrayOf(groups.map(({ requests }) => requests)),
         arrayOf(groups.map(({ quotas }) => quotas.minute)),
         arrayOf(groups.map(({ quotas }) => quotas.hour)),
         arrayOf(groups.map(({ quotas }) => quotas.day)),

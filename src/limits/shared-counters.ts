@@ -74,11 +74,11 @@ export async function openSharedCounters({
     const isSingle = requests === 1;
     let group = isSingle ? openGroups.get(account) : undefined;
     if (group?.quotas !== quotas) {
-      group = { account, quotas, requests: 0, isWhole: requests > 1, waiting: [] };
+      group = { account, quotas, requests: 0, waiting: [] };
       collected.push(group);
       if (isSingle) openGroups.set(account, group);
     }
-    group!.requests += requests;
+    group!.requests += requests > 1 ? -requests : requests;
     group!.waiting.push(answered);
     flushSoon();
     return answered.promise;
@@ -130,11 +130,11 @@ export async function openSharedCounters({
     retrySoon();
   };
 
-  const answerAlone = ({ account, quotas, requests, isWhole, waiting }: AskedGroup) => {
+  const answerAlone = ({ account, quotas, requests, waiting }: AskedGroup) => {
     for (const { resolve, reject } of waiting)
       if (requests === 0) resolve(own.look(account, quotas));
       else if (outage === "deny") reject(countersAway());
-      else resolve(takeAlone(account, quotas, isWhole === true ? requests : 1));
+      else resolve(takeAlone(account, quotas, Math.max(1, -requests)));
   };
 
   const takeAlone = (account: number, quotas: Quotas, requests: number): QuotaStatus => {

@@ -1,8 +1,16 @@
-/** Counts in Valkey or Redis: one script for all requests of a turn. */
+/**
+ * Counts in Valkey or Redis, a server or a cluster: one script for all requests of a turn. Makes sure that the server can count,
+ * and puts its faults into words.
+ */
 import { createHash, randomUUID } from "node:crypto";
-import { type Charge, type Decision, type Engine, type Group, signedRequests } from "./engine.ts";
-import { openValkeyConnection, parts } from "./valkey-connection.ts";
-import { chargeScript, takeScript } from "./valkey-scripts.ts";
+import { type LookupAddress, promises } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { StoreFault } from "#store/domain-error.ts";
+import type { Charge, Decision, Engine, Group } from "./engine.ts";
+import { chargeScript, probeScript, takeScript } from "./valkey-scripts.ts";
+
+/** Parts of all keys. Keys with the same part in braces are on one node of a cluster, and only those may be in one call. */
+const parts = 64;
 
 const lookEveryMilliseconds = 1000;
 
@@ -13,14 +21,14 @@ interface ValkeyOptions {
   readClock?: string;
 }
 
-/** @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`. */
+/** @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`. Faults are told without its password. */
 export async function openValkeyEngine(
   url: string,
   { onEmptied, readClock }: ValkeyOptions = {},
 ): Promise<Engine> {
   const take = scriptOf(takeScript(readClock));
   const charge = scriptOf(chargeScript(readClock));
-  const { place, connect, disconnect, send, takesAnyKeys } = await openValkeyConnection(url);
+  const { place, connect, disconnect, send, takesAnyKeys } = await openConnection(url);
 
   const call = async (
     script: Script,
@@ -58,10 +66,9 @@ export async function openValkeyEngine(
   };
   const decideCall = async (called: readonly Group[]): Promise<Decision[]> => {
     const keys = called.map(({ account }) => keyOf(account));
-    const values = called.flatMap((group) => {
-      const { minute, hour, day } = group.quotas;
-      return [signedRequests(group), minute, hour, day].map(String);
-    });
+    const values = called.flatMap(({ requests, quotas: { minute, hour, day } }) =>
+      [requests, minute, hour, day].map(String),
+    );
     try {
       const decisions = await call(take, keys, values);
       // A proxy may give another answer, which must admit and refuse nobody.
@@ -118,3 +125,329 @@ const scriptOf = (text: string): Script => ({
 });
 
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
+
+/** Longest time for a connection in ms, which its faults name. */
+const connectMilliseconds = 500;
+
+/** A connection to one server, or to each server of a cluster. */
+interface Connection {
+  /** Sends a command. @param key decides which server of a cluster gets it. */
+  send(key: string, command: string[]): Promise<unknown>;
+  /** Closes the connection and rejects every command under way. */
+  destroy(): void;
+}
+
+/** @throws errors whose message has no full stop and follows the place; a StoreFault is a whole sentence. None has the password. */
+async function openConnection(url: string) {
+  const { createClient, createCluster, RedisClient } = await import("@redis/client");
+  const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
+  const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
+  const placeOfUrl = placeOf(url);
+  let isCluster = false;
+  /** Names the whole cluster, because the node that fails is not always known. */
+  const place = () => (isCluster ? `the cluster of ${placeOfUrl}` : placeOfUrl);
+  let connection: Connection | null = null;
+  let takesAnyKeys = false;
+  /** Addresses where a cluster is asked for its nodes: that of the URL, and all those it had. */
+  let addresses: Address[] = [{ host, port }];
+
+  const lookups = new Map<string, Promise<LookupAddress[]>>();
+  // The caller decides how long to wait, and then drops the connection.
+  const common = { RESP: 2, commandOptions: { timeout: 0 } } as const;
+  /** Returns options by which a client refuses commands while disconnected, and never connects again by itself. */
+  const optionsOf = (address: Address) =>
+    ({
+      ...account,
+      disableOfflineQueue: true,
+      disableClientInfo: true,
+      maintNotifications: "disabled",
+      socket: {
+        ...address,
+        // Some services tell the many servers behind one address apart by this name.
+        ...(tls && { tls, ...(isIP(host) === 0 && { servername: host }) }),
+        connectTimeout: connectMilliseconds,
+        lookup: lookupOnce(lookups),
+        keepAliveInitialDelay: 10_000,
+        reconnectStrategy: false,
+      },
+    }) as const;
+
+  const worded = (fault: Error) => faultInWords(fault, place(), account.password);
+  const inWords = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      throw worded(error as Error);
+    }
+  };
+  const sendNow: Connection["send"] = async (key, command) => {
+    if (connection === null) throw new Error(dropped);
+    return connection.send(key, command);
+  };
+  const disconnect = () => {
+    const old = connection;
+    connection = null;
+    old?.destroy();
+  };
+
+  /** Connects to the server, or to each server of its cluster, and makes sure that all can count. */
+  const open = async (onLost: (fault: Error) => void) => {
+    let isOpen = false;
+    /** Reason why the connection ended. The rejection of a cluster or a command does not tell it. */
+    let cause: Error | undefined;
+    /** Connects a client and uses it. @throws Error if `disconnect` dropped it meanwhile. */
+    const use = async (client: Client, opened: Connection) => {
+      connection = opened;
+      // An error without a listener would end this process.
+      for (const event of ["error", "node-error"] as const)
+        client.on(event, (fault) => {
+          cause ??= fault;
+          if (!isOpen || connection !== opened) return;
+          disconnect();
+          onLost(worded(fault));
+        });
+      await client.connect();
+      // One reachable address of a cluster is enough.
+      cause = undefined;
+      if (connection === opened) return;
+      opened.destroy();
+      throw new Error(dropped);
+    };
+    try {
+      if (!isCluster) {
+        const single = createClient({ ...common, ...optionsOf({ host, port }) });
+        await use(single, {
+          send: (_, command) => single.sendCommand(command),
+          destroy: () => single.destroy(),
+        });
+        const info = await infoOf(single);
+        refuseEviction(info, place());
+        isCluster = /^redis_mode:cluster/m.test(info);
+        takesAnyKeys = !isCluster && (await probe(sendNow, [0, 1]));
+        if (isCluster) disconnect();
+      }
+      if (isCluster) {
+        const cluster = createCluster({
+          ...common,
+          rootNodes: addresses.map(optionsOf),
+          defaults: optionsOf({ host, port }),
+          nodeAddressMap: (address) => withHost(address, host),
+        });
+        await use(cluster, {
+          send: (key, command) => cluster.sendCommand(key, false, command),
+          destroy: () => cluster.destroy(),
+        });
+        refuseHoles(cluster.slots);
+        const servers = await Promise.all(cluster.masters.map((node) => cluster.nodeClient(node)));
+        for (const info of await Promise.all(servers.map(infoOf))) refuseEviction(info, place());
+        addresses = [{ host, port }, ...(await nodesOf(servers[0]!))];
+      }
+      const all = Array.from({ length: parts }, (_, part) => part);
+      if (!takesAnyKeys) await Promise.all(all.map((part) => probe(sendNow, [part])));
+      isOpen = true;
+    } catch (error) {
+      throw error instanceof StoreFault ? error : (cause ?? error);
+    }
+  };
+
+  return {
+    /** Returns the URL without user and password; says that it is a cluster once that is known. */
+    place,
+    /** Reports whether keys of all parts may be in one call. */
+    takesAnyKeys: () => takesAnyKeys,
+    /** Connects, as `connect` of `Engine`. */
+    async connect(onLost: (fault: Error) => void): Promise<void> {
+      disconnect();
+      try {
+        await inWords(open(onLost));
+      } catch (error) {
+        if (lookups.size > 0) throw new Error(unresolved, { cause: error });
+        throw error;
+      }
+    },
+    send: (key: string, command: string[]) => inWords(sendNow(key, command)),
+    disconnect,
+  };
+}
+
+interface Address {
+  host: string;
+  port: number;
+}
+
+/** Client of the package, for one server or for each server of a cluster. */
+interface Client {
+  on(event: string, listener: (fault: Error) => void): unknown;
+  connect(): Promise<unknown>;
+}
+
+interface Server {
+  sendCommand(command: readonly string[]): Promise<unknown>;
+}
+
+const infoOf = async (server: Server) => String(await server.sendCommand(["INFO"]));
+
+/**
+ * Reads the policy from INFO, because managed services hide the configuration but not this line.
+ * @throws StoreFault if the server may evict keys: an evicted account would have its whole quota again.
+ */
+function refuseEviction(info: string, place: string): void {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+  if (policy === "noeviction") return;
+  throw new StoreFault(
+    "unusable",
+    `${place} has the maxmemory-policy '${policy ?? "unknown"}', so it may forget counts. Set 'maxmemory-policy noeviction' in its configuration.`,
+  );
+}
+
+const slotCount = 16_384;
+
+/** @throws Error if some slots of a cluster are on no node: accounts of some parts could not be counted. */
+function refuseHoles(slots: readonly object[]): void {
+  const covered = Object.keys(slots).length;
+  if (covered < slotCount)
+    throw new Error(
+      `no node of its cluster has ${slotCount - covered} of its ${slotCount} slots; \`redis-cli --cluster check\` names them`,
+    );
+}
+
+/** Lists the addresses of a cluster's primaries and replicas, except nodes that do not know their own. */
+async function nodesOf(server: Server): Promise<Address[]> {
+  type Told = [host: string | null, port: number];
+  const ranges = (await server.sendCommand(["CLUSTER", "SLOTS"])) as [number, number, ...Told[]][];
+  return ranges
+    .flatMap(([, , ...told]) => told.map(([host, port]) => ({ host: String(host), port })))
+    .filter(({ host, port }) => !withoutHost.test(`${host}:${port}`));
+}
+
+/** Address of a node that does not know its own host. */
+const withoutHost = /^(?:\?|null)?:(\d+)$/;
+
+/** Returns the address of a node with this host. Returns undefined if the package gave it a host already. */
+function withHost(address: string, host: string): Address | undefined {
+  const [, port] = withoutHost.exec(address) ?? [];
+  return port === undefined ? undefined : { host, port: Number(port) };
+}
+
+/**
+ * Reports whether keys of these parts may be in one call: all are on one server, without a proxy in front of several.
+ * @throws Error if that server would refuse to count: a replica, no memory left, a user without rights.
+ */
+async function probe(send: Connection["send"], ofParts: readonly number[]): Promise<boolean> {
+  const keys = ofParts.map((part) => `q:{${part}}:probe`);
+  try {
+    await send(keys[0]!, ["EVAL", probeScript, String(keys.length), ...keys]);
+    return true;
+  } catch (error) {
+    if (!(error as Error).message.startsWith("CROSSSLOT")) throw error;
+    return false;
+  }
+}
+
+function placeOf(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname.length > 1 ? pathname : ""}`;
+}
+
+/**
+ * Returns a function that looks up a name once at a time. Each question keeps one of the few threads for names until the
+ * system's resolver gives up, which may take much longer than the caller waits. A database's name needs these threads, too.
+ */
+const lookupOnce =
+  (lookups: Map<string, Promise<LookupAddress[]>>): LookupFunction =>
+  (name, options, callback) => {
+    const found = lookups.getOrInsertComputed(name, () =>
+      promises.lookup(name, { ...options, all: true }).finally(() => lookups.delete(name)),
+    );
+    found.then(
+      (addresses) => {
+        if (options.all === true) callback(null, addresses);
+        else callback(null, addresses[0]!.address, addresses[0]!.family);
+      },
+      (fault: Error) => callback(fault, []),
+    );
+  };
+
+const unresolved = `the name of its host cannot be resolved within ${connectMilliseconds} ms`;
+
+const dropped = "the connection was given up";
+
+/**
+ * Messages of servers, Node and the package, and their meaning; `$&` stands for the message. A script's error may have
+ * the words further on.
+ */
+const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
+  [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
+  [
+    /^Connection timeout$|^connect ETIMEDOUT.*|^connect E\w+UNREACH.*/,
+    `no connection within ${connectMilliseconds} ms: it is down, a firewall drops packets, or only one side speaks TLS`,
+  ],
+  [/^getaddrinfo (?:ENOTFOUND|EAI_AGAIN) .+/, "the name of its host cannot be resolved ($&)"],
+  [
+    /^Socket closed unexpectedly$|^(?:connect|read|write) E(?:CONNRESET|PIPE)\b.*/,
+    "it closed the connection; its log may say why",
+  ],
+  [
+    /^Client network socket disconnected before secure TLS connection was established$|.*error:\w+:SSL routines:.+/s,
+    "it does not speak TLS at this port, or no version that this side knows; without TLS the scheme is valkey or redis",
+  ],
+  [
+    /^Hostname\/IP does not match .+/,
+    "its certificate is for another host than COUNTERS_URL names",
+  ],
+  [
+    /^((?:self-signed |unable to |certificate )[^;]+).*/s,
+    "its certificate is not accepted: $1. To trust another authority, put its certificate into a file and name that in NODE_EXTRA_CA_CERTS",
+  ],
+  [/^(?:Disconnects client|The client is (?:closed|offline)|Cluster closed)$/, dropped],
+  [/^Unknown RESP type.*/s, "it answers as neither Valkey nor Redis does"],
+  [
+    /^ERR unknown command \W?(\w+).*/s,
+    "it does not know the command $1, as Valkey and Redis 6.2 or later do",
+  ],
+  [/.*\bOOM command not allowed.*/s, "it has no memory left for counts; raise its maxmemory"],
+  [/.*\bREADONLY .*/s, "it is a replica, which cannot count; COUNTERS_URL has to name the primary"],
+  [/.*\bMISCONF .*/s, "it cannot write to its disk and so takes no counts; its log says why"],
+  [
+    /.*\bNOREPLICAS .*/s,
+    "it has fewer replicas than its min-replicas-to-write and so takes no counts",
+  ],
+  [/^LOADING .*/s, "it is still loading its data"],
+  [/^BUSY .*/s, "it is busy with a script; `redis-cli script kill` ends that"],
+  [/^MASTERDOWN .*/s, "it is a replica that has lost its primary"],
+  [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
+];
+
+/** The same for faults that somebody has to fix, in the setting or at the server. The text follows the place. */
+const misfits: typeof meanings = [
+  [/^ERR AUTH .*/s, "refuses user or password of COUNTERS_URL: none is set for its default user"],
+  [/^(?:NOAUTH|WRONGPASS)\b.*/s, "refuses user or password of COUNTERS_URL: $&"],
+  [
+    /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
+    "does not give the user of COUNTERS_URL all rights that docs/running.md lists",
+  ],
+  [/^ERR DB index is out of range$/, "does not have the database that COUNTERS_URL names"],
+  [
+    /^ERR SELECT is not allowed in cluster mode$/,
+    "is a cluster, which has the database 0 alone; leave the number out of COUNTERS_URL",
+  ],
+];
+
+/**
+ * Returns an error whose message follows the place. Returns a StoreFault, which names the place, if somebody has to fix
+ * something. Neither has the password.
+ */
+function faultInWords(fault: Error, place: string, password: string | undefined): Error {
+  if (fault instanceof StoreFault) return fault;
+  const { message } = fault;
+  const findIn = (known: typeof meanings) => {
+    const found = known.find(([said]) => said.test(message));
+    return found && message.replace(...found).trim();
+  };
+  const misfit = findIn(misfits);
+  if (misfit !== undefined)
+    return new StoreFault("unusable", `${place} ${misfit.replace(/\.$/, "")}.`);
+  // An unknown message is told as it came, and may repeat what was sent.
+  const asItCame = password === undefined ? message : message.replaceAll(password, "***");
+  return new Error(findIn(meanings) ?? asItCame.trim());
+}

@@ -64,8 +64,8 @@ for (const { name, skip, start: startServer } of countingServers)
         for (const [i, group] of groups.entries()) {
           const plain = accounts[group.account - 1]!;
           const now = Math.max(clock, plain.times.at(-1) ?? 0);
-          const counting = group.isWhole === true ? group.requests : 1;
-          const asked = Math.max(1, group.requests) / counting;
+          const counting = Math.max(1, -group.requests);
+          const asked = Math.max(1, group.requests);
           for (let position = 0; position < asked; position++) {
             const status = statusOf(group, decisions[i]!, position);
             const truly = plain.times.filter((time) => now - time < day);
@@ -79,7 +79,7 @@ for (const { name, skip, start: startServer } of countingServers)
             assertRight(status, expected);
             if (status.admitted)
               for (let counted = 0; counted < counting; counted++) plain.times.push(now);
-            if (group.isWhole === true) tally[status.admitted ? "wholes" : "refusedWholes"]++;
+            if (group.requests < 0) tally[status.admitted ? "wholes" : "refusedWholes"]++;
             tally[status.admitted ? "admitted" : "refused"]++;
           }
         }
@@ -210,10 +210,8 @@ function groupsOf(random: Random, accounts: number): Group[] {
   const groups = Array.from({ length: random.between(1, 4) }, (): Group => {
     const account = random.between(1, accounts);
     const quotas = quotasOf(random);
-    if (random.chance(0.2)) {
-      const requests = random.between(1, greatestRequest(quotas));
-      return { account, quotas, requests, isWhole: true };
-    }
+    if (random.chance(0.2))
+      return { account, quotas, requests: -random.between(1, greatestRequest(quotas)) };
     const requests = random.chance(0.1) ? 0 : random.between(1, random.pick([1, 5, 70]));
     return { account, quotas, requests };
   });
