@@ -1,7 +1,7 @@
 /** Opens the stores that DATA_DIR and DATABASE_URL name while a command works with them, and notes its changes of datasets. */
 import { finishRestore } from "#backups/restore-folders.ts";
 import { type Config, readConfig } from "#config.ts";
-import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
+import { type Actor, type Audited, operator, writeAudit } from "#store/audit.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
 
@@ -37,14 +37,8 @@ async function withStore<S extends ControlStore | UsageStore, R>(
   }
 }
 
-/** A change of datasets, which are files outside the control store. */
-interface Change {
-  /** Actor; the operator if left out. */
-  actor?: Actor;
-  action: AuditAction;
-  subject: string;
-  detail?: object;
-}
+/** A change of datasets, which are files outside the control store. The operator makes it if no `actor` is given. */
+type Change = Pick<Audited, "action" | "detail"> & { actor?: Actor; subject: string };
 
 /**
  * Writes a change into the audit log. The change is done: where the log cannot be written that is a warning, and the
@@ -53,16 +47,16 @@ interface Change {
  */
 export async function noteChange(
   context: CliContext,
-  { actor = operator, action, subject, detail = {} }: Change,
+  { actor = operator, ...change }: Change,
 ): Promise<void> {
-  const entry = { actor, action, subject, detail, now: context.now() };
+  const entry = { actor, ...change, now: context.now() };
   try {
     await withControl(context, (control) =>
       control.write((transaction) => writeAudit(transaction, entry)),
     );
   } catch (error) {
     context.reportError(
-      `warning: ${action} of ${subject} is not in the audit log: ${(error as Error).message}`,
+      `warning: ${change.action} of ${change.subject} is not in the audit log: ${(error as Error).message}`,
     );
   }
 }

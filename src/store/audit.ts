@@ -60,7 +60,7 @@ export type Actor = string;
 export const operator: Actor = "operator";
 export const service: Actor = "service";
 
-interface Audited {
+export interface Audited {
   actor: Actor;
   action: AuditAction;
   /** Number of the account concerned. */

@@ -177,6 +177,6 @@ export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): F
 export const usageShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
   file: usageFile(dataDir),
   steps: fileSteps["usage.sqlite"],
-  pragmas: "pragma synchronous = normal; pragma auto_vacuum = incremental",
+  pragmas: "pragma synchronous = normal; pragma auto_vacuum = full",
   busyMilliseconds,
 });

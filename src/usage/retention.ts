@@ -1,6 +1,4 @@
-/**
- * Removes old records and returns their space to the disk, a little at a time, so that writing never waits for long.
- */
+/** Removes old records a little at a time, so that writing never waits for long. SQLite returns their space to the disk. */
 import type { DatabaseSync } from "node:sqlite";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds, hourOf } from "#store/durations.ts";
 
@@ -22,8 +20,7 @@ const lookEveryMilliseconds = hourMilliseconds;
 
 /**
  * Returns a function that takes one step and reports whether it did. A step removes some thousand requests or the sums of
- * one hour; if none are old, it makes the file smaller by at most 1 MiB. `now` is ms since 1970.
- * It throws whatever node:sqlite throws.
+ * one hour. `now` is ms since 1970. It throws whatever node:sqlite throws.
  */
 export function openRetention(
   connection: DatabaseSync,
@@ -40,7 +37,6 @@ export function openRetention(
   const removeHour = connection.prepare(
     "delete from usage_hour where hour = (select min(hour) from usage_hour) and hour < ?",
   );
-  const giveBack = openGiveBack(connection);
   const look = openLook();
 
   return (now) => {
@@ -52,7 +48,7 @@ export function openRetention(
       look.foundNothing(now);
     }
     const hourStart = hourOf(now - hoursKeptDays * dayMilliseconds);
-    return removeHour.run(hourStart).changes > 0 || giveBack();
+    return removeHour.run(hourStart).changes > 0;
   };
 }
 
@@ -72,21 +68,3 @@ export const logStartOf = (now: number, { logDays }: Retention): number =>
     : Math.max(wholeMinutes(now) - logDays * dayMilliseconds, 0);
 
 const wholeMinutes = (milliseconds: number) => milliseconds - (milliseconds % minuteMilliseconds);
-
-const pagesPerStep = 256;
-/** Free pages left in the file: 4 MiB, which new rows will fill again. */
-const freePagesMin = 1024;
-/** Share of the file left free, too: otherwise traffic that varies over the day would shrink and grow it each day. */
-const freeShareKept = 1 / 8;
-
-/** Returns a function that gives a little of the file's free space back to the disk, or returns false if not worthwhile. */
-function openGiveBack(connection: DatabaseSync): () => boolean {
-  const number = (pragma: string) =>
-    Number(Object.values(connection.prepare(`pragma ${pragma}`).get()!)[0]);
-  return () => {
-    const free = number("freelist_count");
-    if (free <= Math.max(freePagesMin, number("page_count") * freeShareKept)) return false;
-    connection.exec(`pragma incremental_vacuum(${pagesPerStep})`);
-    return number("freelist_count") < free;
-  };
-}
