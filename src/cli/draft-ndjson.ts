@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { draftBlock, type DraftedBlock, type DraftedEntry } from "#datasets/draft-entry.ts";
 import { entriesOf, type LineBlock, readNdjson } from "#importers/ndjson.ts";
 import { knownBytes, type ReadOptions } from "#importers/source-file.ts";
-import type { DraftOrder, DraftReply } from "./draft-worker.ts";
+import type { DraftReply } from "./draft-worker.ts";
 
 /** Number of workers. A third would wait for the thread that takes their replies. */
 const workerCount = 2;
@@ -29,7 +29,7 @@ export async function* draftInWorkers(
   options: ReadOptions,
   source: string,
 ): AsyncGenerator<DraftedBlock, void> {
-  const workers = Array.from({ length: workerCount }, () => startWorker({ source }));
+  const workers = Array.from({ length: workerCount }, () => startWorker(source));
   let blocks = 0;
   try {
     const draft = (block: LineBlock) => workers[blocks++ % workers.length]!.draft(block);
@@ -39,23 +39,10 @@ export async function* draftInWorkers(
   }
 }
 
-interface DraftWorker {
-  /** Drafts a block, whose bytes it takes over. */
-  draft(block: LineBlock): Promise<DraftedBlock>;
-  close(): Promise<unknown>;
-}
-
-interface Waiting {
-  /** Name of the file, which each entry of the reply would otherwise have in a copy of its own. */
-  file: string;
-  resolve(drafted: DraftedBlock): void;
-  reject(error: Error): void;
-}
-
-function startWorker(workerData: DraftOrder): DraftWorker {
-  const worker = new Worker(new URL("./draft-worker.ts", import.meta.url), { workerData });
-  /** Blocks under way. A worker answers in the order in which it is asked. */
-  const waiting: Waiting[] = [];
+function startWorker(source: string) {
+  const worker = new Worker(new URL("./draft-worker.ts", import.meta.url), { workerData: source });
+  /** Blocks under way, with the names of their files. A worker answers in the order in which it is asked. */
+  const waiting: (PromiseWithResolvers<DraftedBlock> & { file: string })[] = [];
   let fault: Error | null = null;
   const fail = (error: Error) => {
     fault ??= error;
@@ -64,18 +51,23 @@ function startWorker(workerData: DraftOrder): DraftWorker {
   worker.on("message", ({ entries: json, packed }: DraftReply) => {
     const { file, resolve } = waiting.shift()!;
     const entries = JSON.parse(json) as DraftedEntry[];
+    // They share one name instead of a copy each.
     for (const entry of entries) entry.file = file;
     resolve({ entries, packed });
   });
   worker.on("error", fail);
   worker.on("exit", () => fail(new Error("A thread that reads records ended without an answer.")));
   return {
-    draft: (block) =>
-      new Promise((resolve, reject) => {
-        if (fault !== null) return reject(fault);
-        waiting.push({ file: block.file, resolve, reject });
+    /** Drafts a block, whose bytes it takes over. */
+    draft(block: LineBlock): Promise<DraftedBlock> {
+      const reply = Promise.withResolvers<DraftedBlock>();
+      if (fault !== null) reply.reject(fault);
+      else {
+        waiting.push({ ...reply, file: block.file });
         worker.postMessage(block, block.bytes === null ? [] : [block.bytes.buffer]);
-      }),
+      }
+      return reply.promise;
+    },
     close: () => worker.terminate(),
   };
 }

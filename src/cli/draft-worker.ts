@@ -4,17 +4,13 @@ import { draftBlock } from "#datasets/draft-entry.ts";
 import type { PackedRecords } from "#datasets/text-store.ts";
 import { entriesOf, type LineBlock } from "#importers/ndjson.ts";
 
-export interface DraftOrder {
-  source: string;
-}
-
 /** A drafted block; its entries as JSON, which is cheaper to hand over than objects. */
 export interface DraftReply {
   entries: string;
   packed: PackedRecords;
 }
 
-const { source } = workerData as DraftOrder;
+const source = workerData as string;
 
 parentPort!.on("message", (block: LineBlock) => {
   const { entries, packed } = draftBlock(entriesOf(block), source);

@@ -156,10 +156,10 @@ function momentOf(text: string): SheetCell {
   return { day: (milliseconds - firstDay) / dayMilliseconds, hasTime: text.length > dayLength };
 }
 
-const precisionOf = (text: string | null) =>
-  text === null ? null : text.length > dayLength ? "second" : (precisions[text.length] ?? null);
-
 const precisions: Readonly<Record<number, string>> = { 4: "year", 7: "month", 10: "day" };
+
+const precisionOf = (text: string | null) =>
+  text === null ? null : (precisions[text.length] ?? "second");
 
 /** Numbers of the styles in `styles`. */
 const style = { heading: 1, text: 2, formulaLike: 3, day: 4, time: 5 } as const;

@@ -243,8 +243,8 @@ test("--encoding says how files are encoded, in place of UTF-8 and of what the m
   assert.match(err, /^error: .*utf-8, windows-1252, iso-8859-1.*\n$/);
 });
 
-test("--merge adds, changes and removes what the file names, and the same again publishes nothing", async (t) => {
-  const { write, text, json, versions } = workplace(t);
+test("--merge adds, changes and removes what the file names, the same again publishes nothing, and the last record stays unless the source may end up empty", async (t) => {
+  const { write, text, json, refusal, versions } = workplace(t);
   await text("import ndjson", write("a", linesOf(acme, ada)), "--source", "own");
   const delta = write(
     "delta",
@@ -261,6 +261,11 @@ test("--merge adds, changes and removes what the file names, and the same again 
   assert.match(again, /^\S+delta:3: id 'ada' names no principal of this source, so there is noth/);
   assert.match(again, /Nothing differs from what is published, so nothing was published\.\n$/);
   assert.equal((await versions()).length, 2);
+  const all = ["acme", "birch"].map((id) => ({ record: "gp", id, deleted: true }));
+  const last = ["import ndjson --source own", write("all", linesOf(...all)), "--merge"];
+  const err = await refusal(exitCodes.inputRefused, ...last);
+  assert.match(err, /^error: Source 'own' would be left without a record; .*--allow-empty/);
+  assert.equal((await json(...last, "--allow-empty")).outcome, "published");
 });
 
 test("--stage publishes nothing and says how to look at it and how to publish it", async (t) => {
@@ -277,17 +282,6 @@ test("--stage publishes nothing and says how to look at it and how to publish it
   await text("datasets publish", version!);
   assert.equal((await json("datasets show")).version, version);
   assert.equal((await start(...args, "--dry-run")).exitCode, exitCodes.usage);
-});
-
-test("a source whose last record is merged away is kept, unless it may end up empty", async (t) => {
-  const { write, start, text } = workplace(t);
-  await text("import ndjson --source own", write("a", linesOf(acme)));
-  const gone = write("b", linesOf({ record: "gp", id: "acme", deleted: true }));
-  const args = ["import ndjson --source own", gone, "--merge"];
-  const refused = await start(...args);
-  assert.equal(refused.exitCode, exitCodes.inputRefused);
-  assert.match(refused.err, /^error: Source 'own' would be left without a record; .*--allow-empty/);
-  assert.equal((await start(...args, "--allow-empty")).exitCode, exitCodes.done);
 });
 
 const members = {
