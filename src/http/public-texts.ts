@@ -1,7 +1,6 @@
 /** Makes the texts of the public paths, each for what this server offers. */
 import { accountUrl } from "#config.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
-import { formats } from "#operations/formats.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { mcpPage, samplesPage } from "#pages/docs-programs.ts";
@@ -35,7 +34,6 @@ export function openPublicTexts(http: HttpDependencies) {
           publicUrl,
           pageSizeMax,
           quotas,
-          formats: formats.map(({ mediaType }) => mediaType),
           ...keyFactsOf(http),
         }),
       "/docs/samples": () => samplesPage(publicUrl),
@@ -54,9 +52,11 @@ function factsOf(http: HttpDependencies): ServiceFacts {
   const { config, model } = http;
   const current = model();
   return {
-    counts: current === null ? null : recordCounts(current),
-    datasetVersion: current?.parts.version ?? null,
-    datasetUpdatedAt: current?.parts.updatedAt ?? null,
+    dataset: current && {
+      version: current.parts.version,
+      updated_at: current.parts.updatedAt,
+      records: recordCounts(current),
+    },
     publicUrl: config.publicUrl,
     ...keyFactsOf(http),
   };

@@ -71,20 +71,11 @@ export const pageMeanings: Readonly<Record<PageParameter, string>> = {
   offset: "How many records to skip.",
 };
 
-interface ParameterWords {
-  /** `required`, `optional` or its default. */
-  need: string;
-  /** The values the operation accepts: `2 to 200 characters`. */
-  rule: string;
-  /** Backticks mark code. */
-  meaning: string;
-}
-
-function wordsOf(
-  name: ParameterName,
-  operation: Operation,
-  { pageSizeMax }: OperationFacts,
-): ParameterWords {
+/**
+ * Returns what is said of a parameter: `need` is `required`, `optional` or its default; `rule` says which values the operation
+ * takes; in `meaning` backticks mark code.
+ */
+function wordsOf(name: ParameterName, operation: Operation, { pageSizeMax }: OperationFacts) {
   if (name === "limit" || name === "offset") {
     const { minimum, maximum, default: usual } = pageSchemas(pageSizeMax)[name];
     return {

@@ -79,7 +79,6 @@ export const mcpPage = (publicUrl: string | null): string =>
     title: "Agents",
     description: "How an agent asks gp-records over MCP, the Model Context Protocol.",
     path: "/docs/mcp",
-    scripts: ["docs.js"],
     contents: html`<li><a href="#connect">Connect a program</a></li>
       <li><a href="#tools">Tools</a></li>
       <li><a href="#answers">Answers and errors</a></li>`,

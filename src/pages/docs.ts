@@ -1,5 +1,6 @@
 /** The pages at `/docs`, the reference, generated from the operations, records and errors, and at `/changelog`. */
 import { type Hint, hintCodes } from "#operations/envelope.ts";
+import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import { parameterBounds, repeatableFilters } from "#operations/operation.ts";
 import { apiVersion, type ApiVersion } from "#operations/versions.ts";
@@ -19,8 +20,6 @@ export interface DocsFacts extends KeyFacts {
   pageSizeMax: number;
   /** Default quotas, shortest window first. */
   quotas: readonly QuotaWindow[];
-  /** Media types the operations answer in, the default first. */
-  formats: readonly string[];
 }
 
 export function docsPage(facts: DocsFacts): string {
@@ -64,7 +63,7 @@ const sectionsOf = (facts: DocsFacts): readonly Section[] => [
   { anchor: "matching", label: "Matching", content: matching() },
   { anchor: "hints", label: "Hints", content: hints() },
   { anchor: "quota", label: "Quota", content: quota(facts.quotas) },
-  { anchor: "formats", label: "Formats and caching", content: formatsAndCaching(facts.formats) },
+  { anchor: "formats", label: "Formats and caching", content: formatsAndCaching() },
   { anchor: "errors", label: "Errors", content: errors() },
   { anchor: "versions", label: "Versions", content: versions() },
 ];
@@ -172,14 +171,14 @@ const hints = (): Html =>
       rows: hintCodes.map((code) => [html`<code>${code}</code>`, prose(hintMeanings[code])]),
     })}`;
 
-/** Describes formats and caching. @param formats media types the operations answer in, the default first. */
-const formatsAndCaching = (formats: readonly string[]): Html =>
+const formatsAndCaching = (): Html =>
   html`<p>
-    The operations answer in ${codes(formats)}; choose with <code>Accept</code>. CSV joins lists
-    with <code>; </code> and puts <code>'</code> before what a spreadsheet would run; totals and
-    pages are in the headers. Bodies are compressed with <code>br</code> or <code>gzip</code> where
-    <code>Accept-Encoding</code> allows. Send the <code>ETag</code> of an answer in
-    <code>If-None-Match</code>: while nothing has changed you get a 304 without a body.
+    The operations answer in ${codes(formats.map(({ mediaType }) => mediaType))}; choose with
+    <code>Accept</code>. CSV joins lists with <code>; </code> and puts <code>'</code> before what a
+    spreadsheet would run; totals and pages are in the headers. Bodies are compressed with
+    <code>br</code> or <code>gzip</code> where <code>Accept-Encoding</code> allows. Send the
+    <code>ETag</code> of an answer in <code>If-None-Match</code>: while nothing has changed you get
+    a 304 without a body.
   </p>`;
 
 const errors = (): Html =>

@@ -13,11 +13,8 @@ import { table } from "./table.ts";
 
 /** The present facts that the landing page shows. */
 export interface ServiceFacts extends KeyFacts {
-  /** Records of the current dataset; null while there is none. */
-  counts: EachKind<number> | null;
-  datasetVersion: string | null;
-  /** RFC 3339 in UTC. */
-  datasetUpdatedAt: string | null;
+  /** The current dataset, its time as RFC 3339 in UTC; null while there is none. */
+  dataset: { version: string; updated_at: string; records: EachKind<number> } | null;
   /** Origin (and path) the public reaches the service under, without a slash at the end. */
   publicUrl: string | null;
 }
@@ -63,8 +60,8 @@ export function landingPage(facts: ServiceFacts): string {
   });
 }
 
-function datasetFacts({ counts, datasetVersion, datasetUpdatedAt }: ServiceFacts): Html {
-  if (counts === null)
+function datasetFacts({ dataset }: ServiceFacts): Html {
+  if (dataset === null)
     return html`<div class="card">
       <p>
         No records are published yet. The operator publishes them with an import; until then the
@@ -77,14 +74,12 @@ function datasetFacts({ counts, datasetVersion, datasetUpdatedAt }: ServiceFacts
         (kind) =>
           html`<div>
             <dt>${kinds[kind].title}</dt>
-            <dd>${grouped(counts[kind])}</dd>
+            <dd>${grouped(dataset.records[kind])}</dd>
           </div>`,
       )}
     </dl>
     <p class="muted">
-      Dataset <code>${datasetVersion}</code>${
-        datasetUpdatedAt !== null && html`, updated ${exactTime(datasetUpdatedAt)}`
-      }
+      Dataset <code>${dataset.version}</code>, updated ${exactTime(dataset.updated_at)}
     </p>
   </div>`;
 }
@@ -101,13 +96,7 @@ const operationTable = (): Html =>
   });
 
 /** Returns the landing page as JSON. Links are absolute if the public URL is known, else relative. */
-export function landingIndex({
-  counts,
-  datasetVersion,
-  datasetUpdatedAt,
-  publicUrl,
-  account,
-}: ServiceFacts) {
+export function landingIndex({ dataset, publicUrl, account }: ServiceFacts) {
   const link = (path: string) => `${publicUrl ?? ""}${path}`;
   return {
     name: "gp-records",
@@ -123,10 +112,7 @@ export function landingIndex({
       health: link("/health"),
       ready: link("/ready"),
     },
-    dataset:
-      counts === null
-        ? null
-        : { version: datasetVersion, updated_at: datasetUpdatedAt, records: counts },
+    dataset,
   };
 }
 

@@ -17,7 +17,7 @@ import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "
 import { Type } from "#records/schema.ts";
 import { docsFacts, publicPages, serviceFacts } from "../support/public-pages.ts";
 
-test("the landing page names every operation with its parameters and what the dataset holds", () => {
+test("the landing page names every operation with its parameters, what the dataset holds and a line of curl to copy", () => {
   const page = landingPage(serviceFacts);
   for (const operation of operations) {
     assert.ok(
@@ -28,26 +28,13 @@ test("the landing page names every operation with its parameters and what the da
   for (const count of ["12,873", "48,211", "166,004", "9,312"])
     assert.ok(page.includes(`<dd>${count}</dd>`));
   assert.match(page, /updated 2026-11-20 03:00:00 UTC/);
-});
-
-test("a line of curl is ready to copy, with a placeholder for the key", () => {
-  const page = landingPage({ ...serviceFacts, publicUrl: "https://records.example" });
-  assert.ok(
-    page.includes(
-      `curl -H "x-api-key: YOUR_KEY" "https://records.example/fetch-gp?gp_name=capital"`,
-    ),
-  );
+  const named = landingPage({ ...serviceFacts, publicUrl: "https://records.example" });
+  const curl = `curl -H "x-api-key: YOUR_KEY" "https://records.example/fetch-gp?gp_name=capital"`;
+  assert.ok(named.includes(curl));
 });
 
 test("without a dataset the landing page says so and what happens next", () => {
-  const page = landingPage({
-    counts: null,
-    datasetVersion: null,
-    datasetUpdatedAt: null,
-    publicUrl: null,
-    account: null,
-    isDemo: false,
-  });
+  const page = landingPage({ ...serviceFacts, dataset: null });
   assert.match(page, /No records are published yet/);
   assert.doesNotMatch(page, /null|undefined/);
 });
@@ -59,12 +46,9 @@ test("programs get the links as JSON, absolute where the public URL is known", (
     operations.map(({ name, path }) => [name, path]),
   );
   assert.equal(relative.links.openapi, "/openapi.json");
-  assert.deepEqual(relative.dataset?.records, serviceFacts.counts);
-  const absolute = landingIndex({
-    ...serviceFacts,
-    counts: null,
-    publicUrl: "https://records.example/api",
-  });
+  assert.deepEqual(relative.dataset, serviceFacts.dataset);
+  const publicUrl = "https://records.example/api";
+  const absolute = landingIndex({ ...serviceFacts, dataset: null, publicUrl });
   assert.equal(absolute.links.docs, "https://records.example/api/docs");
   assert.equal(absolute.dataset, null);
 });
@@ -99,16 +83,14 @@ test("a stranger is told on the landing page and in the docs how to get a key on
   assert.equal("account" in landingIndex({ ...serviceFacts, account: null }).links, false);
 });
 
-test("the index leads to every error, with status and title", () => {
-  const page = errorsPage();
-  for (const code of problemCodes) {
-    const { status, title } = problemKinds[code];
-    const row = page.slice(page.indexOf(`<a href="/errors/${code}"><code>${code}</code></a>`));
-    assert.match(
-      row.slice(0, row.indexOf("</tr>")),
-      new RegExp(`>${status}</td><td>${title}</td>`),
-    );
-  }
+test("the index and the docs lead to every error, with status and title", () => {
+  for (const page of [errorsPage(), docsPage(docsFacts)])
+    for (const code of problemCodes) {
+      const { status, title } = problemKinds[code];
+      const row = page.slice(page.indexOf(`<a href="/errors/${code}"><code>${code}</code></a>`));
+      const cells = row.slice(0, row.indexOf("</tr>"));
+      assert.match(cells, new RegExp(`>${status}</td><td>${title}</td>`));
+    }
 });
 
 test("the example of every error is, byte for byte, what the service would send", () => {

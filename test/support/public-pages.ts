@@ -2,7 +2,6 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { TestContext } from "node:test";
 import { readAssets } from "#pages/assets.ts";
-import { formats } from "#operations/formats.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage, type DocsFacts, docsPage } from "#pages/docs.ts";
 import { mcpPage, samplesPage } from "#pages/docs-programs.ts";
@@ -13,9 +12,11 @@ import { Problem, problemCodes } from "#problems.ts";
 import { listenFor } from "./ports.ts";
 
 export const serviceFacts: ServiceFacts = {
-  counts: { gp: 12_873, principal: 48_211, signal: 166_004, project: 9312 },
-  datasetVersion: "20261120T030000Z-9f3c2a7e",
-  datasetUpdatedAt: "2026-11-20T03:00:00Z",
+  dataset: {
+    version: "20261120T030000Z-9f3c2a7e",
+    updated_at: "2026-11-20T03:00:00Z",
+    records: { gp: 12_873, principal: 48_211, signal: 166_004, project: 9312 },
+  },
   publicUrl: null,
   account: { url: "/account", isOpen: true },
   isDemo: false,
@@ -29,7 +30,6 @@ export const docsFacts: DocsFacts = {
     { name: "hour", quota: 1000, seconds: 3600 },
     { name: "day", quota: 10_000, seconds: 86_400 },
   ],
-  formats: formats.map(({ mediaType }) => mediaType),
   account: serviceFacts.account,
   isDemo: false,
 };
