@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { foldAddress, readAddress } from "#accounts/people.ts";
+import { cleanName } from "#accounts/accounts.ts";
 import { browserOf, networkOf } from "#accounts/client.ts";
 import { checkPassword, openPasswords } from "#accounts/passwords.ts";
+import { foldAddress, readAddress } from "#accounts/people.ts";
+import { makeId, randomText } from "#store/random-text.ts";
 import { cheap, faultOf, goodPassword } from "../support/people.ts";
 
 test("a password is stored with its parameters and a nonce of its own, and only the same one fits", async () => {
@@ -166,4 +168,34 @@ test("people are told their browsers by name and system, and no more of the head
 test("of an IPv6 address only the first 64 bits are kept", () => {
   assert.equal(networkOf(client("", "2001:db8:1:2:3:4:5:6")), "2001:db8:1:2::/64");
   assert.equal(networkOf(client("", "203.0.113.7")), "203.0.113.7");
+});
+
+test("a name is kept trimmed and in one Unicode form, with at most 100 characters, however many bytes they take", () => {
+  assert.equal(cleanName("key", "  Cafe\u0301 \t"), "Caf\u00e9");
+  assert.equal(cleanName("key", "𝒜".repeat(100)), "𝒜".repeat(100));
+  assert.throws(() => cleanName("key", "a".repeat(101)), /name of the key must have at most 100/);
+});
+
+test("a name that is empty or would garble a terminal is refused", () => {
+  assert.throws(() => cleanName("account", " \n "), /name of the account must not be empty/);
+  for (const name of ["a\nb", "a\u001b[31mb", "a\u0000b", "a\u2028b", "a\ud800b", "a\u009bb"])
+    assert.throws(() => cleanName("account", name), /control characters/, JSON.stringify(name));
+});
+
+test("an id is its prefix and 16 characters of [0-9a-z], another one each time", () => {
+  const ids = Array.from({ length: 1000 }, () => makeId("ac"));
+  for (const id of ids) assert.match(id, /^ac_[0-9a-z]{16}$/);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test("every character of the alphabet is equally likely", () => {
+  const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  const expected = 4000;
+  const counts = new Map<string, number>();
+  for (const character of randomText(alphabet, expected * alphabet.length))
+    counts.set(character, (counts.get(character) ?? 0) + 1);
+  assert.equal(counts.size, alphabet.length);
+  // The remainder of a byte would give the first 8 characters 21 % more; 10 % is over six standard deviations.
+  for (const [character, count] of counts)
+    assert.ok(Math.abs(count - expected) < expected * 0.1, `${character}: ${count}`);
 });

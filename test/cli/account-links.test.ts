@@ -108,23 +108,12 @@ test("links lead to PUBLIC_URL, else to where the server listens, and nowhere if
 });
 
 test("what cannot be done is refused with what to do", async (t) => {
-  const { json, refusal, withControl } = await openCommands(t);
-  const { link } = await json("accounts invite ada@example.com");
-  await withControl((control) => acceptInvitation(control, passwords, completion(tokenOf(link))));
-  for (const [code, words, ...args] of [
-    [exitCodes.usage, /not an e-mail address/, "invite", "ada"],
-    [exitCodes.usage, /Allowed choices are owner, member/, "invite", "a@b.com", "--role", "king"],
-    [exitCodes.conflict, /no account 'x'/, "invite", "a@b.com", "--account", "x"],
-    [exitCodes.conflict, /signed up with this address/, "invite", "ADA@example.com"],
-    [exitCodes.conflict, /Nobody has the address/, "reset-link", "eve@example.com"],
-    [
-      exitCodes.conflict,
-      /member of the account already/,
-      "invite",
-      "ada@example.com",
-      "--account",
-      "ada",
-    ],
+  const { refusal } = await openCommands(t);
+  for (const [code, words, line] of [
+    [exitCodes.usage, /not an e-mail address/, "invite ada"],
+    [exitCodes.usage, /Allowed choices are owner, member/, "invite a@b.com --role king"],
+    [exitCodes.conflict, /no account 'x'/, "invite a@b.com --account x"],
+    [exitCodes.conflict, /Nobody has the address/, "reset-link eve@example.com"],
   ] as const)
-    assert.match(await refusal(code, "accounts", ...args), words, args.join(" "));
+    assert.match(await refusal(code, `accounts ${line}`), words, line);
 });
