@@ -63,6 +63,15 @@ export interface Tally extends Metric {
   add(...values: readonly (string | number)[]): void;
 }
 
+/** Counts by one label after the other, which is faster than joining the values into one key. */
+interface Cell {
+  labels?: Labels;
+  value: number;
+  below: Map<string | number, Cell>;
+}
+
+const makeCell = (): Cell => ({ value: 0, below: new Map() });
+
 /** @param known combinations shown from the start, so that a rate includes their first occurrence. */
 export function openTally(
   name: string,
@@ -70,19 +79,24 @@ export function openTally(
   labelNames: readonly string[],
   known: readonly (readonly (string | number)[])[] = [],
 ): Tally {
-  const samples = new Map<string, { labels: Labels; value: number }>();
-  const sampleOf = (values: readonly (string | number)[]) =>
-    samples.getOrInsertComputed(values.join(), () => ({
-      labels: Object.fromEntries(labelNames.map((label, i) => [label, String(values[i])])),
-      value: 0,
-    }));
-  for (const values of known) sampleOf(values);
+  const root = makeCell();
+  const cells: Cell[] = [];
+  const cellOf = (values: readonly (string | number)[]): Cell => {
+    let cell = root;
+    for (const value of values) cell = cell.below.getOrInsertComputed(value, makeCell);
+    if (cell.labels === undefined) {
+      cell.labels = Object.fromEntries(labelNames.map((label, i) => [label, String(values[i])]));
+      cells.push(cell);
+    }
+    return cell;
+  };
+  for (const values of known) cellOf(values);
   return {
     name,
     type: "counter",
     help,
-    add: (...values) => void sampleOf(values).value++,
-    samples: () => samples.values(),
+    add: (...values) => void cellOf(values).value++,
+    samples: () => cells,
   };
 }
 
