@@ -17,7 +17,7 @@ const mediaTypes = Object.keys(contentTypes);
 
 const exampleOf = (path: string) => `${path}?limit=3${path === "/fetch-gp" ? "&gp_name=re" : ""}`;
 
-test("each operation answers in JSON, NDJSON and CSV with the same records, totals, links and version", async (t) => {
+test("each operation answers in JSON, NDJSON and CSV with the same records, totals, links and version, and under /v1 with the same bytes and tag", async (t) => {
   const service = await startService(t);
   for (const { path } of operations) {
     const target = exampleOf(path);
@@ -37,6 +37,10 @@ test("each operation answers in JSON, NDJSON and CSV with the same records, tota
       for (const name of ["x-total-count", "dataset-version", "link", "cache-control", "vary"])
         assert.equal(headers.get(name), json!.headers.get(name), name);
       assert.match(headers.get("vary")!, /\bAccept\b/);
+      const versioned = await service.get(`/v1${target}`, { accept: mediaTypes[i]! });
+      assert.equal(versioned.text, [json, ndjson, csv][i]!.text);
+      for (const name of ["etag", "link", "x-total-count"])
+        assert.equal(versioned.headers.get(name), headers.get(name), name);
     }
     const { pagination, meta } = json!.body;
     assert.equal(json!.headers.get("x-total-count"), String(pagination.total));

@@ -18,21 +18,6 @@ const publicPaths = [
   ...[...publicPages().keys()].filter((path) => path !== "/dosc"),
 ];
 
-test("the four operations answer under their path and under /v1 with the same bytes and ETag", async (t) => {
-  const service = await startService(t);
-  for (const { path } of operations) {
-    const query = path === "/fetch-gp" ? "?gp_name=northwind" : "";
-    const [bare, versioned] = [
-      await service.get(path + query),
-      await service.get(`/v1${path}${query}`),
-    ];
-    assert.equal(bare.status, 200);
-    assert.equal(versioned.text, bare.text);
-    for (const header of ["etag", "link", "x-total-count"])
-      assert.equal(versioned.headers.get(header), bare.headers.get(header));
-  }
-});
-
 test("public documents need no key, may be kept for five minutes and are confirmed by their tag", async (t) => {
   const service = await startService(t);
   for (const path of publicPaths.filter((one) => one !== "/health" && one !== "/ready")) {
