@@ -1,226 +1,77 @@
 /** Finds the principals, signals or projects of the GPs that satisfy a filter. */
+import { eachOf, type LinkedKind } from "#records/kinds.ts";
 import { fold } from "#records/fold.ts";
-import type { LinkedKind } from "#records/kinds.ts";
-import {
-  addBit,
-  addBits,
-  type Bitset,
-  clear,
-  type Combination,
-  countBits,
-  forEachBit,
-  isTouched,
-  keepCount,
-  makeBitset,
-  only,
-  storeBits,
-} from "./bitset.ts";
+import { addBits, type Bitset, forEachBit, isTouched, keepCount, makeBitset } from "./bitset.ts";
 import { type DatasetParts, documentCount, facetNames } from "./dataset-parts.ts";
 import { askedValues, type Miss } from "./facet-index.ts";
 import { type Found, type GpFilter, type GpSearch, missedName } from "./gp-search.ts";
-import { emptyUnion, isLong, type Lists, makeUnion, type Union } from "./lists.ts";
-import { commonNamesKept, forEachWord, keep, matchWord } from "./match-names.ts";
+import { emptyUnion, isLong, type Lists, makeUnion } from "./lists.ts";
+import { forEachWord, matchWord } from "./match-names.ts";
 
-interface LinkedSearch {
-  /** @param filter has a name or a facet. */
-  find(filter: GpFilter): Found;
-}
-
-export function openLinkedSearch(
-  parts: DatasetParts,
-  gps: GpSearch,
-  kind: LinkedKind,
-): LinkedSearch {
+export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: LinkedKind) {
+  const gpCount = documentCount(parts.documents.gp);
   const count = documentCount(parts.documents[kind]);
+  const { starts, items } = parts.recordsOfGp[kind];
+  const union = makeUnion(count);
+  const follow = (gp: number, into: Bitset) => addBits(into, items, starts[gp]!, starts[gp + 1]!);
+
+  /**
+   * Opens the records of all GPs of a word or a value. If many GPs have it, they are kept as a set from their first use on:
+   * a GP has a dozen words and values, so there are some hundred sets.
+   */
+  function openSets(lists: readonly Lists[]) {
+    const sets = new Map<number, Bitset>();
+    const followAll = (number: number, into: Bitset) => {
+      for (const list of lists)
+        for (let i = list.starts[number]!; i < list.starts[number + 1]!; i++)
+          follow(list.items[i]!, into);
+    };
+    const makeSet = (number: number) => {
+      const set = makeBitset(count);
+      followAll(number, set);
+      keepCount(set);
+      return set;
+    };
+    return {
+      addToUnion(number: number): void {
+        let length = 0;
+        for (const list of lists) length += list.starts[number + 1]! - list.starts[number]!;
+        if (isLong(length, gpCount)) union.sets.push(sets.getOrInsertComputed(number, makeSet));
+        else followAll(number, union.own);
+      },
+    };
+  }
+
   const { first, later } = parts.names.gpsOfWord;
-  const links = openLinks(parts.recordsOfGp[kind], count);
-  const ofWord = openLinkedSets([first, later], links);
-  const facets = facetNames.map((name) => ({
-    name,
-    ofValue: openLinkedSets([parts.facets[name].gpsOfValue], links),
-    union: links.makeUnion(),
-  }));
-  const ofName = links.makeUnion();
-  const ofCommonName = new Map<string, LinkedSet>();
-  const found = makeBitset(count);
-
-  /** Returns the records of the GPs with the word in a name. */
-  function findWord(name: string, folded: string, misses: Miss[]): LinkedUnion {
-    const match = matchWord(parts.names, folded);
-    emptyLinks(ofName);
-    forEachWord(match, (word) => ofWord.addTo(ofName, word));
-    if (match.gpCount === 0) misses.push(missedName(name, folded));
-    return ofName;
-  }
-
-  /** Returns the records of the GPs with a name of several words, if many have it. */
-  function findCommonName(name: string): LinkedUnion {
-    let known = ofCommonName.get(name);
-    if (known === undefined) {
-      known = links.makeSet();
-      const { records, shared } = known;
-      forEachBit(gps.find({ gp_name: name }).all, (gp) => links.follow(gp, records, shared));
-      keepCount(records);
-      keep(ofCommonName, name, known, commonNamesKept);
-    }
-    emptyLinks(ofName);
-    addLinks(ofName, known);
-    return ofName;
-  }
-
-  /** Returns the records of the GPs that carry one of the values. */
-  function findFacet(
-    { name, ofValue, union }: (typeof facets)[number],
-    asked: readonly string[],
-    misses: Miss[],
-  ) {
-    emptyLinks(union);
-    const missed = { kind: "gp", parameter: name } as const;
-    for (const value of askedValues(parts.facets[name], missed, asked, misses))
-      ofValue.addTo(union, value);
-    return union;
-  }
-
-  function follow(all: Combination): Combination {
-    clear(found);
-    forEachBit(all, (gp) => links.follow(gp, found, null));
-    return only(found);
-  }
-
-  function combine([one, ...others]: readonly LinkedUnion[]): Combination {
-    if (others.length === 0)
-      return { some: one!.records.sets.filter(isTouched), each: [], but: [] };
-    links.combine(one!, others, found);
-    return only(found);
-  }
+  const ofWord = openSets([first, later]);
+  const ofValue = eachOf(facetNames, (name) => openSets([parts.facets[name].gpsOfValue]));
 
   return {
-    find(filter) {
+    /** @param filter has a name or a facet. */
+    find(filter: GpFilter): Found {
       const { gp_name: name } = filter;
       const folded = name === undefined ? "" : fold(name);
+      const facets = facetNames.filter((facet) => (filter[facet] ?? []).length > 0);
+      const [facet] = facets;
       const misses: Miss[] = [];
-      const unions: LinkedUnion[] = [];
-      // Only one word is like a facet: several must be in the same name, and the id of a GP folds to two.
-      if (folded !== "" && !folded.includes(" ")) unions.push(findWord(name!, folded, misses));
-      else if (name !== undefined) {
-        const gpsFound = gps.find(filter);
-        if (!isLong(countBits(gpsFound.all), links.gpCount)) {
-          const all = follow(gpsFound.all);
-          return { all, ranks: [all], misses: gpsFound.misses };
-        }
-        unions.push(findCommonName(name));
+      emptyUnion(union);
+      if (name === undefined && facets.length === 1) {
+        const missed = { kind: "gp", parameter: facet! } as const;
+        const values = askedValues(parts.facets[facet!], missed, filter[facet!]!, misses);
+        for (const value of values) ofValue[facet!].addToUnion(value);
+      } else if (facet === undefined && folded !== "" && !folded.includes(" ")) {
+        // Only one word is like a value: several must be in the same name, and the id of a GP folds to two.
+        const match = matchWord(parts.names, folded);
+        forEachWord(match, ofWord.addToUnion);
+        if (match.gpCount === 0) misses.push(missedName(name!, folded));
+      } else {
+        // All parts must hold for the same GP of a record.
+        const found = gps.find(filter);
+        forEachBit(found.all, (gp) => follow(gp, union.own));
+        misses.push(...found.misses);
       }
-      for (const facet of facets) {
-        const { [facet.name]: asked = [] } = filter;
-        if (asked.length > 0) unions.push(findFacet(facet, asked, misses));
-      }
-      const all = combine(unions);
+      const all = { some: union.sets.filter(isTouched), each: [], but: [] };
       return { all, ranks: [all], misses };
-    },
-  };
-}
-
-/**
- * Records, and links to records of several GPs. If two sets have such a record, it may be for different GPs. If both have
- * one of its links, it is for the same GP.
- */
-interface LinkedSet {
-  records: Bitset;
-  shared: Bitset;
-}
-
-interface LinkedUnion {
-  records: Union;
-  shared: Union;
-}
-
-function emptyLinks({ records, shared }: LinkedUnion): void {
-  emptyUnion(records);
-  emptyUnion(shared);
-}
-
-function addLinks(union: LinkedUnion, { records, shared }: LinkedSet): void {
-  union.records.sets.push(records);
-  union.shared.sets.push(shared);
-}
-
-interface Links {
-  gpCount: number;
-  makeSet(): LinkedSet;
-  makeUnion(): LinkedUnion;
-  /** Adds the records of a GP, and its links to shared ones unless `shared` is null. */
-  follow(gp: number, records: Bitset, shared: Bitset | null): void;
-  /** Stores the records of GPs that are in each of the unions in `found`. */
-  combine(one: LinkedUnion, others: readonly LinkedUnion[], found: Bitset): void;
-}
-
-function openLinks({ starts, items }: Lists, recordCount: number): Links {
-  const gpCount = starts.length - 1;
-  const { firstShared, recordOfShared, unshared } = findShared({ starts, items }, recordCount);
-  const sharedCount = recordOfShared.length;
-  return {
-    gpCount,
-    makeSet: () => ({ records: makeBitset(recordCount), shared: makeBitset(sharedCount) }),
-    makeUnion: () => ({ records: makeUnion(recordCount), shared: makeUnion(sharedCount) }),
-    follow(gp, records, shared) {
-      addBits(records, items, starts[gp]!, starts[gp + 1]!);
-      if (shared === null) return;
-      for (let link = firstShared[gp]!; link < firstShared[gp + 1]!; link++) addBit(shared, link);
-    },
-    combine(one, others, found) {
-      const records = others.map((union) => union.records.sets);
-      storeBits(found, { some: one.records.sets, each: [...records, [unshared]], but: [] });
-      const shared = others.map((union) => union.shared.sets);
-      forEachBit({ some: one.shared.sets, each: shared, but: [] }, (link) =>
-        addBit(found, recordOfShared[link]!),
-      );
-    },
-  };
-}
-
-/** Finds the links to records of several GPs, and numbers them GP by GP. */
-function findShared({ starts, items }: Lists, count: number) {
-  const gpsOfRecord = new Uint32Array(count);
-  for (const record of items) gpsOfRecord[record]!++;
-  const unshared = makeBitset(count);
-  for (let record = 0; record < count; record++)
-    if (gpsOfRecord[record] === 1) addBit(unshared, record);
-  const firstShared = new Uint32Array(starts.length);
-  const recordOfShared = items.filter((record) => gpsOfRecord[record]! > 1);
-  let link = 0;
-  for (let gp = 0; gp + 1 < starts.length; gp++) {
-    for (let i = starts[gp]!; i < starts[gp + 1]!; i++) if (gpsOfRecord[items[i]!]! > 1) link++;
-    firstShared[gp + 1] = link;
-  }
-  return { firstShared, recordOfShared, unshared };
-}
-
-/**
- * Opens the records of all GPs of a word or a value. If many GPs have it, the records are kept as a set from their first
- * use on. A GP has a dozen words and values, so there are some hundred sets.
- */
-function openLinkedSets(lists: readonly Lists[], links: Links) {
-  const sets = new Map<number, LinkedSet>();
-
-  function follow(number: number, { records, shared }: LinkedSet): void {
-    for (const { starts, items } of lists)
-      for (let i = starts[number]!; i < starts[number + 1]!; i++)
-        links.follow(items[i]!, records, shared);
-  }
-
-  function makeSet(number: number): LinkedSet {
-    const made = links.makeSet();
-    follow(number, made);
-    keepCount(made.records);
-    return made;
-  }
-
-  return {
-    addTo(union: LinkedUnion, number: number): void {
-      let length = 0;
-      for (const { starts } of lists) length += starts[number + 1]! - starts[number]!;
-      if (isLong(length, links.gpCount)) addLinks(union, sets.getOrInsertComputed(number, makeSet));
-      else follow(number, { records: union.records.own, shared: union.shared.own });
     },
   };
 }

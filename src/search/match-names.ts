@@ -77,7 +77,7 @@ function matchOneWord(
 }
 
 /** Most queries of common words that are kept, the latest ones. Looking at each of their GPs takes 0.5 ms. */
-export const commonNamesKept = 32;
+const commonNamesKept = 32;
 
 function matchSeveralWords(
   names: Names,
@@ -106,7 +106,7 @@ function matchSeveralWords(
 }
 
 /** Adds an entry to a map. Drops the oldest one if there would be more than `max`. */
-export function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
   if (map.size >= max) map.delete(map.keys().next().value!);
   map.set(key, value);
 }
