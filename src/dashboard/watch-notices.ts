@@ -5,9 +5,10 @@ import {
   noticeOnce,
   type OwnedAccount,
 } from "#accounts/notices.ts";
+import { quotasInForce } from "#accounts/plans.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
+import type { WindowStatus } from "#limits/counters.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { readUseOfDay } from "./components/gauges.ts";
 import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
 import type { AccountServices } from "./screen.ts";
 
@@ -88,3 +89,20 @@ export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
 /** Reports whether 80 % or more of a quota is used. */
 export const isQuotaNear = ({ used, quota }: { used: number; quota: number }): boolean =>
   used >= nearShare * quota;
+
+type Asked = Pick<AccountServices, "control" | "lookAtQuota">;
+
+/** Reads the windows of an account: minute, hour, day. @param account its number. */
+export async function readWindows(
+  { control, lookAtQuota }: Asked,
+  account: number,
+): Promise<readonly WindowStatus[]> {
+  return (await lookAtQuota(account, await quotasInForce(control.database, account))).windows;
+}
+
+/** Reads the use of the last 24 hours. @param account its number. */
+export async function readUseOfDay(asked: Asked, account: number) {
+  const windows = await readWindows(asked, account);
+  const { quota, remaining } = windows.find(({ name }) => name === "day")!;
+  return { used: quota - remaining, quota };
+}

@@ -50,12 +50,9 @@ function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html |
 const cellOf = (cell: Part, attributes: Html | null): Html =>
   attributes === null ? html`<td>${cell}</td>` : html`<td ${attributes}>${cell}</td>`;
 
-/** Lists terms with their facts, without unknown ones. @param style a class besides `facts`. */
-export const factList = (
-  facts: readonly (readonly [term: string, what: Part])[],
-  style: "known" | "key-facts" | null = null,
-): Html =>
-  html`<dl class="facts ${style}">
+/** Lists terms with their facts, without unknown ones. */
+export const factList = (facts: readonly (readonly [term: string, what: Part])[]): Html =>
+  html`<dl class="facts">
     ${facts.map(
       ([term, what]) =>
         isSaid(what) &&

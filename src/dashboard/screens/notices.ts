@@ -2,10 +2,9 @@
 import { listAudit, type AuditAction, operator, service } from "#store/audit.ts";
 import { listMembers, type Member } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
-import { readUseOfDay } from "#dashboard/components/gauges.ts";
 import { accountPage } from "#dashboard/components/page.ts";
 import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
-import { dueNotice, isQuotaNear } from "#dashboard/watch-notices.ts";
+import { dueNotice, isQuotaNear, readUseOfDay } from "#dashboard/watch-notices.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { relativeTime } from "#pages/prose.ts";

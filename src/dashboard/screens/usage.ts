@@ -1,10 +1,9 @@
 /** The usage of an account: its quota now, the last 24 hours and 30 days as plots, and totals by key and operation. */
 import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
-import { gauges, gaugeWords, readWindows } from "#dashboard/components/gauges.ts";
 import { accountPage } from "#dashboard/components/page.ts";
-import { plot, type PlotBar, plotPatterns } from "#dashboard/components/plot.ts";
 import { json, type MemberRequest, type Reply, type Route, route } from "#dashboard/screen.ts";
+import { readWindows } from "#dashboard/watch-notices.ts";
 import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -15,8 +14,9 @@ import {
   statusClasses,
   type Bar,
   readBars,
-  readTotalsBy,
-  type Span,
+  readTotalsByKey,
+  readTotalsByOperation,
+  type StatusClass,
   type Totals,
 } from "#usage/totals.ts";
 
@@ -28,38 +28,56 @@ export const usageRoutes: readonly Route[] = [
   route("/account/usage/quota", "member", { GET: showGauges, isBackground: true }),
 ];
 
-const hoursShown = 24;
-const daysShown = 30;
+/** The plots; a tick stands at the last bar and at every so many before it. */
+const units = {
+  hour: {
+    span: "in the last 24 hours",
+    count: 24,
+    tickEvery: 6,
+    name: (at: string) => at.slice(11, 16),
+  },
+  day: {
+    span: "in the last 30 days",
+    count: 30,
+    tickEvery: 10,
+    name: (at: string) => at.slice(0, 10),
+  },
+} as const;
+type Unit = keyof typeof units;
+
 const rowsMax = 40;
 
 async function showUsage(request: MemberRequest): Promise<string> {
   const { services, now } = request;
   const { id, number } = request.account;
   const { database } = services.control;
-  const days = await readBars(services.usage, {
-    account: number,
-    unit: "day",
-    count: daysShown,
-    now,
-  });
+  const barsOf = (unit: Unit) =>
+    readBars(services.usage, { account: number, unit, count: units[unit].count, now });
+  const days = await barsOf("day");
   const span = { account: number, since: Date.parse(days[0]!.at), until: now + dayMilliseconds };
   const account = (await findAccount(database, id))!;
   const plan = planWords(account, await mayReadChanges(database, number));
   const windows = await readWindows(services, number);
-  const hours = await readBars(services.usage, {
-    account: number,
-    unit: "hour",
-    count: hoursShown,
-    now,
-  });
+  const keys = await listKeys(services.control, { accountNumber: number, now });
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
+  const byKey = (await readTotalsByKey(services.usage, span)).slice(0, rowsMax);
+  const byOperation = await readTotalsByOperation(services.usage, span);
   return accountPage(request, {
     title: "Usage",
     scripts: ["account.js"],
     main: html`<h1>${headline(windows)}</h1>
       <p>${plan}</p>
-      ${gauges(windows)} ${whatCounts} ${plotPatterns} ${hourPlot(hours)}
-      ${isUsed(days) && dayPlot(days)} ${rowsTable("By key", "Key", await keyRows(request, span))}
-      ${rowsTable("By operation", "Operation", await operationRows(request, span))}`,
+      <div class="gauges" data-gauges="/account/usage/quota">${windows.map(gauge)}</div>
+      ${whatCounts} ${plotSection("hour", await barsOf("hour"))}
+      ${isUsed(days) && plotSection("day", days)}
+      ${totalsTable(
+        "key",
+        byKey.map(({ key, totals }) => ({ id: key, name: names.get(key) ?? key, totals })),
+      )}
+      ${totalsTable(
+        "operation",
+        byOperation.map(({ operation, totals }) => ({ id: operation, name: operation, totals })),
+      )}`,
   });
 }
 
@@ -70,35 +88,10 @@ function planWords({ plan, quotas }: Account, mayRead: boolean): string {
   return `${words}${numbers}${mayRead ? "" : " It does not include /changes."}`;
 }
 
-async function keyRows({ services, account, now }: MemberRequest, span: Span): Promise<UsageRow[]> {
-  const keys = await listKeys(services.control, { accountNumber: account.number, now });
-  const names = new Map(keys.map(({ id, name }) => [id, name]));
-  const rows = await readTotalsBy(services.usage, span, "key");
-  return rows.slice(0, rowsMax).map(([key, totals]) => {
-    return { name: names.get(key) ?? key, href: `/account/requests?key=${key}`, totals };
-  });
-}
-
-async function operationRows({ services }: MemberRequest, span: Span): Promise<UsageRow[]> {
-  const rows = await readTotalsBy(services.usage, span, "operation");
-  return rows.map(([operation, totals]) => ({
-    name: operation,
-    href: `/account/requests?operation=${encodeURIComponent(operation)}`,
-    totals,
-  }));
-}
-
 /** Returns the gauges for the script that refreshes them. */
 async function showGauges({ services, account }: MemberRequest): Promise<Reply> {
   const windows = await readWindows(services, account.number);
   return json(windows.map((window) => ({ name: window.name, ...gaugeWords(window) })));
-}
-
-interface UsageRow {
-  name: string;
-  /** Leads to the requests themselves. */
-  href: string;
-  totals: Totals;
 }
 
 const whatCounts = html`<p class="muted">
@@ -120,103 +113,183 @@ function headline(windows: readonly WindowStatus[]): string {
   return `You use ${highest} % of your quota for ${spans[windows[shares.indexOf(highest)]!.name]}`;
 }
 
-function rowsTable(heading: string, column: string, rows: readonly UsageRow[]): Part {
+const gaugeLabels = { minute: "Last minute", hour: "Last hour", day: "Last 24 hours" } as const;
+
+function gauge(window: WindowStatus): Html {
+  const { used, free, share } = gaugeWords(window);
+  return html`<div data-gauge="${window.name}">
+    <h2>${gaugeLabels[window.name]}</h2>
+    <p class="counts"><span data-used>${used}</span></p>
+    <progress max="100" value="${share}" data-share aria-hidden="true"></progress>
+    <p class="muted" data-free>${free}</p>
+  </div>`;
+}
+
+/** Returns the texts of a gauge, which the script of the page only inserts, and the percentage that is used. */
+function gaugeWords(window: WindowStatus): { used: string; free: string; share: number } {
+  const { quota, remaining } = window;
+  const used = quota - remaining;
+  return {
+    used: `${grouped(used)} of ${grouped(quota)}`,
+    free: freeWords(window),
+    share: Math.round((1000 * used) / quota) / 10,
+  };
+}
+
+function freeWords({ quota, remaining, resetSeconds, waitSeconds }: WindowStatus): string {
+  if (waitSeconds > 0) return `Nothing left. Free again in ${durationText(waitSeconds)}.`;
+  if (remaining === quota) return "All of it is free.";
+  return `${grouped(remaining)} left. The oldest comes back in ${durationText(resetSeconds)}.`;
+}
+
+/** Returns a time such as `34 s`, `12 min` or `5 h 20 min`, rounded up, so that waiting that long is enough. */
+function durationText(seconds: number): string {
+  if (seconds < 120) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Returns the totals of each key or operation, whose requests its name leads to. */
+function totalsTable(
+  by: "key" | "operation",
+  rows: readonly { id: string; name: string; totals: Totals }[],
+): Part {
   if (rows.length === 0) return null;
-  return html`<h2>${heading}, in 30 days</h2>
+  return html`<h2>By ${by}, in 30 days</h2>
     ${table({
-      label: `${heading}, in the last 30 days`,
+      label: `By ${by}, in the last 30 days`,
       columns: [
-        column,
+        by === "key" ? "Key" : "Operation",
         ...["Requests", ...statusClasses, "Over quota", "Mean ms", "Bytes"].map(numeric),
       ],
-      rows: rows.map(({ name, href, totals }) => [
-        html`<a class="name" href="${href}">${name}</a>`,
+      rows: rows.map(({ id, name, totals }) => [
+        html`<a class="name" href="/account/requests?${by}=${id}">${name}</a>`,
         grouped(totals.requests),
         ...statusClasses.map((one) => grouped(totals.byClass[one])),
         grouped(totals.overQuota),
-        totals.requests === 0 ? "0" : (totals.milliseconds / totals.requests).toFixed(1),
+        (totals.milliseconds / totals.requests).toFixed(1),
         grouped(totals.bytes),
       ]),
     })}`;
 }
 
-const hourPlot = (bars: readonly Bar[]): Html =>
-  measured({
-    span: "in the last 24 hours",
-    unit: "hour",
-    bars: bars.map((bar) => {
-      const hour = bar.at.slice(11, 16);
-      const tick = Number(hour.slice(0, 2)) % 6 === 0 ? hour : null;
-      return { ...bar, name: hour, tick };
-    }),
-  });
-
-const dayPlot = (bars: readonly Bar[]): Html =>
-  measured({
-    span: "in the last 30 days",
-    unit: "day",
-    bars: bars.map((bar, i) => {
-      const tick = (bars.length - 1 - i) % 10 === 0 ? shortDay(bar.at) : null;
-      return { ...bar, name: bar.at.slice(0, 10), tick };
-    }),
-  });
-
-const shortDay = (at: string): string =>
-  new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-
-interface Measured {
-  span: string;
-  unit: "hour" | "day";
-  bars: readonly (Bar & PlotBar)[];
-}
-
 /** Returns the finding, its plot and its numbers; the last bar is still growing. */
-function measured({ span, unit, bars }: Measured): Html {
-  const finding = findingOf(bars, span);
+function plotSection(unit: Unit, bars: readonly Bar[]): Html {
+  const finding = findingOf(bars, units[unit].span);
   if (!isUsed(bars))
     return html`<h2>${finding}</h2>
       <p>Send one with <a href="/account/keys">a key of yours</a>; it is here within seconds.</p>`;
-  const label = `${finding}. The table beside it has the numbers.`;
   return html`<h2>${finding}</h2>
-    <div class="measured">
-      <div class="plot-room">
-        ${plot({ label, upward: `requests each ${unit}`, onward: `${unit}, UTC`, bars })}
-      </div>
-      <div class="figures" tabindex="0" role="group" aria-label="The numbers of each ${unit}">
-        ${figures(unit, bars)}
-      </div>
-    </div>`;
+    ${plot(unit, bars, `${finding}. The table below has the numbers.`)}
+    <details>
+      <summary>The numbers of each ${unit}</summary>
+      ${figures(unit, bars)}
+    </details>`;
 }
 
 const isUsed = (bars: readonly Totals[]): boolean => bars.some(({ requests }) => requests > 0);
 
 /** Returns the most important fact about the bars, the worst first. */
-function findingOf(bars: readonly (Bar & PlotBar)[], span: string): string {
-  const sum = (of: (totals: Totals) => number) => bars.reduce((all, bar) => all + of(bar), 0);
-  const requests = sum((bar) => bar.requests);
+function findingOf(bars: readonly Bar[], span: string): string {
+  const requests = sumOf(bars, (bar) => bar.requests);
   if (requests === 0) return `No request ${span}`;
   const words = `${counted(requests, "request")} ${span}`;
-  const failed = sum(({ byClass }) => byClass["5xx"]);
+  const failed = sumOf(bars, ({ byClass }) => byClass["5xx"]);
   if (failed > 0) return `${words}, ${grouped(failed)} of them failed on our side`;
-  const overQuota = sum((bar) => bar.overQuota);
+  const overQuota = sumOf(bars, (bar) => bar.overQuota);
   if (overQuota > 0) return `${words}, ${grouped(overQuota)} of them beyond the quota`;
-  const refused = sum(({ byClass }) => byClass["4xx"]);
+  const refused = sumOf(bars, ({ byClass }) => byClass["4xx"]);
   if (refused > 0) return `${words}, ${grouped(refused)} of them refused`;
   return `${words}, all answered`;
 }
 
+const sumOf = (bars: readonly Bar[], of: (bar: Bar) => number): number =>
+  bars.reduce((sum, bar) => sum + of(bar), 0);
+
 /** Returns the numbers of the bars, newest first. */
-const figures = (unit: "hour" | "day", bars: readonly PlotBar[]): Html =>
+const figures = (unit: Unit, bars: readonly Bar[]): Html =>
   table({
     label: `Requests by ${unit} and status class`,
     columns: [unit === "hour" ? "Hour" : "Day", ...["All", ...statusClasses].map(numeric)],
     rows: bars
       .toReversed()
-      .map(({ name, requests, byClass }) => [
-        unit === "hour" ? name : name.slice(5),
+      .map(({ at, requests, byClass }) => [
+        units[unit].name(at),
         grouped(requests),
         ...statusClasses.map((one) => byClass[one] > 0 && grouped(byClass[one])),
       ]),
   });
 
 const numeric = (label: string): Column => ({ label, isNumber: true });
+
+const plotHeight = 200;
+
+/**
+ * Returns a bar chart over time, stacked by status class, whose fills differ without colour, too. Widths are percentages and
+ * heights pixels, so that bars fill the page and text keeps its size.
+ * @param label the finding, for people who cannot see the plot.
+ */
+export function plot(unit: Unit, bars: readonly Bar[], label: string): Html {
+  const { tickEvery, name } = units[unit];
+  const end = axisEnd(Math.max(...bars.map(({ requests }) => requests)));
+  const scale = plotHeight / end;
+  const shown = statusClasses.filter((one) => bars.some(({ byClass }) => byClass[one] > 0));
+  return html`<p class="muted">
+      Requests each ${unit}, UTC:
+      ${shown.map((one) => html`${swatch(one)} ${one} ${grouped(sumOf(bars, ({ byClass }) => byClass[one]))} `)}
+    </p>
+    <svg class="plot" height="${plotHeight}" role="img" aria-label="${label}">
+      ${[0, end / 2, end].filter(Number.isInteger).map((number) => axisLine(number, scale))}
+      ${bars.map((bar, i) => column(name(bar.at), bar, i / bars.length, 1 / bars.length, scale))}
+      ${bars.map(
+        ({ at }, i) =>
+          (bars.length - 1 - i) % tickEvery === 0 &&
+          html`<text
+            text-anchor="middle"
+            x="${percent((i + 0.5) / bars.length)}"
+            y="${plotHeight + 20}"
+            >${name(at)}</text
+          >`,
+      )}
+    </svg>`;
+}
+
+const swatch = (name: StatusClass): Html =>
+  html`<svg width="10" height="10" aria-hidden="true">
+    <rect class="of-${name}" width="10" height="10" />
+  </svg>`;
+
+const percent = (part: number): string => `${Math.round(part * 10_000) / 100}%`;
+const down = (up: number): number => Math.round((plotHeight - up) * 10) / 10;
+const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
+
+const axisLine = (number: number, scale: number): Html =>
+  html`<line x2="100%" y1="${down(number * scale)}" y2="${down(number * scale)}" />
+    <text text-anchor="end" x="-8" y="${down(number * scale) + 5}"
+      >${compact.format(number)}</text
+    >`;
+
+function column(name: string, { byClass }: Bar, left: number, width: number, scale: number): Part {
+  let below = 0;
+  const used = statusClasses.filter((one) => byClass[one] > 0);
+  const segments = used.map((one) => {
+    const size = byClass[one] * scale;
+    below += size;
+    return html`<rect
+      class="of-${one}"
+      x="${percent(left + width * 0.12)}"
+      y="${down(below)}"
+      width="${percent(width * 0.76)}"
+      height="${Math.round(size * 10) / 10}"
+    />`;
+  });
+  const title = `${name}: ${used.map((one) => `${byClass[one]} × ${one}`).join(", ")}`;
+  return segments.length > 0 && html`<g><title>${title}</title>${segments}</g>`;
+}
+
+/** Returns the lowest number that is not below the highest bar among 1, 2, 4, 6, 8 times a power of ten. */
+export function axisEnd(highest: number): number {
+  const unit = 10 ** (String(highest).length - 1);
+  return unit * [1, 2, 4, 6, 8, 10].find((step) => step * unit >= highest)!;
+}

@@ -7,7 +7,7 @@
     const gauge = place.querySelector(`[data-gauge="${name}"]`);
     gauge.querySelector("[data-used]").textContent = used;
     gauge.querySelector("[data-free]").textContent = free;
-    gauge.querySelector("[data-share]").setAttribute("width", share);
+    gauge.querySelector("[data-share]").value = share;
   };
 
   // A person who was signed out meanwhile gets a page in place of numbers: there is nothing more to ask.
