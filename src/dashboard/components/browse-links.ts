@@ -3,27 +3,28 @@ import { fetchPrincipals } from "#operations/fetch-principals.ts";
 import { operations } from "#operations/index.ts";
 import { type Operation, parameterBounds } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import type { Part } from "#pages/html.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";
 import type { Filter } from "#search/read-model.ts";
 import { hidden } from "./page.ts";
-import { valueLabel } from "./records.ts";
+import { joined, valueLabel } from "./records.ts";
 
 /** Parameters of the operations. */
 const gpChoices: readonly FacetName[] = facetNames.toSorted();
 /** In the order of the URL; `type` is that of a signal. */
-const choiceNames: readonly ChoiceName[] = [...gpChoices, "type"];
+export const choiceNames: readonly ChoiceName[] = [...gpChoices, "type"];
 export type ChoiceName = FacetName | "type";
 
 export interface Chosen extends Readonly<Record<ChoiceName, readonly string[]>> {
   /** Part of a name of the GP, as `gp_name` is. */
   name?: string | undefined;
-  /** Order of GPs; `match` has the names that fit best first. */
   order: Order;
   offset: number;
 }
 
-export type Order = "match" | "latest" | "name";
+/** Orders of GPs; `match`, which needs a name, has the names that fit best first. */
+export const orders = ["match", "latest", "name"] as const;
+export type Order = (typeof orders)[number];
 
 /** Returns the order if the URL has none. */
 const usualOrder = ({ name }: Pick<Chosen, "name">): Order =>
@@ -77,9 +78,6 @@ export function filterOf(kind: "gp" | "signal", chosen: Chosen): Filter {
     : { gp_name, market, type, gp: { ...ofGp, market: [] } };
 }
 
-/** Orders that need no name. */
-const orders = ["latest", "name"] as const;
-
 /** Returns the URL of a choice, without defaults. */
 export function browseHref(path: string, chosen: Chosen): string {
   const pairs = new URLSearchParams(pairsOf(chosen));
@@ -103,74 +101,23 @@ function pairsOf(chosen: Chosen): [name: string, value: string][] {
 export const keptFields = (chosen: Chosen, own?: string): Part =>
   pairsOf(chosen).map(([name, value]) => name !== own && hidden(name, value));
 
-/** Returns the query of an operation for the chosen GPs. */
-export function callQuery(chosen: Chosen): string {
-  const pairs = new URLSearchParams();
-  if (chosen.name !== undefined) pairs.append("gp_name", chosen.name);
-  for (const name of gpChoices) for (const value of chosen[name]) pairs.append(name, value);
-  pairs.append("limit", "20");
-  return pairs.toString();
+/** Adds a value, or takes a chosen one away; the list begins at its first page again. */
+export function toggled(chosen: Chosen, name: ChoiceName, value: string): Chosen {
+  const others = chosen[name].filter((one) => one !== value);
+  const isChosen = others.length < chosen[name].length;
+  return { ...chosen, [name]: isChosen ? others : [...others, value], offset: 0 };
 }
 
-/** Adds a value; the list begins at its first page again. */
-export const withValue = (chosen: Chosen, name: ChoiceName, value: string): Chosen => ({
-  ...chosen,
-  [name]: [...chosen[name], value],
-  offset: 0,
-});
+const wordsMax = 4;
 
-export const withoutValue = (chosen: Chosen, name: ChoiceName, value: string): Chosen => ({
-  ...chosen,
-  [name]: chosen[name].filter((one) => one !== value),
-  offset: 0,
-});
-
-const namedMax = 4;
-
-/** Joins values by "or"; only the first of many. */
-const eitherOf = (values: readonly string[]): string => {
-  const more = values.length - namedMax;
-  return [...values.slice(0, namedMax), ...(more > 0 ? [`${more} more`] : [])].join(" or ");
-};
-
-/** Returns name and market as the end of a heading. */
-export const namedIn = ({ name, market }: Chosen): string =>
-  (name === undefined ? "" : ` named “${name}”`) +
-  (market.length === 0 ? "" : ` in ${eitherOf(market)}`);
-
-/** Returns the choice except name and market, and a link back to everything. */
-export function choiceLine(path: string, chosen: Chosen): Part {
-  if (chosen.name === undefined && choiceNames.every((name) => chosen[name].length === 0))
-    return null;
-  const besideMarket = gpChoices.filter((name) => name !== "market");
-  const groups = ["type" as const, ...besideMarket]
-    .map((name) => chosen[name])
-    .filter((values) => values.length > 0)
-    .map((values) => eitherOf(values.map(valueLabel)));
-  const order = chosen.order === "match" ? nothingChosen.order : chosen.order;
-  const everything = { ...nothingChosen, order };
-  return html`<p>
-    ${groups.map((group, i) => [i > 0 && " and ", html`<strong>${group}</strong>`])}
-    <a href="${browseHref(path, everything)}">Show everything</a>
-  </p>`;
+/** Returns the choice as the end of a heading; only the first of many values. */
+export function chosenWords(chosen: Chosen): Part {
+  const either = (name: ChoiceName) =>
+    joined(chosen[name].slice(0, wordsMax).map(valueLabel), chosen[name].length, " or ");
+  const others = choiceNames.filter((name) => name !== "market" && chosen[name].length > 0);
+  return [
+    chosen.name !== undefined && ` named “${chosen.name}”`,
+    chosen.market.length > 0 && [" in ", either("market")],
+    others.map((name) => [", ", either(name)]),
+  ];
 }
-
-/** Finds GPs by name within what is chosen. */
-export const nameField = (path: string, chosen: Chosen): Html =>
-  html`<form class="find" role="search" action="${path}">
-    ${keptFields(chosen, "gp_name")}
-    <label for="gp-name" class="unseen">Name of a GP</label>
-    <input
-      id="gp-name"
-      name="gp_name"
-      type="search"
-      autocomplete="off"
-      placeholder="Name of a GP"
-      value="${chosen.name ?? ""}"
-      maxlength="200"
-      list="gp-names"
-      data-suggest="gp_name"
-    />
-    <datalist id="gp-names"></datalist>
-    <button>Search</button>
-  </form>`;

@@ -1,5 +1,5 @@
 /** Records as the account pages show them: values in words, links, signals in a list, texts cut to fit. */
-import { type Given, type MemberRequest, type Reply, withHeader } from "#dashboard/screen.ts";
+import { type Given, type MemberRequest, withHeader } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { dayElement } from "#pages/prose.ts";
 import type { Provenance } from "#records/common.ts";
@@ -86,11 +86,6 @@ export function valueLabel(value: string): string {
   return labels.get(value) ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Returns labels, separated by commas. */
-export const valueLabels = (values: readonly string[]): string => values.map(valueLabel).join(", ");
-
-export const bytesOf = (piece: Part): number => Buffer.byteLength(html`${piece}`.markup);
-
 /** Bytes of markup of a table row without its cells. */
 const rowBytes = 70;
 
@@ -98,7 +93,7 @@ const rowBytes = 70;
 export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number): P[] {
   let bytes = 0;
   return pieces.filter((piece, i) => {
-    bytes += bytesOf(piece) + rowBytes;
+    bytes += Buffer.byteLength(html`${piece}`.markup) + rowBytes;
     return i === 0 || bytes <= bytesMax;
   });
 }
@@ -113,15 +108,22 @@ export function cutText(text: string, lengthMax: number): string {
 
 const listLengthMax = 1500;
 
-/** Joins texts. A very long list is cut and ends with the number of further ones. */
-export function listText(texts: readonly string[], separator = "; "): string {
-  const shown = fitting(
-    texts.map((text) => cutText(text, listLengthMax)),
-    listLengthMax,
+/** Joins texts. A very long list is cut. */
+export const listText = (texts: readonly string[]): Part =>
+  joined(
+    fitting(
+      texts.map((text) => cutText(text, listLengthMax)),
+      listLengthMax,
+    ),
+    texts.length,
   );
-  const more = texts.length - shown.length;
-  return shown.join(separator) + (more > 0 ? ` and ${more} more` : "");
-}
+
+/** Joins the parts that are shown, and ends with the number of further ones; false without any. */
+export const joined = (shown: readonly Part[], total: number, separator = "; "): Part =>
+  shown.length > 0 && [
+    shown.map((part, i) => [i > 0 && separator, part]),
+    total > shown.length && ` and ${total - shown.length} more`,
+  ];
 
 export interface SignalView extends Pick<Signal, "date" | "title" | "url" | "type" | "amount_usd"> {
   /** The short name of its market; null without one. */
@@ -168,35 +170,29 @@ const gpLink = ({ id, name }: { id: string; name: string }): Html =>
   html`<a href="${gpHref(id)}">${cutText(name, 100)}</a>`;
 
 /** Returns the facts that are not empty, separated by points. */
-export const byPoints = (facts: readonly Part[]): Part =>
-  facts
-    .filter((fact) => fact !== null && fact !== false && fact !== "")
-    .map((fact, i) => [i > 0 && " · ", fact]);
+export function byPoints(facts: readonly Part[]): Part {
+  const said = facts.filter((fact) => fact !== null && fact !== false && fact !== "");
+  return joined(said, said.length, " · ");
+}
 
 /** Shows records, or says why there are none. @param show makes the page from them. */
 export function readRecords(request: MemberRequest, show: (model: ReadModel) => Given): Given {
   const model = request.services.model();
-  if (model === null) return nothingPublished(request);
-  if (request.account.suspendedAt !== null) return suspended(request);
+  if (model === null) {
+    const reply = wordReply(
+      request,
+      503,
+      "No records yet",
+      "Nothing has been published on this service. As soon as the operator imports records, they are here.",
+    );
+    return withHeader(reply, "retry-after", "5");
+  }
+  if (request.account.suspendedAt !== null)
+    return wordReply(
+      request,
+      403,
+      "This account is suspended",
+      "Its keys and its pages show no records until the operator lifts that. Ask them why.",
+    );
   return show(model);
 }
-
-const noRecordsSeconds = 5;
-
-function nothingPublished(request: MemberRequest): Reply {
-  const reply = wordReply(
-    request,
-    503,
-    "No records yet",
-    "Nothing has been published on this service. As soon as the operator imports records, they are here.",
-  );
-  return withHeader(reply, "retry-after", String(noRecordsSeconds));
-}
-
-const suspended = (request: MemberRequest): Reply =>
-  wordReply(
-    request,
-    403,
-    "This account is suspended",
-    "Its keys and its pages show no records until the operator lifts that. Ask them why.",
-  );

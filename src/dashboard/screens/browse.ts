@@ -1,44 +1,52 @@
-/** The two browse pages: GPs by name, market, tag and theme, and their signals by type and market. */
-import {
-  facetList,
-  type FacetView,
-  gpFacets,
-  signalFacets,
-} from "#dashboard/components/browse-facets.ts";
+/** The two browse pages: GPs by name, market, tag and theme, and their signals; each value to choose with what it would give. */
 import {
   browseHref,
   browsePaths,
-  callQuery,
-  choiceLine,
   type ChoiceName,
+  choiceNames,
   type Chosen,
+  chosenWords,
   filterOf,
-  nameField,
-  namedIn,
+  keptFields,
+  nothingChosen,
   type Order,
+  orders,
   readChosen,
+  toggled,
 } from "#dashboard/components/browse-links.ts";
 import { accountPage, wordReply } from "#dashboard/components/page.ts";
 import {
   cutText,
+  fitting,
   gpHref,
+  joined,
   money,
   place,
   readRecords,
   signalList,
   type SignalView,
-  valueLabels,
+  valueLabel,
 } from "#dashboard/components/records.ts";
-import { type Given, type MemberRequest, route, type Route } from "#dashboard/screen.ts";
+import {
+  type Given,
+  json,
+  type MemberRequest,
+  type Reply,
+  route,
+  type Route,
+} from "#dashboard/screen.ts";
 import { parameterBounds } from "#operations/operation.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, dayElement, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { Problem } from "#problems.ts";
+import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Signal } from "#records/signal.ts";
-import { nameOfMarket } from "#search/market-spellings.ts";
-import { readDocuments } from "#search/dataset-parts.ts";
+import { propertyTypes, strategies } from "#records/vocabulary.ts";
+import { nameOfMarket } from "#search/browse.ts";
+import { facetNames } from "#search/dataset-parts.ts";
+import { readDocuments } from "#search/documents.ts";
 import type { Miss } from "#search/facet-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
@@ -50,6 +58,7 @@ export const browseRoutes: readonly Route[] = [
   route("/account/browse/signals", "member", {
     GET: (request) => readRecords(request, showChosen(request, signals)),
   }),
+  route("/account/browse/suggest", "member", { GET: suggestions, isBackground: true }),
 ];
 
 const limit = parameterBounds.limitDefault;
@@ -84,13 +93,13 @@ function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
   const rows = gpRows(model, chosen, positions);
   return browsePage(request, {
     title: "Browse GPs",
-    heading: html`${counted(total, "GP")}${namedIn(chosen)}`,
+    heading: html`${counted(total, "GP")}${chosenWords(chosen)}`,
     path: browsePaths.gps,
     chosen,
     facets: gpFacets(model, chosen),
     unknown: misses.map((miss) => unknownNote(browsePaths.gps, model, chosen, miss)),
     records: html`${total > 0 && gpSection(chosen, total, rows)}
-    ${total + beside.total > 0 && signalSection(chosen, signalViews(model, beside.positions), beside.total)}`,
+    ${beside.total > 0 && signalSection(chosen, signalViews(model, beside.positions), beside.total)}`,
     none: total === 0 && "No GP is all of that. Take one value away to see more.",
   });
 }
@@ -103,7 +112,7 @@ function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): stri
   const shown = signalViews(model, positions);
   return browsePage(request, {
     title: "Browse signals",
-    heading: html`${counted(total, "signal")}${chosen.name !== undefined && " of GPs"}${namedIn(chosen)}`,
+    heading: html`${counted(total, "signal")}${chosen.name !== undefined && " of GPs"}${chosenWords(chosen)}`,
     path,
     chosen,
     facets: signalFacets(model, chosen),
@@ -128,17 +137,14 @@ function gpRows(model: ReadModel, chosen: Chosen, positions: readonly number[]):
     const signals = starts[positions[i]! + 1]! - first;
     const newest = signals === 0 ? [] : [items[first]!];
     const [latest] = readDocuments<Signal>(parts.documents.signal, newest);
+    const titles = gp.markets.map((title) => nameOfMarket(model, title));
+    const markets = chosenFirst(titles, chosen.market).map((one) => cutText(one, nameLengthMax));
     const kinds = chosenFirst([...gp.strategies, ...gp.property_types], chosen.tag);
     return [
       html`<a href="${gpHref(gp.id)}">${cutText(gp.name, nameLengthMax)}</a>
         <span class="muted">${place(gp.hq_city, gp.hq_state, gp.hq_country)}</span>`,
-      fewOf(
-        chosenFirst(
-          gp.markets.map((title) => nameOfMarket(model, title)),
-          chosen.market,
-        ),
-      ),
-      valueLabels(kinds.slice(0, shownMax.kinds)),
+      joined(markets.slice(0, shownMax.markets), markets.length),
+      kinds.slice(0, shownMax.kinds).map(valueLabel).join(", "),
       money(gp.aum_usd) || notKnown,
       latest === undefined
         ? notKnown
@@ -163,16 +169,10 @@ function unknownNote(path: string, model: ReadModel, chosen: Chosen, miss: Miss)
     return { [name]: [...chosen[name].filter((one) => one !== value), near] };
   };
   const href = (near: string) => browseHref(path, { ...chosen, ...instead(near), offset: 0 });
-  const suggestions = model.suggestionsFor(miss);
+  const links = model.suggestionsFor(miss).map((near) => html`<a href="${href(near)}">${near}</a>`);
   return html`<p class="fault" role="alert">
     ${isName ? "No GP is named" : "Nothing carries"} “${value}”.
-    ${
-      suggestions.length > 0 && [
-        "Did you mean ",
-        suggestions.map((near, i) => [i > 0 && " or ", html`<a href="${href(near)}">${near}</a>`]),
-        "?",
-      ]
-    }
+    ${links.length > 0 && ["Did you mean ", joined(links, links.length, " or "), "?"]}
   </p>`;
 }
 
@@ -195,10 +195,11 @@ const browsePage = (request: MemberRequest, view: BrowseView): string =>
     title: view.title,
     scripts: ["suggest.js"],
     main: html`<h1>${view.heading}</h1>
-      ${nameField(view.path, view.chosen)} ${choiceLine(view.path, view.chosen)} ${view.unknown}
-      ${view.note}
+      ${nameField(view.path, view.chosen)}
+      ${browseHref(view.path, { ...view.chosen, offset: 0 }) !== view.path && html`<p><a href="${view.path}">Show everything</a></p>`}
+      ${view.unknown} ${view.note}
       <div class="browse">
-        ${facetList(view.path, view.chosen, view.facets)}
+        ${facetList(view)}
         <div class="records">
           ${view.unknown.length === 0 && view.none !== false && html`<p>${view.none}</p>`}
           ${view.records}
@@ -209,20 +210,13 @@ const browsePage = (request: MemberRequest, view: BrowseView): string =>
 function gpSection(chosen: Chosen, total: number, rows: readonly Part[][]): Html {
   const href = (changed: Partial<Chosen>) =>
     browseHref(browsePaths.gps, { ...chosen, offset: 0, ...changed });
-  const offered = orders.filter(
-    (order) => order !== chosen.order && (order !== "match" || chosen.name !== undefined),
-  );
+  const links = orders
+    .filter((order) => order !== chosen.order && (order !== "match" || chosen.name !== undefined))
+    .map((order) => html`<a href="${href({ order })}">${orderWords[order]}</a>`);
   return html`<section>
     <h2>GPs ${orderWords[chosen.order]}</h2>
-    <p class="muted">
-      Order:
-      ${offered.map((order, i) => [i > 0 && " · ", html`<a href="${href({ order })}">${orderWords[order]}</a>`])}
-    </p>
+    <p class="muted">Order: ${joined(links, links.length, " · ")}</p>
     ${gpTable(rows)} ${pageSteps(browsePaths.gps, chosen, rows.length, total)}
-    <p>
-      Their principals:
-      <a class="mono" href="/docs#fetch-principals">/fetch-principals?${callQuery(chosen)}</a>
-    </p>
   </section>`;
 }
 
@@ -246,18 +240,11 @@ const gpTable = (rows: readonly Part[][]): Html =>
 const chosenFirst = (values: readonly string[], chosen: readonly string[]): string[] =>
   values.toSorted((a, b) => Number(chosen.includes(b)) - Number(chosen.includes(a)));
 
-function fewOf(markets: readonly string[]): string {
-  const shown = markets.slice(0, shownMax.markets).map((one) => cutText(one, nameLengthMax));
-  const more = markets.length - shown.length;
-  return shown.join("; ") + (more > 0 ? ` and ${more} more` : "");
-}
-
 const orderWords: Readonly<Record<Order, string>> = {
   match: "by how well the name fits",
   latest: "with the latest signal first",
   name: "by name",
 };
-const orders = Object.keys(orderWords) as Order[];
 
 /** Returns the section of the latest signals. @param signals the newest few of `total`. */
 const signalSection = (
@@ -266,17 +253,13 @@ const signalSection = (
   total: number,
 ): Html =>
   html`<section>
-    <h2>Latest signals${chosen.name !== undefined && " of GPs"}${namedIn(chosen)}</h2>
-    ${
-      signals.length === 0
-        ? html`<p>None yet.</p>`
-        : html`${signalList("Latest signals", signals)}
-            <p>
-              <a href="${browseHref(browsePaths.signals, { ...chosen, offset: 0 })}"
-                >All ${counted(total, "signal")}, by type and market</a
-              >
-            </p>`
-    }
+    <h2>Latest signals</h2>
+    ${signalList("Latest signals", signals)}
+    <p>
+      <a href="${browseHref(browsePaths.signals, { ...chosen, offset: 0 })}"
+        >All ${counted(total, "signal")}, by type and market</a
+      >
+    </p>
   </section>`;
 
 /** Returns the links between the pages of a list; null if it has only one. @param shown number of records on this page. */
@@ -290,4 +273,174 @@ function pageSteps(path: string, chosen: Chosen, shown: number, total: number): 
     <span>${span} of ${grouped(total)}</span>
     ${shown > 0 && offset + shown < total && html`<a href="${href(offset + limit)}" rel="next">Next</a>`}
   </nav>`;
+}
+
+/** Finds GPs by name within what is chosen. */
+const nameField = (path: string, chosen: Chosen): Html =>
+  html`<form class="find" role="search" action="${path}">
+    ${keptFields(chosen, "gp_name")}
+    <label for="gp-name" class="unseen">Name of a GP</label>
+    <input
+      id="gp-name"
+      name="gp_name"
+      type="search"
+      autocomplete="off"
+      placeholder="Name of a GP"
+      value="${chosen.name ?? ""}"
+      maxlength="200"
+      list="gp-names"
+      data-suggest="gp_name"
+    />
+    <datalist id="gp-names"></datalist>
+    <button>Search</button>
+  </form>`;
+
+interface FacetView {
+  name: ChoiceName;
+  label: string;
+  /** In the order they are shown. */
+  values: readonly { value: string; count: number }[];
+}
+
+/** Tags are shown as three facets: strategies, property types and the rest. All are one parameter of the operations. */
+function gpFacets(model: ReadModel, chosen: Chosen): FacetView[] {
+  const facet = (name: ChoiceName): FacetView => ({
+    name,
+    label: valueLabel(name),
+    values: facetValues(model, "gp", name, chosen),
+  });
+  const isIn = (values: readonly string[], value: string) => values.includes(value);
+  const tags = Map.groupBy(facet("tag").values, ({ value }): string =>
+    isIn(strategies, value) ? "Strategy" : isIn(propertyTypes, value) ? "Property type" : "Tag",
+  );
+  const ofTags = (label: string): FacetView => ({
+    name: "tag",
+    label,
+    values: tags.get(label) ?? [],
+  });
+  return [
+    facet("market"),
+    ofTags("Strategy"),
+    ofTags("Property type"),
+    ...facetNames.filter((name) => name !== "market" && name !== "tag").map(facet),
+    ofTags("Tag"),
+  ];
+}
+
+const signalFacets = (model: ReadModel, chosen: Chosen): FacetView[] =>
+  (["type", "market"] as const).map((name) => ({
+    name,
+    label: valueLabel(name),
+    values: facetValues(model, "signal", name, chosen),
+  }));
+
+/**
+ * Returns the values of a facet with the number of records that each would give, markets under their short names. First stand
+ * the chosen ones, also in another spelling and without a record, so that they can be removed; then the most common.
+ */
+function facetValues(
+  model: ReadModel,
+  kind: "gp" | "signal",
+  name: ChoiceName,
+  chosen: Chosen,
+): FacetView["values"] {
+  const titles = model.values(kind, name);
+  const known = name === "market" ? titles.map((title) => nameOfMarket(model, title)) : titles;
+  const values = [...new Set([...known, ...chosen[name]])];
+  const counts = model.count(kind, name, values, filterOf(kind, chosen));
+  const isChosen = (value: string) => Number(chosen[name].includes(value));
+  return values
+    .map((value, i) => ({ value, count: counts[i]! }))
+    .filter(({ value, count }) => count + isChosen(value) > 0)
+    .toSorted((a, b) => isChosen(b.value) - isChosen(a.value) || b.count - a.count);
+}
+
+/** Links of a facet shown at once; the others unfold. */
+const atOnce = 6;
+/** Bytes of markup of the links of a facet, each of which repeats the whole choice. */
+const linksBytesMax = 4000;
+
+/** Returns the facets with their links. */
+const facetList = ({ path, chosen, facets }: BrowseView): Part =>
+  facets.some(({ values }) => values.length > 0) &&
+  html`<details class="fold">
+    <summary>Narrow down</summary>
+    <nav class="facets" aria-label="Narrow down">
+      ${facets.map((facet) => facet.values.length > 0 && facetSection(path, chosen, facet))}
+    </nav>
+  </details>`;
+
+function facetSection(path: string, chosen: Chosen, { name, label, values }: FacetView): Html {
+  const links = fitting(
+    values.map(({ value, count }) => {
+      const isChosen = chosen[name].includes(value);
+      return html`<li>
+        <a
+          href="${browseHref(path, toggled(chosen, name, value))}"
+          ${isChosen && html`aria-current="true"`}
+          >${valueLabel(value)}</a
+        >
+        <span class="muted number">${grouped(count)}</span>
+      </li>`;
+    }),
+    linksBytesMax,
+  );
+  const shown = links.slice(0, atOnce);
+  const list = `other-${label.replace(" ", "-")}`;
+  return html`<section>
+    <h2>${label}</h2>
+    <ul>
+      ${shown}
+    </ul>
+    ${
+      values.length > shown.length &&
+      html`<details>
+        <summary>${values.length - shown.length} more</summary>
+        <ul>
+          ${links.slice(atOnce)}
+        </ul>
+        ${
+          values.length > links.length &&
+          html`<form action="${path}">
+            ${keptFields(chosen)}
+            <label
+              >Another ${label.toLowerCase()}
+              <input name="${name}" list="${list}" data-suggest="${name}" required
+            /></label>
+            <datalist id="${list}"></datalist>
+            <button class="quiet">Choose</button>
+          </form>`
+        }
+      </details>`
+    }
+  </section>`;
+}
+
+/** Suggests known values while somebody types. Costs no quota; a suspended account gets none, as it may read no records. */
+function suggestions({ services, account, query }: MemberRequest): Reply {
+  const model = services.model();
+  if (model === null || account.suspendedAt !== null) return json([]);
+  const text = query.get("text") ?? "";
+  const name = query.get("name");
+  if (name === "gp_name") return json(suggestNames(model, text));
+  const facet = choiceNames.find((one) => one === name);
+  if (facet === undefined) return json([]);
+  const values = facetValues(model, facet === "type" ? "signal" : "gp", facet, nothingChosen);
+  const holding = values.filter(({ value }) => fold(value).includes(fold(text)));
+  return json(holding.slice(0, suggestionsMax).map(({ value }) => value));
+}
+
+const suggestionsMax = 8;
+/** Shortest text that names are suggested for: of so many, a single letter would narrow down nothing. */
+const nameLengthMin = 2;
+
+function suggestNames(model: ReadModel, text: string): string[] {
+  if (fold(text).length < nameLengthMin) return [];
+  const bounds = { limit: suggestionsMax, offset: 0 };
+  const { positions, misses } = model.select("gp", { gp_name: text }, bounds);
+  const known = readDocuments<Gp>(model.parts.documents.gp, positions);
+  return [
+    ...known.map(({ name }) => name),
+    ...misses.flatMap((miss) => model.suggestionsFor(miss)),
+  ];
 }

@@ -11,6 +11,7 @@ import {
   cutText,
   fitting,
   hostOf,
+  joined,
   listText,
   money,
   outside,
@@ -20,15 +21,8 @@ import {
   signalItem,
   timeline,
   valueLabel,
-  valueLabels,
 } from "#dashboard/components/records.ts";
-import {
-  type Given,
-  type MemberRequest,
-  type Reply,
-  route,
-  type Route,
-} from "#dashboard/screen.ts";
+import { type Given, type MemberRequest, route, type Route } from "#dashboard/screen.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchProjects } from "#operations/fetch-projects.ts";
 import type { Operation } from "#operations/operation.ts";
@@ -53,14 +47,17 @@ const projectsMax = 100;
 
 function showGp(request: MemberRequest, model: ReadModel): Given {
   const id = request.names["id"]!;
-  if (positionOfId(model.parts.ids, id) === -1) return unknown(request);
+  if (positionOfId(model.parts.ids, id) === -1)
+    return wordReply(
+      request,
+      404,
+      "There is no such GP",
+      "Perhaps its records are no longer published, or the address was cut off.",
+      { href: "/account/browse", label: "Browse GPs" },
+    );
   const [gp] = ask<Gp>(fetchGp, model, id, 1).data;
   const { data: projects, pagination } = ask<Project>(fetchProjects, model, id, projectsMax);
-  const titles = [...gp!.markets, ...[...gp!.signals, ...projects].map(({ market }) => market)];
-  const marketNames = Object.fromEntries(
-    titles.filter((title) => title !== null).map((title) => [title, nameOfMarket(model, title)]),
-  );
-  const shown = { gp: gp!, projects, projectsTotal: pagination.total, marketNames };
+  const shown = { model, gp: gp!, projects, projectsTotal: pagination.total };
   return accountPage(request, { title: gp!.name, main: gpMain(shown) });
 }
 
@@ -74,15 +71,6 @@ const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: numbe
   JSON.parse(
     answer(operation, model, { filter: { gp_name: id }, limit, offset: 0 }).body.toString(),
   ) as Body<R>;
-
-const unknown = (request: MemberRequest): Reply =>
-  wordReply(
-    request,
-    404,
-    "There is no such GP",
-    "Perhaps its records are no longer published, or the address was cut off.",
-    { href: "/account/browse", label: "Browse GPs" },
-  );
 
 const descriptionLengthMax = 1000;
 /** Bytes of markup of all lists, of people and of projects; signals, which are most, get the rest. */
@@ -114,8 +102,8 @@ const inShort = ({ gp, projectsTotal }: ShownGp): Part[] => [
 ];
 
 /** Returns the known facts of the GP itself. */
-function gpFacts({ gp, marketNames }: ShownGp): Html {
-  const markets = gp.markets.map((title) => marketNames[title] ?? title);
+function gpFacts({ gp, model }: ShownGp): Html {
+  const markets = gp.markets.map((title) => nameOfMarket(model, title));
   const facts: readonly (readonly [term: string, what: Part])[] = [
     ["Legal name", gp.legal_name],
     ["Also known as", listText(gp.aliases)],
@@ -133,7 +121,7 @@ function gpFacts({ gp, marketNames }: ShownGp): Html {
     ["Former ids", listText(gp.former_ids)],
     ["Source", [provenanceWords(gp.provenance), sourceLink(gp.provenance.url)]],
   ];
-  return factList(facts, "known");
+  return factList(facts);
 }
 
 const linkBytesMax = 2000;
@@ -146,14 +134,7 @@ function links(name: ChoiceName, values: readonly string[]): Part {
         >${valueLabel(value)}</a
       >`,
   );
-  const shown = fitting(all, linkBytesMax);
-  const more = all.length - shown.length;
-  return (
-    all.length > 0 && [
-      shown.map((link, i) => [i > 0 && "; ", link]),
-      more > 0 && ` and ${more} more`,
-    ]
-  );
+  return joined(fitting(all, linkBytesMax), all.length);
 }
 
 const assets = ({ aum_usd, aum_as_of }: Gp): Part =>
@@ -173,7 +154,7 @@ const idNames: Readonly<Record<keyof ExternalIds, string>> = {
   other: "other",
 };
 
-const elsewhere = (ids: ExternalIds): string =>
+const elsewhere = (ids: ExternalIds): Part =>
   listText(
     Object.entries(ids).flatMap(([key, values]) =>
       (values ?? []).map((value) => `${idNames[key as keyof ExternalIds] ?? key} ${value}`),
@@ -188,14 +169,10 @@ interface ShownGp {
   /** At most 100. */
   projects: readonly Project[];
   projectsTotal: number;
-  /** Title of each market → its short name. */
-  marketNames: Readonly<Record<string, string>>;
+  model: ReadModel;
 }
 
-const projectsSection = (
-  { gp, projects, projectsTotal, marketNames }: ShownGp,
-  bytesMax: number,
-): Html =>
+const projectsSection = ({ gp, projects, projectsTotal, model }: ShownGp, bytesMax: number): Html =>
   section({
     heading: "Projects",
     anchor: "projects",
@@ -205,7 +182,7 @@ const projectsSection = (
     records: projects,
     total: projectsTotal,
     bytesMax,
-    piece: (project, note) => [...projectCells(project, marketNames), note],
+    piece: (project, note) => [...projectCells(project, model), note],
     list: (rows) => table(filledColumns({ label: "Projects", columns: projectColumns, rows })),
   });
 
@@ -218,12 +195,12 @@ const projectColumns = [
   { label: "More", isPlain: true },
 ];
 
-const projectCells = (project: Project, marketNames: ShownGp["marketNames"]): Part[] => [
+const projectCells = (project: Project, model: ReadModel): Part[] => [
   project.name,
   `${valueLabel(project.type)}, ${valueLabel(project.property_type).toLowerCase()}`,
   valueLabel(project.status),
   place(project.city, project.state, project.country) ||
-    (project.market !== null && marketNames[project.market]),
+    (project.market !== null && nameOfMarket(model, project.market)),
   sizeOf(project),
 ];
 
@@ -254,7 +231,7 @@ const personColumns = ["Name", "What they are", "Where", "Since", { label: "More
 
 const personCells = (person: Gp["principals"][number], note: Part): Part[] => [
   person.name,
-  person.title ?? valueLabels(person.roles),
+  person.title ?? person.roles.map(valueLabel).join(", "),
   place(person.city, person.state, person.country),
   person.start_date !== null && dayElement(person.start_date),
   byPoints([
@@ -271,7 +248,7 @@ const mailLink = (email: string): Html =>
   plainAddress.test(email) ? html`<a href="mailto:${email}">${email}</a>` : html`${email}`;
 
 /** Its signals, newest first. */
-const timelineSection = ({ gp, marketNames }: ShownGp, bytesMax: number): Html =>
+const timelineSection = ({ gp, model }: ShownGp, bytesMax: number): Html =>
   section({
     heading: "Timeline",
     anchor: "timeline",
@@ -282,7 +259,7 @@ const timelineSection = ({ gp, marketNames }: ShownGp, bytesMax: number): Html =
     total: gp.signals_total,
     bytesMax,
     piece: (signal, note) => {
-      const marketName = signal.market === null ? null : marketNames[signal.market]!;
+      const marketName = signal.market === null ? null : nameOfMarket(model, signal.market);
       return signalItem({ ...signal, marketName }, [note]);
     },
     list: (items) => timeline("Timeline", items),
