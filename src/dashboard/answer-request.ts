@@ -116,7 +116,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   const { signedIn } = request;
   if (signedIn === null) {
     const next = GET === undefined ? "/account" : request.path;
-    return unauthorized(signInPage({ next, signUp: request.services.settings.signUp }));
+    return unauthorized(signInPage({ ...request, form: new URLSearchParams() }, next));
   }
   if (access === "person") return null;
   if (signedIn.account === null)

@@ -81,12 +81,17 @@ export const actionRoute = <A extends Access>(
 
 const posting =
   <R extends AccountRequest>(form: Form<R>): Serve<R> =>
-  async (request) =>
-    (await form.obstacle?.(request)) ??
-    orAgain(
-      () => form.act(request),
-      (fault) => form.page(request, fault),
-    );
+  async (request) => {
+    const obstacle = await form.obstacle?.(request);
+    if (obstacle) return obstacle;
+    try {
+      return await form.act(request);
+    } catch (fault) {
+      // What the form is about may be gone: then there is no page to show it on.
+      if (!(fault instanceof DomainError) || fault.kind === "not_found") throw fault;
+      return refusal(fault, await form.page(request, wordsFor(fault)));
+    }
+  };
 
 /** Finds the first route that matches the path, and the text of its `{name}` segments. */
 export function findRoute(
@@ -207,8 +212,9 @@ const statusOf: Readonly<Record<DomainError["kind"], number>> = {
 /** Returns a refusal. @param markup a whole page that says why. */
 export function refusal(fault: DomainError, markup: string): Reply {
   const reply = page(markup, statusOf[fault.kind]);
-  const wait = waitOf(fault);
-  return wait === null ? reply : withHeader(reply, "retry-after", String(wait));
+  const seconds = fault instanceof TooOften ? fault.retryAfterSeconds : 1;
+  const isWorthWaiting = fault instanceof TooOften || reply.status === 503;
+  return isWorthWaiting ? withHeader(reply, "retry-after", String(seconds)) : reply;
 }
 
 /** Returns words for the person who asked: where a store is, and what is wrong with it, is for the operator. */
@@ -216,25 +222,3 @@ export const wordsFor = (fault: DomainError): string =>
   fault instanceof StoreFault
     ? "The service cannot read or write its accounts at the moment. Try again in a moment."
     : fault.message;
-
-/**
- * Does what a form asks for, or shows the form again with the error. What the form is about may be gone: then there is
- * no page to show it on. @param again makes the whole page.
- */
-export async function orAgain(
-  act: () => Promise<Given>,
-  again: (fault: string) => string | Promise<string>,
-): Promise<Given> {
-  try {
-    return await act();
-  } catch (fault) {
-    if (!(fault instanceof DomainError) || fault.kind === "not_found") throw fault;
-    return refusal(fault, await again(wordsFor(fault)));
-  }
-}
-
-/** Returns the seconds to wait, or null if waiting does not help. */
-function waitOf(fault: DomainError): number | null {
-  if (fault instanceof TooOften) return fault.retryAfterSeconds;
-  return statusOf[fault.kind] === 503 ? 1 : null;
-}

@@ -55,7 +55,6 @@ test("an unknown choice or a day that is over is refused, with what to do", () =
   for (const lastDay of ["", "tomorrow", "2026-02-30", "2026-13-01", "31.12.2026", "12026-01-01"])
     assert.throws(() => expiry("date", lastDay), { kind: "invalid", message: /last day/ }, lastDay);
   assert.throws(() => expiry("date", "2026-11-20"), { message: /2026-11-20 is over/ });
-  assert.throws(() => expiry("date", "9999-12-31"), { message: /10 years/ });
 });
 
 test("a log that is switched off names the setting, and an empty one says what to do", async (t) => {
@@ -68,14 +67,13 @@ test("a log that is switched off names the setting, and an empty one says what t
   assert.match((await user.get("/account/requests?id=x")).text, /No request is like that/);
 });
 
-test("names of keys are cut between characters, and a problem that is no longer known is no link", async (t) => {
+test("a problem that is no longer known is no link", async (t) => {
   const service = await startService(t, { records: null });
   const ada = await signedIn(service, { email: "ada@example.org" });
-  const { id: key } = await createKey(ada, { name: "😀".repeat(30) });
+  const { id: key } = await createKey(ada);
   const { number: account } = await accountOf(service, "ada@example.org");
   await putRequests(service.place, [request({ account, key, status: 400, problem: "gone-code" })]);
   const { text } = await ada.get("/account/requests");
-  assert.ok(text.includes(`>${"😀".repeat(23)}…<`));
   assert.match(text, /400<br \/>\s*gone-code/);
   assert.doesNotMatch(text, /errors\/gone-code/);
 });

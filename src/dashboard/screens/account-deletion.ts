@@ -3,7 +3,7 @@ import { closeAccount } from "#accounts/accounts.ts";
 import { deletePerson } from "#accounts/personal-data.ts";
 import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
-import { type KeyView, lastUseWords, readLiveKeys } from "#dashboard/components/keys.ts";
+import { type KeyView, lastUseWords, readLiveKeys } from "./keys.ts";
 import { accountPage, faultNote, passwordField } from "#dashboard/components/page.ts";
 import { signedOut } from "#dashboard/cookies.ts";
 import {

@@ -3,7 +3,6 @@ import type { Route } from "#dashboard/screen.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
 import { browseGpRoutes } from "./gp.ts";
-import { keyRoutes } from "./key.ts";
 import { keysRoutes } from "./keys.ts";
 import { linkRoutes } from "./link.ts";
 import { memberRoutes } from "./members.ts";
@@ -12,21 +11,16 @@ import { requestsRoutes } from "./requests.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { settingsRoutes } from "./settings.ts";
 import { signInRoutes } from "./sign-in.ts";
-import { signUpRoutes } from "./sign-up.ts";
-import { suggestRoutes } from "./suggest.ts";
 import { usageRoutes } from "./usage.ts";
 
 export const routes: readonly Route[] = [
   ...browseRoutes,
   ...browseGpRoutes,
-  ...suggestRoutes,
   ...keysRoutes,
-  ...keyRoutes,
   ...usageRoutes,
   ...requestsRoutes,
   ...noticesRoutes,
   ...signInRoutes,
-  ...signUpRoutes,
   ...linkRoutes,
   ...sessionRoutes,
   ...memberRoutes,

@@ -1,24 +1,53 @@
-/** All keys of an account, and the form that makes one. */
+/** The keys of an account: all of them, the form that makes one, and one key shown, renamed, rotated and revoked. */
+import { listMembers } from "#accounts/members.ts";
 import {
-  type KeyView,
-  lastUseWords,
-  listOwn,
-  oneTimeValue,
-  ownKeys,
-  shownBefore,
-  shownOnce,
-  stateWords,
-  withUse,
-} from "#dashboard/components/keys.ts";
-import { accountPage, choice, faultNote, field, hidden } from "#dashboard/components/page.ts";
-import { formRoute, type Given, type MemberRequest, type Route } from "#dashboard/screen.ts";
-import { createOwnKey, isLive, type ListedKey, liveKeysMax, newForm } from "#keys/keys.ts";
+  accountPage,
+  choice,
+  doneNote,
+  faultNote,
+  field,
+  hidden,
+  wordReply,
+} from "#dashboard/components/page.ts";
+import {
+  actionRoute,
+  formRoute,
+  type Given,
+  type MemberRequest,
+  type Reply,
+  type Route,
+  route,
+  seeOther,
+} from "#dashboard/screen.ts";
+import {
+  isLive,
+  type IssuedKey,
+  type ListedKey,
+  listKeys,
+  overlapDefault,
+  overlaps,
+} from "#keys/keys.ts";
+import {
+  createOwnKey,
+  findOwnKey,
+  liveKeysMax,
+  newForm,
+  type OwnKeys,
+  renameOwnKey,
+  revokeOwnKey,
+  rotateOwnKey,
+} from "#keys/own-keys.ts";
+import { operations } from "#operations/index.ts";
+import { copyBlock } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { grouped, relativeTime } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
+import { counted, exactTime, grouped, relativeTime } from "#pages/prose.ts";
+import { agentSettings, callLines, exampleTarget } from "#pages/snippets.ts";
+import { factList, table } from "#pages/table.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
+import { type LastUse, readLastUse } from "#usage/recording.ts";
+import { readRequestsToday } from "#usage/totals.ts";
 
 export const keysRoutes: readonly Route[] = [
   formRoute("/account/keys", "member", {
@@ -26,6 +55,10 @@ export const keysRoutes: readonly Route[] = [
     act: createKey,
     link: { group: "API", label: "Keys" },
   }),
+  route("/account/keys/{id}", "member", { GET: keyPage }),
+  actionRoute("/account/keys/{id}/rename", "member", { page: keyPage, act: rename }),
+  actionRoute("/account/keys/{id}/rotate", "member", { page: keyPage, act: rotate }),
+  actionRoute("/account/keys/{id}/revoke", "member", { page: keyPage, act: revoke }),
 ];
 
 async function createKey(request: MemberRequest): Promise<Given> {
@@ -46,8 +79,6 @@ const expiries = [
   { value: "never", label: "never" },
 ];
 
-const yearsMax = 10;
-
 /**
  * Reads the end of a key from the fields of a form.
  * @param expiry days, `never` or `date`. @param lastDay for `date`: the last day on which the key works, in UTC.
@@ -62,11 +93,6 @@ export function readExpiry(expiry: string, lastDay: string, now: number): number
   if (Number.isNaN(end))
     throw new DomainError("invalid", "Choose the last day of the key, such as 2027-01-31.");
   if (end <= now) throw new DomainError("invalid", `${lastDay} is over. Choose a day to come.`);
-  if (end > now + yearsMax * 366 * dayMilliseconds)
-    throw new DomainError(
-      "invalid",
-      `A key lives ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
-    );
   return end;
 }
 
@@ -84,7 +110,7 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
   const ended = keys.filter((key) => !isLive(key));
   return accountPage(request, {
     title: "Keys",
-    main: html`<h1>${headline(live.length)}</h1>
+    main: html`<h1>${live.length === 0 ? "No key yet" : counted(live.length, "key")}</h1>
       ${live.length > 0 ? liveTable(live, now) : firstWords}
       <h2 id="new">Create a key</h2>
       ${faultNote(fault)}
@@ -95,11 +121,6 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
       }
       ${await endedKeys(request, ended)}`,
   });
-}
-
-function headline(live: number): string {
-  if (live === 0) return "No key yet";
-  return live === 1 ? "One key" : `${live} keys`;
 }
 
 const firstWords = html`<p>
@@ -175,4 +196,250 @@ async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): P
       ${keyTable("Keys that have ended", shown, request.now)}
       ${next < ended.length && html`<p><a href="/account/keys?ended=${next}">Older ones</a></p>`}
     </details>`;
+}
+
+const idOf = ({ names }: MemberRequest): string => names["id"]!;
+const own = (request: MemberRequest) => ({ ...ownKeys(request), id: idOf(request) });
+
+async function addressOf({ services, account }: MemberRequest, person: string): Promise<string> {
+  const members = await listMembers(services.control.database, account.number);
+  return members.find((member) => member.person === person)?.email ?? "a former member";
+}
+
+async function rename(request: MemberRequest): Promise<Reply> {
+  const name = request.form.get("name") ?? "";
+  await renameOwnKey(request.services.control, { ...own(request), name });
+  return seeOther(`/account/keys/${idOf(request)}?done=renamed`);
+}
+
+async function revoke(request: MemberRequest): Promise<Reply> {
+  await revokeOwnKey(request.services.control, own(request));
+  return seeOther(`/account/keys/${idOf(request)}?done=revoked`);
+}
+
+async function rotate(request: MemberRequest): Promise<Given> {
+  const rotated = await rotateOwnKey(request.services.control, {
+    ...own(request),
+    overlapMilliseconds: Number(request.form.get("overlap") || Number.NaN),
+    form: oneTimeValue(request),
+  });
+  if ("repeatedId" in rotated) return shownBefore(request, rotated.repeatedId);
+  const { issued, oldExpiresAt } = rotated.rotation;
+  return shownOnce(request, issued, oldExpiresAt);
+}
+
+const overlapChoices = overlaps.map(({ milliseconds, words }) => ({
+  value: String(milliseconds),
+  label: words,
+}));
+
+const sentences = {
+  renamed: "The key has its new name.",
+  revoked: "The key is revoked: it is refused from the next request on.",
+};
+
+async function keyPage(request: MemberRequest, fault?: string): Promise<string> {
+  const { query, now } = request;
+  const key = await readKeyView(request, idOf(request));
+  const madeBy = key.madeBy === null ? "the operator" : await addressOf(request, key.madeBy);
+  const replacedBy = key.replacedBy === null ? null : await readKeyView(request, key.replacedBy);
+  const facts: (readonly [string, Part])[] = [
+    ["State", stateWords(key, now)],
+    ["Begins with", html`<code>${key.hint}…</code>`],
+    ["Id", html`<code>${key.id}</code>`],
+    ["Created", html`${relativeTime(key.createdAt, now)} by ${madeBy}`],
+    ["Expires", key.expiresAt === null ? "never" : exactTime(key.expiresAt)],
+    [
+      "Replaced by",
+      replacedBy &&
+        html`<a class="name" href="/account/keys/${replacedBy.id}">${replacedBy.name}</a>`,
+    ],
+    ["Last used", lastUseWords(key, now)],
+    ["Requests today", grouped(key.requestsToday)],
+  ];
+  return accountPage(request, {
+    title: `Key ${key.name}`,
+    main: html`<h1 class="name">${key.name}</h1>
+      ${doneNote(sentences, query.get("done"))} ${faultNote(fault)} ${factList(facts)}
+      <p>
+        <a href="/account/requests?key=${key.id}">Its requests</a> ·
+        <a href="/account/keys">All keys</a>
+      </p>
+      ${isLive(key) && keyForms(key, now)}`,
+  });
+}
+
+/** Returns the forms of a key that works. A rotated key cannot be rotated again; its successor can. */
+function keyForms(key: KeyView, now: number): Html {
+  const form = (what: "rename" | "rotate" | "revoke", content: Html) =>
+    html`<form class="form" method="post" action="/account/keys/${key.id}/${what}">
+      ${content}
+    </form>`;
+  const name = field({ name: "name", label: "Name", value: key.name, lengthMax: 100 });
+  const overlap = choice("overlap", "This key ends", overlapChoices, String(overlapDefault));
+  return html`<h2>Rename</h2>
+    ${form("rename", html`${name}<button class="quiet">Rename key</button>`)}
+    ${
+      key.replacedBy === null &&
+      html`<h2>Rotate</h2>
+        <p>
+          A new key of the same name and the same length of life, shown once on the next page. Both
+          share one quota.
+        </p>
+        ${form("rotate", html`${hidden("form", newForm())} ${overlap}<button class="quiet">Rotate key</button>`)}`
+    }
+    <h2>Revoke</h2>
+    <details>
+      <summary>End this key for good</summary>
+      <p>
+        ${key.lastUse === null ? "It was never used." : html`It was last used ${lastUseWords(key, now)}.`}
+        From the next request on whoever sends it is refused. This cannot be undone.
+      </p>
+      ${form("revoke", html`<button class="danger">Revoke key</button>`)}
+    </details>`;
+}
+
+export interface KeyView extends ListedKey {
+  /** Null if it was never used. */
+  lastUse: LastUse | null;
+  /** Since midnight, UTC. */
+  requestsToday: number;
+}
+
+function stateWords({ state, expiresAt, revokedAt }: KeyView, now: number): Html {
+  if (state === "expiring")
+    return html`<span class="expires">expires ${relativeTime(expiresAt!, now)}</span>`;
+  if (state === "expired") return html`expired ${relativeTime(expiresAt!, now)}`;
+  if (state === "revoked") return html`revoked ${relativeTime(revokedAt!, now)}`;
+  return html`${state}`;
+}
+
+/** Returns the last use in words, such as "4 minutes ago from 203.0.113.0/24". */
+export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number): Part {
+  if (lastUse === null) return "never";
+  const { at, network } = lastUse;
+  return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
+}
+
+/** Returns the account whose keys they are, and the person who acts. */
+const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
+  account,
+  person: signedIn.person.id,
+  now,
+});
+
+/** Lists the keys of the account, newest first. */
+export async function listOwn({ services, account, now }: MemberRequest): Promise<ListedKey[]> {
+  const listed = await listKeys(services.control, { accountNumber: account.number, now });
+  return listed.toReversed();
+}
+
+/** Reads the live keys, newest first. */
+export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
+  withUse(request, (await listOwn(request)).filter(isLive));
+
+/** Reads a key. @throws DomainError `not_found`; a request for a key of another account goes into the audit log. */
+async function readKeyView(request: MemberRequest, id: string): Promise<KeyView> {
+  const key = await findOwnKey(request.services.control, { ...ownKeys(request), id });
+  const [view] = await withUse(request, [key]);
+  return view!;
+}
+
+/** Adds the use of each key. @param keys only those on the page, as each is looked up. */
+async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Promise<KeyView[]> {
+  if (keys.length === 0) return [];
+  const { services, account, now } = request;
+  const ids = keys.map(({ id }) => id);
+  const lastUse = await readLastUse(services.usage, ids);
+  const today = await readRequestsToday(services.usage, account.number, now);
+  return keys.map((key) => ({
+    ...key,
+    lastUse: lastUse.get(key.id) ?? null,
+    requestsToday: today.get(key.id) ?? 0,
+  }));
+}
+
+const formShape = /^[\w-]{16,64}$/;
+
+/** Returns the form's one-time value. @throws DomainError `invalid` if the form was not one of ours. */
+function oneTimeValue({ form }: MemberRequest): string {
+  const value = form.get("form") ?? "";
+  if (formShape.test(value)) return value;
+  throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
+}
+
+/** Responds to a form that is sent again, by a reload or after going back. */
+const shownBefore = (request: MemberRequest, id: string): Reply =>
+  wordReply(
+    request,
+    409,
+    "This key was made already",
+    "It was shown once, and nobody can show it again. If it is lost, rotate it.",
+    { href: `/account/keys/${id}`, label: "To the key" },
+  );
+
+/**
+ * Responds to the POST itself with the key: after a redirect it would have to be stored.
+ * @param oldExpiresAt end of the key that it replaces.
+ */
+function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: string): string {
+  const { id, key } = issued;
+  const { base } = request.own;
+  const target = exampleTarget(operations[0]!);
+  const lines = callLines({ base, target, key });
+  return accountPage(request, {
+    title: "Your new key",
+    scripts: ["account.js"],
+    main: html`<h1>Your new key</h1>
+      <p>
+        Copy it now: it is shown this once and stored nowhere. If you lose it,
+        <a href="/account/keys/${id}">rotate it</a>.
+      </p>
+      <div data-once>
+        ${copyBlock("The whole key", key)} ${lifeOf(issued, oldExpiresAt, request.now)}
+        <h2>Try it</h2>
+        ${copyBlock("Request with curl", lines.curl)}
+        <h2>Keep it beside your program</h2>
+        <p>In a file <code>.env</code> that no repository takes in:</p>
+        ${copyBlock("Line for .env", lines.environment)}
+        <h2>Give it to an agent</h2>
+        <p>
+          Programs that speak MCP take these settings; <a href="/docs/mcp">Agents</a> says what they
+          can ask.
+        </p>
+        ${agentSettings({ base, key }).map(
+          ({ name, place, text }) =>
+            html`<details>
+              <summary>${name}</summary>
+              <p>In ${place}:</p>
+              ${copyBlock(`Settings of ${name}`, text)}
+            </details>`,
+        )}
+      </div>
+      <h2>Ask with it</h2>
+      <h3>TypeScript</h3>
+      ${copyBlock("Request in TypeScript", lines.typescript)}
+      <h3>Python</h3>
+      ${copyBlock("Request in Python", lines.python)}
+      <p><a class="button" href="/account/keys">To all keys</a></p>`,
+  });
+}
+
+/** Says how long a new key works, and how long the one that it replaces. */
+function lifeOf({ name, expiresAt }: IssuedKey, old: string | undefined, now: number): Html {
+  const end: Part =
+    expiresAt === null
+      ? "does not expire"
+      : html`expires ${relativeTime(expiresAt, now)} (${exactTime(expiresAt)})`;
+  return html`<p>The key <strong>${name}</strong> ${end}.</p>
+    ${
+      old !== undefined &&
+      html`<p>
+        ${
+          Date.parse(old) <= now
+            ? "The old key is refused from now on."
+            : `The old key works until ${exactTime(old)}. Both share one quota.`
+        }
+      </p>`
+    }`;
 }

@@ -1,77 +1,217 @@
-/** The page a mailed link leads to: a GET changes nothing, the POST of its button does what the link is for. */
-import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
+/** Mailed links: the pages that ask for one, and the page it leads to, where a GET changes nothing. A demo shows the link itself. */
 import { requireOpenNumber } from "#accounts/accounts.ts";
-import { acceptInvitation } from "#accounts/invites.ts";
-import { type Link, LinkFault, lookAtLink } from "#accounts/one-time-links.ts";
-import { findPerson } from "#accounts/people.ts";
+import { completeAddressChange, completeReset, requestReset } from "#accounts/credentials.ts";
+import { acceptInvitation, isNewPerson } from "#accounts/invites.ts";
+import {
+  type Link,
+  LinkFault,
+  linkUrl,
+  lookAtLink,
+  type MadeLink,
+} from "#accounts/one-time-links.ts";
+import { readAddress } from "#accounts/people.ts";
 import { switchAccount } from "#accounts/sessions.ts";
-import { completeSignUp } from "#accounts/sign-up.ts";
-import { accountPage, faultNote, field, hidden } from "#dashboard/components/page.ts";
+import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";
+import {
+  accountPage,
+  emailField,
+  faultNote,
+  field,
+  hidden,
+  wordPage,
+  wordReply,
+} from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
-import { addressChangedMail, passwordChangedMail } from "#dashboard/mail-templates.ts";
+import {
+  addressChangedMail,
+  knownMail,
+  type Mail,
+  passwordChangedMail,
+  resetMail,
+  signUpMail,
+} from "#dashboard/mail-templates.ts";
 import {
   type AccountRequest,
-  type Given,
-  orAgain,
-  page,
+  formRoute,
   type Reply,
   type Route,
-  route,
   seeOther,
 } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const linkRoutes: readonly Route[] = [
-  route("/account/link", "anyone", { GET: show, POST: follow }),
+  formRoute("/account/sign-up", "anyone", {
+    obstacle: noSignUp,
+    page: (request, fault) => asking(request, signUpWords, fault),
+    act: signUp,
+  }),
+  formRoute("/account/forgot", "anyone", {
+    obstacle: (request) =>
+      canMail(request) ? null : wordReply(null, 403, forgotWords.title, noMailWords),
+    page: (request, fault) => asking(request, forgotWords, fault),
+    act: sendReset,
+  }),
+  formRoute("/account/link", "anyone", {
+    obstacle: deadLink,
+    page: linkPage,
+    act: async (request) => complete[(await findLink(request)).kind](request),
+  }),
 ];
 
-function show(request: AccountRequest): Promise<Given> {
-  return unlessDead(request, async () => {
-    const token = request.query.get("token") ?? "";
-    const link = await lookAtLink(request.services.control.database, token, request.now);
-    return linkPage(request, link, token);
-  });
+/** Returns a page that says why nobody can sign up by themselves here, or null if they can. */
+function noSignUp(request: AccountRequest): Reply | null {
+  const { signUp } = request.services.settings;
+  if (signUp !== "open") {
+    const text = `Nobody signs up here without an invitation. Ask ${whomToAsk(signUp)} for one.`;
+    const next = { href: "/account/sign-in", label: "Sign in" };
+    return wordReply(null, 403, "Sign up by invitation", text, next);
+  }
+  return canMail(request) ? null : wordReply(null, 403, signUpWords.title, noMailWords);
 }
 
-function follow(request: AccountRequest): Promise<Given> {
-  return unlessDead(request, async () => {
-    const token = request.form.get("token") ?? "";
-    const link = await lookAtLink(request.services.control.database, token, request.now);
-    return orAgain(
-      () => complete[link.kind](request, token),
-      (fault) => linkPage(request, link, token, fault),
-    );
-  });
+export const noMailWords =
+  "No mail leaves this service. Ask its operator for a link: a command makes it.";
+
+/** Reports whether a link can reach its recipient. */
+export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
+  settings.isDemo || !mailer.isOff;
+
+/** Mails a link to sign up. The page is the same for everybody: only the mail reveals whether the address is known. */
+async function signUp(request: AccountRequest): Promise<string> {
+  const { services, form, client, now } = request;
+  const address = form.get("email") ?? "";
+  const made = await requestSignUp(services.control, { address, client, now });
+  const link = linkOf(request, made);
+  const message = made.isKnown ? knownMail(link) : signUpMail(link);
+  return mailedPage(null, made.email, mail(request, message, link.url));
 }
 
-async function unlessDead(request: AccountRequest, act: () => Promise<Given>): Promise<Given> {
+/** Mails a link for a new password. The page shows the address as typed: the stored one would reveal that it is stored. */
+async function sendReset(request: AccountRequest): Promise<string> {
+  const { services, form, client, now } = request;
+  const address = form.get("email") ?? "";
+  const made = await requestReset(services.control, { address, client, now });
+  const link = made === null ? null : linkOf(request, made);
+  const demoLink = link === null ? null : mail(request, resetMail(link), link.url);
+  return mailedPage(null, readAddress(address).email, demoLink);
+}
+
+/** Returns the recipient, URL and expiry of a link, as the mail templates take them. */
+export const linkOf = ({ services }: AccountRequest, { email, token, expiresAt }: MadeLink) => ({
+  to: email,
+  url: linkUrl(services.settings.linkBase, token),
+  expiresAt,
+});
+
+/** Sends the message. @returns in a demo the link for the page to show, else null. */
+export function mail(
+  { services: { settings, mailer }, own }: AccountRequest,
+  message: Mail,
+  url: string,
+): string | null {
+  mailer.send(message);
+  // The browser may have come through a tunnel: the link on the page has to lead to the same end of it.
+  return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
+}
+
+/** Returns the page after a mail, the same for every address. @param demoLink only in a demo, which sends no mail. */
+export const mailedPage = (
+  request: AccountRequest | null,
+  email: string,
+  demoLink: string | null,
+): string =>
+  demoLink === null
+    ? accountPage(request, {
+        title: "Look into your mail",
+        main: html`<h1>Look into your mail</h1>
+          <p>
+            A message to <strong class="name">${email}</strong> is on its way. Its link works once.
+          </p>
+          <p class="muted">
+            If nothing comes within a few minutes, look among unwanted mail, and whether the address
+            is written as it should be.
+          </p>`,
+      })
+    : wordPage(
+        request,
+        "One more step",
+        html`Outside the demo this link would be mailed to <strong class="name">${email}</strong>.
+          The demo sends no mail, so here it is. It works once.`,
+        { href: demoLink, label: "Open the link" },
+      );
+
+const signUpWords = {
+  title: "Sign up",
+  explained: "We mail you a link. Open it, choose a password, and your account is ready.",
+  after: html`Signed up already? <a href="/account/sign-in">Sign in</a>`,
+};
+
+const forgotWords = {
+  title: "Choose a new password",
+  explained:
+    "We mail a link to the address you sign in with. The new password signs you out in every other browser.",
+  after: html`<a href="/account/sign-in">Back to signing in</a>`,
+};
+
+const asking = (
+  request: AccountRequest,
+  { title, explained, after }: typeof signUpWords,
+  fault: string | undefined,
+): string =>
+  accountPage(null, {
+    title,
+    main: html`<h1>${title}</h1>
+      <p>${explained}</p>
+      ${faultNote(fault)}
+      <form class="form" method="post" action="${request.path}">
+        ${emailField(typedAddress(request))}
+        <button>Mail me a link</button>
+      </form>
+      <p>${after}</p>`,
+  });
+
+const tokenOf = ({ query, form }: AccountRequest): string =>
+  form.get("token") ?? query.get("token") ?? "";
+
+const findLink = (request: AccountRequest): Promise<Link> =>
+  lookAtLink(request.services.control, tokenOf(request), request.now);
+
+/** Returns the page of a link that was used, has expired or never existed, which does not say which; null if it works. */
+async function deadLink(request: AccountRequest): Promise<Reply | null> {
   try {
-    return await act();
+    await findLink(request);
+    return null;
   } catch (fault) {
     if (!(fault instanceof LinkFault)) throw fault;
     const maySignUp = request.services.settings.signUp === "open";
-    return page(deadLinkPage(fault.message, maySignUp), 404);
+    const text = html`${fault.message} You may have chosen a password with it: then sign in. You can
+      <a href="/account/forgot">choose a new password</a
+      >${maySignUp && html`, or <a href="/account/sign-up">sign up</a>`}. An invitation is sent
+      again by whoever sent it.`;
+    const next = { href: "/account/sign-in", label: "Sign in" };
+    return wordReply(null, 404, "This link does nothing any more", text, next);
   }
 }
 
 /** Returns the fields of the form, for kinds of links that ask for a password. */
-const completion = ({ form, client, now }: AccountRequest, token: string) => ({
-  token,
-  password: form.get("password") ?? "",
-  accountName: form.get("account")?.trim() || null,
-  client,
-  now,
+const completion = (request: AccountRequest) => ({
+  token: tokenOf(request),
+  password: request.form.get("password") ?? "",
+  accountName: request.form.get("account")?.trim() || null,
+  client: request.client,
+  now: request.now,
 });
 
-const complete: Record<Link["kind"], (request: AccountRequest, token: string) => Promise<Reply>> = {
-  async "sign-up"(request, token) {
+const complete: Record<Link["kind"], (request: AccountRequest) => Promise<Reply>> = {
+  async "sign-up"(request) {
     const { control, passwords } = request.services;
-    const signedIn = await completeSignUp(control, passwords, completion(request, token));
+    const signedIn = await completeSignUp(control, passwords, completion(request));
     return begin(request, signedIn, "/account/keys");
   },
-  async invite(request, token) {
+  async invite(request) {
     const { control, passwords } = request.services;
-    const accepted = await acceptInvitation(control, passwords, completion(request, token));
+    const accepted = await acceptInvitation(control, passwords, completion(request));
     const { person, accountId, signedIn } = accepted;
     if (signedIn !== null) return begin(request, signedIn, "/account/keys");
     if (request.signedIn?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
@@ -79,33 +219,28 @@ const complete: Record<Link["kind"], (request: AccountRequest, token: string) =>
     await switchAccount(control, { person: person.id, session, accountId });
     return seeOther("/account/keys");
   },
-  async reset(request, token) {
+  async reset(request) {
     const { control, passwords, mailer, settings } = request.services;
-    const signedIn = await completeReset(control, passwords, completion(request, token));
+    const signedIn = await completeReset(control, passwords, completion(request));
     const url = `${settings.linkBase}/account/forgot`;
     mailer.send(passwordChangedMail({ to: signedIn.person.email, url }));
     return begin(request, signedIn, "/account/settings?done=password");
   },
-  async email(request, token) {
+  async email(request) {
     const { control, mailer } = request.services;
-    const { now } = request;
-    const { person, formerEmail } = await completeAddressChange(control, { token, now });
+    const order = { token: tokenOf(request), now: request.now };
+    const { person, formerEmail } = await completeAddressChange(control, order);
     mailer.send(addressChangedMail({ to: formerEmail }));
     const isOwn = request.signedIn?.person.id === person.id;
     return seeOther(`/account/${isOwn ? "settings" : "sign-in"}?done=address`);
   },
 };
 
-async function linkPage(
-  { services, form }: AccountRequest,
-  link: Link,
-  token: string,
-  fault?: string,
-): Promise<string> {
-  const { database } = services.control;
-  const { kind, email, folded, account } = link;
-  const isUnknown = kind === "invite" && (await findPerson(database, folded)) === undefined;
-  const isNew = kind === "sign-up" || isUnknown;
+async function linkPage(request: AccountRequest, fault?: string): Promise<string> {
+  const { database } = request.services.control;
+  const link = await findLink(request);
+  const { kind, email, account } = link;
+  const isNew = kind === "sign-up" || (kind === "invite" && (await isNewPerson(database, link)));
   const asksPassword = isNew || kind === "reset";
   const accountName = account === null ? null : (await requireOpenNumber(database, account)).name;
   const { title, explained, button } = wordsOf(link, accountName, asksPassword);
@@ -115,8 +250,8 @@ async function linkPage(
       <p>${explained}</p>
       ${faultNote(fault)}
       <form class="form" method="post" action="/account/link">
-        ${hidden("token", token)} ${asksPassword && passwordFields(email)}
-        ${isNew && account === null && nameField(form.get("account"))}
+        ${hidden("token", tokenOf(request))} ${asksPassword && passwordFields(email)}
+        ${isNew && account === null && nameField(request.form.get("account"))}
         <button>${button}</button>
       </form>`,
   });
@@ -166,18 +301,4 @@ const nameField = (typed: string | null): Html =>
     hint: "optional; your company or team",
     isOptional: true,
     lengthMax: 100,
-  });
-
-/** Returns the page of a link that was used, has expired or never existed: it does not say which. */
-const deadLinkPage = (fault: string, maySignUp: boolean): string =>
-  accountPage(null, {
-    title: "This link does nothing any more",
-    main: html`<h1>This link does nothing any more</h1>
-      <p>${fault}</p>
-      <ul>
-        <li><a href="/account/sign-in">Sign in</a>, if you have chosen a password with it.</li>
-        <li><a href="/account/forgot">Choose a new password</a>, if you no longer know yours.</li>
-        ${maySignUp && html`<li><a href="/account/sign-up">Sign up</a>, if you have not yet.</li>`}
-        <li>An invitation is sent again by whoever sent it.</li>
-      </ul>`,
   });

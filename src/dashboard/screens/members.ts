@@ -9,7 +9,6 @@ import {
   removeMember,
 } from "#accounts/members.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
-import { canMail, demoNote, linkOf, mail, noMailNote } from "#dashboard/components/mailed.ts";
 import {
   accountPage,
   choice,
@@ -18,13 +17,13 @@ import {
   field,
   hidden,
   passwordField,
+  wordReply,
 } from "#dashboard/components/page.ts";
 import { invitationMail } from "#dashboard/mail-templates.ts";
 import {
   actionRoute,
   type Given,
   type MemberRequest,
-  page,
   type Reply,
   type Route,
   route,
@@ -36,6 +35,7 @@ import { relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
+import { canMail, linkOf, mail, mailedPage, noMailWords } from "./link.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes: readonly Route[] = [
@@ -44,8 +44,10 @@ export const memberRoutes: readonly Route[] = [
     link: { group: "Account", label: "Members" },
   }),
   actionRoute("/account/members/invite", "owner", {
-    obstacle: async (request) =>
-      obstacleOf(request) === null ? null : page(await membersPage(request), 403),
+    obstacle: (request) => {
+      const why = obstacleOf(request);
+      return why === null ? null : wordReply(request, 403, "Invite somebody", why);
+    },
     page: membersPage,
     act: sendInvitation,
   }),
@@ -72,10 +74,10 @@ export const memberRoutes: readonly Route[] = [
 const invitationsADayMax = 50;
 
 /** Returns the reason why owners cannot invite here, or null if they can. */
-function obstacleOf(request: MemberRequest): Html | null {
+function obstacleOf(request: MemberRequest): string | null {
   if (request.services.settings.signUp === "closed")
-    return html`<p>Invitations are closed here. Ask ${whomToAsk("closed")} for one.</p>`;
-  return canMail(request) ? null : noMailNote;
+    return `Invitations are closed here. Ask ${whomToAsk("closed")} for one.`;
+  return canMail(request) ? null : noMailWords;
 }
 
 async function sendInvitation(request: MemberRequest): Promise<Given> {
@@ -91,8 +93,9 @@ async function sendInvitation(request: MemberRequest): Promise<Given> {
   const link = linkOf(request, made);
   const message = invitationMail({ ...link, accountName: made.accountName });
   const demoLink = mail(request, message, link.url);
-  if (demoLink === null) return seeOther("/account/members?done=invited");
-  return membersPage({ ...request, form: new URLSearchParams() }, undefined, demoLink);
+  return demoLink === null
+    ? seeOther("/account/members?done=invited")
+    : mailedPage(request, made.email, demoLink);
 }
 
 async function refuseTooMany({ services, account, now }: MemberRequest): Promise<void> {
@@ -136,27 +139,22 @@ const roles = [
   { value: "owner", label: "owner: members and account, too" },
 ] as const;
 
-/** Returns the page of the members. @param demoLink link of an invitation that was just sent, in a demo. */
-async function membersPage(
-  request: MemberRequest,
-  fault?: string,
-  demoLink: string | null = null,
-): Promise<string> {
+async function membersPage(request: MemberRequest, fault?: string): Promise<string> {
   const { services, account, query } = request;
   const members = await listMembers(services.control.database, account.number);
-  const done = demoLink === null ? query.get("done") : "invited";
+  const obstacle = obstacleOf(request);
   return accountPage(request, {
     title: "Members",
     main: html`<h1>
         ${members.length === 1 ? "You are the only member" : `${members.length} members`}
       </h1>
-      ${doneNote(sentences, done)} ${memberTable(request, members)}
+      ${doneNote(sentences, query.get("done"))} ${memberTable(request, members)}
       ${
         account.role === "owner"
           ? html`${await invitationPart(request)}
               <h2>Invite somebody</h2>
-              ${demoNote(demoLink)} ${faultNote(fault)}
-              ${obstacleOf(request) ?? inviteForm(request)}`
+              ${faultNote(fault)}
+              ${obstacle === null ? inviteForm(request) : html`<p>${obstacle}</p>`}`
           : html`<p>Owners invite and remove members.</p>`
       }`,
   });

@@ -1,6 +1,6 @@
 /** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
-import { listOwn } from "#dashboard/components/keys.ts";
+import { listOwn } from "./keys.ts";
 import { accountPage, choice, type Choice, faultNote, field } from "#dashboard/components/page.ts";
 import {
   download,
@@ -16,6 +16,7 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { exactTime, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
+import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import {
   requestColumns,
@@ -37,8 +38,6 @@ export const requestsRoutes: readonly Route[] = [
 const rowsOfPage = 40;
 /** Most rows of a CSV file: some 2 MB. */
 const csvRowsMax = 10_000;
-/** Number of keys that the filter offers; any other can be named in the URL. */
-const keysOffered = 60;
 
 async function showRequests(request: MemberRequest): Promise<Reply> {
   const { services, account, query } = request;
@@ -55,20 +54,16 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
         })
       : { requests: [], next: null };
   const keys = await listOwn(request);
-  const offered = [...keys.filter(isLive), ...keys.filter((key) => !isLive(key))];
-  const names = new Map(offered.map(({ id, name }) => [id, name]));
-  const nameOf = (key: string) => shortName(names.get(key) ?? key);
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
   const isFiltered = Object.keys(typed).length > 0;
-  const filters = filterForm(
-    typed,
-    offered.filter(({ id }, i) => i < keysOffered || id === typed.key),
-  );
+  // The page of a key that has ended leads to its requests.
+  const offered = keys.filter((key) => isLive(key) || key.id === typed.key);
   const log = html`${faultNote(fault)}
     <details ${isFiltered && html`open`}>
       <summary>Filter, or find one by its id</summary>
-      ${filters}
+      ${filterForm(typed, offered)}
     </details>
-    ${requests.length > 0 ? foundRequests(typed, requestTable(requests, nameOf), next) : fault === undefined && nothing}`;
+    ${requests.length > 0 ? foundRequests(typed, requestTable(requests, names), next) : fault === undefined && nothing}`;
   const markup = accountPage(request, {
     title: "Requests",
     main: html`<h1>Requests of the last ${services.settings.usageLogDays} days</h1>
@@ -126,7 +121,7 @@ function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): 
       ${pick(
         "key",
         "Key",
-        keys.map(({ id, name }) => ({ value: id, label: shortName(name) })),
+        keys.map(({ id, name }) => ({ value: id, label: name })),
       )}
       ${pick("operation", "Operation", plain(readNames))}
       ${pick("status", "Status", plain(statusClasses))} ${time("from", "From (UTC)")}
@@ -149,7 +144,10 @@ const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string |
     </p>`;
 
 /** Returns a table with two lines in each cell, so that a row fits a narrow screen. */
-const requestTable = (requests: readonly LoggedRequest[], nameOf: (key: string) => string): Html =>
+const requestTable = (
+  requests: readonly LoggedRequest[],
+  names: ReadonlyMap<string, string>,
+): Html =>
   table({
     label: "Requests, newest first",
     columns: [
@@ -163,7 +161,7 @@ const requestTable = (requests: readonly LoggedRequest[], nameOf: (key: string) 
       html`<time datetime="${one.at}">${exactTime(one.at).slice(0, -4)}</time><br />
         <code class="long">${one.requestId}</code>`,
       html`${one.operation}<br />
-        <a class="name" href="/account/keys/${one.key}">${nameOf(one.key)}</a>
+        <a class="name" href="/account/keys/${one.key}">${names.get(one.key) ?? one.key}</a>
         ${one.query !== null && html`<br /><code class="long">${one.query}</code>`}`,
       html`${one.status}<br />${becauseOf(one)}`,
       one.milliseconds.toFixed(1),
@@ -178,16 +176,6 @@ const becauseOf = ({ problem, dataset }: LoggedRequest): Part =>
 /** Links a problem to its page. A code from an older version may have none any more. */
 const problemLink = (code: string): Part =>
   (problemCodes as string[]).includes(code) ? html`<a href="/errors/${code}">${code}</a>` : code;
-
-const shownLength = 24;
-
-/** Shortens the name of a key. Its page shows it in full. */
-const shortName = (name: string): string => {
-  const characters = Array.from(name);
-  return characters.length > shownLength
-    ? `${characters.slice(0, shownLength - 1).join("")}…`
-    : name;
-};
 
 const filterNames = ["key", "operation", "status", "from", "to", "id"] as const;
 type FilterName = (typeof filterNames)[number];
@@ -239,10 +227,8 @@ const momentShape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/;
 
 /** Returns milliseconds since 1970, or NaN if there is no such time. */
 function momentOf(text: string): number {
-  if (!momentShape.test(text)) return Number.NaN;
-  const time = Date.parse(dayShape.test(text) ? `${text}T00:00:00Z` : `${text}Z`);
-  // `Date` reads 30 February as a day of March, which makes another text.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) ? time : Number.NaN;
+  if (!momentShape.test(text) || !existsInCalendar(text.slice(0, 10))) return Number.NaN;
+  return Date.parse(dayShape.test(text) ? text : `${text}Z`);
 }
 
 /** Returns the end of a range. A day without a time means the end of that day. */

@@ -4,13 +4,13 @@ import { requestAddressChange, changePassword } from "#accounts/credentials.ts";
 import { readAddress } from "#accounts/people.ts";
 import { exportPerson } from "#accounts/personal-data.ts";
 import type { Membership } from "#accounts/members.ts";
-import { canMail, linkOf, mail, mailedPage, noMailPage } from "#dashboard/components/mailed.ts";
 import {
   accountPage,
   doneNote,
   faultNote,
   field,
   passwordField,
+  wordReply,
 } from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
 import {
@@ -23,7 +23,6 @@ import {
   download,
   formRoute,
   type MemberRequest,
-  page,
   type Reply,
   type Route,
   route,
@@ -35,7 +34,7 @@ import { relativeTime } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
-import { passwordFields } from "./link.ts";
+import { canMail, linkOf, mail, mailedPage, noMailWords, passwordFields } from "./link.ts";
 import { typedAddress } from "./sign-in.ts";
 
 export const settingsRoutes: readonly Route[] = [
@@ -47,7 +46,7 @@ export const settingsRoutes: readonly Route[] = [
   route("/account/settings/export", "person", { POST: exportAll }),
   formRoute("/account/settings/address", "person", {
     obstacle: (request) =>
-      canMail(request) ? null : page(noMailPage("Change your address", request), 403),
+      canMail(request) ? null : wordReply(request, 403, "Change your address", noMailWords),
     page: addressPage,
     act: askAddress,
   }),

@@ -39,14 +39,13 @@ function start({ signedIn }: AccountRequest): Reply {
   return seeOther(signedIn === null ? "/account/sign-in" : "/account/keys");
 }
 
-function show({ query, services }: AccountRequest): string {
-  const { signUp } = services.settings;
-  return signInPage({ next: ownPath(query.get("next")), signUp, done: query.get("done") });
+function show(request: AccountRequest): string {
+  return signInPage(request, ownPath(request.query.get("next")));
 }
 
 async function take(request: AccountRequest): Promise<Reply> {
   const { form, client, now } = request;
-  const { control, passwords, settings } = request.services;
+  const { control, passwords } = request.services;
   const next = ownPath(form.get("next"));
   const address = form.get("email") ?? "";
   const password = form.get("password") ?? "";
@@ -55,19 +54,9 @@ async function take(request: AccountRequest): Promise<Reply> {
     return await begin(request, signedIn, next);
   } catch (fault) {
     if (!(fault instanceof DomainError)) throw fault;
-    const email = typedAddress(request);
-    const markup = signInPage({ next, signUp: settings.signUp, email, fault: wordsFor(fault) });
+    const markup = signInPage(request, next, wordsFor(fault));
     return fault.kind === "refused" ? unauthorized(markup) : refusal(fault, markup);
   }
-}
-
-interface SignIn {
-  /** Path of the account page to show afterwards. */
-  next: string;
-  signUp: AccountWorkerSettings["signUp"];
-  email?: string | undefined;
-  fault?: string;
-  done?: string | null;
 }
 
 const sentences = {
@@ -78,26 +67,29 @@ const sentences = {
   deleted: "Everything we kept of you is deleted.",
 };
 
-export const signInPage = ({ next, signUp, email, fault, done = null }: SignIn): string =>
+/** Returns the page with the form that signs in. @param next path of the account page to show afterwards. */
+export const signInPage = (request: AccountRequest, next: string, fault?: string): string =>
   accountPage(null, {
     title: "Sign in",
     main: html`<h1>Sign in</h1>
-      ${doneNote(sentences, done)} ${faultNote(fault)}
+      ${doneNote(sentences, request.query.get("done"))} ${faultNote(fault)}
       <form class="form" method="post" action="/account/sign-in">
-        ${hidden("next", next)} ${emailField(email)} ${passwordField("Password")}
+        ${hidden("next", next)} ${emailField(typedAddress(request))} ${passwordField("Password")}
         <button>Sign in</button>
       </form>
       <p><a href="/account/forgot">Forgot your password?</a></p>
-      ${signUpNote(signUp)}`,
+      ${signUpNote(request.services.settings.signUp)}`,
   });
 
-const signUpNote = (signUp: SignIn["signUp"]): Html =>
+type SignUp = AccountWorkerSettings["signUp"];
+
+const signUpNote = (signUp: SignUp): Html =>
   signUp === "open"
     ? html`<p>No account yet? <a href="/account/sign-up">Sign up</a></p>`
     : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`;
 
 /** Names those who can invite people if they cannot sign up by themselves. */
-export const whomToAsk = (signUp: Exclude<SignIn["signUp"], "open">): string =>
+export const whomToAsk = (signUp: Exclude<SignUp, "open">): string =>
   signUp === "closed"
     ? "the operator of this service"
     : "an owner of an account or the operator of this service";
