@@ -16,69 +16,66 @@ interface LinkMail {
   expiresAt: string;
 }
 
-export const signUpMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
+/** Returns a mail with a link. @param before paragraphs before it. @param notYou paragraph for somebody who did not ask for it. */
+const linkMail = (
+  { to, url, expiresAt }: LinkMail,
+  subject: string,
+  before: readonly string[],
+  notYou: string,
+): Mail => ({
   to,
-  subject: "Finish signing up",
-  text: paragraphs(
-    "Choose a password on this page, and your account is there:",
-    url,
-    `The link works once, until ${exact(expiresAt)}.`,
-    notYou("signed up with your address", "Without the link nothing comes of it."),
-  ),
+  subject,
+  text: paragraphs(...before, url, `The link works once, until ${exact(expiresAt)}.`, notYou),
 });
+
+export const signUpMail = (link: LinkMail): Mail =>
+  linkMail(
+    link,
+    "Finish signing up",
+    ["Choose a password on this page, and your account is there:"],
+    notYou("signed up with your address", "Without the link nothing comes of it."),
+  );
 
 /** Writes to somebody who signs up a second time: the page itself says the same to everybody. */
-export const knownMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
-  to,
-  subject: "You have signed up already",
-  text: paragraphs(
-    "You asked to sign up, but this address is signed up already. Sign in with your password.",
-    "If you no longer know it, choose a new one on this page:",
-    url,
-    `The link works once, until ${exact(expiresAt)}.`,
+export const knownMail = (link: LinkMail): Mail =>
+  linkMail(
+    link,
+    "You have signed up already",
+    [
+      "You asked to sign up, but this address is signed up already. Sign in with your password.",
+      "If you no longer know it, choose a new one on this page:",
+    ],
     notYou("signed up with your address", "Nothing has changed."),
-  ),
-});
+  );
 
-export const invitationMail = ({
-  to,
-  url,
-  expiresAt,
-  accountName,
-}: LinkMail & { accountName: string | null }): Mail => ({
-  to,
-  subject: accountName === null ? "Your invitation" : `Invitation to ${accountName}`,
-  text: paragraphs(
-    accountName === null
-      ? "You are invited to an account of your own. Take it on this page:"
-      : `You are invited to the account "${accountName}". Join it on this page:`,
-    url,
-    `The link works once, until ${exact(expiresAt)}.`,
+/** @param accountName null for an account of one's own. */
+export const invitationMail = (link: LinkMail, accountName: string | null): Mail =>
+  linkMail(
+    link,
+    accountName === null ? "Your invitation" : `Invitation to ${accountName}`,
+    [
+      accountName === null
+        ? "You are invited to an account of your own. Take it on this page:"
+        : `You are invited to the account "${accountName}". Join it on this page:`,
+    ],
     "If you expect no invitation, leave the link alone: without it nothing comes of this.",
-  ),
-});
+  );
 
-export const resetMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
-  to,
-  subject: "Choose a new password",
-  text: paragraphs(
-    "Choose a new password on this page:",
-    url,
-    `The link works once, until ${exact(expiresAt)}. The new password signs you out everywhere.`,
+export const resetMail = (link: LinkMail): Mail =>
+  linkMail(
+    link,
+    "Choose a new password",
+    ["Choose a new password on this page, which signs you out everywhere:"],
     notYou("asked for this link", "Your password is still the same."),
-  ),
-});
+  );
 
-export const addressChangeMail = ({ to, url, expiresAt }: LinkMail): Mail => ({
-  to,
-  subject: "Confirm your new address",
-  text: paragraphs(
-    "Confirm on this page that you will sign in with this address from now on:",
-    url,
-    `The link works once, until ${exact(expiresAt)}.`,
+export const addressChangeMail = (link: LinkMail): Mail =>
+  linkMail(
+    link,
+    "Confirm your new address",
+    ["Confirm on this page that you will sign in with this address from now on:"],
     notYou("wants to sign in with your address", "Without the link nothing comes of it."),
-  ),
-});
+  );
 
 /** Writes to an address that somebody wants to change to, though somebody signs in with it already. */
 export const addressTakenMail = ({ to }: { to: string }): Mail => ({

@@ -27,6 +27,10 @@ const queuedMax = 1000;
 
 const mailerOff: Mailer = { send() {}, isOff: true, async close() {} };
 
+const waits = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000 };
+/** Longest time for one message: a server that trickles its replies would hold up all the others. */
+const messageMilliseconds = 30_000;
+
 /** Opens a mailer. @param reportError takes messages for the operator, never an address, a link or a password. */
 export async function openMailer(
   { smtpUrl, mailFrom }: Pick<AccountWorkerSettings, "smtpUrl" | "mailFrom">,
@@ -34,23 +38,53 @@ export async function openMailer(
   { pausesMilliseconds, closeMilliseconds } = defaultRetries,
 ): Promise<Mailer> {
   if (smtpUrl === null) return mailerOff;
-  const transport = await openSmtpTransport(smtpUrl, mailFrom);
+  // Loaded here, because most services send no mail.
+  const { createTransport } = await import("nodemailer");
+  const server = serverOf(smtpUrl);
+  const transport = createTransport({
+    ...server,
+    ...waits,
+    socketTimeout: messageMilliseconds,
+    socketCloseTimeout: 0,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const shownHost = `${server.host}:${server.port}`;
   const underWay = new Set<Promise<void>>();
   const isEnding = new AbortController();
   const isOver = new AbortController();
-  const sendInTurn = oneByOne((message) => transport.send(message, isOver.signal));
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Sends one message after another: one connection, however many wait for a mail server that is down. */
+  const sendInTurn = ({ to, subject, text }: Mail): Promise<unknown> => {
+    const sent = last.then(() =>
+      transport.sendMail({
+        from: mailFrom,
+        // As an object it is a single address, whatever characters it contains.
+        to: { name: "", address: to },
+        subject,
+        text,
+        textEncoding: "quoted-printable",
+        // Asks auto-responders not to reply (RFC 3834).
+        headers: { "Auto-Submitted": "auto-generated" },
+        signal: AbortSignal.any([isOver.signal, AbortSignal.timeout(messageMilliseconds)]),
+      }),
+    );
+    last = sent.catch(() => {});
+    return sent;
+  };
 
   const deliver = async (message: Mail) => {
     // The response is sent first: its timing must not reveal whether a message is sent.
     await immediate();
     for (const wait of [...pausesMilliseconds, null]) {
       try {
-        return await sendInTurn(message);
+        await sendInTurn(message);
+        return;
       } catch (error) {
-        const fault = sendingFault(error as Error);
-        if (wait === null || fault.isFinal)
+        if (wait === null || (error as NodemailerError).permanent === true)
           return reportError(
-            `A message could not be sent through ${transport.host} (${fault.word}). Whoever waits for it has to ask again.`,
+            `A message could not be sent through ${shownHost} (${wordsOf(error as NodemailerError)}). Whoever waits for it has to ask again.`,
           );
       }
       // `close` ends the pauses: the remaining tries follow at once.
@@ -63,7 +97,7 @@ export async function openMailer(
     send(message) {
       if (underWay.size >= queuedMax)
         return reportError(
-          `${queuedMax} messages wait for ${transport.host} already, so another one was dropped.`,
+          `${queuedMax} messages wait for ${shownHost} already, so another one was dropped.`,
         );
       const delivery = deliver(message).finally(() => underWay.delete(delivery));
       underWay.add(delivery);
@@ -77,73 +111,11 @@ export async function openMailer(
   };
 }
 
-/** Makes a sender with one connection at a time, however many messages wait for a mail server that is down. */
-function oneByOne(send: (message: Mail) => Promise<void>) {
-  let last: Promise<unknown> = Promise.resolve();
-  return (message: Mail): Promise<void> => {
-    const sent = last.then(() => send(message));
-    last = sent.catch(() => {});
-    return sent;
-  };
-}
+/** Returns codes such as `EENVELOPE 550`, fit for a log; never the server's own text, which quotes addresses. */
+const wordsOf = ({ name, code, originalCode, responseCode }: NodemailerError): string =>
+  [code ?? name, originalCode, responseCode].filter((word) => word !== undefined).join(" ");
 
-/** Reason why the mail server did not accept a message, fit for a log. */
-interface SendingFault {
-  /** Code such as `EENVELOPE 550`; never the server's own text, which quotes addresses. */
-  word: string;
-  /** Would the same message be refused again? */
-  isFinal: boolean;
-}
-
-function sendingFault(error: NodemailerError): SendingFault {
-  const { code, originalCode, responseCode, permanent = false } = error;
-  const words = [code ?? error.name, originalCode, responseCode?.toString()];
-  return { word: words.filter((word) => word !== undefined).join(" "), isFinal: permanent };
-}
-
-interface SmtpTransport {
-  /** Name and port of the mail server, for error messages. */
-  host: string;
-  /** Sends a message. @throws NodemailerError. */
-  send(message: Mail, signal: AbortSignal): Promise<void>;
-}
-
-const waits = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000 };
-/** Longest time for one message: a server that trickles its replies would hold up all the others. */
-const messageMilliseconds = 30_000;
-
-/** Opens a transport. @param smtpUrl `smtp://` or `smtps://`, with name and password if the server asks for them. */
-async function openSmtpTransport(smtpUrl: string, mailFrom: string): Promise<SmtpTransport> {
-  // Loaded here, because most services send no mail.
-  const { createTransport } = await import("nodemailer");
-  const { host, ...server } = serverOf(smtpUrl);
-  const transport = createTransport({
-    host,
-    ...server,
-    ...waits,
-    socketTimeout: messageMilliseconds,
-    socketCloseTimeout: 0,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
-  return {
-    host: `${host}:${server.port}`,
-    async send({ to, subject, text }, signal) {
-      await transport.sendMail({
-        from: mailFrom,
-        // As an object it is a single address, whatever characters it contains.
-        to: { name: "", address: to },
-        subject,
-        text,
-        textEncoding: "quoted-printable",
-        // Asks auto-responders not to reply (RFC 3834).
-        headers: { "Auto-Submitted": "auto-generated" },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(messageMilliseconds)]),
-      });
-    },
-  };
-}
-
+/** Reads the server. @param smtpUrl `smtp://` or `smtps://`, with name and password if the server asks for them. */
 function serverOf(smtpUrl: string) {
   const { protocol, hostname, port, username, password } = new URL(smtpUrl);
   const host = hostname.replace(/^\[|\]$/g, "");

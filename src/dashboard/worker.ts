@@ -5,7 +5,6 @@ import { openPasswords } from "#accounts/passwords.ts";
 import { loadGeneration } from "#datasets/served.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
-import type { Quotas } from "#limits/policy.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
@@ -20,7 +19,6 @@ import {
 import { answerRequest } from "./answer-request.ts";
 import { openMailer } from "./mailer.ts";
 import {
-  type LookAtQuota,
   type FromAccountWorker,
   type AccountWorkerSettings,
   type Job,
@@ -36,19 +34,24 @@ const settings = workerData as AccountWorkerSettings;
 const port = parentPort!;
 const send = (message: FromAccountWorker) => port.postMessage(message);
 const reportError = (error: string) => send({ error });
-const quotaLooks = openQuotaLooks((number, look) => send({ number, look }));
-const dataset = openOwnModel(reportError);
-const personLimiter = openPersonLimiter();
+/** The dataset to show, and its records once they are read. */
+let shown: LoadOrder | null = null;
+let model: ReadModel | null = null;
+/** Looks at quotas that the HTTP thread has not answered yet, by their number. */
+const looks = new Map<number, (status: QuotaStatus) => void>();
+let lookNumber = 0;
 const underWay = new Set<Promise<void>>();
-
 const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
+
 interface JobPlan {
   isWanted: boolean;
   everyMilliseconds: number;
   /** Does an instance do it at once when it takes over, and not only after a while? */
   isDoneAtOnce: boolean;
-  run(): Promise<void>;
+  run(services: AccountServices): Promise<void>;
+  /** What to report before the reason of a failure. */
+  failure: string;
 }
 
 const plans: Record<Job, JobPlan> = {
@@ -56,33 +59,48 @@ const plans: Record<Job, JobPlan> = {
     isWanted: settings.smtpUrl !== null,
     everyMilliseconds: 600_000,
     isDoneAtOnce: true,
-    run: watch,
+    run: (opened) =>
+      watchNotices({ ...opened, base: settings.linkBase }, Date.now(), isOver.signal),
+    failure: "Notices could not be sent",
   },
   audit: {
     isWanted: settings.auditDays > 0,
     everyMilliseconds: hourMilliseconds,
     isDoneAtOnce: true,
-    run: shortenAudit,
+    run: ({ control }) =>
+      removeOldAudit(control, {
+        days: settings.auditDays,
+        now: Date.now(),
+        signal: isOver.signal,
+      }),
+    failure: "Old entries of the audit log could not be removed",
   },
   sessions: {
     isWanted: true,
     everyMilliseconds: hourMilliseconds,
     isDoneAtOnce: false,
-    run: forget,
+    run: ({ control }) => forgetOld(control, Date.now()),
+    failure: "What has ended could not be removed",
   },
 };
 const wantedJobs = (Object.keys(plans) as Job[]).filter((job) => plans[job].isWanted);
 const locks = openLocks();
 const timers = wantedJobs.map((job) =>
   setInterval(() => {
-    void locks.then(({ isOurs }) => isOurs(job) && track(plans[job].run()));
+    void locks.then(({ isOurs }) => isOurs(job) && track(run(plans[job])));
   }, plans[job].everyMilliseconds),
 );
+
+async function run(plan: JobPlan): Promise<void> {
+  await plan
+    .run(await services)
+    .catch((error: Error) => reportError(`${plan.failure}: ${error.message}`));
+}
 
 /** Takes the locks of the jobs. Without a database this is the only instance. */
 async function openLocks(): Promise<JobLocks<Job>> {
   const onTaken = (job: Job) =>
-    plans[job].isDoneAtOnce && !isOver.signal.aborted && track(plans[job].run());
+    plans[job].isDoneAtOnce && !isOver.signal.aborted && track(run(plans[job]));
   const { database } = settings;
   if (database === null) {
     for (const job of wantedJobs) onTaken(job);
@@ -99,19 +117,36 @@ async function openLocks(): Promise<JobLocks<Job>> {
 
 async function openServices(): Promise<AccountServices> {
   const { control, usage } = await openStores();
-  const mailer = await openMailer(settings, reportError);
-  const passwords = openPasswords();
   return {
     settings,
     control,
     usage,
-    passwords,
-    mailer,
-    lookAtQuota: quotaLooks.look,
-    personLimiter,
-    model: dataset.model,
+    passwords: openPasswords(),
+    mailer: await openMailer(settings, reportError),
+    lookAtQuota: (account, quotas) =>
+      new Promise((resolve) => {
+        looks.set(++lookNumber, resolve);
+        send({ number: lookNumber, look: { account, quotas } });
+      }),
+    personLimiter: openPersonLimiter(),
+    model: readModel,
     reportError,
   };
+}
+
+/**
+ * Returns the records, which this thread reads from the dataset's file when a page first needs them; null while there is no
+ * dataset, or it cannot be read. The read model of the HTTP thread cannot be shared without a copy, during which it would
+ * block; and most people come for their keys.
+ */
+function readModel(): ReadModel | null {
+  if (model === null && shown !== null)
+    try {
+      model = openReadModel(loadGeneration(shown.path, shown.generation));
+    } catch (error) {
+      reportError(`The account pages cannot show the records: ${(error as Error).message}`);
+    }
+  return model;
 }
 
 /** Opens the stores. The server has checked the schema of a database, which need not be there at the moment. */
@@ -123,26 +158,6 @@ async function openStores(): Promise<{ control: ControlStore; usage: UsageStore 
   return openSharedStores({ url: database.url, gate: openGate(database.gateMemory) });
 }
 
-async function forget(): Promise<void> {
-  await forgetOld((await services).control, Date.now()).catch((error: Error) =>
-    reportError(`What has ended could not be removed: ${error.message}`),
-  );
-}
-
-async function shortenAudit(): Promise<void> {
-  const order = { days: settings.auditDays, now: Date.now(), signal: isOver.signal };
-  await removeOldAudit((await services).control, order).catch((error: Error) =>
-    reportError(`Old entries of the audit log could not be removed: ${error.message}`),
-  );
-}
-
-async function watch(): Promise<void> {
-  const { linkBase: base } = settings;
-  await watchNotices({ ...(await services), base }, Date.now(), isOver.signal).catch(
-    (error: Error) => reportError(`Notices could not be sent: ${error.message}`),
-  );
-}
-
 function track(work: Promise<void>): void {
   const tracked = work.finally(() => underWay.delete(tracked));
   underWay.add(tracked);
@@ -150,9 +165,13 @@ function track(work: Promise<void>): void {
 
 port.on("message", (message: ToAccountWorker) => {
   if ("request" in message) track(serve(message));
-  else if ("status" in message) quotaLooks.settle(message.number, message.status);
-  else if ("dataset" in message) dataset.show(message.dataset);
-  else void close();
+  else if ("status" in message) {
+    looks.get(message.number)?.(message.status);
+    looks.delete(message.number);
+  } else if ("dataset" in message) {
+    shown = message.dataset;
+    model = null;
+  } else void close();
 });
 
 async function serve({
@@ -172,60 +191,4 @@ async function close(): Promise<void> {
   await control.close();
   await usage.close();
   port.close();
-}
-
-interface QuotaLooks {
-  look: LookAtQuota;
-  /** Takes the status that an earlier look asked for. */
-  settle(number: number, status: QuotaStatus): void;
-}
-
-/** Opens the way to the HTTP thread's counters. @param ask sends a look under a number. */
-function openQuotaLooks(
-  ask: (number: number, look: { account: number; quotas: Quotas }) => void,
-): QuotaLooks {
-  const open = new Map<number, (status: QuotaStatus) => void>();
-  let number = 0;
-  return {
-    look: (account, quotas) =>
-      new Promise((resolve) => {
-        open.set(++number, resolve);
-        ask(number, { account, quotas });
-      }),
-    settle(answered, status) {
-      open.get(answered)?.(status);
-      open.delete(answered);
-    },
-  };
-}
-
-interface OwnModel {
-  /** Returns null while there is no dataset, or it cannot be read. */
-  model(): ReadModel | null;
-  /** Switches to another dataset. */
-  show(dataset: LoadOrder | null): void;
-}
-
-/**
- * Opens the records, which this thread reads from the dataset's file when a page first needs them. The read model of the HTTP
- * thread cannot be shared without a copy, during which it would block; and most people come for their keys.
- */
-function openOwnModel(reportError: (error: string) => void): OwnModel {
-  let shown: LoadOrder | null = null;
-  let model: ReadModel | null = null;
-  return {
-    model() {
-      if (model === null && shown !== null)
-        try {
-          model = openReadModel(loadGeneration(shown.path, shown.generation));
-        } catch (error) {
-          reportError(`The account pages cannot show the records: ${(error as Error).message}`);
-        }
-      return model;
-    },
-    show(dataset) {
-      shown = dataset;
-      model = null;
-    },
-  };
 }

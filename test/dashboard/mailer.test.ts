@@ -107,8 +107,8 @@ const accountName = "Grüße & Söhne <b>";
 const links = [
   messages.signUpMail({ to, url, expiresAt }),
   messages.knownMail({ to, url, expiresAt }),
-  messages.invitationMail({ to, url, expiresAt, accountName }),
-  messages.invitationMail({ to, url, expiresAt, accountName: null }),
+  messages.invitationMail({ to, url, expiresAt }, accountName),
+  messages.invitationMail({ to, url, expiresAt }, null),
   messages.resetMail({ to, url, expiresAt }),
   messages.addressChangeMail({ to, url, expiresAt }),
 ];

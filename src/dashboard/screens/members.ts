@@ -91,7 +91,7 @@ async function sendInvitation(request: MemberRequest): Promise<Given> {
     now,
   });
   const link = linkOf(request, made);
-  const message = invitationMail({ ...link, accountName: made.accountName });
+  const message = invitationMail(link, made.accountName);
   const demoLink = mail(request, message, link.url);
   return demoLink === null
     ? seeOther("/account/members?done=invited")
