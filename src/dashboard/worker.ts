@@ -49,7 +49,7 @@ interface JobPlan {
   everyMilliseconds: number;
   /** Does an instance do it at once when it takes over, and not only after a while? */
   isDoneAtOnce: boolean;
-  run(services: AccountServices): Promise<void>;
+  run(services: AccountServices): Promise<unknown>;
   /** What to report before the reason of a failure. */
   failure: string;
 }

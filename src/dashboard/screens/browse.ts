@@ -44,10 +44,9 @@ import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Signal } from "#records/signal.ts";
 import { propertyTypes, strategies } from "#records/vocabulary.ts";
-import { nameOfMarket } from "#search/browse.ts";
-import { facetNames } from "#search/dataset-parts.ts";
-import { readDocuments } from "#search/documents.ts";
+import { facetNames, readDocuments } from "#search/dataset-parts.ts";
 import type { Miss } from "#search/facet-index.ts";
+import { nameOfMarket } from "#search/market-spellings.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const browseRoutes: readonly Route[] = [

@@ -20,28 +20,25 @@ import {
   seeOther,
 } from "#dashboard/screen.ts";
 import {
+  createOwnKey,
+  findOwnKey,
   isLive,
   type IssuedKey,
   type ListedKey,
   listKeys,
-  overlapDefault,
-  overlaps,
-} from "#keys/keys.ts";
-import {
-  createOwnKey,
-  findOwnKey,
   liveKeysMax,
   newForm,
+  overlapDefault,
+  overlaps,
   type OwnKeys,
   renameOwnKey,
   revokeOwnKey,
   rotateOwnKey,
-} from "#keys/own-keys.ts";
+} from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
-import { copyBlock } from "#pages/code-block.ts";
+import { agentSettings, callLines, copyBlock, exampleTarget } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, exactTime, grouped, relativeTime } from "#pages/prose.ts";
-import { agentSettings, callLines, exampleTarget } from "#pages/snippets.ts";
 import { factList, table } from "#pages/table.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -224,8 +221,7 @@ async function rotate(request: MemberRequest): Promise<Given> {
     form: oneTimeValue(request),
   });
   if ("repeatedId" in rotated) return shownBefore(request, rotated.repeatedId);
-  const { issued, oldExpiresAt } = rotated.rotation;
-  return shownOnce(request, issued, oldExpiresAt);
+  return shownOnce(request, rotated.issued, rotated.oldExpiresAt);
 }
 
 const overlapChoices = overlaps.map(({ milliseconds, words }) => ({

@@ -1,7 +1,7 @@
 /** Mailed links: the pages that ask for one, and the page it leads to, where a GET changes nothing. A demo shows the link itself. */
 import { requireOpenNumber } from "#accounts/accounts.ts";
-import { completeAddressChange, completeReset, requestReset } from "#accounts/credentials.ts";
-import { acceptInvitation, isNewPerson } from "#accounts/invites.ts";
+import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
+import { acceptInvitation } from "#accounts/invites.ts";
 import {
   type Link,
   LinkFault,
@@ -9,9 +9,9 @@ import {
   lookAtLink,
   type MadeLink,
 } from "#accounts/one-time-links.ts";
-import { readAddress } from "#accounts/people.ts";
+import { findPerson, readAddress } from "#accounts/people.ts";
 import { switchAccount } from "#accounts/sessions.ts";
-import { completeSignUp, requestSignUp } from "#accounts/sign-up.ts";
+import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
 import {
   accountPage,
   emailField,
@@ -44,13 +44,13 @@ export const linkRoutes: readonly Route[] = [
   formRoute("/account/sign-up", "anyone", {
     obstacle: noSignUp,
     page: (request, fault) => asking(request, signUpWords, fault),
-    act: signUp,
+    act: (request) => mailLink("sign-up", request),
   }),
   formRoute("/account/forgot", "anyone", {
     obstacle: (request) =>
       canMail(request) ? null : wordReply(null, 403, forgotWords.title, noMailWords),
     page: (request, fault) => asking(request, forgotWords, fault),
-    act: sendReset,
+    act: (request) => mailLink("reset", request),
   }),
   formRoute("/account/link", "anyone", {
     obstacle: deadLink,
@@ -77,23 +77,18 @@ export const noMailWords =
 export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
   settings.isDemo || !mailer.isOff;
 
-/** Mails a link to sign up. The page is the same for everybody: only the mail reveals whether the address is known. */
-async function signUp(request: AccountRequest): Promise<string> {
+/**
+ * Mails a link. The page shows the address as typed and is the same for everybody: only the mail reveals whether the address is
+ * known.
+ */
+async function mailLink(kind: "sign-up" | "reset", request: AccountRequest): Promise<string> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
-  const made = await requestSignUp(services.control, { address, client, now });
+  const made = await requestLink(services.control, kind, { address, client, now });
   const link = linkOf(request, made);
-  const message = made.isKnown ? knownMail(link) : signUpMail(link);
-  return mailedPage(null, made.email, mail(request, message, link.url));
-}
-
-/** Mails a link for a new password. The page shows the address as typed: the stored one would reveal that it is stored. */
-async function sendReset(request: AccountRequest): Promise<string> {
-  const { services, form, client, now } = request;
-  const address = form.get("email") ?? "";
-  const made = await requestReset(services.control, { address, client, now });
-  const link = made === null ? null : linkOf(request, made);
-  const demoLink = link === null ? null : mail(request, resetMail(link), link.url);
+  const signUp = made.isKnown ? knownMail(link) : signUpMail(link);
+  const message = kind === "sign-up" ? signUp : made.isKnown ? resetMail(link) : null;
+  const demoLink = message === null ? null : mail(request, message, link.url);
   return mailedPage(null, readAddress(address).email, demoLink);
 }
 
@@ -239,8 +234,9 @@ const complete: Record<Link["kind"], (request: AccountRequest) => Promise<Reply>
 async function linkPage(request: AccountRequest, fault?: string): Promise<string> {
   const { database } = request.services.control;
   const link = await findLink(request);
-  const { kind, email, account } = link;
-  const isNew = kind === "sign-up" || (kind === "invite" && (await isNewPerson(database, link)));
+  const { kind, email, folded, account } = link;
+  const isUnknown = kind === "invite" && (await findPerson(database, folded)) === undefined;
+  const isNew = kind === "sign-up" || isUnknown;
   const asksPassword = isNew || kind === "reset";
   const accountName = account === null ? null : (await requireOpenNumber(database, account)).name;
   const { title, explained, button } = wordsOf(link, accountName, asksPassword);

@@ -14,8 +14,7 @@ import {
   statusClasses,
   type Bar,
   readBars,
-  readTotalsByKey,
-  readTotalsByOperation,
+  readTotalsBy,
   type StatusClass,
   type Totals,
 } from "#usage/totals.ts";
@@ -60,8 +59,8 @@ async function showUsage(request: MemberRequest): Promise<string> {
   const windows = await readWindows(services, number);
   const keys = await listKeys(services.control, { accountNumber: number, now });
   const names = new Map(keys.map(({ id, name }) => [id, name]));
-  const byKey = (await readTotalsByKey(services.usage, span)).slice(0, rowsMax);
-  const byOperation = await readTotalsByOperation(services.usage, span);
+  const byKey = (await readTotalsBy(services.usage, span, "key")).slice(0, rowsMax);
+  const byOperation = await readTotalsBy(services.usage, span, "operation");
   return accountPage(request, {
     title: "Usage",
     scripts: ["account.js"],
@@ -72,11 +71,11 @@ async function showUsage(request: MemberRequest): Promise<string> {
       ${isUsed(days) && plotSection("day", days)}
       ${totalsTable(
         "key",
-        byKey.map(({ key, totals }) => ({ id: key, name: names.get(key) ?? key, totals })),
+        byKey.map(([key, totals]) => ({ id: key, name: names.get(key) ?? key, totals })),
       )}
       ${totalsTable(
         "operation",
-        byOperation.map(({ operation, totals }) => ({ id: operation, name: operation, totals })),
+        byOperation.map(([operation, totals]) => ({ id: operation, name: operation, totals })),
       )}`,
   });
 }
