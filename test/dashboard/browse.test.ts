@@ -377,7 +377,7 @@ test("suggestions are known names, the likeliest first, and known values, the mo
   ]);
   assert.deepEqual(await ask("gp_name", "n"), []);
   assert.deepEqual(await ask("market", "dal"), ["Dallas, TX"]);
-  assert.deepEqual(await ask("tag", "re"), ["core", "retail", "reg_d_506c"]);
+  assert.deepEqual(await ask("tag", "re"), ["core", "reg_d_506c", "retail"]);
   assert.deepEqual(await ask("theme", "BUILD to"), ["build_to_rent"]);
   assert.deepEqual(await ask("type", "new_o"), ["new_offering"]);
   for (const name of ["limit", "__proto__", ""]) assert.deepEqual(await ask(name, "a"), []);

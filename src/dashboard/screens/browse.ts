@@ -335,7 +335,7 @@ const signalFacets = (model: ReadModel, chosen: Chosen): FacetView[] =>
 
 /**
  * Returns the values of a facet with the number of records that each would give, markets under their short names. First stand
- * the chosen ones, also in another spelling and without a record, so that they can be removed; then the most common.
+ * the chosen ones, also in another spelling and without a record, so that they can be removed; then the most common, equal ones by name.
  */
 function facetValues(
   model: ReadModel,
@@ -351,7 +351,12 @@ function facetValues(
   return values
     .map((value, i) => ({ value, count: counts[i]! }))
     .filter(({ value, count }) => count + isChosen(value) > 0)
-    .toSorted((a, b) => isChosen(b.value) - isChosen(a.value) || b.count - a.count);
+    .toSorted(
+      (a, b) =>
+        isChosen(b.value) - isChosen(a.value) ||
+        b.count - a.count ||
+        (fold(a.value) < fold(b.value) ? -1 : 1),
+    );
 }
 
 /** Links of a facet shown at once; the others unfold. */
