@@ -8,7 +8,7 @@ import { browser } from "../support/browser.ts";
 import { keysIn } from "../support/key-forms.ts";
 import { assertReadable } from "../support/reader.ts";
 import { startService, type TestService } from "../support/service.ts";
-import { signedIn, testPassword, type TestUser } from "../support/user.ts";
+import { signedIn, type TestUser } from "../support/user.ts";
 
 const email = "a-rather-long-address-that-somebody-has@a-long-name-of-a-company.example.org";
 const accountName = `Northwind Acquisitions and ${"Very".repeat(12)} Long Words GmbH`;
@@ -135,34 +135,4 @@ test("every page of an account says the same without a script, and weighs less t
     }
     assert.equal(texts[0], texts[1], path);
   }
-});
-
-test("without a script somebody signs in, makes a key, renames, rotates and revokes it, and signs out", async (t) => {
-  const chromium = await browser(t);
-  if (chromium === null) return;
-  const { service } = await openWorld(t);
-  const page = await (await chromium.newContext({ javaScriptEnabled: false })).newPage();
-  await page.goto(`${service.url}/account`);
-  await page.getByLabel("E-mail address").fill(email);
-  await page.getByLabel("Password").fill(testPassword);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByLabel("Name", { exact: false }).first().fill("plain");
-  await page.getByRole("button", { name: "Create key" }).click();
-  const [key = ""] = keysIn(await page.content());
-  assert.notEqual((await service.get("/fetch-projects", { "x-api-key": key })).status, 401);
-  await page.getByRole("link", { name: "To all keys" }).click();
-  await page.getByRole("link", { name: "plain" }).click();
-  await page.getByLabel("Name").fill("renamed");
-  await page.getByRole("button", { name: "Rename key" }).click();
-  await page.getByRole("heading", { name: "renamed" }).waitFor();
-  const keyPage = page.url().replace(/\?.*/, "");
-  await page.getByRole("button", { name: "Rotate key" }).click();
-  assert.notEqual(keysIn(await page.content())[0], key);
-  await page.goto(keyPage);
-  await page.getByText("End this key for good").click();
-  await page.getByRole("button", { name: "Revoke key" }).click();
-  assert.equal((await service.get("/fetch-projects", { "x-api-key": key })).status, 401);
-  await page.getByRole("button", { name: "Sign out" }).click();
-  await page.goto(`${service.url}/account/keys`);
-  await page.getByRole("heading", { name: "Sign in" }).waitFor();
 });

@@ -16,6 +16,8 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { signedIn } from "../support/user.ts";
 
 const run = promisify(execFile);
+const email = "ada@example.org";
+const password = "correct horse battery staple";
 
 /** The demo, as README starts it, over a few records that are there already. */
 async function startDemo(t: TestContext): Promise<string> {
@@ -27,10 +29,10 @@ async function startDemo(t: TestContext): Promise<string> {
 async function signUp(page: Page, url: string): Promise<void> {
   await page.goto(`${url}/account`);
   await page.getByRole("link", { name: "Sign up" }).click();
-  await page.getByLabel("E-mail address").fill("ada@example.org");
+  await page.getByLabel("E-mail address").fill(email);
   await page.getByRole("button", { name: "Mail me a link" }).click();
   await page.locator("main a[href*='/account/link?']").click();
-  await page.getByLabel("Password").fill("correct horse battery staple");
+  await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign up" }).click();
   await page.waitForURL(`${url}/account/keys*`);
 }
@@ -56,11 +58,11 @@ async function paste(line: string): Promise<{ status: number; head: string }> {
 
 const leftOfDay = (head: string) => Number(/^ratelimit:.*"day";r=(\d+)/m.exec(head)?.[1]);
 
-test("a stranger signs up, makes a key, sees its use, rotates and revokes it, without help", async (t) => {
+test("without a script a stranger signs up, makes a key, sees its use, renames, rotates and revokes it, signs out and in again", async (t) => {
   const chromium = await browser(t);
   if (chromium === null) return;
   const url = await startDemo(t);
-  const page = await (await chromium.newContext()).newPage();
+  const page = await (await chromium.newContext({ javaScriptEnabled: false })).newPage();
   await signUp(page, url);
 
   const first = await createKey(page);
@@ -82,6 +84,9 @@ test("a stranger signs up, makes a key, sees its use, rotates and revokes it, wi
   await page.goto(`${url}/account/keys`);
   await page.getByRole("link", { name: "Notebook" }).click();
   const keyPage = page.url();
+  await page.getByLabel("Name").fill("renamed");
+  await page.getByRole("button", { name: "Rename key" }).click();
+  await page.getByRole("heading", { name: "renamed" }).waitFor();
   await page.getByRole("button", { name: "Rotate key" }).click();
   const second = await shownKey(page);
   assert.notEqual(second.key, first.key);
@@ -95,6 +100,14 @@ test("a stranger signs up, makes a key, sees its use, rotates and revokes it, wi
   await page.getByRole("status").waitFor();
   assert.equal((await paste(first.curl)).status, 401);
   assert.equal((await paste(second.curl)).status, 200);
+
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.goto(keyPage);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "renamed" }).waitFor();
 });
 
 test("in a browser a new key is copied by a button and is gone once its page is left, and gauges keep up by themselves", async (t) => {
