@@ -170,7 +170,7 @@ const tokenOf = ({ query, form }: AccountRequest): string =>
   form.get("token") ?? query.get("token") ?? "";
 
 const findLink = (request: AccountRequest): Promise<Link> =>
-  lookAtLink(request.services.control, tokenOf(request), request.now);
+  lookAtLink(request.services.control.database, tokenOf(request), request.now);
 
 /** Returns the page of a link that was used, has expired or never existed, which does not say which; null if it works. */
 async function deadLink(request: AccountRequest): Promise<Reply | null> {
