@@ -47,32 +47,31 @@ test("an import for which the disk is certainly too small is refused before it b
   assert.equal(isRead, false);
 });
 
-const obstacles: [what: string, setting: string, words: RegExp][] = [
-  [
-    "a disk that fills up",
-    "",
-    /^error: \S+\/datasets needs more than [\d,]+ bytes .*; [\d,]+ are free on its disk\. Nothing was published\. Free some space; 'gp-records datasets prune' removes old datasets\.\n$/,
-  ],
-  [
-    "a limit on the size of files",
-    "ulimit -f 1500; ",
-    /^error: \S+\/datasets needs more than .* \(ulimit -f\).* is in the way\.\n$/,
-  ],
-];
-for (const [what, setting, words] of obstacles)
-  test(`${what} ends an import with 8, says what is in the way, and leaves the old dataset in place`, async (t) => {
-    const disk = setting === "" ? smallDisk(t, "2m")?.folder : temporaryFolder(t);
-    if (disk === undefined) return;
-    const folder = join(disk, "data");
-    const catalogue = openCatalogue(join(folder, "datasets"));
-    await importRecords(catalogue, [gp("a")]);
-    const files = filesOf(catalogue);
-    // Its records come out twice, so that it is found out only on the way.
-    const { exitCode, err } = await importAfter(t, setting, folder, 700);
-    assert.equal(exitCode, exitCodes.diskFull, err);
-    assert.match(err, words);
-    assert.ok(err.includes(catalogue.folder), err);
-    assert.deepEqual(filesOf(catalogue), files);
-    const { exitCode: afterwards } = await importAfter(t, setting, folder, 10);
-    assert.equal(afterwards, exitCodes.done, "and the next import needs no cleaning");
-  });
+/** Tries an import that finds no more room on its way, after this setting of the shell. */
+async function assertEndsFull(t: TestContext, setting: string, words: RegExp): Promise<void> {
+  const disk = setting === "" ? smallDisk(t, "2m")?.folder : temporaryFolder(t);
+  if (disk === undefined) return;
+  const folder = join(disk, "data");
+  const catalogue = openCatalogue(join(folder, "datasets"));
+  await importRecords(catalogue, [gp("a")]);
+  const files = filesOf(catalogue);
+  // Its records come out twice, so that it is found out only on the way.
+  const { exitCode, err } = await importAfter(t, setting, folder, 700);
+  assert.equal(exitCode, exitCodes.diskFull, err);
+  assert.match(err, words);
+  assert.ok(err.includes(catalogue.folder), err);
+  assert.deepEqual(filesOf(catalogue), files);
+  const { exitCode: afterwards } = await importAfter(t, setting, folder, 10);
+  assert.equal(afterwards, exitCodes.done, "and the next import needs no cleaning");
+}
+
+test("a disk that fills up ends an import with 8, says what is in the way, and leaves the old dataset in place", async (t) => {
+  const words =
+    /^error: \S+\/datasets needs more than [\d,]+ bytes .*; [\d,]+ are free on its disk\. Nothing was published\. Free some space; 'gp-records datasets prune' removes old datasets\.\n$/;
+  await assertEndsFull(t, "", words);
+});
+
+test("a limit on the size of files ends an import with 8 and is named as what may be in the way", async (t) => {
+  const words = /^error: \S+\/datasets needs more than .* \(ulimit -f\).* is in the way\.\n$/;
+  await assertEndsFull(t, "ulimit -f 1500; ", words);
+});
