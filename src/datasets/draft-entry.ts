@@ -1,7 +1,7 @@
 /** Checks the entries of an importer and drafts their records. That needs no other entry, so any thread can do it. */
 import type { CanonicalRecord, RecordFault, RecordName, SourceEntry } from "#records/canonical.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { checkPlainRecord, checkRecord } from "#records/check-record.ts";
+import { checkRecord } from "#records/check-record.ts";
 import { type DraftedRecord, draftRecord, type KeepText } from "./draft-record.ts";
 import { openPacker, type PackedRecords } from "./text-store.ts";
 
@@ -58,7 +58,7 @@ function draftEntry(entry: SourceEntry, source: string, keep: KeepText): Drafted
   if (faults.length > 0)
     return { file, line, records: none, namedGps: none, deleted: none, faults };
   const draft = (record: CanonicalRecord): Drafted => {
-    const found = isPlain ? checkPlainRecord(record) : checkRecord(record);
+    const found = checkRecord(record, isPlain);
     if (found.length === 0) return draftRecord(record, source, keep);
     return { faults: found, kind: record?.record, sourceId: record?.id };
   };

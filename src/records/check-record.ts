@@ -18,13 +18,9 @@ const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 /**
  * Returns the faults of a record, at most one for each member; empty if it may be published.
  * @param record from an importer; any JSON value is allowed.
+ * @param isPlain set for a record of a plain entry, see `SourceEntry`.
  */
-export const checkRecord = (record: unknown): RecordFault[] => faultsIn(record, false);
-
-/** Returns the same for a record of a plain entry, see `SourceEntry`. */
-export const checkPlainRecord = (record: unknown): RecordFault[] => faultsIn(record, true);
-
-function faultsIn(record: unknown, isPlain: boolean): RecordFault[] {
+export function checkRecord(record: unknown, isPlain = false): RecordFault[] {
   if (typeof record !== "object" || record === null || Array.isArray(record))
     return [{ field: "record", reason: "must be an object" }];
   const kind = (record as { record?: unknown }).record;

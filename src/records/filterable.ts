@@ -1,13 +1,10 @@
 /** Declares how records of a kind can be asked for. Each kind has a table of names and conditions beside its members. */
 
-interface Described {
+/** Texts of a record, one of which must be equal to a requested one when both are folded. */
+export interface Equality<R> {
+  readonly by: "equality";
   /** Text for the reference; backticks mark code. */
   readonly meaning: string;
-}
-
-/** Texts of a record, one of which must be equal to a requested one when both are folded. */
-export interface Equality<R> extends Described {
-  readonly by: "equality";
   readonly of: (record: R) => string | null | readonly string[];
   /** Closed list of the texts, if they have one. */
   readonly values?: readonly string[];
@@ -16,8 +13,9 @@ export interface Equality<R> extends Described {
 }
 
 /** Date of a record. A date less precise than a day is in a range if some day of it would be. */
-export interface Range<R> extends Described {
+export interface Range<R> {
   readonly by: "range";
+  readonly meaning: string;
   readonly of: (record: R) => string | null;
 }
 
@@ -39,9 +37,7 @@ export const equality = <R>(
 ): Equality<R> => ({ by: "equality", of, meaning, ...(values && { values }) });
 
 export const market = <R>(of: Equality<R>["of"], meaning: string): Equality<R> => ({
-  by: "equality",
-  of,
-  meaning,
+  ...equality(of, meaning),
   isMarket: true,
 });
 

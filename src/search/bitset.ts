@@ -34,11 +34,13 @@ export function addBits(
   }
 }
 
-/** Adds every position below `size`. */
-export function addEvery({ words, touched }: Bitset, size: number): void {
-  words.fill(-1, 0, size >>> 5);
-  if ((size & 31) !== 0) words[size >>> 5] = (1 << (size & 31)) - 1;
-  touched.fill(1);
+/** Makes a set of every position below `size`. */
+export function everyBit(size: number): Bitset {
+  const set = makeBitset(size);
+  set.words.fill(-1, 0, size >>> 5);
+  if ((size & 31) !== 0) set.words[size >>> 5] = (1 << (size & 31)) - 1;
+  set.touched.fill(1);
+  return set;
 }
 
 export function hasBit({ words }: Bitset, position: number): boolean {

@@ -1,13 +1,6 @@
 /** Finds the GPs that satisfy a filter, and the parts of it that no GP satisfies. */
 import { fold } from "#records/fold.ts";
-import {
-  addBit,
-  addEvery,
-  type Bitset,
-  type Combination,
-  isTouched,
-  makeBitset,
-} from "./bitset.ts";
+import { addBit, type Bitset, type Combination, everyBit, isTouched } from "./bitset.ts";
 import { type DatasetParts, documentCount, type FacetName, facetNames } from "./dataset-parts.ts";
 import { type Miss, openValueSets, type ValueSets } from "./facet-index.ts";
 import { emptyUnion, makeUnion } from "./lists.ts";
@@ -51,8 +44,7 @@ export function openGpSearch(parts: DatasetParts): GpSearch {
     ]),
   ) as Record<FacetName, ValueSets>;
   const unions = Array.from({ length: rankCount }, () => makeUnion(gpCount));
-  const every = makeBitset(gpCount);
-  addEvery(every, gpCount);
+  const every = everyBit(gpCount);
 
   /** Returns the sets of GPs for each rank that any name has. */
   function findNamed(name: string): Bitset[][] {

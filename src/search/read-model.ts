@@ -10,10 +10,10 @@ import {
 } from "#records/kinds.ts";
 import {
   addBits,
-  addEvery,
   type Bitset,
   type Combination,
   countBits,
+  everyBit,
   forEachBit,
   clear,
   hasBit,
@@ -183,11 +183,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
 
   const everyOf = new Map<RecordKind, Bitset>();
   const every = (kind: RecordKind) =>
-    everyOf.getOrInsertComputed(kind, () => {
-      const set = makeBitset(countOf(kind));
-      addEvery(set, countOf(kind));
-      return set;
-    });
+    everyOf.getOrInsertComputed(kind, () => everyBit(countOf(kind)));
 
   const setsOf = (kind: RecordKind, name: string): ValueSets => {
     if (kind === "gp" && isFacet(name)) return gps.facets[name];

@@ -17,7 +17,10 @@ for (const [name, title] of Object.entries(mappings))
     const table = `test/fixtures/importers/${name}.csv`;
     const entries = await Array.fromAsync(readCsv([table], mapping));
     for (const { faults, records, namedGps } of entries)
-      assert.deepEqual([...faults, ...[...records, ...namedGps].flatMap(checkRecord)], []);
+      assert.deepEqual(
+        [...faults, ...[...records, ...namedGps].flatMap((record) => checkRecord(record))],
+        [],
+      );
     const expected = readFileSync(table.replace(/csv$/, "ndjson"), "utf8").trimEnd().split("\n");
     assert.deepEqual(
       entries.map(({ line, records, namedGps }) => ({ line, records, namedGps })),
@@ -35,7 +38,7 @@ const blocks = (language: string) =>
 test("every record on the page is one the service takes", async (t) => {
   for (const text of blocks("ndjson"))
     for await (const { records, faults } of ndjsonEntries([writtenFile(t, "page.ndjson", text)]))
-      assert.deepEqual([...faults, ...records.flatMap(checkRecord)], []);
+      assert.deepEqual([...faults, ...records.flatMap((record) => checkRecord(record))], []);
   assert.equal(blocks("ndjson").length, 3);
 });
 

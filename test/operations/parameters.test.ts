@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { nearest } from "#operations/edit-distance.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { operations } from "#operations/index.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
@@ -55,25 +56,40 @@ test("the largest page is the operator's", () => {
   assert.throws(() => read("gp_name=kk&limit=1001", 1000), /'limit' must be 1 to 1000/);
 });
 
-test("of more than 20 faults the first 20 are listed, with the number of all of them", () => {
-  for (const [count, members] of [
-    [20, ["errors"]],
-    [21, ["errors", "errors_total"]],
+test("twenty faults are all listed; of more the number of all is told, too", () => {
+  for (const [count, rest, total] of [
+    [20, "15 more in errors", undefined],
+    [21, "16 more, 15 of them in errors", 21],
   ] as const) {
     const names = Array.from({ length: count }, (_, i) => `p${i}=`);
     assert.throws(
       () => read(`gp_name=kk&${names.join("&")}`),
-      ({ message, members: found }: Problem) => {
-        const rest = count > 20 ? "16 more, 15 of them" : "15 more";
-        assert.match(
-          message,
-          new RegExp(`^${count} problems: 'p0' .*; 'p4' [^;]*; ${rest} in errors`),
-        );
-        assert.deepEqual(Object.keys(found), members);
-        assert.equal((found["errors"] as unknown[]).length, 20);
-        assert.equal(found["errors_total"] ?? 20, count);
+      ({ message, members: { errors, errors_total } }: Problem) => {
+        assert.match(message, new RegExp(`^${count} problems: 'p0' .*; 'p4' [^;]*; ${rest}`));
+        assert.deepEqual([errors!.length, errors_total], [20, total]);
         return true;
       },
     );
   }
+});
+
+const words: readonly (readonly [
+  word: string,
+  among: readonly string[],
+  found: string | undefined,
+])[] = [
+  ["limit", ["limit"], "limit"],
+  ["limt", ["offset", "limit"], "limit"],
+  ["xyc", ["abc"], "abc"],
+  ["axy", ["abc"], "abc"],
+  ["xyz", ["abc"], undefined],
+  ["li", ["limit"], undefined],
+  ["axbyc", ["abz"], undefined],
+  ["abz", ["axbyc"], undefined],
+  ["tags", ["tax", "tag"], "tag"],
+  ["bag", ["tag", "bad"], "tag"],
+  ["", ["a"], "a"],
+];
+test("the nearest word is the first within the fewest of at most two edits", () => {
+  for (const [word, among, found] of words) assert.equal(nearest(word, among), found, word);
 });
