@@ -1,5 +1,6 @@
 /** Reads the arguments of a tool call by the tool's schema, and suggests the right one for each wrong one. */
 import { nearest } from "#operations/edit-distance.ts";
+import { lengthFault } from "#operations/parameters.ts";
 import { echo, listedMax, type ParameterFault } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 
@@ -159,7 +160,7 @@ const controlCharacter = /\p{Cc}/u;
 function faultOfText(
   parameter: string,
   value: unknown,
-  { enum: values, minLength = 1, maxLength, pattern }: TextSchema,
+  { enum: values, minLength = 1, maxLength = Infinity, pattern }: TextSchema,
 ): ArgumentFault | undefined {
   if (typeof value !== "string") return { parameter, code: "wrong_type", detail: "Must be text." };
   if (values !== undefined)
@@ -174,13 +175,7 @@ function faultOfText(
       code: "invalid_encoding",
       detail: "Must be Unicode text without control characters.",
     };
-  const length = [...value.normalize().trim()].length;
-  const detail = `Must have ${minLength} to ${maxLength} characters.`;
-  if (length === 0) return { parameter, code: "empty_value", detail };
-  if (length < minLength) return { parameter, code: "too_short", detail, minimum: minLength };
-  if (maxLength !== undefined && length > maxLength)
-    return { parameter, code: "too_long", detail, maximum: maxLength };
-  return undefined;
+  return lengthFault(parameter, value.trim(), minLength, maxLength);
 }
 
 function unlisted(parameter: string, value: string, allowed: readonly string[]): ArgumentFault {

@@ -166,14 +166,21 @@ function faultOfValue(
   if (name === "limit") return faultOfNumber(name, value, 1, pageSizeMax);
   if (name === "offset") return faultOfNumber(name, value, 0, parameterBounds.offsetMax);
   const { lengthMin } = operation.filters[name]!;
-  const { lengthMax } = filters[name];
-  const length = [...ownText(name, value).normalize()].length;
-  const detail = `Must have ${lengthMin} to ${lengthMax} characters.`;
-  if (length === 0) return { parameter: name, code: "empty_value", detail };
-  if (length < lengthMin) return { parameter: name, code: "too_short", detail, minimum: lengthMin };
-  return length > lengthMax
-    ? { parameter: name, code: "too_long", detail, maximum: lengthMax }
-    : undefined;
+  return lengthFault(name, ownText(name, value), lengthMin, filters[name].lengthMax);
+}
+
+/** Returns the fault of a text that is too short or too long. */
+export function lengthFault(
+  parameter: string,
+  value: string,
+  minimum: number,
+  maximum: number,
+): ParameterFault | undefined {
+  const length = [...value.normalize()].length;
+  const detail = `Must have ${minimum} to ${maximum} characters.`;
+  if (length === 0) return { parameter, code: "empty_value", detail };
+  if (length < minimum) return { parameter, code: "too_short", detail, minimum };
+  return length > maximum ? { parameter, code: "too_long", detail, maximum } : undefined;
 }
 
 function faultOfNumber(
