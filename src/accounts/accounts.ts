@@ -260,37 +260,25 @@ export async function requireAccount(
 }
 
 /** Returns an account that can be changed. @throws DomainError `not_found`, or `conflict` if it is closed. */
-export async function requireOpenAccount(
-  database: Kysely<ControlTables>,
-  idOrName: string,
-): Promise<Account> {
-  const account = await requireAccount(database, idOrName);
-  refuseClosed(account);
-  return account;
-}
+export const requireOpenAccount = async (database: Kysely<ControlTables>, idOrName: string) =>
+  requireOpen(await requireAccount(database, idOrName));
 
 /** Returns the account with this number. @throws DomainError `conflict` if it is closed. */
 export async function requireOpenNumber(
   database: Kysely<ControlTables>,
   number: number,
 ): Promise<Account> {
-  const account = accountOf(
-    await database
-      .selectFrom("account")
-      .selectAll()
-      .where("number", "=", number)
-      .executeTakeFirstOrThrow(),
-  );
-  refuseClosed(account);
-  return account;
+  const query = database.selectFrom("account").selectAll().where("number", "=", number);
+  return requireOpen(accountOf(await query.executeTakeFirstOrThrow()));
 }
 
-function refuseClosed({ id, closedAt }: Account): void {
-  if (closedAt !== null)
-    throw new DomainError(
-      "conflict",
-      `The account ${id} was closed at ${closedAt}. Make a new one in its place.`,
-    );
+function requireOpen(account: Account): Account {
+  const { id, closedAt } = account;
+  if (closedAt === null) return account;
+  throw new DomainError(
+    "conflict",
+    `The account ${id} was closed at ${closedAt}. Make a new one in its place.`,
+  );
 }
 
 /** Returns the form in which two names may not be the same. */

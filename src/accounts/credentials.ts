@@ -4,7 +4,6 @@ import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import type { Client } from "./client.ts";
 import { lookAtLink, type MadeLink, makeLink, useLink, useUpLinks } from "./one-time-links.ts";
 import { checkPassword, hashNew, type Passwords } from "./passwords.ts";
 import {
@@ -19,7 +18,7 @@ import {
 import { deleteSessions, forgetBrowsers, openSession, type OpenedSession } from "./sessions.ts";
 import { confirmInTurn } from "./sign-in.ts";
 import type { Completion } from "./sign-up.ts";
-import { admit, forgive } from "./throttle.ts";
+import { admit, type Client, forgive } from "./throttle.ts";
 
 /**
  * Changes the password and ends all sessions of the person, this one too. The browser continues with new tokens.

@@ -1,15 +1,15 @@
 /** Sessions of signed-in people and the browsers they are known by: opened with new tokens, found by the token of a cookie, and ended. */
 import type { Kysely, Selectable, Transaction } from "kysely";
+import { clientNetwork } from "#limits/client-network.ts";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlTables, SessionTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { browserOf, type Client, networkOf } from "./client.ts";
 import { listMemberships, type Membership } from "./members.ts";
 import { type Person, personOf, personRow } from "./people.ts";
-import { forgetThrottles } from "./throttle.ts";
+import { type Client, forgetThrottles } from "./throttle.ts";
 
 const sessionMilliseconds = 7 * dayMilliseconds;
 const idleMilliseconds = 12 * hourMilliseconds;
@@ -169,13 +169,44 @@ export async function openSession(
     created_at: new Date(now).toISOString(),
     seen_at: new Date(now).toISOString(),
     ends_at: new Date(now + sessionMilliseconds).toISOString(),
-    network: networkOf(client),
+    network: clientNetwork(client.address),
     browser: browserOf(client),
   };
   await transaction.insertInto("session").values(row).execute();
   const token = client.browserToken;
   const browserToken = await rememberBrowser(transaction, { token, person: person.id, now });
   return { sessionToken, browserToken, person, session: row.id, endsAt: row.ends_at };
+}
+
+// The order matters: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari.
+const browsers = [
+  ["Edg", "Edge"],
+  ["OPR/", "Opera"],
+  ["Firefox/", "Firefox"],
+  ["FxiOS/", "Firefox"],
+  ["Chrome/", "Chrome"],
+  ["CriOS/", "Chrome"],
+  ["Safari/", "Safari"],
+  ["curl/", "curl"],
+] as const;
+
+const systems = [
+  ["Windows", "Windows"],
+  ["Android", "Android"],
+  ["iPhone", "iPhone"],
+  ["iPad", "iPad"],
+  ["Mac OS X", "macOS"],
+  ["CrOS", "ChromeOS"],
+  ["Linux", "Linux"],
+] as const;
+
+/** Returns a name by which people recognise a browser, such as `Firefox on Linux`. No more of the header is stored. */
+export function browserOf({ userAgent }: Client): string {
+  const named = (words: readonly (readonly [string, string])[]) =>
+    words.find(([mark]) => userAgent.includes(mark))?.[1];
+  const browser = named(browsers) ?? "another browser";
+  const system = named(systems);
+  return system === undefined ? browser : `${browser} on ${system}`;
 }
 
 const knownBrowserMilliseconds = 180 * dayMilliseconds;

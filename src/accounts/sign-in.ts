@@ -4,11 +4,10 @@ import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import type { Client } from "./client.ts";
 import type { Hasher, Passwords, Trust } from "./passwords.ts";
 import { foldAddress, personOf, personRow, requirePersonRow } from "./people.ts";
 import { isKnownBrowser, openSession, type OpenedSession } from "./sessions.ts";
-import { admit, forgive, isClean, networksOf, type Subject } from "./throttle.ts";
+import { admit, type Client, forgive, isClean, networksOf, type Subject } from "./throttle.ts";
 
 type PersonRow = Selectable<PersonTable>;
 

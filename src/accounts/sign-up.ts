@@ -4,7 +4,6 @@ import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
-import type { Client } from "./client.ts";
 import { insertMember } from "./members.ts";
 import {
   type Link,
@@ -17,7 +16,7 @@ import {
 import { hashNew, type Passwords } from "./passwords.ts";
 import { type Address, findPerson, insertPerson, readAddress } from "./people.ts";
 import { openSession, type OpenedSession } from "./sessions.ts";
-import { admit, networksOf } from "./throttle.ts";
+import { admit, type Client, networksOf } from "./throttle.ts";
 
 /** Stand-in that is stored for an address nobody has proven. */
 const nobody: Address = { email: "", folded: "" };

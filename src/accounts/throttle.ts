@@ -5,7 +5,15 @@ import { networksOf as networksOfAddress } from "#limits/client-network.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
-import type { Client } from "./client.ts";
+
+/** The sender of a request to the account pages, as far as a connection tells. */
+export interface Client {
+  /** IP address, as the HTTP server gives it. */
+  address: string;
+  userAgent: string;
+  /** Value of the cookie of a browser that signed in before. */
+  browserToken: string | null;
+}
 
 /** Subject that attempts are counted by. Each counts as a failure until it is forgiven, so simultaneous attempts all count. */
 export interface Subject {

@@ -1,5 +1,5 @@
 /** A screen of the account pages: who may use it, the request it gets, the responses it may give. */
-import type { Client } from "#accounts/client.ts";
+import type { Client } from "#accounts/throttle.ts";
 import type { Membership } from "#accounts/members.ts";
 import type { Passwords } from "#accounts/passwords.ts";
 import type { SignedIn } from "#accounts/sessions.ts";

@@ -93,7 +93,7 @@ function feedOf(http: HttpDependencies): Content {
     const from = http.changes.list(version);
     if (known?.from !== from) {
       const address = `${publicUrl ?? ""}${feedPath}`;
-      known = { from, text: changesFeed({ publications: from.toReversed(), address, updatedAt }) };
+      known = { from, text: changesFeed(from.toReversed(), address, updatedAt) };
     }
     return known.text;
   };

@@ -2,18 +2,19 @@
 import { hash } from "node:crypto";
 import type { Publication } from "#records/publication.ts";
 
-interface FeedOrder {
-  /** Newest first. */
-  publications: readonly Publication[];
-  /** Address of the feed, absolute if it is known. */
-  address: string;
-  /** Build time of the dataset that is served, for a feed without an entry. */
-  updatedAt: string;
-}
-
 const entriesMax = 100;
 
-export function changesFeed({ publications, address, updatedAt }: FeedOrder): string {
+/**
+ * Returns the feed.
+ * @param publications newest first.
+ * @param address of the feed, absolute if it is known.
+ * @param updatedAt build time of the dataset that is served, for a feed without an entry.
+ */
+export function changesFeed(
+  publications: readonly Publication[],
+  address: string,
+  updatedAt: string,
+): string {
   const entries = publications.slice(0, entriesMax);
   return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">

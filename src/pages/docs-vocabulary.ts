@@ -16,7 +16,13 @@ export const vocabularyPage = (publicUrl: string | null): string =>
     description: "Which tags, themes, markets and other values the records of gp-records carry.",
     path: "/docs/vocabulary",
     scripts: ["docs.js"],
-    contents: contents(),
+    contents: html`<li><a href="#open">Tags, themes and markets</a></li>
+      <li>
+        <a href="#closed">Closed lists</a>
+        <ul>
+          ${valueLists.map((list) => html`<li><a href="#${anchorOf(list)}">${list.members[0]}</a></li> `)}
+        </ul>
+      </li>`,
     main: html`<h1>Which values do records carry?</h1>
       <p class="lede">
         Tags, themes and markets are open: ask the service for those of today. Other members take
@@ -44,15 +50,6 @@ export const vocabularyPage = (publicUrl: string | null): string =>
         ${valueLists.map(section)}
       </section>`,
   });
-
-const contents = (): Html =>
-  html`<li><a href="#open">Tags, themes and markets</a></li>
-    <li>
-      <a href="#closed">Closed lists</a>
-      <ul>
-        ${valueLists.map((list) => html`<li><a href="#${anchorOf(list)}">${list.members[0]}</a></li> `)}
-      </ul>
-    </li>`;
 
 const section = (list: ValueList): Html =>
   html`<h3 id="${anchorOf(list)}">${codes(list.members)}</h3>

@@ -26,7 +26,7 @@ import type { Role } from "#store/control-tables.ts";
 import { openControl } from "#store/stores.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { faultOf, goodPassword, openPeople } from "../support/people.ts";
+import { clientAt, faultOf, goodPassword, openPeople } from "../support/people.ts";
 
 /** An account of Ada's, to which others are invited. */
 async function openAccount(t: Parameters<typeof openPeople>[0]) {
@@ -244,12 +244,14 @@ test("requests write when a session was seen at most once a minute", async (t) =
   });
 });
 
-test("a list shows where somebody is signed in, and no token", async (t) => {
+test("a list shows where somebody is signed in, of an IPv6 address only the first 64 bits, and no token", async (t) => {
   const { control, signUp, tryIn } = await openPeople(t);
   const { person, session, sessionToken } = await signUp("ada@example.com");
-  await tryIn("ada@example.com", goodPassword, noon + hour);
+  const second = clientAt("2001:db8:1:2:3:4:5:6");
+  await tryIn("ada@example.com", goodPassword, noon + hour, second);
   const listed = await listSessions(control.database, person.id, noon + hour);
   assert.equal(listed.length, 2);
+  assert.equal(listed[0]?.network, "2001:db8:1:2::/64");
   assert.deepEqual(
     { ...listed[1] },
     {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cleanName } from "#accounts/accounts.ts";
-import { browserOf, networkOf } from "#accounts/client.ts";
 import { checkPassword, openPasswords } from "#accounts/passwords.ts";
 import { foldAddress, readAddress } from "#accounts/people.ts";
+import { browserOf } from "#accounts/sessions.ts";
 import { makeId, randomText } from "#store/random-text.ts";
-import { cheap, faultOf, goodPassword } from "../support/people.ts";
+import { cheap, clientAt, faultOf, goodPassword } from "../support/people.ts";
 
 test("a password is stored with its parameters and a nonce of its own, and only the same one fits", async () => {
   const { inTurn } = openPasswords(cheap);
@@ -137,12 +137,6 @@ test("any text can be folded, so that a wrong address is looked up like a right 
     assert.equal(foldAddress(text), text.toLowerCase());
 });
 
-const client = (userAgent: string, address = "10.0.0.1") => ({
-  address,
-  userAgent,
-  browserToken: null,
-});
-
 test("people are told their browsers by name and system, and no more of the header is kept", () => {
   for (const [userAgent, name] of [
     ["Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"],
@@ -162,12 +156,7 @@ test("people are told their browsers by name and system, and no more of the head
     ["", "another browser"],
     ["<img src=x onerror=alert(1)>", "another browser"],
   ] as const)
-    assert.equal(browserOf(client(userAgent)), name);
-});
-
-test("of an IPv6 address only the first 64 bits are kept", () => {
-  assert.equal(networkOf(client("", "2001:db8:1:2:3:4:5:6")), "2001:db8:1:2::/64");
-  assert.equal(networkOf(client("", "203.0.113.7")), "203.0.113.7");
+    assert.equal(browserOf({ ...clientAt("10.0.0.1"), userAgent }), name);
 });
 
 test("a name is kept trimmed and in one Unicode form, with at most 100 characters, however many bytes they take", () => {

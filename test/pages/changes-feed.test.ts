@@ -35,7 +35,7 @@ const publication = (day: number): Publication => ({
 });
 
 const feedOf = (days: readonly number[], address = "/changes.atom") =>
-  changesFeed({ publications: days.map(publication), address, updatedAt: "2026-11-20T03:00:00Z" });
+  changesFeed(days.map(publication), address, "2026-11-20T03:00:00Z");
 
 /** Elements by their path, with their text; fails where the text is no well-formed XML of the kind a feed is. */
 function elementsOf(xml: string): { path: string; text: string }[] {

@@ -1,6 +1,6 @@
 /** A control store with people in it, who sign up as anybody does; passwords are hashed cheaply. */
 import type { TestContext } from "node:test";
-import type { Client } from "#accounts/client.ts";
+import type { Client } from "#accounts/throttle.ts";
 import { listAudit } from "#store/audit.ts";
 import { insertMember } from "#accounts/members.ts";
 import { openPasswords } from "#accounts/passwords.ts";
