@@ -53,34 +53,6 @@ test("every setting has the default that the list of settings says", () => {
   );
 });
 
-test("every fault is named at once, with the setting, what it takes and what it is", () => {
-  const wrong = {
-    HOST: "a b",
-    PORT: "http",
-    ADMIN_ADDRESS: "9464",
-    PUBLIC_URL: "records.example",
-    TRUSTED_PROXIES: "10.0.0.0/33",
-    CORS_ORIGINS: "app.example",
-    PAGE_SIZE_MAX: "5000",
-    LOG_LEVEL: "loud",
-    ANSWER_CACHE_BYTES: "-1",
-    CONNECTIONS_MAX: "0",
-    CONNECTIONS_PER_CLIENT_MAX: "0",
-    EVENT_LOOP_DELAY_MAX_MS: "-5",
-    MEMORY_MAX_BYTES: "1 GB",
-    USAGE_LOG_DAYS: "two weeks",
-    USAGE_LOG_ROWS: "0",
-    USAGE_LOG_PARAMETERS: "yes",
-  };
-  const faults = faultsOf(wrong);
-  assert.deepEqual(
-    faults.map((fault) => fault.split(" ")[0]),
-    Object.keys(wrong),
-  );
-  for (const [name, value] of Object.entries(wrong))
-    assert.ok(faults.some((fault) => fault.startsWith(name) && fault.includes(`'${value}'`)));
-});
-
 /** What is taken as it is written. */
 const whole: Record<string, "smtpUrl" | "countersUrl" | "databaseUrl" | "mailFrom"> = {
   SMTP_URL: "smtpUrl",
@@ -89,71 +61,91 @@ const whole: Record<string, "smtpUrl" | "countersUrl" | "databaseUrl" | "mailFro
   MAIL_FROM: "mailFrom",
 };
 
+/** What each setting takes, and what it does not. */
+const borders = [
+  ["PORT", ["0", "65535"], ["65536", "80.5", "0x50"]],
+  ["PAGE_SIZE_MAX", ["100", "1000"], ["99", "1001"]],
+  ["ANSWER_CACHE_BYTES", ["0", "1099511627776"], ["1e6", "1099511627777"]],
+  ["CONNECTIONS_MAX", ["1", "1000000", ""], ["0", "1000001"]],
+  ["CONNECTIONS_PER_CLIENT_MAX", ["1", "1000000"], ["0", "1000001"]],
+  ["EVENT_LOOP_DELAY_MAX_MS", ["0", "60000"], ["60001", "0.5"]],
+  ["COUNTERS_PATIENCE_MS", ["10", "1000"], ["9", "1001"]],
+  ["MEMORY_MAX_BYTES", ["0", "281474976710656", ""], ["281474976710657"]],
+  ["USAGE_LOG_DAYS", ["0", "3650", ""], ["3651", "-1"]],
+  ["USAGE_LOG_ROWS", ["1", "1000000000"], ["0", "1000000001"]],
+  ["USAGE_LOG_PARAMETERS", ["on", "off", ""], ["ON", "1", "true"]],
+  ["PUBLIC_URL", ["https://x.example/a"], ["https://x.example/?a=1", "https://x.example/#a"]],
+  ["PUBLIC_URL", [""], ["https://me@x.example/", "ftp://x.example"]],
+  ["TRUSTED_PROXIES", ["10.0.0.0/8"], ["1", "true", "a.example", "10.0.0.0/8/8", "10.0.0.0/"]],
+  ["ADMIN_ADDRESS", ["[::1]:1"], [":9464", "::1:9464", "127.0.0.1", "127.0.0.1:65536"]],
+  ["ADMIN_ADDRESS", ["a.internal:80"], ["[::1]", "[x]:1", "a b:1"]],
+  ["CORS_ORIGINS", ["off"], ["https://a.example/", "*.example", "null"]],
+  ["HOST", ["localhost"], ["a b"]],
+  ["COUNTERS_OUTAGE", ["local", "deny"], ["open"]],
+  ["SIGN_UP", ["closed", "invite", "open"], ["yes"]],
+  [
+    "MAIL_FROM",
+    ["a@b.example", "<a@b.example>", "Records of GPs <a@b.example>"],
+    ["records", "a@b.example, c@d.example", "a@b.example\r\nBcc: c@d.example"],
+  ],
+  [
+    "SMTP_URL",
+    ["smtps://user:geheim@mail.example"],
+    ["https://user:geheim@mail.example", "smtps://", "geheim"],
+  ],
+  [
+    "COUNTERS_URL",
+    ["valkey://10.0.0.5", "rediss://:geheim@counts.example:6380/1", "redis://h/"],
+    [
+      "https://user:geheim@counts.example",
+      "redis://",
+      "valkey://:geheim@counts.example/records",
+      "rediss://:geheim@counts.example?family=6",
+      "geheim",
+    ],
+  ],
+  [
+    "DATABASE_URL",
+    [
+      "postgres://u:p%40ss@db.example:5433/records?sslmode=verify-full&sslrootcert=/etc/ca.pem",
+      "postgresql://u@%2Frun%2Fpostgresql/records",
+      "postgres://u@localhost/records?host=/run/postgresql",
+    ],
+    [
+      "mysql://u:geheim@db.example/records",
+      "postgres://db.example/records",
+      "postgres://u:geheim@db.example",
+      "postgres://u:geheim@db.example/a/b",
+      "postgres://u:geheim@/records",
+      "u:geheim@db.example/records",
+      "postgres://u:geheim@db.example/records?sslmode=prefer",
+      "postgres://u:geheim@db.example/records?sslmode=verify-ca",
+      "postgres://u:geheim@db.example/records?sslrootcert=ca.pem",
+      "postgres://u:geheim@db.example/records?query_timeout=0",
+      "postgres://u@db.example/records?password=geheim",
+    ],
+  ],
+  ["LOG_LEVEL", ["info", ""], ["loud"]],
+] as const;
+
+test("every fault is named at once, with the setting, what it takes and what it is", () => {
+  const isSecret = (name: string) => settings.find((one) => one.name === name)!.isSecret;
+  const shown = borders.filter(([name]) => !isSecret(name));
+  const wrong = Object.fromEntries(shown.map(([name, , [value]]) => [name, value]));
+  const faults = faultsOf(wrong);
+  assert.deepEqual(
+    faults.map((fault) => fault.split(" ")[0]),
+    settings.map(({ name }) => name).filter((name) => name in wrong),
+  );
+  for (const [name, value] of Object.entries(wrong))
+    assert.ok(
+      faults.some((fault) => fault.startsWith(name) && fault.includes(`'${value}'`)),
+      name,
+    );
+});
+
 test("a value that a setting does not take is a fault that shows no password, one on the border of its range is not", () => {
-  for (const [name, inside, outside] of [
-    ["PORT", ["0", "65535"], ["65536", "80.5", "0x50"]],
-    ["PAGE_SIZE_MAX", ["100", "1000"], ["99", "1001"]],
-    ["ANSWER_CACHE_BYTES", ["0", "1099511627776"], ["1e6", "1099511627777"]],
-    ["CONNECTIONS_MAX", ["1", "1000000", ""], ["0", "1000001"]],
-    ["CONNECTIONS_PER_CLIENT_MAX", ["1", "1000000"], ["0", "1000001"]],
-    ["EVENT_LOOP_DELAY_MAX_MS", ["0", "60000"], ["60001", "0.5"]],
-    ["COUNTERS_PATIENCE_MS", ["10", "1000"], ["9", "1001"]],
-    ["MEMORY_MAX_BYTES", ["0", "281474976710656", ""], ["281474976710657"]],
-    ["USAGE_LOG_DAYS", ["0", "3650", ""], ["3651", "-1"]],
-    ["USAGE_LOG_ROWS", ["1", "1000000000"], ["0", "1000000001"]],
-    ["USAGE_LOG_PARAMETERS", ["on", "off", ""], ["ON", "1", "true"]],
-    ["PUBLIC_URL", ["https://x.example/a"], ["https://x.example/?a=1", "https://x.example/#a"]],
-    ["PUBLIC_URL", [""], ["https://me@x.example/", "ftp://x.example"]],
-    ["TRUSTED_PROXIES", ["10.0.0.0/8"], ["1", "true", "a.example", "10.0.0.0/8/8", "10.0.0.0/"]],
-    ["ADMIN_ADDRESS", ["[::1]:1"], [":9464", "::1:9464", "127.0.0.1", "127.0.0.1:65536"]],
-    ["ADMIN_ADDRESS", ["a.internal:80"], ["[::1]", "[x]:1", "a b:1"]],
-    ["CORS_ORIGINS", ["off"], ["https://a.example/", "*.example", "null"]],
-    ["HOST", ["localhost"], ["a b"]],
-    ["COUNTERS_OUTAGE", ["local", "deny"], ["open"]],
-    ["SIGN_UP", ["closed", "invite", "open"], ["yes"]],
-    [
-      "MAIL_FROM",
-      ["a@b.example", "<a@b.example>", "Records of GPs <a@b.example>"],
-      ["records", "a@b.example, c@d.example", "a@b.example\r\nBcc: c@d.example"],
-    ],
-    [
-      "SMTP_URL",
-      ["smtps://user:geheim@mail.example"],
-      ["https://user:geheim@mail.example", "smtps://", "geheim"],
-    ],
-    [
-      "COUNTERS_URL",
-      ["valkey://10.0.0.5", "rediss://:geheim@counts.example:6380/1", "redis://h/"],
-      [
-        "https://user:geheim@counts.example",
-        "redis://",
-        "valkey://:geheim@counts.example/records",
-        "rediss://:geheim@counts.example?family=6",
-        "geheim",
-      ],
-    ],
-    [
-      "DATABASE_URL",
-      [
-        "postgres://u:p%40ss@db.example:5433/records?sslmode=verify-full&sslrootcert=/etc/ca.pem",
-        "postgresql://u@%2Frun%2Fpostgresql/records",
-        "postgres://u@localhost/records?host=/run/postgresql",
-      ],
-      [
-        "mysql://u:geheim@db.example/records",
-        "postgres://db.example/records",
-        "postgres://u:geheim@db.example",
-        "postgres://u:geheim@db.example/a/b",
-        "postgres://u:geheim@/records",
-        "u:geheim@db.example/records",
-        "postgres://u:geheim@db.example/records?sslmode=prefer",
-        "postgres://u:geheim@db.example/records?sslmode=verify-ca",
-        "postgres://u:geheim@db.example/records?sslrootcert=ca.pem",
-        "postgres://u:geheim@db.example/records?query_timeout=0",
-        "postgres://u@db.example/records?password=geheim",
-      ],
-    ],
-  ] as const) {
+  for (const [name, inside, outside] of borders) {
     // Without it no counters can be shared.
     const given = { DATABASE_URL: "postgres://records@db.example/records" };
     for (const value of inside) {

@@ -38,8 +38,7 @@ export const restoreCommand = command({
       throw new CommandFault(exitCodes.usage, "--to names an empty place. Leave --replace away.");
     if (isDatabase(to)) {
       const url = parseDatabaseUrl(to);
-      if (url instanceof Fault || url === null)
-        throw new CommandFault(exitCodes.usage, `--to ${url?.sentence}.`);
+      if (url instanceof Fault) throw new CommandFault(exitCodes.usage, `--to ${url.sentence}.`);
       const { restoreIntoDatabase } = await import("#backups/postgres.ts");
       return restoreIntoDatabase({ ...order, url });
     }

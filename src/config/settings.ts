@@ -20,12 +20,11 @@ const wholeNumber = (minimum: number, maximum: number) => (text: string) => {
 };
 
 const orUnset =
-  (parse: (text: string) => number | Fault) =>
-  (text: string): number | null | Fault =>
+  <Value>(parse: (text: string) => Value | Fault) =>
+  (text: string): Value | null | Fault =>
     text === "" ? null : parse(text);
 
-function parseAddress(text: string): { host: string; port: number } | null | Fault {
-  if (text === "") return null;
+function parseAddress(text: string): { host: string; port: number } | Fault {
   const [, bracketed, plain = "", digits = ""] =
     /^(?:\[([\da-f:.]+)\]|([^:[\]]+)):(\d+)$/i.exec(text) ?? [];
   const host = parseHost(bracketed ?? plain);
@@ -43,8 +42,7 @@ function parseHost(text: string): string | Fault {
     : new Fault("must be an IP address or a host name");
 }
 
-function parsePublicUrl(text: string): string | null | Fault {
-  if (text === "") return null;
+function parsePublicUrl(text: string): string | Fault {
   const url = URL.parse(text);
   const usable =
     url !== null &&
@@ -67,8 +65,7 @@ function decodable({ username, password }: URL, text: string): string | Fault {
   }
 }
 
-function parseSmtpUrl(text: string): string | null | Fault {
-  if (text === "") return null;
+function parseSmtpUrl(text: string): string | Fault {
   const url = URL.parse(text);
   return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== ""
     ? decodable(url, text)
@@ -92,8 +89,7 @@ const databaseParameters = {
 } as const;
 
 /** Checks a URL of PostgreSQL. No fault quotes it, because it may contain a password. */
-export function parseDatabaseUrl(text: string): string | null | Fault {
-  if (text === "") return null;
+export function parseDatabaseUrl(text: string): string | Fault {
   const url = URL.parse(text);
   if (
     url === null ||
@@ -114,8 +110,7 @@ export function parseDatabaseUrl(text: string): string | null | Fault {
 }
 
 /** Checks a URL of Valkey or Redis. No fault quotes it, because it may contain a password. */
-function parseCountersUrl(text: string): string | null | Fault {
-  if (text === "") return null;
+function parseCountersUrl(text: string): string | Fault {
   const url = URL.parse(text);
   const usable =
     url !== null &&
@@ -141,8 +136,7 @@ const parseMailFrom = (text: string): string | Fault =>
         "must be an address, or a name and an address such as Records <records@example.org>",
       );
 
-function parseRanges(text: string): BlockList | null | Fault {
-  if (text === "") return null;
+function parseRanges(text: string): BlockList | Fault {
   const ranges = new BlockList();
   for (const range of commaSeparated(text)) {
     const [address = "", bits, ...rest] = range.split("/");
@@ -199,23 +193,23 @@ export const settingOf = {
   host: setting("HOST", "127.0.0.1", parseHost),
   port: setting("PORT", "8080", wholeNumber(0, 65_535)),
   /** Address that serves metrics; null for none. */
-  adminAddress: setting("ADMIN_ADDRESS", "", parseAddress),
+  adminAddress: setting("ADMIN_ADDRESS", "", orUnset(parseAddress)),
   dataDir: setting("DATA_DIR", "./data", (text) => text),
   /** URL of the PostgreSQL with accounts and keys; null for a file in `dataDir`. May contain a password. */
-  databaseUrl: secret("DATABASE_URL", "", parseDatabaseUrl),
+  databaseUrl: secret("DATABASE_URL", "", orUnset(parseDatabaseUrl)),
   /**
    * URL of the Valkey or Redis that counts, only with `databaseUrl`. May contain a password. With null that PostgreSQL counts,
    * and without `databaseUrl` this process.
    */
-  countersUrl: secret("COUNTERS_URL", "", parseCountersUrl),
+  countersUrl: secret("COUNTERS_URL", "", orUnset(parseCountersUrl)),
   /** Way in which an instance counts while the shared counters are away. */
   countersOutage: setting("COUNTERS_OUTAGE", "local", oneOf(["local", "deny"])),
   /** Longest wait for an answer of the shared counters. */
   countersPatienceMilliseconds: setting("COUNTERS_PATIENCE_MS", "250", wholeNumber(10, 1000)),
   /** Origin, and path if any, where the public reaches the service, without a trailing slash; null if unknown. */
-  publicUrl: setting("PUBLIC_URL", "", parsePublicUrl),
+  publicUrl: setting("PUBLIC_URL", "", orUnset(parsePublicUrl)),
   /** Proxies whose `X-Forwarded-For` is believed; null for none. */
-  trustedProxies: setting("TRUSTED_PROXIES", "", parseRanges),
+  trustedProxies: setting("TRUSTED_PROXIES", "", orUnset(parseRanges)),
   /** `"*"`, a list of origins, or none. */
   corsOrigins: setting("CORS_ORIGINS", "*", parseOrigins),
   pageSizeMax: setting("PAGE_SIZE_MAX", "100", wholeNumber(100, 1000)),
@@ -252,7 +246,7 @@ export const settingOf = {
   /** People who may sign up on the account pages: nobody, those invited, or everyone. */
   signUp: setting("SIGN_UP", "closed", oneOf(["closed", "invite", "open"])),
   /** URL of the mail server; null for none. May contain a password. */
-  smtpUrl: secret("SMTP_URL", "", parseSmtpUrl),
+  smtpUrl: secret("SMTP_URL", "", orUnset(parseSmtpUrl)),
   /** Sender of mail, as in its `From`. */
   mailFrom: setting("MAIL_FROM", "gp-records@localhost", parseMailFrom),
   /** Is this production? It then serves no demo; nothing else depends on this. */

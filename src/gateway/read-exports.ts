@@ -1,4 +1,5 @@
 /** Answers `/exports` and the files below it: whole datasets, with ranges. */
+import { setTimeout as wait } from "node:timers/promises";
 import type { ExportOffers, MadeFile, OfferedFile } from "#exports/offers.ts";
 import type { FileFormat } from "#exports/run-export.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
@@ -123,12 +124,10 @@ const waitMilliseconds = 25_000;
  * the next request finds it further on, or finished.
  */
 async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
-  const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(unavailable("timeout", "The file is being made. Try again.", 10)),
-    waitMilliseconds,
-  );
-  return Promise.race([made, tooLate]).finally(() => clearTimeout(timer));
+  const tooLate = wait(waitMilliseconds, undefined, { ref: false }).then(() => {
+    throw unavailable("timeout", "The file is being made. Try again.", 10);
+  });
+  return Promise.race([made, tooLate]);
 }
 
 /** Returns a 200, 206 or 304 (RFC 9110 §13.2.2, §14). @throws Problem 416. */

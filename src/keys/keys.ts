@@ -234,16 +234,25 @@ async function rotateIn(
   { overlapMilliseconds, actor = operator, form = null, now }: RotationOrder,
 ): Promise<Rotation> {
   refuseEnded(old, now);
+  const account = await transaction
+    .selectFrom("account")
+    .select(["number", "id"])
+    .where("number", "=", old.account)
+    .executeTakeFirstOrThrow();
+  // A rotated key cannot be rotated again, so this is still the end it was made with.
+  const oldEnd = old.expires_at;
   const issued = await insertKey(transaction, {
-    account: await accountOf(transaction, old),
+    account,
     name: old.name,
-    expiresAt: old.expires_at === null ? null : now + lifetimeMilliseconds(old),
+    expiresAt: oldEnd === null ? null : now + Date.parse(oldEnd) - Date.parse(old.created_at),
     isDemo: old.is_demo === 1,
     actor,
     form,
     now,
   });
-  const oldExpiresAt = earlier(old.expires_at, new Date(now + overlapMilliseconds).toISOString());
+  const overlapEnd = new Date(now + overlapMilliseconds).toISOString();
+  // ISO texts of one length in UTC sort like their times.
+  const oldExpiresAt = oldEnd !== null && oldEnd < overlapEnd ? oldEnd : overlapEnd;
   await transaction
     .updateTable("api_key")
     .set({ expires_at: oldExpiresAt, replaced_by: issued.id })
@@ -266,21 +275,6 @@ function refuseEnded(old: StoredKey, now: number): void {
     refuse(`was rotated already. Rotate '${old.replaced_by}', which replaced it.`);
   if (state === "expired") refuse(`expired at ${old.expires_at}. ${another}`);
 }
-
-function accountOf(transaction: Transaction<ControlTables>, key: StoredKey) {
-  return transaction
-    .selectFrom("account")
-    .select(["number", "id"])
-    .where("number", "=", key.account)
-    .executeTakeFirstOrThrow();
-}
-
-// A rotated key cannot be rotated again, so `expires_at` is still the end it was made with.
-const lifetimeMilliseconds = (key: StoredKey) =>
-  Date.parse(key.expires_at!) - Date.parse(key.created_at);
-
-/** Returns the earlier time. ISO texts of one length in UTC sort like their times. */
-const earlier = (one: string | null, other: string) => (one !== null && one < other ? one : other);
 
 /** Returns a one-time value for a form that makes a key. */
 export const newForm = makeToken;

@@ -90,9 +90,10 @@ const waitParts = 5;
  */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
+  const tooSlow = () => new Error(`it does not answer within ${milliseconds} ms`);
   let left = waitParts;
   const timer = setInterval(() => {
-    if (--left === 0) setImmediate(() => late.reject(new TooSlow(milliseconds)));
+    if (--left === 0) setImmediate(() => late.reject(tooSlow()));
   }, milliseconds / waitParts);
   try {
     return await Promise.race([promise, late.promise]);
@@ -103,16 +104,8 @@ export async function within<T>(milliseconds: number, promise: Promise<T>): Prom
   }
 }
 
-class TooSlow extends Error {
-  constructor(milliseconds: number) {
-    super(`does not answer within ${milliseconds} ms`);
-    this.name = "TooSlow";
-  }
-}
-
 /** Returns a sentence about a fault. @param place URL of the engine, no user and password; a DomainError names it itself. */
 export function sentenceOf(fault: Error, place: string): string {
   if (fault instanceof DomainError) return fault.message;
-  if (fault instanceof TooSlow) return `${place} ${fault.message}.`;
   return `${place} fails: ${fault.message || (fault as NodeJS.ErrnoException).code}.`;
 }

@@ -21,7 +21,12 @@ import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 import { readPlainFile } from "#store/whole-file.ts";
 import type { Clock } from "./clocks.ts";
-import { type FinishedSegment, inTimeOfThisRun, type SegmentContent } from "./past-requests.ts";
+import {
+  type FinishedSegment,
+  inTimeOfThisRun,
+  type Moment,
+  type SegmentContent,
+} from "./past-requests.ts";
 import { dayMicroseconds } from "./policy.ts";
 
 export interface JournalOptions {
@@ -371,10 +376,8 @@ async function syncFolder(folder: string): Promise<void> {
 /** Length of a record: one admitted request, with a checksum of its own. */
 export const recordBytes = 24;
 
-interface JournalRecord {
+interface JournalRecord extends Moment {
   account: number;
-  monotonicMicroseconds: number;
-  wallMilliseconds: number;
 }
 
 // All records pass through this one buffer, so that none is allocated for a record or for the parts of its checksum.

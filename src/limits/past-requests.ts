@@ -67,7 +67,7 @@ function collect(
 }
 
 /** Both clocks, read together. */
-interface Moment {
+export interface Moment {
   monotonicMicroseconds: number;
   wallMilliseconds: number;
 }

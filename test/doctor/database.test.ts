@@ -97,6 +97,6 @@ suite("doctor on what counts", { skip: whyNoRedis() ?? skip }, () => {
     redis.pause();
     t.after(() => redis.resume());
     const frozen = await finding("fail", counters, dataDir, await givenOn(t, redis.url));
-    assert.match(frozen.found, /^redis:\/\/\S+ does not answer within 2000 ms$/);
+    assert.match(frozen.found, /^redis:\/\/\S+ fails: it does not answer within 2000 ms$/);
   });
 });

@@ -252,18 +252,6 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     });
   });
 
-  test("a wrong password and none are refused at the start, and no message says the password", async (t) => {
-    for (const wrong of [
-      `redis://:wrong-horse@127.0.0.1:${server.port}`,
-      `valkey://127.0.0.1:${server.port}`,
-    ])
-      await assert.rejects(openAt(t, wrong), (fault: Error) => {
-        assert.ok(fault instanceof StoreFault);
-        assert.match(fault.message, /refuses user or password of COUNTERS_URL/);
-        return !fault.message.includes("horse");
-      });
-  });
-
   test("the rights that docs/running.md lists are enough", async (t) => {
     const [, rights = ""] = /A user of its own needs `(.+?)`/.exec(
       readFileSync("docs/running.md", "utf8"),

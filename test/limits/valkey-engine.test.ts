@@ -99,7 +99,7 @@ suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
     }
   });
 
-  test("a right or a database that is missing is refused at the start", async (t) => {
+  test("a right, a database or a password that is missing or wrong is refused at the start, and none is told", async (t) => {
     const server = await startRedis();
     t.after(() => server.end());
     const refused = async (url: string, sentence: RegExp) =>
@@ -122,6 +122,12 @@ suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
       /refuses user or password of COUNTERS_URL: none is set for its default/,
     );
     await refused(`${server.url}/99`, /\/99 does not have the database that COUNTERS_URL names\.$/);
+    await server.ask("CONFIG", "SET", "requirepass", "correct-horse");
+    for (const password of ["", ":wrong-horse@"])
+      await refused(
+        server.url.replace("//", `//${password}`),
+        /refuses user or password of COUNTERS_URL/,
+      );
     const cluster = await startRedisCluster(1);
     t.after(() => cluster.end());
     await refused(`${cluster.url}/1`, /is a cluster, which has the database 0 alone/);
