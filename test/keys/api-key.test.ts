@@ -10,10 +10,6 @@ import { day, noon } from "../support/control.ts";
 const documented = "gpr_R7mQ2xVb9TzK4pWn8LsJ3hYd6FgC1a2kDPFA";
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-test("the key of the documentation has a valid check", () => {
-  assert.ok("digest" in readKey(documented));
-});
-
 test("a new key is 40 characters of the published pattern, another one each time", () => {
   const keys = Array.from({ length: 1000 }, makeKey);
   for (const key of keys) {

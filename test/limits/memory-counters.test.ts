@@ -131,10 +131,6 @@ test("on Linux the boot is known by its id", { skip: process.platform !== "linux
   assert.match(systemClock().bootId ?? "", /^[0-9a-f-]{36}$/);
 });
 
-test("an account has 60 requests a minute, 1,000 an hour and 10,000 a day unless told otherwise", () => {
-  assert.deepEqual(defaultQuotas, { minute: 60, hour: 1000, day: 10_000 });
-});
-
 test("a quota is a whole number from 1 to 1,000,000", () => {
   for (const usable of [1, 60, 1_000_000]) assert.equal(quotaFault(usable), undefined);
   for (const unusable of [
