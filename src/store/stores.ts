@@ -140,10 +140,7 @@ function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase 
     }
   };
   const statementOf = (sql: string): StatementSync => {
-    const known = cached.get(sql);
-    if (known !== undefined) return known;
-    const statement = connection.prepare(sql);
-    cached.set(sql, statement);
+    const statement = cached.getOrInsertComputed(sql, () => connection.prepare(sql));
     if (cached.size > cachedStatementsMax) cached.delete(cached.keys().next().value!);
     return statement;
   };

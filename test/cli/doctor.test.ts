@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -27,14 +27,18 @@ function picture(folder: string) {
 }
 
 test("on a folder that is not there yet all is well, and it stays that way", async (t) => {
-  const dataDir = join(temporaryFolder(t), "new");
+  const above = temporaryFolder(t);
+  const dataDir = join(above, "a", "b");
   const { start } = allCommands(dataDir, { PORT: "0" });
   const { exitCode, out, err } = await start("doctor");
   assert.equal(exitCode, exitCodes.done, out);
   assert.equal(err, "");
   for (const line of out.trimEnd().split("\n")) assert.match(line, /^ok {4}\S/);
-  assert.match(out, new RegExp(`^ok    folder +${dataDir} is not there yet`, "m"));
-  assert.ok(!existsSync(dataDir));
+  assert.match(
+    out,
+    new RegExp(`^ok    folder +${dataDir} is not there yet; the first import`, "m"),
+  );
+  assert.deepEqual(readdirSync(above), []);
 });
 
 test("beside a running server all is well, and nothing is changed", async (t) => {

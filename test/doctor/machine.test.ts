@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, Server } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { type Check, examine, type Status } from "#doctor/check.ts";
-import {
-  dataFolder,
-  disk,
-  fileSystem,
-  judgeFileSystem,
-  judgeSpace,
-  modes,
-} from "#doctor/folder.ts";
+import { dataFolder, fileSystem, judgeFileSystem, judgeSpace, modes } from "#doctor/folder.ts";
 import { port, settings } from "#doctor/settings.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -135,18 +128,6 @@ test("ports that a running gp-records holds are no fault", async (t) => {
     assert.equal(status, "ok");
     assert.match(found, /is held by a running gp-records$/);
   }
-});
-
-test("a folder that is not there yet is said to be so, and not made", async (t) => {
-  const above = temporaryFolder(t);
-  const dataDir = join(above, "a", "b");
-  for (const check of [dataFolder, modes, fileSystem, disk]) await finding("ok", check, dataDir);
-  assert.match(
-    (await finding("ok", dataFolder, dataDir)).found,
-    /is not there yet; the first import/,
-  );
-  await finding("ok", dataFolder, above);
-  assert.deepEqual(readdirSync(above), []);
 });
 
 test("a file in place of the folder is named", async (t) => {

@@ -24,18 +24,15 @@ async function folderWithStores(t: TestContext) {
   };
 }
 
-test("whole databases are well, and looking at them leaves nothing beside them", async (t) => {
+test("databases that are not there yet, or whole, are well, and looking at them leaves nothing beside them", async (t) => {
+  const empty = temporaryFolder(t);
   const { dataDir } = await folderWithStores(t);
   for (const store of [controlStore, usageStore]) {
+    await finding("ok", store, empty);
     assert.match((await finding("ok", store, dataDir)).found, /is whole \(quick_check\)/);
   }
+  assert.deepEqual(readdirSync(empty), []);
   assert.deepEqual(readdirSync(dataDir), ["control.sqlite", "usage.sqlite"]);
-});
-
-test("databases that are not there yet are no fault, nor made", async (t) => {
-  const dataDir = temporaryFolder(t);
-  for (const store of [controlStore, usageStore]) await finding("ok", store, dataDir);
-  assert.deepEqual(readdirSync(dataDir), []);
 });
 
 test("a database of keys that is gone where others are left is a fault", async (t) => {

@@ -230,21 +230,10 @@ export function usageOf(place: Place): Promise<unknown> {
       .selectAll()
       .orderBy("key_id")
       .execute();
-    return { requests, lastUse: lastUse.map((row) => ({ ...row })), totals: added(sums) };
+    const totals = sums.map((sum) => ({
+      ...sum,
+      milliseconds: Math.round(sum.milliseconds * 100),
+    }));
+    return { requests, lastUse: lastUse.map((row) => ({ ...row })), totals };
   });
-}
-
-type Sums = Awaited<ReturnType<typeof readSums<"account" | "hour" | "key" | "operation">>>;
-
-/** Those that wait are added to those of their hour. */
-function added(sums: Sums): unknown {
-  const totals = new Map<string, { requests: number; bytes: number; hundredths: number }>();
-  for (const { requests, bytes, milliseconds, ...rest } of sums) {
-    const name = JSON.stringify([rest.account, rest.hour, rest.key, rest.operation, rest.status]);
-    const sum = totals.getOrInsertComputed(name, () => ({ requests: 0, bytes: 0, hundredths: 0 }));
-    sum.requests += requests;
-    sum.bytes += bytes;
-    sum.hundredths += Math.round(milliseconds * 100);
-  }
-  return [...totals].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
