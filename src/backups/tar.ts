@@ -48,9 +48,7 @@ async function putContent(file: Content, put: Sink): Promise<void> {
     await put(piece);
   }
   if (bytes !== file.bytes || digest.digest("hex") !== file.sha256)
-    throw new BackupFault(
-      `No backup was made: ${file.path} is damaged, because its SHA-256 is wrong. \`gp-records doctor\` says what to do.`,
-    );
+    throw new BackupFault(`No backup was made: ${file.path} changed while it was read. Try again.`);
 }
 
 export interface TarReader {
