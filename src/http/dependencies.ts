@@ -7,7 +7,7 @@ import type { Content, Read, ReadDependencies } from "#gateway/reads.ts";
 import type { Clock } from "#limits/clocks.ts";
 import type { notReadyDetails } from "#problems.ts";
 import type { RequestMetrics } from "./record-requests.ts";
-import type { OverloadGuard } from "./overload.ts";
+import type { OverloadCause } from "./overload.ts";
 import type { Exchange } from "./routes.ts";
 
 export interface HttpDependencies extends Pick<
@@ -30,7 +30,7 @@ export interface HttpDependencies extends Pick<
   clock: Clock;
   /** State of the service, as data and not a call: every request reads it. */
   life: { readonly state: ServiceState };
-  overload: Pick<OverloadGuard, "cause">;
+  overload: { readonly cause: OverloadCause | null };
   metrics: RequestMetrics;
   log: Logger;
 }

@@ -7,13 +7,6 @@ import type { Config } from "#config.ts";
 export const overloadCauses = ["event_loop_delay", "memory"] as const;
 export type OverloadCause = (typeof overloadCauses)[number];
 
-export interface OverloadGuard {
-  /** Reason to refuse new work now; null if there is none. It is data and not a call: every request reads it. */
-  readonly cause: OverloadCause | null;
-  /** Measures lag and memory. Called every `lookEveryMilliseconds`, delayed by the event-loop lag. */
-  look(): void;
-}
-
 interface OverloadOrder {
   /** 0 for no limit. */
   delayMaxMilliseconds: number;
@@ -32,7 +25,7 @@ const calmMilliseconds = 10_000;
 /** Most heap in use. V8 aborts the process at its limit, and a request in progress must still fit. */
 const heapShareMax = 0.9;
 
-export function openOverloadGuard(order: OverloadOrder): OverloadGuard {
+export function openOverloadGuard(order: OverloadOrder) {
   const { delayMaxMilliseconds, memoryMaxBytes, now, memory, onChange } = order;
   const heapMaxBytes = getHeapStatistics().heap_size_limit * heapShareMax;
   let lookedAt = now();
@@ -56,7 +49,9 @@ export function openOverloadGuard(order: OverloadOrder): OverloadGuard {
     }
   };
   const guard = {
+    /** Reason to refuse new work now; null if there is none. It is data and not a call: every request reads it. */
     cause: null as OverloadCause | null,
+    /** Measures lag and memory. Called every `lookEveryMilliseconds`, delayed by the event-loop lag. */
     look() {
       const at = now();
       const lateness = at - lookedAt - lookEveryMilliseconds;
@@ -73,7 +68,7 @@ export function openOverloadGuard(order: OverloadOrder): OverloadGuard {
 export function startOverloadGuard(
   { eventLoopDelayMaxMilliseconds, memoryMaxBytes }: Config,
   log: Logger,
-): OverloadGuard & { close(): void } {
+) {
   const bounds = {
     delayMaxMilliseconds: eventLoopDelayMaxMilliseconds,
     memoryMaxBytes: memoryMaxBytes ?? memoryMaxByDefault(),

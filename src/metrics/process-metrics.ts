@@ -1,5 +1,5 @@
 /** Metrics of the process and its disk: memory, CPU time, open files, event-loop lag. Names are those of the Prometheus client libraries, if any. */
-import { type StatsFs, statfsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { statfsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { counter, gauge, type Metric } from "./metric.ts";
 
@@ -21,57 +21,50 @@ export function processMetrics(): Metric[] {
   ];
 }
 
-/** Reads memory. Returns null if no more files can be opened: Linux reports memory through a file. */
-const memory = (part: keyof NodeJS.MemoryUsage) => () => {
+/** Returns null if it cannot be read: the system is not Linux, or no more files can be opened. */
+function readable<T>(read: () => T): T | null {
   try {
-    return process.memoryUsage()[part];
+    return read();
   } catch {
     return null;
   }
-};
+}
+
+/** Reads memory. Linux reports it through a file. */
+const memory = (part: keyof NodeJS.MemoryUsage) => () =>
+  readable(() => process.memoryUsage()[part]);
 
 /** Returns the metrics of the disk with the data folder. */
-export const diskMetrics = (dataDir: string): Metric[] => [
-  gauge("gp_records_disk_size_bytes", "Size of the disk of DATA_DIR", () =>
-    bytesOf(dataDir, ({ blocks }) => blocks),
-  ),
-  gauge("gp_records_disk_free_bytes", "Space on it that the server may still use", () =>
-    bytesOf(dataDir, ({ bavail }) => bavail),
-  ),
-];
-
-/** Returns a number of bytes, or null if it is unknown. */
-function bytesOf(dataDir: string, blocksOf: (stats: StatsFs) => number): number | null {
-  try {
-    const stats = statfsSync(dataDir);
-    return blocksOf(stats) * stats.bsize;
-  } catch {
-    return null;
-  }
+export function diskMetrics(dataDir: string): Metric[] {
+  const bytesOf = (blocks: "blocks" | "bavail") => () =>
+    readable(() => {
+      const stats = statfsSync(dataDir);
+      return stats[blocks] * stats.bsize;
+    });
+  return [
+    gauge("gp_records_disk_size_bytes", "Size of the disk of DATA_DIR", bytesOf("blocks")),
+    gauge(
+      "gp_records_disk_free_bytes",
+      "Space on it that the server may still use",
+      bytesOf("bavail"),
+    ),
+  ];
 }
 
 const folder = "/proc/self/fd";
 
 /** Returns the number of open files, including sockets, or null if it is unknown. */
-function countOpenFiles(): number | null {
-  try {
-    // Since Linux 6.2 the size is the number. Listing ten thousand names takes milliseconds.
-    return statSync(folder).size || readdirSync(folder).length;
-  } catch {
-    return null;
-  }
-}
+const countOpenFiles = (): number | null =>
+  // Since Linux 6.2 the size is the number. Listing ten thousand names takes milliseconds.
+  readable(() => statSync(folder).size || readdirSync(folder).length);
 
 /** Returns the soft limit: Infinity if there is none, null if it is unknown. */
-export function openFilesMax(): number | null {
-  try {
+export const openFilesMax = (): number | null =>
+  readable(() => {
     const [, soft] =
       /^Max open files +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
     return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
-  } catch {
-    return null;
-  }
-}
+  });
 
 const resolutionMilliseconds = 20;
 
