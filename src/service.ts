@@ -158,7 +158,7 @@ export async function openService(
     verifyKey: (presented) => keyVerifier.verify(presented),
     noteKeyUse: ({ id }, addressOf) =>
       recording.noteKeyUse(id, now(), () => coarseNetwork(addressOf())),
-    failedKeys: openKeyedLimit(failedKeys, clock),
+    failedKeys: openKeyedLimit([failedKeys], clock),
     accountUrl: accountUrl(config),
     counters,
   });

@@ -27,7 +27,7 @@ export const mcpRoute = (http: HttpDependencies): Route => ({
 
 function openMessages(http: HttpDependencies) {
   let mcp: Promise<Mcp> | undefined;
-  const uncounted = openKeyedLimit<number>(mcpMessages, http.clock);
+  const uncounted = openKeyedLimit<number>([mcpMessages], http.clock);
 
   /** Checks the key of a message that counts against no quota. @throws Problem if it is refused. */
   async function admitUncounted(exchange: Exchange): Promise<void> {

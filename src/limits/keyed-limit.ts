@@ -1,17 +1,19 @@
-/** Limits how often something may happen for each of many names, such as wrong keys of a network: one sliding window each. */
+/** Limits how often something may happen for each of many names, such as wrong keys of a network: sliding windows of their own. */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "./clocks.ts";
 import { append, countIn, openLog, type SlidingLog, waitIn } from "./memory-counters.ts";
 
 export interface LimitStatus {
   readonly admitted: boolean;
+  /** The policy with the longest wait. */
+  readonly policy: KeyedPolicy;
   /** Whole seconds, rounded up, until another would be admitted; 0 if this one is. */
   readonly retryAfterSeconds: number;
 }
 
 /** A limit as errors name it: `quota` in a window of this many seconds. */
 export interface KeyedPolicy {
-  readonly name: "failed-keys" | "mcp-messages";
+  readonly name: "failed-keys" | "mcp-messages" | "minute" | "day";
   readonly quota: number;
   readonly window: number;
 }
@@ -29,25 +31,27 @@ export interface KeyedLimit<Name extends string | number> {
   nameCount(): number;
 }
 
-/** @param namesMax maximum number of names in memory; beyond it, the one counted longest ago is dropped. */
+/** @param policies shortest window first. @param namesMax maximum number of names in memory; beyond it, the one counted longest ago is dropped. */
 export function openKeyedLimit<Name extends string | number>(
-  { quota, window }: KeyedPolicy,
-  clock: Clock,
+  policies: readonly KeyedPolicy[],
+  clock: Pick<Clock, "monotonicMicroseconds">,
   namesMax = 10_000,
 ): KeyedLimit<Name> {
-  const windows = [window * 1e6];
+  const windows = policies.map(({ window }) => window * 1e6);
   const logs = new LRUCache<Name, SlidingLog>({ max: namesMax });
   return {
     take(name) {
       let log = logs.get(name);
       if (log === undefined) logs.set(name, (log = openLog(windows)));
       const now = clock.monotonicMicroseconds();
-      const admitted = countIn(log, 0, now) < quota;
+      const waits = policies.map(({ quota }, i) =>
+        countIn(log, i, now) < quota ? 0 : waitIn(log, i, quota, now),
+      );
+      const longest = Math.max(...waits);
+      const admitted = longest === 0;
       if (admitted) append(log, now);
-      return {
-        admitted,
-        retryAfterSeconds: admitted ? 0 : Math.ceil(waitIn(log, 0, quota, now) / 1e6),
-      };
+      const policy = policies[waits.indexOf(longest)]!;
+      return { admitted, policy, retryAfterSeconds: Math.ceil(longest / 1e6) };
     },
     nameCount: () => logs.size,
   };

@@ -61,7 +61,7 @@ async function openTestGateway(
       throw new Problem("api-key-invalid", "No.", { reason: "unknown" });
     },
     noteKeyUse: () => void steps.push("key"),
-    failedKeys: openKeyedLimit(failedKeys, clock),
+    failedKeys: openKeyedLimit([failedKeys], clock),
     counters: {
       take(number, quotas) {
         steps.push("quota");

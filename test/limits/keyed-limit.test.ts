@@ -8,7 +8,7 @@ import { clockOf, openWorld, second } from "../support/limits-world.ts";
 function begin(addressesMax?: number) {
   const world = openWorld();
   const clock = clockOf(world);
-  const limit = openKeyedLimit<string>(failedKeys, clock, addressesMax);
+  const limit = openKeyedLimit<string>([failedKeys], clock, addressesMax);
   const failMany = (count: number, address: string) => {
     let admitted = 0;
     for (let i = 0; i < count; i++) if (limit.take(clientNetwork(address)).admitted) admitted++;

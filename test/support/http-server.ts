@@ -45,7 +45,7 @@ export async function openHttpServer(
   const gateway = openGateway({
     verifyKey: () => key,
     noteKeyUse() {},
-    failedKeys: openKeyedLimit(failedKeys, clock),
+    failedKeys: openKeyedLimit([failedKeys], clock),
     accountUrl: null,
     counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
     ...otherwise,

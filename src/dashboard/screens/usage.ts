@@ -27,7 +27,7 @@ export const usageRoutes: readonly Route[] = [
   route("/account/usage/quota", "member", { GET: showGauges, isBackground: true }),
 ];
 
-/** The plots; a tick stands at the last bar and at every so many before it. */
+/** The plots; one in so many bars has a tick, away from both edges. */
 const units = {
   hour: {
     span: "in the last 24 hours",
@@ -243,7 +243,7 @@ export function plot(unit: Unit, bars: readonly Bar[], label: string): Html {
       ${bars.map((bar, i) => column(name(bar.at), bar, i / bars.length, 1 / bars.length, scale))}
       ${bars.map(
         ({ at }, i) =>
-          (bars.length - 1 - i) % tickEvery === 0 &&
+          i % tickEvery === tickEvery / 2 &&
           html`<text
             text-anchor="middle"
             x="${percent((i + 0.5) / bars.length)}"
