@@ -107,17 +107,14 @@ export async function presentControl({
 }
 
 async function databaseFacts(url: string): Promise<ControlFacts | null> {
-  const { connectPostgres } = await import("#store/postgres.ts");
-  const session = await connectPostgres({ url });
-  try {
-    return await session.inTransaction(async () => {
+  const { withSession } = await import("#store/postgres.ts");
+  return withSession({ url }, (session) =>
+    session.inTransaction(async () => {
       const sql = "select to_regclass('account') is null as \"isEmpty\"";
       const [found] = await session.query<{ isEmpty: boolean }>(sql);
       return found!.isEmpty ? null : queryControlFacts(session.query);
-    }, "begin isolation level repeatable read read only");
-  } finally {
-    session.close();
-  }
+    }, "begin isolation level repeatable read read only"),
+  );
 }
 
 /** Reports whether both sides number their accounts alike. Only then are counts valid for both, as they go by number. */

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import { checkGenerations, type GenerationCheck } from "#datasets/check-generations.ts";
+import { checkGeneration } from "#datasets/check-generations.ts";
 import { hashFile } from "#datasets/dataset-hash.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
@@ -198,7 +198,7 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
 
 function generationContents(catalogue: Catalogue, generation: Generation): Content[] {
   const { version, bytes, sha256 } = generation;
-  const [{ fault, mend }] = [...checkGenerations(catalogue, false, [version])] as [GenerationCheck];
+  const { fault, mend } = checkGeneration(catalogue, version, false);
   if (fault !== null) throw new BackupFault(`No backup was made: ${fault} ${mend}`);
   const facts = readFileSync(join(catalogue.folder, `${version}.json`), "utf8");
   return [
@@ -258,8 +258,8 @@ async function takeSnapshot(
   const copy = join(folder, name);
   try {
     await copyDatabase(file, copy);
-    if (name === "usage.sqlite" && !hasRequests) removeRequests(copy);
-    return { path: name, copy, steps: checkCopy(copy, name, file), ...hashFile(copy) };
+    const steps = finishCopy(copy, { name, file, hasRequests });
+    return { path: name, copy, steps, ...hashFile(copy) };
   } catch (error) {
     throw sqliteFault(roomFault(error, copy), file);
   }
@@ -277,26 +277,20 @@ async function copyDatabase(file: string, copy: string): Promise<void> {
   chmodSync(copy, 0o600);
 }
 
-/** Removes the request log with the pages that it took. A file that is about to be filled has no tables yet. */
-function removeRequests(copy: string): void {
-  const database = new DatabaseSync(copy);
-  try {
-    database.exec("pragma journal_mode = off; pragma synchronous = off");
-    for (const table of requestTables)
-      if (database.prepare("select 1 from sqlite_schema where name = ?").get(table) !== undefined)
-        database.exec(`delete from ${table}`);
-    database.exec("vacuum");
-  } finally {
-    database.close();
-  }
-}
-
-/** Refuses a damaged or emptied database, which must not replace a sound older backup. @returns steps of its schema. */
-function checkCopy(copy: string, name: StoreName, file: string): string[] {
+/**
+ * Removes the request log if it is not asked for. Refuses a damaged or emptied database, which must not replace a sound
+ * older backup.
+ * @returns steps of its schema.
+ */
+function finishCopy(
+  copy: string,
+  { name, file, hasRequests }: { name: StoreName; file: string; hasRequests: boolean },
+): string[] {
   const database = new DatabaseSync(copy);
   try {
     // One file, without the side files that a write-ahead log needs.
-    database.exec("pragma journal_mode = delete");
+    database.exec("pragma journal_mode = off; pragma synchronous = off");
+    if (name === "usage.sqlite" && !hasRequests) removeRequests(database);
     const fault = storeFault(database, name);
     if (fault !== undefined)
       throw new BackupFault(
@@ -306,4 +300,12 @@ function checkCopy(copy: string, name: StoreName, file: string): string[] {
   } finally {
     database.close();
   }
+}
+
+/** Removes the request log with the pages that it took. A file that is about to be filled has no tables yet. */
+function removeRequests(database: DatabaseSync): void {
+  for (const table of requestTables)
+    if (database.prepare("select 1 from sqlite_schema where name = ?").get(table) !== undefined)
+      database.exec(`delete from ${table}`);
+  database.exec("vacuum");
 }

@@ -6,7 +6,7 @@ import { fetchFolder, storeFolder } from "#datasets/shared-folder.ts";
 import { listInstances } from "#datasets/shared-rows.ts";
 import { partLimits } from "#datasets/stored-parts.ts";
 import { migratePostgres, refuseUnready, refuseUnfit } from "#store/postgres-schema.ts";
-import { connectPostgres, placeName, type PostgresSession } from "#store/postgres.ts";
+import { placeName, type PostgresSession, withSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
 import { controlFile, controlShape, usageShape, openFile } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
@@ -16,19 +16,7 @@ import { withTemporaryFolder } from "./restore-folders.ts";
 import { prepare, reportOf, type Restored, type RestoreOrder } from "./restore.ts";
 import { fetchTable, requestTables, storedTables, storeTable } from "./stored-tables.ts";
 
-const limits = { ...partLimits, lock: 30_000 };
-
-async function withSession<R>(
-  url: string,
-  work: (session: PostgresSession) => Promise<R>,
-): Promise<R> {
-  const session = await connectPostgres({ url }, { limits });
-  try {
-    return await work(session);
-  } finally {
-    session.close();
-  }
-}
+const options = { limits: { ...partLimits, lock: 30_000 } };
 
 /**
  * Writes the files of a data folder from the database as it is at one moment. Servers go on meanwhile.
@@ -41,15 +29,19 @@ export const writeDataFolder = (
   folder: string,
   { isControlOnly, hasRequests }: { isControlOnly: boolean; hasRequests: boolean },
 ): Promise<void> =>
-  withSession(url, async (session) => {
-    await refuseUnready(session, placeName(url));
-    await session.inTransaction(async () => {
-      await fetchStore(session, folder, "control.sqlite");
-      if (isControlOnly) return;
-      await fetchStore(session, folder, "usage.sqlite", hasRequests);
-      await fetchFolder(session, join(folder, "datasets"));
-    }, "begin isolation level repeatable read read only");
-  });
+  withSession(
+    { url },
+    async (session) => {
+      await refuseUnready(session, placeName(url));
+      await session.inTransaction(async () => {
+        await fetchStore(session, folder, "control.sqlite");
+        if (isControlOnly) return;
+        await fetchStore(session, folder, "usage.sqlite", hasRequests);
+        await fetchFolder(session, join(folder, "datasets"));
+      }, "begin isolation level repeatable read read only");
+    },
+    options,
+  );
 
 const tablesIn = (store: StoreName, hasRequests: boolean): readonly string[] =>
   hasRequests ? [...storedTables[store], ...requestTables] : storedTables[store];
@@ -80,7 +72,7 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
   withTemporaryFolder(join(tmpdir(), "gp-records-restore"), async (folder) => {
     const { url, isTrial, now } = order;
     const place = placeName(url);
-    await withSession(url, async (session) => {
+    await withSession({ url }, async (session) => {
       await refuseUnfit(session, { url });
       await refuseTaken(session, place);
     });
@@ -92,8 +84,10 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
       return { ...reportOf(prepared, facts, now), ...own };
     }
     await migratePostgres({ url });
-    const restored = await withSession(url, (session) =>
-      session.inTransaction(() => fill(session, place, folder, manifest)),
+    const restored = await withSession(
+      { url },
+      (session) => session.inTransaction(() => fill(session, place, folder, manifest)),
+      options,
     );
     return { ...reportOf(prepared, restored, now), ...own };
   });

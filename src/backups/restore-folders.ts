@@ -69,19 +69,11 @@ export function putInPlace(dataDir: string): string | null {
     if (!existsSync(fresh)) continue;
     for (const part of parts) {
       const old = name + part;
-      moveIfThere(join(dataDir, old), join(decided, kept!, old));
+      if (existsSync(join(dataDir, old))) renameSync(join(dataDir, old), join(decided, kept!, old));
     }
     renameSync(fresh, join(dataDir, name));
   }
   syncPath(dataDir);
-  return tidyUp(dataDir, decided, kept);
-}
-
-function moveIfThere(from: string, to: string): void {
-  if (existsSync(from)) renameSync(from, to);
-}
-
-function tidyUp(dataDir: string, decided: string, kept: string | undefined): string | null {
   const hasReplaced = kept !== undefined && readdirSync(join(decided, kept)).length > 0;
   if (hasReplaced) renameSync(join(decided, kept), join(dataDir, kept));
   rmSync(decided, { recursive: true });

@@ -171,11 +171,6 @@ function refuseOtherFormat(name: string, path: string, program: string): void {
   }
 }
 
-interface Column {
-  name: string;
-  type: string;
-}
-
 /**
  * Returns the first table, index, trigger or view that is missing, different, or made by no step, as the end of a sentence
  * that begins with the file. Returns undefined if there is none.
@@ -208,11 +203,6 @@ const objectsIn = (database: DatabaseSync) =>
     )
     .all() as unknown as { type: string; name: string; sql: string }[];
 
-const columnsOf = (database: DatabaseSync, table: string) =>
-  database
-    .prepare("select name, type from pragma_table_xinfo(?)")
-    .all(table) as unknown as Column[];
-
 /** Storage class for each column type of the steps; the types themselves enforce nothing. */
 const storageOf: Readonly<Record<string, string>> = {
   text: "text",
@@ -230,7 +220,10 @@ const storageOf: Readonly<Record<string, string>> = {
  */
 function valueFault(database: DatabaseSync): string | undefined {
   for (const { name: table } of objectsIn(database).filter(({ type }) => type === "table"))
-    for (const { name, type } of columnsOf(database, table)) {
+    for (const column of database
+      .prepare("select name, type from pragma_table_xinfo(?)")
+      .all(table)) {
+      const { name, type } = column as { name: string; type: string };
       const storage = storageOf[type.toLowerCase()];
       if (storage === undefined) continue;
       const wrong = database

@@ -4,8 +4,7 @@ import { finishRestore } from "#backups/restore-folders.ts";
 import { readConfig } from "#config.ts";
 import { type Catalogue, type DatasetList, openCatalogue } from "#datasets/catalogue.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
-import { openStore } from "#datasets/open-store.ts";
-import { type DatasetStore, underLock } from "#datasets/store.ts";
+import { type DatasetStore, type OpenStore, type StoreOrder, underLock } from "#datasets/store.ts";
 import { makePrivateFolder } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
@@ -41,6 +40,13 @@ export const lookAtDatasets = <R>(context: CliContext, look: Work<R>): Promise<R
 /** Runs a change of the datasets under the import lock. */
 export const changeDatasets = <R>(context: CliContext, change: Work<R>): Promise<R> =>
   withStore(context, change, true);
+
+/** Opens the datasets for a command. Only a database loads the driver of PostgreSQL. */
+async function openStore(order: StoreOrder, databaseUrl: string | null): Promise<OpenStore> {
+  if (databaseUrl === null)
+    return (await import("#datasets/folder-store.ts")).openFolderStore(order);
+  return (await import("#datasets/postgres.ts")).openPostgresStore(order, databaseUrl);
+}
 
 async function withStore<R>(context: CliContext, work: Work<R>, isChange: boolean): Promise<R> {
   const { dataDir, databaseUrl, changesDays } = readConfig(context.environment);

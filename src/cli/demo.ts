@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createAccount, findAccount } from "#accounts/accounts.ts";
 import { type Config, ConfigFault, isLoopback } from "#config.ts";
 import { writeSynced } from "#store/whole-file.ts";
-import { openStore } from "#datasets/open-store.ts";
+import { openFolderStore } from "#datasets/folder-store.ts";
 import { underLock } from "#datasets/store.ts";
 import type { DemoSize } from "#demo/invent.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
@@ -89,7 +89,7 @@ async function inventIfEmpty(
   const { folder } = catalogue;
   // Invented records are no change that anybody follows.
   const order = { folder, changesDays: 0, warn() {}, now: () => nowMilliseconds };
-  const store = await openStore(order, null);
+  const store = openFolderStore(order);
   const size = given ?? demoSize;
   const total = size.gps + size.principals + size.signals + size.projects;
   const progress = showProgress({ isPipedToo: true });

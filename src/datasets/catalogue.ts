@@ -192,17 +192,15 @@ export function currentOrNull(list: DatasetList): string | null {
  */
 export function findBefore(list: DatasetList): Generation | undefined {
   const current = list.currentVersion();
-  const published = readable(list).filter((one) => !isStaged(one));
+  // An unreadable one must not prevent a rollback to another.
+  const readable = list.versions().flatMap((version) => list.findReadable(version) ?? []);
+  const published = readable.filter((one) => !isStaged(one));
   const after = published.find(({ version }) => version === current)?.published_after;
   return (
     published.find(({ version }) => version === after) ??
     published.findLast(({ version }) => current !== null && version < current)
   );
 }
-
-/** Lists readable generations: an unreadable one must not prevent a rollback to another. */
-const readable = (list: DatasetList) =>
-  list.versions().flatMap((version) => list.findReadable(version) ?? []);
 
 /** Name of a dataset being built. */
 export const draftName = ".draft.sqlite";

@@ -1,4 +1,4 @@
-/** Checks generations: each file against its facts, and on request its whole content. */
+/** Checks a generation: its file against its facts, and on request its whole content. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { currentOrNull, type DatasetList, findBefore } from "./catalogue.ts";
@@ -20,21 +20,17 @@ export interface GenerationCheck {
 }
 
 /**
- * Checks generations one after the other, oldest first, and reads every byte of each.
+ * Checks a generation, and reads every byte of it.
  * @param readsBack reads every record and link, too, as before publishing.
  */
-export function* checkGenerations(
+export function checkGeneration(
   catalogue: DatasetList,
+  version: string,
   readsBack: boolean,
-  versions: readonly string[] = catalogue.versions(),
-): Generator<GenerationCheck, void> {
-  const current = currentOrNull(catalogue);
-  for (const version of versions) {
-    const file = catalogue.pathOf(version);
-    const isCurrent = version === current;
-    const found = findFault(catalogue, version, isCurrent, readsBack);
-    yield { version, file, isCurrent, ...found };
-  }
+): GenerationCheck {
+  const isCurrent = version === currentOrNull(catalogue);
+  const file = catalogue.pathOf(version);
+  return { version, file, isCurrent, ...findFault(catalogue, version, isCurrent, readsBack) };
 }
 
 type Fault = Pick<GenerationCheck, "fault" | "mend">;

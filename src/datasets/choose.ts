@@ -3,7 +3,7 @@ import { currentOrNull, type DatasetList, findBefore } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { type Generation, isOutdated, isStaged } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
-import { stepTo } from "./steps.ts";
+import { type Next, stepTo } from "./steps.ts";
 import { type DatasetStore, ownFormat } from "./store.ts";
 
 export interface Choice {
@@ -79,14 +79,6 @@ async function makeCurrent(store: DatasetStore, generation: Generation): Promise
   const path = await store.open(generation.version);
   openPublished(path, generation).db.close();
   return publishNext(store, { generation, path, isBaseChecked: false });
-}
-
-interface Next {
-  generation: Generation;
-  /** Path of its verified file. */
-  path: string;
-  /** Is the file of the current generation verified, too? */
-  isBaseChecked: boolean;
 }
 
 /** Publishes a generation with the step that leads to it. */

@@ -26,7 +26,6 @@ export interface DatasetCache {
   point(generation: Generation): boolean;
   /** Keeps a version from being pruned for ten minutes. */
   touch(version: string): void;
-  drop(version: string): void;
   /**
    * Removes files that nobody asked for within ten minutes, and leftovers of killed processes.
    * @param kept versions that stay.
@@ -82,7 +81,6 @@ export function openCache(folder: string): DatasetCache {
       const now = new Date();
       utimesSync(pathOf(version), now, now);
     },
-    drop: (version) => catalogue.remove(version),
     prune(kept, nowMilliseconds) {
       for (const version of catalogue.versions()) {
         const changedAt = statSync(pathOf(version), { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -124,10 +122,4 @@ function markAsCache({ folder, versions }: Catalogue): void {
     mark,
     "Files here are fetched from the database that DATABASE_URL names, and deleted again.\n",
   );
-}
-
-/** Turns a cache that has all datasets into an ordinary folder, whose files nobody deletes. */
-export function endCache(folder: string): void {
-  rmSync(join(folder, markName), { force: true });
-  syncPath(folder);
 }

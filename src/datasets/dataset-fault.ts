@@ -53,14 +53,11 @@ export function readIfThere(path: string): string | null {
   }
 }
 
-/** Reason why a file cannot be read, as a sentence that names it, without a full stop, and the remedy. */
-interface Unread {
-  fault: string;
-  mend: string;
-}
-
-/** Returns why a file cannot be read. Returns null if it can be read, or does not exist. */
-export function unread(path: string): Unread | null {
+/**
+ * Returns why a file cannot be read, as a sentence that names it, without a full stop, and the remedy. Returns null if it
+ * can be read, or does not exist.
+ */
+export function unread(path: string): { fault: string; mend: string } | null {
   const other = otherThanFile(path);
   if (other !== null)
     return {

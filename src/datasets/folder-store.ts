@@ -78,9 +78,8 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
       publications.clear(kept);
     },
     async check(version) {
-      const { checkGenerations } = await import("./check-generations.ts");
-      const [check] = [...checkGenerations(catalogue, true, [version])];
-      return check!;
+      const { checkGeneration } = await import("./check-generations.ts");
+      return checkGeneration(catalogue, version, true);
     },
     servers: async () => [],
     async take() {

@@ -10,21 +10,20 @@ import {
   placeName,
   type PostgresPlace,
   type PostgresSession,
+  withSession,
 } from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { checkGenerations, type GenerationCheck } from "./check-generations.ts";
+import { checkGeneration, type GenerationCheck } from "./check-generations.ts";
 import { type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
 import { timeOf } from "./format.ts";
 import { asPublished, type Generation } from "./generation.ts";
 import { openPublications } from "./publications.ts";
 import {
-  forgetInstance,
   type Instance,
   listInstances,
   listPublications,
-  noteInstance,
   readShared,
   type SharedState,
 } from "./shared-rows.ts";
@@ -100,14 +99,8 @@ export function openSharedStore(
   }
 
   /** Does work on a connection of its own, which may take its time. */
-  async function transferring<R>(work: (session: PostgresSession) => Promise<R>): Promise<R> {
-    const session = await connectPostgres(place, { limits: partLimits });
-    try {
-      return await work(session);
-    } finally {
-      session.close();
-    }
-  }
+  const transferring = <R>(work: (session: PostgresSession) => Promise<R>): Promise<R> =>
+    withSession(place, work, { limits: partLimits });
 
   /** Stores in one transaction, so that nobody ever sees a part. */
   const storing = (work: (session: PostgresSession) => Promise<unknown>) =>
@@ -161,9 +154,9 @@ export function openSharedStore(
       return { version, file: path, isCurrent, fault, mend: storedRemedy };
     }
     if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched again`);
-    const [checked] = [...checkGenerations(kept, true, [version])];
-    if (!wasHere) cache.drop(version);
-    return checked!;
+    const checked = checkGeneration(kept, version, true);
+    if (!wasHere) catalogue.remove(version);
+    return checked;
   }
 
   /** Moves the pointer. Returns false if another version than the expected one is current by now. */
@@ -179,7 +172,15 @@ export function openSharedStore(
       return (await query(publishSql, [version, expected, facts, noted])).length > 0;
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error;
-      return afterLostAnswer(version, read, error);
+      // The statement may have been carried out although its answer was lost.
+      const kept = await read().catch(() => null);
+      if (kept?.currentVersion() === version) return true;
+      if (kept !== null) throw error;
+      throw new StoreFault(
+        error.kind,
+        `${error.message} It is not known whether ${version} was published: 'gp-records datasets list' tells when the database answers.`,
+        { cause: error },
+      );
     }
   }
 
@@ -251,8 +252,12 @@ export function openSharedStore(
     },
     check,
     servers: () => listInstances(main),
-    noteServer: (instance) => noteInstance(main, instance),
-    forgetServer: (id) => forgetInstance(main, id),
+    async noteServer({ id, host, pid, program, formats, served }) {
+      await query(noteServerSql, [id, host, pid, program, formats, served]);
+    },
+    async forgetServer(id) {
+      await query("delete from instance where id = $1", [id]);
+    },
     pullStep: (path, from, to) =>
       transferring((session) => pullFile(session, stepName(from, to), path)),
     watch(onLook) {
@@ -360,25 +365,17 @@ const pinSql = `
 
 const forgetSql = `${raiseChange}, publications = $1`;
 
+/** Forgets servers that were not seen for a day, too. */
+const noteServerSql = `
+  with old as (delete from instance where seen_at < now() - interval '1 day' and id <> $1)
+  insert into instance (id, host, pid, seen_at, program, formats, served)
+  values ($1, $2, $3, now(), $4, $5, $6)
+  on conflict (id) do update set seen_at = now(), served = excluded.served`;
+
 /** @param versions one parameter, or a query. The rest goes with the files. */
 const removeSql = (versions: string) => `
   with gone as (delete from dataset_file where name in (${versions}) returning name)
   ${raiseChange} where exists (select from gone)`;
-
-/** Returns whether a version was published, as the statement may have been carried out although its answer was lost. */
-async function afterLostAnswer(
-  version: string,
-  read: () => Promise<Kept>,
-  cause: StoreFault,
-): Promise<boolean> {
-  const kept = await read().catch(() => undefined);
-  if (kept?.currentVersion() === version) return true;
-  const whether =
-    kept === undefined
-      ? `It is not known whether ${version} was published: 'gp-records datasets list' tells when the database answers.`
-      : `${version} was not published.`;
-  throw new StoreFault(cause.kind, `${cause.message} ${whether}`, { cause });
-}
 
 /** A lock of PostgreSQL on all machines, which ends with the session of its holder. */
 interface HeldLock {
@@ -403,8 +400,14 @@ async function lockImports(database: PostgresPlace): Promise<HeldLock> {
       lockKeys,
     );
     if (row!.is_ours) return lockOf(session, place);
-    const importer = await findImporter(session);
-    const who = importer === null ? "" : `: ${importer}`;
+    const [holder] = await session.query<{ name: string | null; since: string }>(
+      holderSql,
+      lockKeys,
+    );
+    const who =
+      holder === undefined
+        ? ""
+        : `: ${holder.name ?? "a session of another role"}, since ${holder.since}`;
     throw new StoreFault(
       "busy",
       `Another import is running on ${place}${who}. Try again when it has ended.`,
@@ -430,19 +433,9 @@ const lockOf = (session: PostgresSession, place: string): HeldLock => ({
   },
 });
 
-/** Returns the holder of the lock, and since when. Returns null if nobody holds it. */
-async function findImporter({ query }: Pick<PostgresSession, "query">): Promise<string | null> {
-  const [holder] = await query<{ name: string; since: string }>(holderSql, lockKeys);
-  return holder === undefined ? null : `${whoOf(holder.name)}, since ${holder.since}`;
-}
-
-/** Query for the holder. Its session took the lock at once, so the start of the session tells since when. */
+/** Query for the holder, whose name another role may not be allowed to see. Its session took the lock at once, so the start of the session tells since when. */
 const holderSql = `
-  select a.application_name as name, ${timeText("a.backend_start", "since")}
+  select replace(a.application_name, 'gp-records ', '') as name, ${timeText("a.backend_start", "since")}
   from pg_locks l join pg_stat_activity a on a.pid = l.pid
   where l.locktype = 'advisory' and l.classid = $1 and l.objid = $2 and l.objsubid = 2 and l.granted
     and l.database = (select oid from pg_database where datname = current_database())`;
-
-/** Returns the name of the holder. Another role may not be allowed to see it. */
-const whoOf = (name: string | null) =>
-  name?.replace(/^gp-records /, "") ?? "a session of another role";

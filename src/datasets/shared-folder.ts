@@ -1,8 +1,8 @@
 /** Copies shared datasets into a folder, and a folder of datasets into an empty database, in the caller's transaction. */
+import { join } from "node:path";
 import type { Publication } from "#records/publication.ts";
 import type { PostgresSession } from "#store/postgres.ts";
-import { openCatalogue } from "./catalogue.ts";
-import { endCache, openCache } from "./dataset-cache.ts";
+import { draftName, openCatalogue } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { openPublications, type Publications } from "./publications.ts";
 import { listPublications, readShared } from "./shared-rows.ts";
@@ -14,17 +14,16 @@ import { checkFile, pullFile, pushDataset, pushStep, stepName } from "./stored-p
  * @throws DatasetFault naming a dataset that is stored damaged.
  */
 export async function fetchFolder(session: PostgresSession, folder: string): Promise<void> {
-  const cache = openCache(folder);
+  const catalogue = openCatalogue(folder);
   const { current, generations } = await readShared(session);
   for (const generation of generations) {
     const isCurrent = generation.version === current;
     if (!isCurrent && generation.pinned_at === null) continue;
-    const path = cache.temporaryPath();
+    const path = join(folder, draftName);
     await pullFile(session, generation.version, path);
-    cache.adopt(path, generation);
-    if (isCurrent) cache.point(generation);
+    catalogue.stage(path, generation);
+    if (isCurrent) catalogue.publish(generation.version, generation.published_at!);
   }
-  endCache(folder);
   const publications = openPublications(folder);
   const noted = await listPublications(session);
   for (const one of noted) if (one.step !== null) await fetchStep(session, publications, one);

@@ -69,22 +69,6 @@ export interface SeenInstance extends Instance {
 /** Seconds until a silent instance no longer counts. It notes every two seconds that it runs. */
 const liveSeconds = 15;
 
-/** Notes that a server runs, and forgets servers that were not seen for a day. */
-export async function noteInstance({ query }: Query, instance: Instance): Promise<void> {
-  const { id, host, pid, program, formats, served } = instance;
-  await query(
-    `with old as (delete from instance where seen_at < now() - interval '1 day' and id <> $1)
-     insert into instance (id, host, pid, seen_at, program, formats, served)
-     values ($1, $2, $3, now(), $4, $5, $6)
-     on conflict (id) do update set seen_at = now(), served = excluded.served`,
-    [id, host, pid, program, formats, served],
-  );
-}
-
-export async function forgetInstance({ query }: Query, id: string): Promise<void> {
-  await query("delete from instance where id = $1", [id]);
-}
-
 /** Lists servers by host and process. */
 export const listInstances = ({ query }: Query): Promise<SeenInstance[]> =>
   query<SeenInstance>(

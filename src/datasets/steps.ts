@@ -7,6 +7,15 @@ import { openPublished } from "./open-generation.ts";
 import { openPublications } from "./publications.ts";
 import type { DatasetStore, MadeStep } from "./store.ts";
 
+/** A generation to be published. */
+export interface Next {
+  generation: Generation;
+  /** Path of its verified file. */
+  path: string;
+  /** Is the file of the current generation verified, too? */
+  isBaseChecked: boolean;
+}
+
 /**
  * Writes the step from the current generation to another, if it does not exist yet. Returns null if there is none, or if it
  * cannot be written. That prevents no publication: clients that follow read all records again.
@@ -14,7 +23,7 @@ import type { DatasetStore, MadeStep } from "./store.ts";
 export async function stepTo(
   store: DatasetStore,
   from: Generation,
-  to: { generation: Generation; path: string; isBaseChecked: boolean },
+  to: Next,
 ): Promise<MadeStep | null> {
   const [before, after] = [from.version, to.generation.version];
   if (store.changesDays === 0 || before === after) return null;
@@ -31,11 +40,11 @@ export async function stepTo(
       return { hash: former.hash, step: former.step, from_hash: fromHash };
     const path = publications.temporaryPath();
     try {
-      const sides = {
-        from: { version: before, path: basePath },
-        to: { version: after, path: to.path },
-      };
-      const { from_hash, to_hash, changes, counts } = writeStep(path, { ...sides, fromHash });
+      const { from_hash, to_hash, changes, counts } = writeStep(
+        path,
+        { version: before, path: basePath, hash: fromHash },
+        { version: after, path: to.path },
+      );
       publications.adoptStep(path, before, after);
       return { hash: to_hash, step: { changes, counts }, from_hash };
     } finally {
@@ -112,24 +121,23 @@ interface StepFacts extends NonNullable<Publication["step"]> {
   to_hash: string;
 }
 
-interface StepOrder {
-  from: { version: string; path: string };
-  to: { version: string; path: string };
-  /** Hash of the records of `from`; null if it is not known. */
-  fromHash: string | null;
+interface Side {
+  version: string;
+  path: string;
 }
 
 /** Format of a step. Raise it when a program could misread a step. */
 const stepFormat = 1;
 /** Room for the head. It is written last, because the counts are known last. */
 const headBytes = 1024;
-const pieceBytes = 256 * 1024;
+const pieceUnits = 256 * 1024;
 
 /**
  * Writes a new file and syncs it, in bounded memory whatever the number of changes.
+ * @param from its hash is null if it is not known.
  * @throws DatasetFault if a generation cannot be read, or an error of the system if the file cannot be written.
  */
-function writeStep(path: string, { from, to, fromHash }: StepOrder): StepFacts {
+function writeStep(path: string, from: Side & { hash: string | null }, to: Side): StepFacts {
   const comparison = compareGenerations(from.path, to.path);
   try {
     const file = openSync(path, "w", 0o600);
@@ -137,14 +145,20 @@ function writeStep(path: string, { from, to, fromHash }: StepOrder): StepFacts {
       const counts = allCounts({});
       let changes = 0;
       writeFileSync(file, " ".repeat(headBytes));
-      const lines = openLines(file);
+      let waiting = "";
+      // Unlike `writeSync` it continues after a partial write, as on a nearly full disk.
+      const flush = () => {
+        writeFileSync(file, waiting);
+        waiting = "";
+      };
       for (const difference of comparison.differences()) {
         counts[difference.kind][difference.change]++;
         changes++;
-        lines.add(lineOf(difference, comparison));
+        waiting += `${lineOf(difference, comparison)}\n`;
+        if (waiting.length >= pieceUnits) flush();
       }
-      lines.end();
-      const from_hash = fromHash ?? hashOfRecords(from.path);
+      flush();
+      const from_hash = from.hash ?? hashOfRecords(from.path);
       const facts = { from_hash, to_hash: comparison.hash(), changes, counts };
       const head = { format: stepFormat, from: from.version, to: to.version, ...facts };
       writeSync(file, `${JSON.stringify(head).padEnd(headBytes - 1)}\n`, 0);
@@ -191,23 +205,3 @@ function changedMembers(beforeText: string, afterText: string): string {
 }
 
 const textOf = (value: unknown) => JSON.stringify(value);
-
-/** Returns a writer of lines, many at once. */
-function openLines(file: number) {
-  let waiting: string[] = [];
-  let waitingUnits = 0;
-  const flush = () => {
-    // Unlike `writeSync` it continues after a partial write, as on a nearly full disk.
-    writeFileSync(file, waiting.join(""));
-    waiting = [];
-    waitingUnits = 0;
-  };
-  return {
-    add(line: string) {
-      waiting.push(line, "\n");
-      waitingUnits += line.length + 1;
-      if (waitingUnits >= pieceBytes) flush();
-    },
-    end: flush,
-  };
-}

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import { checkGenerations } from "#datasets/check-generations.ts";
+import { checkGeneration } from "#datasets/check-generations.ts";
 import { unread } from "#datasets/dataset-fault.ts";
 import { lastPublished } from "#datasets/generation.ts";
 import { openGeneration, remedy } from "#datasets/open-generation.ts";
@@ -30,7 +30,7 @@ const asCache = ({ status, found }: Finding): Finding =>
       );
 
 function findingsIn(catalogue: Catalogue): readonly Finding[] {
-  const checked = [...checkGenerations(catalogue, false)];
+  const checked = catalogue.versions().map((one) => checkGeneration(catalogue, one, false));
   const sound = checked.filter(({ fault }) => fault === null).map(({ version }) => version);
   const faults = checked.flatMap(({ fault, mend, isCurrent }) => {
     if (fault === null) return [];

@@ -277,3 +277,17 @@ export async function connectPostgres(
     throw connectFault(error, place);
   }
 }
+
+/** Does work in a session of its own. @throws as `connectPostgres`. */
+export async function withSession<R>(
+  place: PostgresPlace,
+  work: (session: PostgresSession) => Promise<R>,
+  options: SessionOptions = {},
+): Promise<R> {
+  const session = await connectPostgres(place, options);
+  try {
+    return await work(session);
+  } finally {
+    session.close();
+  }
+}

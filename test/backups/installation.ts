@@ -74,35 +74,10 @@ const controlRows: Rows = {
     [bytes(200), "ses_2", "per_2", null, at(1), at(2), at(3), "2001:db8::/64", ""],
   ),
   known_browser: [{ digest: bytes(9), person: "per_1", seen_at: at(2) }],
-  link: rowsOf(
-    "digest id kind email email_folded person account role created_at expires_at used_at",
-    [
-      bytes(10),
-      "lnk_1",
-      "invite",
-      "C@example.org",
-      "c@example.org",
-      "per_2",
-      1,
-      "member",
-      at(1),
-      at(9),
-      at(3),
-    ],
-    [
-      bytes(11),
-      "lnk_2",
-      "sign-up",
-      "d@example.org",
-      "d@example.org",
-      null,
-      null,
-      null,
-      at(1),
-      at(9),
-      null,
-    ],
-  ),
+  link: [
+    link(10, { kind: "invite", person: "per_2", account: 1, role: "member", used_at: at(3) }),
+    link(11),
+  ],
   throttle: [{ subject: "a1b2", failures: 3, next_at: at(7) }],
   audit: Array.from({ length: 2500 }, (_, i) => ({
     number: i + 1,
@@ -130,6 +105,14 @@ function account(number: number, own: Record<string, SQLInputValue> = {}) {
     plan: null,
     ...own,
   };
+}
+
+function link(number: number, own: Record<string, SQLInputValue> = {}) {
+  const address = { email: `C${number}@example.org`, email_folded: `c${number}@example.org` };
+  const times = { created_at: at(1), expires_at: at(9), used_at: null };
+  const none = { person: null, account: null, role: null };
+  const id = `lnk_${number}`;
+  return { digest: bytes(number), id, kind: "sign-up", ...address, ...none, ...times, ...own };
 }
 
 function key(id: string, ofAccount: number, own: Record<string, SQLInputValue>) {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import {
   appendFileSync,
   existsSync,
@@ -276,16 +275,8 @@ async function published(t: TestContext) {
 
 const changesBelow = (dataDir: string) => {
   const folder = join(dataDir, "datasets", "changes");
-  return Object.fromEntries(
-    readdirSync(folder)
-      .toSorted()
-      .map((name) => [
-        name,
-        createHash("sha256")
-          .update(readFileSync(join(folder, name)))
-          .digest("hex"),
-      ]),
-  );
+  const bytesOf = (name: string) => readFileSync(join(folder, name), "latin1");
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, bytesOf(name)]));
 };
 
 test("a backup brings the steps back byte for byte, and the next publication goes on from them", async (t) => {

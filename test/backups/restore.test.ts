@@ -340,16 +340,15 @@ test("a dataset of which something untrue is known is not backed up, and nothing
   const folder = join(dataDir, "datasets");
   const version = currentOf(dataDir)!;
   const sound = readFileSync(join(folder, `${version}.json`));
-  for (const [change, words] of untrueFacts) {
+  const ofAnother = [
+    { version: "20261102T030000Z-00000000" },
+    /describes another dataset/,
+  ] as const;
+  for (const [change, words] of [...untrueFacts, ofAnother]) {
     changeFacts(folder, version, change);
-    await assert.rejects(backup(dataDir, join(place, "backup.tar")), {
-      kind: "conflict",
-      message: words,
-    });
+    await assert.rejects(backup(dataDir, join(place, "backup.tar")), words);
     writeFileSync(join(folder, `${version}.json`), sound);
   }
-  changeFacts(folder, version, { version: "20261102T030000Z-00000000" });
-  await assert.rejects(backup(dataDir, join(place, "backup.tar")), /describes another dataset/);
   assert.deepEqual(readdirSync(place), []);
 });
 

@@ -3,14 +3,16 @@ import { renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "no
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { checkGenerations } from "#datasets/check-generations.ts";
+import { checkGeneration } from "#datasets/check-generations.ts";
 import { openGeneration } from "#datasets/open-generation.ts";
 import { changeDataset, changeFacts, flipByte } from "../support/damage.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";
 import { gp, imported, twoGenerations } from "./published.ts";
 
+const checkGenerations = (catalogue: Catalogue, readsBack: boolean) =>
+  catalogue.versions().map((version) => checkGeneration(catalogue, version, readsBack));
 const faults = (catalogue: Catalogue, readsBack = false) =>
-  [...checkGenerations(catalogue, readsBack)].map(({ fault }) => fault);
+  checkGenerations(catalogue, readsBack).map(({ fault }) => fault);
 
 test("sound datasets are listed oldest first, with the one that is served", async (t) => {
   const catalogue = temporaryCatalogue(t);

@@ -5,8 +5,15 @@ import type { TestContext } from "node:test";
 import { followShared } from "#datasets/follow-shared.ts";
 import type { SharedStore } from "#datasets/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
-import { add, buildDatasets, bulkyGps, machine, publishBuilt } from "../support/shared-datasets.ts";
+import { onPostgres as test, runSql } from "../support/postgres.ts";
+import {
+  add,
+  buildDatasets,
+  bulkyGps,
+  machine,
+  publishBuilt,
+  twoMachines,
+} from "../support/shared-datasets.ts";
 import { gp } from "./published.ts";
 
 type Machine = ReturnType<typeof machine>;
@@ -32,29 +39,25 @@ function follow(t: TestContext, { store, cache }: Machine, fetchesPinned = false
 }
 
 test("an empty folder fetches what is current, then each that is published", async (t) => {
-  const database = await freshDatabase(t);
-  const [importer, server] = [machine(t, database), machine(t, database)];
-  const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
-  const one = await publishBuilt(importer.store, first!);
+  const [, importer, server, first, second] = await twoMachines(t, "a", "b");
+  const one = await publishBuilt(importer.store, first);
   const { until } = follow(t, server);
   await until(`pointed ${one}`);
   const served = server.cache.catalogue.current()!;
-  assert.deepEqual(served, { ...first!.generation, published_at: served.published_at });
+  assert.deepEqual(served, { ...first.generation, published_at: served.published_at });
   assert.notEqual(served.published_at, null);
-  const two = await publishBuilt(importer.store, second!);
+  const two = await publishBuilt(importer.store, second);
   await until(`pointed ${two}`);
-  assert.deepEqual(readFileSync(server.cache.catalogue.pathOf(two)), readFileSync(second!.path));
+  assert.deepEqual(readFileSync(server.cache.catalogue.pathOf(two)), readFileSync(second.path));
 });
 
 test("what was staged on the current dataset is fetched ahead, so that publishing it only moves the pointer", async (t) => {
-  const database = await freshDatabase(t);
-  const [importer, server] = [machine(t, database), machine(t, database)];
-  const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
-  const one = await publishBuilt(importer.store, first!);
+  const [database, importer, server, first, second] = await twoMachines(t, "a", "b");
+  const one = await publishBuilt(importer.store, first);
   const { until } = follow(t, server);
   await until(`pointed ${one}`);
-  await add(importer.store, second!, true);
-  const { version } = second!.generation;
+  await add(importer.store, second, true);
+  const { version } = second.generation;
   const path = server.cache.catalogue.pathOf(version);
   await eventually(() => assert.ok(existsSync(path)));
   assert.equal(server.cache.catalogue.currentVersion(), one);
@@ -65,17 +68,15 @@ test("what was staged on the current dataset is fetched ahead, so that publishin
 });
 
 test("a dataset that is published while another one is fetched comes first", async (t) => {
-  const database = await freshDatabase(t);
-  const [importer, server] = [machine(t, database), machine(t, database)];
-  const [first, second] = await buildDatasets(t, [gp("a")], bulkyGps(1000));
-  const one = await publishBuilt(importer.store, first!);
+  const [, importer, server, first, second] = await twoMachines(t, "a", bulkyGps(1000));
+  const one = await publishBuilt(importer.store, first);
   // Fetching what was added never ends by itself.
   const aborted = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const stuck: SharedStore = {
     ...server.store,
     open(version, signal) {
-      if (version !== second!.generation.version) return server.store.open(version, signal);
+      if (version !== second.generation.version) return server.store.open(version, signal);
       begun.resolve();
       return new Promise((_, reject) => {
         signal!.addEventListener("abort", () => {
@@ -87,7 +88,7 @@ test("a dataset that is published while another one is fetched comes first", asy
   };
   const { until, told } = follow(t, { ...server, store: stuck });
   await until(`pointed ${one}`);
-  await add(importer.store, second!, true);
+  await add(importer.store, second, true);
   await begun.promise;
   const [, , third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
   const three = await publishBuilt(importer.store, third!);
@@ -97,10 +98,8 @@ test("a dataset that is published while another one is fetched comes first", asy
 });
 
 test("a flipped byte in the folder is found where a dataset cannot be loaded, and it is fetched anew", async (t) => {
-  const database = await freshDatabase(t);
-  const [importer, server] = [machine(t, database), machine(t, database)];
-  const [first] = await buildDatasets(t, [gp("a")]);
-  const one = await publishBuilt(importer.store, first!);
+  const [, importer, server, first] = await twoMachines(t, "a");
+  const one = await publishBuilt(importer.store, first);
   const { follower, until, told } = follow(t, server);
   await until(`pointed ${one}`);
   await follower.settled();
@@ -111,7 +110,7 @@ test("a flipped byte in the folder is found where a dataset cannot be loaded, an
   const from = told.length;
   follower.mend(one);
   await until(`pointed ${one}`, from);
-  assert.deepEqual(readFileSync(path), readFileSync(first!.path));
+  assert.deepEqual(readFileSync(path), readFileSync(first.path));
   // What is whole is not fetched, and nobody is told to load it again.
   await follower.settled();
   const before = told.length;
@@ -121,9 +120,7 @@ test("a flipped byte in the folder is found where a dataset cannot be loaded, an
 });
 
 test("a folder that is to have what is pinned fetches it and keeps it, also where it was pinned long after it was current", async (t) => {
-  const database = await freshDatabase(t);
-  const [importer, server] = [machine(t, database), machine(t, database)];
-  const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")], [gp("d")]);
+  const [, importer, server, ...built] = await twoMachines(t, "a", "b", "c", "d");
   const [one] = built.map(({ generation }) => generation.version);
   for (const each of built.slice(0, 3)) await publishBuilt(importer.store, each);
   const { catalogue } = server.cache;
@@ -144,9 +141,7 @@ test("a folder that is to have what is pinned fetches it and keeps it, also wher
 });
 
 test("a folder keeps what is current, the one before and what comes next, and whatever was asked for lately", async (t) => {
-  const database = await freshDatabase(t);
-  const [importer, server] = [machine(t, database), machine(t, database)];
-  const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")], [gp("d")], [gp("e")]);
+  const [, importer, server, ...built] = await twoMachines(t, "a", "b", "c", "d", "e");
   const versions = built.map(({ generation }) => generation.version);
   const here = () =>
     readdirSync(server.cache.catalogue.folder).filter((name) => name.endsWith("sqlite"));

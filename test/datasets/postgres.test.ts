@@ -6,17 +6,14 @@ import type { Kept } from "#datasets/store.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
-import { add, buildDatasets, bulkyGps, machine, publishBuilt } from "../support/shared-datasets.ts";
+import { add, bulkyGps, machine, publishBuilt, twoMachines } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { gp } from "./published.ts";
 
 test("a pushed dataset is pulled byte for byte by another machine, with what is known of it", async (t) => {
-  const database = await freshDatabase(t);
-  const [one, other] = [machine(t, database), machine(t, database)];
-  const [built] = await buildDatasets(t, bulkyGps(2500));
-  const { path, generation } = built!;
+  const [database, one, other, built] = await twoMachines(t, bulkyGps(2500));
+  const { path, generation } = built;
   assert.ok(generation.bytes > 3 * 1024 * 1024);
-  await add(one.store, built!, true);
+  await add(one.store, built, true);
   const kept = await other.store.read();
   assert.equal(kept.current(), null);
   assert.deepEqual(kept.list(), [generation]);
@@ -34,9 +31,7 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
 });
 
 test("everybody who watches learns of each publication", async (t) => {
-  const database = await freshDatabase(t);
-  const [one, other] = [machine(t, database), machine(t, database)];
-  const [first, second] = await buildDatasets(t, [gp("a")], [gp("b")]);
+  const [, one, other, first, second] = await twoMachines(t, "a", "b");
   const told: (Kept | Error)[] = [];
   t.after(other.store.watch((seen) => void told.push(seen)));
   const learns = (version: string | null) =>
@@ -46,9 +41,9 @@ test("everybody who watches learns of each publication", async (t) => {
       assert.ok(told.some(isCurrent));
     });
   await learns(null);
-  for (const built of [first!, second!]) await learns(await publishBuilt(one.store, built));
+  for (const built of [first, second]) await learns(await publishBuilt(one.store, built));
   // A roll-back does not change what a dataset was first published after.
-  const [a, b] = [first!.generation.version, second!.generation.version];
+  const [a, b] = [first.generation.version, second.generation.version];
   await one.store.publish(a, b, null);
   assert.equal((await one.store.publish(b, a, null)).published_after, a);
   assert.ok(told.every((seen) => !(seen instanceof Error)));
@@ -71,10 +66,9 @@ test("a watcher is handed the same object for as long as nothing changes", async
 });
 
 test("of two that publish at once one is refused, and names what became current meanwhile", async (t) => {
-  const database = await freshDatabase(t);
-  const machines = [machine(t, database), machine(t, database)];
-  const built = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
-  const [{ store }] = machines as [(typeof machines)[number]];
+  const [, first, second, ...built] = await twoMachines(t, "a", "b", "c");
+  const machines = [first, second];
+  const { store } = first;
   for (const one of built) await add(store, one, true);
   const [base, ...rivals] = built.map(({ generation }) => generation.version);
   for (let round = 0; round < 20; round++) {
@@ -94,11 +88,9 @@ test("of two that publish at once one is refused, and names what became current 
 });
 
 test("a damaged or missing part is refused and named, and nothing of it stays", async (t) => {
-  const database = await freshDatabase(t);
-  const [one, other] = [machine(t, database), machine(t, database)];
-  const [built] = await buildDatasets(t, bulkyGps(2500));
-  const { generation } = built!;
-  const version = await add(one.store, built!, true);
+  const [database, one, other, built] = await twoMachines(t, bulkyGps(2500));
+  const { generation } = built;
+  const version = await add(one.store, built, true);
   const before = readdirSync(other.cache.catalogue.folder);
   const refused = (message: RegExp) => assert.rejects(other.store.open(version), { message });
   const parts = Math.ceil(generation.bytes / 2 ** 20);
@@ -113,7 +105,7 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
     await flip(at);
   }
   await other.store.open(version);
-  other.cache.drop(version);
+  other.cache.catalogue.remove(version);
   // Whole by itself, but not what belongs there.
   await runSql(
     database,
@@ -126,11 +118,11 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
 });
 
 test("a pull or push whose connection ends half-way says so and leaves nothing, and the next one is whole", async (t) => {
-  const database = await freshDatabase(t);
-  const { store } = machine(t, database);
-  const { store: fetching, cache } = machine(t, database);
-  const [built] = await buildDatasets(t, bulkyGps(2500));
-  const { generation } = built!;
+  const [database, { store }, { store: fetching, cache }, built] = await twoMachines(
+    t,
+    bulkyGps(2500),
+  );
+  const { generation } = built;
   const query = Client.prototype.query;
   /** Before the first statement with this text and this number of a part, the server ends all sessions. */
   const endBefore = (text: string, work: () => Promise<unknown>) => {
@@ -154,9 +146,9 @@ test("a pull or push whose connection ends half-way says so and leaves nothing, 
   };
   /** Every session was ended, also those for reading, which are opened anew once that is noticed. */
   const readAnew = async (one: typeof store) => (await eventually(() => one.read())).result;
-  await endBefore("insert into dataset_part", () => add(store, built!, true));
+  await endBefore("insert into dataset_part", () => add(store, built, true));
   assert.deepEqual((await readAnew(store)).list(), []);
-  const version = await add(store, built!, true);
+  const version = await add(store, built, true);
   const before = readdirSync(cache.catalogue.folder);
   await endBefore("from dataset_part", () => fetching.open(version));
   assert.deepEqual(readdirSync(cache.catalogue.folder), before);
@@ -166,10 +158,8 @@ test("a pull or push whose connection ends half-way says so and leaves nothing, 
 });
 
 test("a pull that is aborted ends at once and leaves nothing", async (t) => {
-  const database = await freshDatabase(t);
-  const { store, cache } = machine(t, database);
-  const [built] = await buildDatasets(t, bulkyGps(1000));
-  const version = await add(machine(t, database).store, built!, true);
+  const [, { store, cache }, other, built] = await twoMachines(t, bulkyGps(1000));
+  const version = await add(other.store, built, true);
   const reason = new Error("another one is wanted");
   const abort = new AbortController();
   const pull = store.open(version, abort.signal);
@@ -182,20 +172,18 @@ test("a pull that is aborted ends at once and leaves nothing", async (t) => {
 });
 
 test("whoever lost the connection that held the lock adds and publishes nothing, and is told so", async (t) => {
-  const database = await freshDatabase(t);
-  const { store } = machine(t, database);
-  const [one, two] = await buildDatasets(t, [gp("a")], [gp("b")]);
+  const [database, { store }, , one, two] = await twoMachines(t, "a", "b");
   const release = await store.take();
   t.after(release);
-  const version = await add(store, one!);
+  const version = await add(store, one);
   await runSql(
     database,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'gp-records process%'",
   );
   const refused = { kind: "busy", message: /held the lock of this import ended/ };
   const isLost = () =>
-    add(store, two!, true).then(
-      () => store.remove(two!.generation.version).then(() => false),
+    add(store, two, true).then(
+      () => store.remove(two.generation.version).then(() => false),
       (error: Error) => /held the lock of this import ended/.test(error.message),
     );
   while (!(await isLost()));
@@ -204,12 +192,10 @@ test("whoever lost the connection that held the lock adds and publishes nothing,
 });
 
 test("what dying imports left is removed with its parts by whoever takes the lock next", async (t) => {
-  const database = await freshDatabase(t);
-  const { store } = machine(t, database);
-  const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
-  const current = await publishBuilt(store, first!);
-  await add(store, second!);
-  const staged = await add(store, third!, true);
+  const [database, { store }, , first, second, third] = await twoMachines(t, "a", "b", "c");
+  const current = await publishBuilt(store, first);
+  await add(store, second);
+  const staged = await add(store, third, true);
   await (
     await store.take()
   )();
@@ -251,15 +237,15 @@ const killedPublisher = (
   killAt: number,
 ) => `
   import pg from "pg";
-  import { openStore } from "#datasets/open-store.ts";
+  import { openPostgresStore } from "#datasets/postgres.ts";
   const query = pg.Client.prototype.query;
   let left = ${killAt};
   pg.Client.prototype.query = function (...args) {
     if (left-- === 0) process.kill(process.pid, "SIGKILL");
     return query.apply(this, args);
   };
-  const order = { folder: ${JSON.stringify(folder)}, changesDays: 0, warn() {}, now: Date.now };
-  const store = await openStore(order, ${JSON.stringify(url)});
+  const order = { folder: ${JSON.stringify(folder)}, changesDays: 0, warn() {} };
+  const store = openPostgresStore(order, ${JSON.stringify(url)});
   const generation = ${facts};
   await store.add({ path: ${JSON.stringify(path)}, generation, isStaged: false });
   await store.publish(generation.version, null, null);
@@ -267,16 +253,14 @@ const killedPublisher = (
 `;
 
 test("a publication killed before any of its statements leaves the dataset whole, published or not there", async (t) => {
-  const database = await freshDatabase(t);
-  const { store, cache } = machine(t, database);
-  const [built] = await buildDatasets(t, bulkyGps(1000));
-  const { generation } = built!;
+  const [database, { store, cache }, , built] = await twoMachines(t, bulkyGps(1000));
+  const { generation } = built;
   const { version } = generation;
   const seen = new Set<string>();
   for (let killAt = 0; ; killAt++) {
     const folder = temporaryFolder(t);
     const path = join(folder, "draft");
-    copyFileSync(built!.path, path);
+    copyFileSync(built.path, path);
     const facts = JSON.stringify(generation);
     const script = killedPublisher(database, join(folder, "datasets"), path, facts, killAt);
     const { exitCode, err } = await outcomeOf(
@@ -291,7 +275,7 @@ test("a publication killed before any of its statements leaves the dataset whole
     seen.add(state);
     if (state !== "nothing") {
       await store.open(version);
-      cache.drop(version);
+      cache.catalogue.remove(version);
     }
     const [row] = await runSql(database, "select count(*)::integer as count from dataset_part");
     if (state === "nothing") assert.deepEqual(row, { count: 0 });

@@ -7,12 +7,11 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { quotaMax } from "#limits/policy.ts";
 import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
-import { freshDatabase, onPostgres as test, postgresOfFile, runSql } from "../support/postgres.ts";
+import { onPostgres as test, postgresOfFile, runSql } from "../support/postgres.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService, type TestService } from "../support/service.ts";
-import { add, buildDatasets, machine, publishBuilt } from "../support/shared-datasets.ts";
+import { add, publishBuilt, twoMachines } from "../support/shared-datasets.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { gp } from "./published.ts";
 
 const startOn = (t: TestContext, url: string, dataDir?: string, settings = {}) =>
   startService(t, {
@@ -59,18 +58,16 @@ const metric = async ({ adminAddress }: TestService, name: string) => {
 };
 
 test("a server with an empty folder becomes ready by itself, and takes over what any machine publishes", async (t) => {
-  const database = await freshDatabase(t);
-  const importer = machine(t, database);
+  const [database, importer, , first, second] = await twoMachines(t, "alpha", "beta");
   const services = [await startOn(t, database), await startOn(t, database)];
   for (const service of services) {
     const { status, body } = await service.get("/ready", { "x-api-key": "" });
     assert.equal(status, 503);
     assert.equal(body.reason, "no_dataset");
   }
-  const [first, second] = await buildDatasets(t, [gp("alpha")], [gp("beta")]);
   for (const [built, name] of [
-    [first!, "alpha"],
-    [second!, "beta"],
+    [first, "alpha"],
+    [second, "beta"],
   ] as const) {
     const version = await publishBuilt(importer.store, built);
     for (const service of services) {
@@ -83,7 +80,7 @@ test("a server with an empty folder becomes ready by itself, and takes over what
   }
   const instances = await until(
     () => importer.store.servers(),
-    (found) => found.every((one) => one.served === second!.generation.version),
+    (found) => found.every((one) => one.served === second.generation.version),
   );
   assert.equal(instances.length, 2);
   for (const one of instances) {
@@ -96,11 +93,9 @@ test("a server with an empty folder becomes ready by itself, and takes over what
 });
 
 test("through an outage of PostgreSQL a server answers from what it has and stays ready, and says how far behind it is", async (t) => {
-  const database = await freshDatabase(t);
-  const importer = machine(t, database);
+  const [database, importer, , first, second] = await twoMachines(t, "alpha", "beta");
   const service = await startOn(t, database);
-  const [first, second] = await buildDatasets(t, [gp("alpha")], [gp("beta")]);
-  const one = await publishBuilt(importer.store, first!);
+  const one = await publishBuilt(importer.store, first);
   await served(service, one);
   assert.equal(await metric(service, "gp_records_dataset_behind_seconds"), 0);
   const key = await roomyKey(service);
@@ -122,7 +117,7 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
   assert.equal(faults.length, 1, faults.join("\n"));
   await postgres.start();
   const two = await until(
-    () => publishBuilt(importer.store, second!).catch(() => null),
+    () => publishBuilt(importer.store, second).catch(() => null),
     (version) => version !== null,
   );
   await served(service, two!);
@@ -134,11 +129,14 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
 });
 
 test("what cannot be fetched is wanted, not served, and told once, the server stays ready with what it has, and the next one is fetched", async (t) => {
-  const database = await freshDatabase(t);
-  const importer = machine(t, database);
-  const [first, second, third] = await buildDatasets(t, [gp("alpha")], [gp("beta")], [gp("gamma")]);
-  const one = await publishBuilt(importer.store, first!);
-  const version = await add(importer.store, second!);
+  const [database, importer, , first, second, third] = await twoMachines(
+    t,
+    "alpha",
+    "beta",
+    "gamma",
+  );
+  const one = await publishBuilt(importer.store, first);
+  const version = await add(importer.store, second);
   await runSql(
     database,
     "update dataset_part set bytes = set_byte(bytes, 99, get_byte(bytes, 99) # 4) where name = $1",
@@ -162,16 +160,14 @@ test("what cannot be fetched is wanted, not served, and told once, the server st
     () => service.get("/health", { "x-api-key": "" }),
     () => told(damaged) > 0,
   );
-  await served(service, await publishBuilt(importer.store, third!));
+  await served(service, await publishBuilt(importer.store, third));
   assert.deepEqual([told(damaged), told("cannot be followed: works again")], [1, 1]);
 });
 
 test("a server whose folder has a flipped byte fetches the dataset anew and serves it", async (t) => {
-  const database = await freshDatabase(t);
-  const importer = machine(t, database);
+  const [database, importer, , first] = await twoMachines(t, "alpha");
   const service = await startOn(t, database);
-  const [first] = await buildDatasets(t, [gp("alpha")]);
-  const version = await publishBuilt(importer.store, first!);
+  const version = await publishBuilt(importer.store, first);
   await served(service, version);
   await service.stop();
   const path = openCatalogue(join(service.dataDir, "datasets")).pathOf(version);
@@ -204,10 +200,8 @@ async function filesOf(service: TestService) {
 }
 
 test("every server on a database offers the files that one on a folder of its own offers, a new one too, and ranges of one go on at another", async (t) => {
-  const database = await freshDatabase(t);
-  const importer = machine(t, database);
-  const [built] = await buildDatasets(t, cast);
-  const version = await publishBuilt(importer.store, built!);
+  const [database, importer, , built] = await twoMachines(t, cast);
+  const version = await publishBuilt(importer.store, built);
   const first = await startOn(t, database, undefined, exporting);
   await served(first, version);
   const files = await filesOf(first);
@@ -215,8 +209,8 @@ test("every server on a database offers the files that one on a folder of its ow
 
   const dataDir = temporaryFolder(t);
   const draft = join(dataDir, "draft.sqlite");
-  copyFileSync(built!.path, draft);
-  const { generation } = built!;
+  copyFileSync(built.path, draft);
+  const { generation } = built;
   openCatalogue(join(dataDir, "datasets")).publishDraft(draft, generation, generation.built_at);
   const embedded = await startService(t, { dataDir, records: null, settings: exporting });
   assert.deepEqual(await filesOf(embedded), files);
@@ -236,14 +230,12 @@ test("every server on a database offers the files that one on a folder of its ow
 });
 
 test("every server on a database offers the datasets that are pinned, a new one too, until they are unpinned", async (t) => {
-  const database = await freshDatabase(t);
-  const importer = machine(t, database);
-  const [first, second, third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
-  const one = await publishBuilt(importer.store, first!);
+  const [database, importer, , first, second, third] = await twoMachines(t, "a", "b", "c");
+  const one = await publishBuilt(importer.store, first);
   const before = await startOn(t, database, undefined, exporting);
   await served(before, one);
-  await publishBuilt(importer.store, second!);
-  const current = await publishBuilt(importer.store, third!);
+  await publishBuilt(importer.store, second);
+  const current = await publishBuilt(importer.store, third);
   await served(before, current);
   await importer.store.pin(one, true);
   const fresh = await startOn(t, database, undefined, exporting);

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { openCache } from "#datasets/dataset-cache.ts";
-import { openStore } from "#datasets/open-store.ts";
+import { openFolderStore } from "#datasets/folder-store.ts";
+import { openPostgresStore } from "#datasets/postgres.ts";
 import type { OpenStore } from "#datasets/store.ts";
 import { freshDatabase, onPostgres, runSql } from "./postgres.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -40,8 +41,8 @@ async function folderWorld(t: TestContext): Promise<DatasetWorld> {
   let time = 0;
   const warnings: string[] = [];
   const warn = (sentence: string) => void warnings.push(sentence);
-  const open = (changesDays = 400) =>
-    openStore({ folder, changesDays, warn, now: () => time }, null);
+  const open = async (changesDays = 400) =>
+    openFolderStore({ folder, changesDays, warn, now: () => time });
   return {
     store: await open(),
     catalogue: openCatalogue(folder),
@@ -70,7 +71,7 @@ export async function databaseWorld(t: TestContext): Promise<DatasetWorld & { ur
   const warn = (sentence: string) => void warnings.push(sentence);
   const open = async (changesDays = 400) => {
     const folder = join(temporaryFolder(t), "datasets");
-    const store = await openStore({ folder, changesDays, warn, now: () => 0 }, url);
+    const store = openPostgresStore({ folder, changesDays, warn }, url);
     opened.push(store);
     return store;
   };

@@ -10,7 +10,9 @@ import type { Generation } from "#datasets/generation.ts";
 import { openSharedStore } from "#datasets/postgres.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { openGate } from "#store/postgres.ts";
+import { gp } from "../datasets/published.ts";
 import { importRecords, temporaryCatalogue } from "./dataset.ts";
+import { freshDatabase } from "./postgres.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** A machine with an empty cache. @param url of the database. */
@@ -74,6 +76,20 @@ export async function buildDatasets(
     built.push({ path: catalogue.pathOf(generation.version), generation });
   }
   return built;
+}
+
+/**
+ * A new database, two machines on it, and datasets that nobody shares yet.
+ * @param deliveries records of a dataset, or the id and name of its only GP.
+ */
+export async function twoMachines<Deliveries extends (string | readonly unknown[])[]>(
+  t: TestContext,
+  ...deliveries: Deliveries
+) {
+  const database = await freshDatabase(t);
+  const records = deliveries.map((one) => (typeof one === "string" ? [gp(one)] : one));
+  const built = (await buildDatasets(t, ...records)) as { [K in keyof Deliveries]: Built };
+  return [database, machine(t, database), machine(t, database), ...built] as const;
 }
 
 /** GPs whose descriptions hardly shrink when compressed: some 1.3 KB each, so that a thousand take more than a part. */
