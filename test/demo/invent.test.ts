@@ -212,15 +212,20 @@ test("no two GPs or projects have the same number, and no record names one GP tw
   assert.equal(new Set(numbers).size, numbers.length);
 });
 
-test("a GP sits in its first market or abroad, a project lies in its market", () => {
+test("a GP sits in its first market or abroad, a project lies in its market, which is the issuer's where its address is unknown", () => {
   const citiesOf = new Map(
     metros.map(({ title, cities }) => [title, cities.map(({ name, state }) => `${name} ${state}`)]),
   );
   for (const { hq_city, hq_state, hq_country, markets: [first = ""] = [] } of gps)
     if (hq_country === "US") assert.ok(citiesOf.get(first)?.includes(`${hq_city} ${hq_state}`));
     else assert.equal(hq_state, null);
-  for (const { city, state, market } of projects)
+  for (const { city, state, market, address, zip, latitude, market_basis: basis } of projects) {
     assert.ok(citiesOf.get(market ?? "")?.includes(`${city} ${state}`));
+    const isPlaced = basis === "property_address";
+    assert.equal(address !== null, isPlaced);
+    assert.equal(zip !== null && /^\d{5}$/.test(zip ?? ""), isPlaced);
+    assert.equal(latitude !== null, isPlaced);
+  }
 });
 
 test("tags of a GP say what its numbers say, and a name of a sector belongs to one of the sector", () => {
@@ -265,15 +270,6 @@ test("dwellings are counted in units, sheds in square feet, land in neither, and
     if (type === "multifamily" || type === "affordable_housing") assert.ok(units && !feet);
     if (type === "industrial" || type === "office") assert.ok(feet && !units);
     if (type === "land" || type === "farmland") assert.ok(!feet && !units);
-  }
-});
-
-test("a project whose address is unknown takes its market from the issuer", () => {
-  for (const { address, zip, latitude, market_basis: basis } of projects) {
-    const isPlaced = basis === "property_address";
-    assert.equal(address !== null, isPlaced);
-    assert.equal(zip !== null && /^\d{5}$/.test(zip ?? ""), isPlaced);
-    assert.equal(latitude !== null, isPlaced);
   }
 });
 
