@@ -186,14 +186,8 @@ export async function insertAccount(
     closed_at: null,
   };
   await transaction.insertInto("account").values(row).execute();
-  const account = row.number;
-  await writeAudit(transaction, {
-    actor,
-    action: "account.created",
-    account,
-    subject: row.id,
-    now,
-  });
+  const entry = { actor, account: row.number, subject: row.id, now };
+  await writeAudit(transaction, { ...entry, action: "account.created" });
   return accountOf(row);
 }
 

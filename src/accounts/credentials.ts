@@ -92,12 +92,8 @@ export function makeResetLink(
       person,
       now,
     });
-    await writeAudit(transaction, {
-      actor: operator,
-      action: "person.reset_asked",
-      subject: person,
-      now,
-    });
+    const entry = { actor: operator, subject: person, now };
+    await writeAudit(transaction, { ...entry, action: "person.reset_asked" });
     return made;
   });
 }

@@ -57,13 +57,8 @@ export async function setPlan(
       limits: all,
       ...(mayReadChanges !== (present?.changes ?? null) && { changes: mayReadChanges }),
     };
-    await writeAudit(transaction, {
-      actor: operator,
-      action: "plan.set",
-      subject: name,
-      detail,
-      now,
-    });
+    const entry = { actor: operator, subject: name, detail, now };
+    await writeAudit(transaction, { ...entry, action: "plan.set" });
     return (await findPlan(transaction, name))!;
   });
 }

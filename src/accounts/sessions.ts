@@ -85,13 +85,8 @@ export function endAllSessions(
 ): Promise<number> {
   return control.write(async (transaction) => {
     const ended = await deleteSessions(transaction, person);
-    for (const id of ended)
-      await writeAudit(transaction, {
-        actor: person,
-        action: "person.session_ended",
-        subject: id,
-        now,
-      });
+    const entry = { actor: person, action: "person.session_ended", now } as const;
+    for (const subject of ended) await writeAudit(transaction, { ...entry, subject });
     return ended.length;
   });
 }

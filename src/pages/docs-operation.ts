@@ -141,7 +141,10 @@ interface TryForm {
   fields: Part;
 }
 
-/** Returns a form that is disabled until its script runs: without it a browser cannot send the header. */
+/**
+ * Returns a form that is disabled until its script runs: without it a browser cannot send the header. The field of the key has
+ * no name, so that a browser never puts the key into a URL.
+ */
 export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
   html`<form class="card try" data-path="${path}" data-base="${publicUrl}" autocomplete="off">
     <h4>Try ${path}</h4>
@@ -152,7 +155,13 @@ export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
       </p></noscript
     >
     <fieldset disabled aria-label="Request to ${path}">
-      <div class="fields">${keyField()} ${fields}</div>
+      <div class="fields">
+        <label
+          ><code>x-api-key</code> <span class="muted">kept in this tab only</span>
+          <input type="password" data-key autocomplete="off"
+        /></label>
+        ${fields}
+      </div>
       <button type="submit">Send request</button>
     </fieldset>
     ${curlBlock(`The request to ${path} with curl`, publicUrl, target)}
@@ -165,13 +174,6 @@ export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
       </details>
     </div>
   </form>`;
-
-/** Returns the field of the key. It has no name, so that a browser never puts the key into a URL. */
-const keyField = (): Html =>
-  html`<label
-    ><code>x-api-key</code> <span class="muted">kept in this tab only</span>
-    <input type="password" data-key autocomplete="off"
-  /></label>`;
 
 function field(operation: Operation, name: ParameterName, facts: OperationFacts): Html {
   const { need } = wordsOf(name, operation, facts);
