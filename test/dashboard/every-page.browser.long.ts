@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
 import { makeResetLink } from "#accounts/credentials.ts";
+import { requirePerson } from "#accounts/people.ts";
 import { routes } from "#dashboard/screens/index.ts";
-import { openControl } from "#store/stores.ts";
 import { browser } from "../support/browser.ts";
-import { keysIn } from "../support/key-forms.ts";
+import { createKey } from "../support/key-forms.ts";
+import { withControl } from "../support/own-account.ts";
 import { assertReadable } from "../support/reader.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { signedIn, type TestUser } from "../support/user.ts";
@@ -31,20 +32,14 @@ async function openWorld(t: TestContext): Promise<World> {
     settings: { SIGN_UP: "open", SMTP_URL: "smtp://localhost:9" },
   });
   const ada = await signedIn(service, { email, accountName });
-  const made = await ada.submit("/account/keys", "/account/keys", {
-    name: `Notebook ${"x".repeat(80)}`,
-    expiry: "90",
-  });
-  const [key = ""] = keysIn(made.text);
+  const { id, key } = await createKey(ada, { name: `Notebook ${"x".repeat(80)}` });
   for (const path of ["/fetch-projects", "/fetch-gp?gp_name=kkr", "/fetch-signals?limit=0"])
     await service.get(path, { "x-api-key": key });
-  const [, keyPath = ""] =
-    /href="(\/account\/keys\/key_\w+)"/.exec((await ada.get("/account/keys")).text) ?? [];
   const [, gpPath = ""] =
     /href="(\/account\/browse\/gp\/\w+)/.exec((await ada.get("/account/browse")).text) ?? [];
   const { token, person } = await resetLink(service);
   const names: Record<string, string> = {
-    "/account/keys/{id}": keyPath,
+    "/account/keys/{id}": `/account/keys/${id}`,
     "/account/browse/gp/{id}": gpPath,
     "/account/members/{person}": `/account/members/${person}`,
     "/account/link": `/account/link?token=${token}`,
@@ -65,20 +60,12 @@ async function openWorld(t: TestContext): Promise<World> {
   };
 }
 
-async function resetLink({ dataDir, clock }: TestService) {
-  const control = await openControl(dataDir);
-  try {
-    const now = clock.now();
-    const { token } = await makeResetLink(control, { address: email, now });
-    const { person } = await control.database
-      .selectFrom("member")
-      .select("person")
-      .executeTakeFirstOrThrow();
+const resetLink = (service: TestService) =>
+  withControl(service, async (control) => {
+    const { token } = await makeResetLink(control, { address: email, now: service.clock.now() });
+    const { id: person } = await requirePerson(control.database, email);
     return { token, person };
-  } finally {
-    await control.close();
-  }
-}
+  });
 
 async function contextOf(
   chromium: Browser,

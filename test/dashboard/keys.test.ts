@@ -5,12 +5,10 @@ import { day } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { createKey, keysIn, orderKey } from "../support/key-forms.ts";
 import { accountOf, withControl } from "../support/own-account.ts";
+import { wordsOf } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
 import { putRequests, readUsage, request } from "../support/usage.ts";
 import { signedIn } from "../support/user.ts";
-
-const wordsOf = (markup: string): string =>
-  markup.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
 
 /** The words of the table row that names a key; empty where none does. */
 const rowOf = (text: string, name: string): string =>

@@ -125,14 +125,7 @@ const words = [
   messages.quotaMail({ to, url, accountName, used: 8001, quota: 10_000 }),
 ];
 
-test("every link is on a line of its own, with the time until which it works", () => {
-  for (const { text } of links) {
-    assert.ok(text.split("\n").includes(url), text);
-    assert.match(text, /until 2026-11-22 09:00 UTC/);
-  }
-});
-
-test("every message is plain text to one person, with a subject of its own", () => {
+test("every message is plain text to one person, with a subject of its own and names unchanged; a link has a line of its own and its end", () => {
   const all = [...links, ...words];
   assert.equal(new Set(all.map(({ subject }) => subject)).size, all.length);
   for (const message of all) {
@@ -140,9 +133,10 @@ test("every message is plain text to one person, with a subject of its own", () 
     assert.match(message.text, /^[^\r]+\n$/);
     assert.doesNotMatch(message.text + message.subject, /undefined|null|NaN/);
   }
-});
-
-test("names that people chose appear in a message unchanged", () => {
+  for (const { text } of links) {
+    assert.ok(text.split("\n").includes(url), text);
+    assert.match(text, /until 2026-11-22 09:00 UTC/);
+  }
   assert.match(links[2]!.text, /the account "Grüße & Söhne <b>"/);
   assert.equal(words[4]!.subject, "Grüße & Söhne <b> has used 80 % of its day");
 });

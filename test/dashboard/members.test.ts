@@ -3,7 +3,7 @@ import { test as onFile } from "node:test";
 import { StoreFault } from "#store/domain-error.ts";
 import { day, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { cookiesOf, openInsideWorker, tokenFor } from "../support/inside-worker.ts";
+import { cookiesOf, openInsideWorker } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { goodPassword } from "../support/people.ts";
 import { startService } from "../support/service.ts";
@@ -18,8 +18,7 @@ test("members of an account", async (t) => {
     const path = "/account/members";
     const { location } = await ada.submit(path, `${path}/invite`, { email, role });
     assert.equal(location, "/account/members?done=invited");
-    const { text } = await mail.messageTo(email);
-    return /(\/account\/link\?token=\S+)/.exec(text)?.[1] ?? assert.fail(text);
+    return mail.linkTo(email);
   };
   const idOf = async (user: TestUser, email: string) => {
     const { text } = await user.get("/account/members");
@@ -133,9 +132,7 @@ test("members of an account", async (t) => {
 test("an account sends fifty invitations a day and no more", async (t) => {
   const worker = await openInsideWorker(t);
   const email = "ada@example.org";
-  await worker.post("/account/sign-up", { email });
-  const token = tokenFor(worker.messages, email);
-  const cookie = cookiesOf(await worker.post("/account/link", { token, password: goodPassword }));
+  const cookie = cookiesOf(await worker.signUp(email));
   const inviting = async (i: number, now = noon) => {
     const fields = { email: `person${i}@example.org`, role: "member" };
     return (await worker.post("/account/members/invite", fields, { headers: { cookie }, now }))

@@ -4,13 +4,10 @@ import { readRequests } from "#usage/request-log.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { createKey } from "../support/key-forms.ts";
 import { accountOf } from "../support/own-account.ts";
-import { setMinuteQuota } from "../support/record-pages.ts";
+import { setMinuteQuota, wordsOf } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
 import { putRequests, readUsage, request } from "../support/usage.ts";
 import { signedIn } from "../support/user.ts";
-
-const wordsOf = (markup: string): string =>
-  markup.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
 
 test("the usage of an account, on its pages", async (t) => {
   const service = await startService(t);

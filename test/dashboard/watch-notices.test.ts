@@ -12,7 +12,7 @@ import type { Role } from "#store/control-tables.ts";
 import { makeGateMemory } from "#store/postgres.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { lookOver } from "../support/inside-worker.ts";
+import { lookOver, workerSettings } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { openPeople } from "../support/people.ts";
 import { fixedClock } from "../support/service.ts";
@@ -117,25 +117,11 @@ test("an account worker mails due notices without a request, and closes once the
     now: now - 30 * day,
   });
   const errors: string[] = [];
-  const counters = openMemoryCounters({
-    dir: null,
-    clock: fixedClock(),
-    onFault: assert.ifError,
-  });
-  const settings = {
-    dataDir,
-    database: url === null ? null : { url, gateMemory: makeGateMemory() },
-    publicUrl: "https://records.example",
-    linkBase: "https://records.example",
-    signUp: "closed",
-    isDemo: false,
-    smtpUrl: mail.url,
-    mailFrom: "records@example.org",
-    usageLogDays: 14,
-    auditDays: 0,
-  } as const;
+  const clock = fixedClock();
+  const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
+  const database = url === null ? null : { url, gateMemory: makeGateMemory() };
   const accountWorker = openAccountWorker({
-    settings: () => settings,
+    settings: () => ({ ...workerSettings, dataDir, database, linkBase: base, smtpUrl: mail.url }),
     counters: () => counters,
     reportError: (error) => void errors.push(error),
   });

@@ -21,7 +21,20 @@ import { controlFile } from "#store/sqlite-file.ts";
 import { type ControlStore, nodeSqliteDialect, openControl, openUsage } from "#store/stores.ts";
 import { noon } from "./control.ts";
 import { storePlace } from "./for-each-store.ts";
-import { cheap } from "./people.ts";
+import { cheap, goodPassword } from "./people.ts";
+
+/** Settings of a worker on a file, without mail. */
+export const workerSettings: Omit<AccountWorkerSettings, "dataDir"> = {
+  database: null,
+  publicUrl: null,
+  linkBase: "http://127.0.0.1:8080",
+  signUp: "open",
+  isDemo: false,
+  smtpUrl: null,
+  mailFrom: "records@example.org",
+  usageLogDays: 14,
+  auditDays: 0,
+};
 
 export async function openInsideWorker(
   t: TestContext,
@@ -44,19 +57,7 @@ export async function openInsideWorker(
   const messages: Mail[] = [];
   const passwords = countedPasswords(hashes);
   const services = {
-    settings: {
-      dataDir,
-      database: null,
-      publicUrl: null,
-      linkBase: "http://127.0.0.1:8080",
-      signUp: "open",
-      isDemo: false,
-      smtpUrl: null,
-      mailFrom: "records@example.org",
-      usageLogDays: 14,
-      auditDays: 0,
-      ...settings,
-    } as const,
+    settings: { ...workerSettings, dataDir, ...settings },
     control,
     usage,
     passwords,
@@ -83,6 +84,19 @@ export async function openInsideWorker(
       ...request,
       headers: { host: "127.0.0.1:8080", ...request.headers },
     });
+  const post = (
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    request: Partial<PageRequest> = {},
+  ) => {
+    const form = new URLSearchParams(fields).toString();
+    const own = {
+      "content-type": "application/x-www-form-urlencoded",
+      "sec-fetch-site": "same-origin",
+    };
+    const headers = { ...own, ...request.headers };
+    return ask({ method: "POST", path, form, ...request, headers });
+  };
   return {
     place,
     control,
@@ -94,18 +108,12 @@ export async function openInsideWorker(
       const [path = "", query = ""] = target.split("?");
       return ask({ path, query, ...request });
     },
-    post(
-      path: string,
-      fields: Readonly<Record<string, string>>,
-      request: Partial<PageRequest> = {},
-    ) {
-      const form = new URLSearchParams(fields).toString();
-      const own = {
-        "content-type": "application/x-www-form-urlencoded",
-        "sec-fetch-site": "same-origin",
-      };
-      const headers = { ...own, ...request.headers };
-      return ask({ method: "POST", path, form, ...request, headers });
+    post,
+    /** Signs somebody up by the link in their mail. @returns the answer that signs them in. */
+    async signUp(email: string) {
+      await post("/account/sign-up", { email });
+      const fields = { token: tokenFor(messages, email), password: goodPassword };
+      return post("/account/link", fields);
     },
   };
 }

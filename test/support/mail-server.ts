@@ -47,6 +47,11 @@ export async function startMailServer(t: TestContext) {
       const find = () => messages.find(({ to }) => to === address) ?? assert.fail(address);
       return (await eventually(find)).result;
     },
+    /** Resolves with the path of the link in that message. */
+    async linkTo(address: string): Promise<string> {
+      const { text } = await mail.messageTo(address);
+      return /(\/account\/link\?token=\S+)/.exec(text)?.[1] ?? assert.fail(text);
+    },
   };
   return mail;
 }

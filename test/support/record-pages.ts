@@ -25,6 +25,10 @@ export async function setMinuteQuota(service: TestService, minute: number): Prom
   await eventually(async () => assert.ok((await policy()).startsWith(`"minute";q=${minute};`)));
 }
 
+/** The words of markup, with a space in place of each tag. */
+export const wordsOf = (markup: string): string =>
+  markup.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+
 /** Markup as it is read, without its tags. */
 export const textOf = (markup: string) =>
   markup

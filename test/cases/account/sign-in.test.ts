@@ -110,9 +110,7 @@ const unknown = "eve@example.org";
 
 test("C89 · sign-in, sign-up and a forgotten password look and cost the same for an address that is known and one that is not", async (t) => {
   const worker = await openInsideWorker(t);
-  await worker.post("/account/sign-up", { email: known });
-  const token = tokenFor(worker.messages, known);
-  await worker.post("/account/link", { token, password: goodPassword });
+  await worker.signUp(known);
   const { hashes, queries } = worker;
 
   const told = async (path: string, email: string, now: number) => {
@@ -144,9 +142,7 @@ test("C89 · sign-in, sign-up and a forgotten password look and cost the same fo
 
 test("C89 · they are slowed down after the same number of tries and in the same words", async (t) => {
   const worker = await openInsideWorker(t);
-  await worker.post("/account/sign-up", { email: known });
-  const token = tokenFor(worker.messages, known);
-  await worker.post("/account/link", { token, password: goodPassword });
+  await worker.signUp(known);
   const now = noon + hour;
   for (const [path, longestWaitSeconds] of [
     ["/account/sign-in", 900],
