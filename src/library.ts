@@ -11,11 +11,11 @@ import { fetchSignals } from "#operations/fetch-signals.ts";
 import type { Meta, Pagination } from "#operations/envelope.ts";
 import { json } from "#operations/formats.ts";
 import { type OperationName, operations } from "#operations/index.ts";
-import type { Operation, Query } from "#operations/operation.ts";
+import type { Operation } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { Problem } from "#problems.ts";
 import type { RecordOf } from "#records/declarations.ts";
-import { openReadModel, type ReadModel } from "#search/read-model.ts";
+import { openReadModel } from "#search/read-model.ts";
 
 export { DatasetFault, Problem };
 
@@ -95,9 +95,12 @@ export async function open(
   const load = startLoad({ ...find(path), isTakeover: false });
   const { parts } = await load.loaded.catch(failToLoad).finally(load.stop);
   const model = openReadModel(parts);
-  const answer = <OneRecord>(operation: Operation, parameters: FacetParameters) => {
+  const answer = <R>(operation: Operation, parameters: FacetParameters): Answer<R> => {
     const query = readQuery(operation, queryText(parameters), pageSizeMax, operations);
-    return answerFrom<OneRecord>(model, operation, query);
+    const { body: shared, total } = json.write(operation, model, query);
+    // The block that contains it is used for the next answers, too.
+    const body = new Uint8Array(shared);
+    return { body, total, json: () => JSON.parse(Buffer.from(body.buffer).toString()) };
   };
   return {
     datasetVersion: parts.version,
@@ -142,19 +145,4 @@ function queryText(parameters: FacetParameters): string {
     value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
   );
   return new URLSearchParams(pairs).toString();
-}
-
-function answerFrom<OneRecord>(
-  model: ReadModel,
-  operation: Operation,
-  query: Query,
-): Answer<OneRecord> {
-  const { body: shared, total } = json.write(operation, model, query);
-  // The block that contains it is used for the next answers, too.
-  const body = new Uint8Array(shared);
-  return {
-    body,
-    total,
-    json: () => JSON.parse(Buffer.from(body.buffer).toString()) as AnswerBody<OneRecord>,
-  };
 }

@@ -88,8 +88,14 @@ export const gpFilters = { gp_name: optional, tag: optional, theme: optional, ma
 const namesOf = new WeakMap<Pick<Operation, "filters">, readonly ParameterName[]>();
 
 /** Returns the parameters of an operation, in the order of the docs: the same array on every call. */
-export const parametersOf = (operation: Pick<Operation, "filters">): readonly ParameterName[] =>
-  namesOf.getOrInsertComputed(operation, () => [...filtersOf(operation), ...pageParameters]);
+export function parametersOf(operation: Pick<Operation, "filters">): readonly ParameterName[] {
+  let names = namesOf.get(operation);
+  if (names === undefined) {
+    names = [...filtersOf(operation), ...pageParameters];
+    namesOf.set(operation, names);
+  }
+  return names;
+}
 
 export const filtersOf = ({ filters }: Pick<Operation, "filters">) =>
   Object.keys(filters) as FilterName[];

@@ -61,11 +61,15 @@ export interface Vocabulary {
 const known = new WeakMap<ReadModel, Vocabulary>();
 
 /** Returns the vocabulary, counted when it is first needed and kept as long as the dataset. */
-export const vocabularyOf = (model: ReadModel): Vocabulary =>
-  known.getOrInsertComputed(model, () => ({
-    data: { ...forEachFacet((facet) => countValues(model, facet)), enums: valueLists },
-    meta: metaOf(model.parts, []),
-  }));
+export function vocabularyOf(model: ReadModel): Vocabulary {
+  let vocabulary = known.get(model);
+  if (vocabulary === undefined) {
+    const counted = forEachFacet((facet) => countValues(model, facet));
+    vocabulary = { data: { ...counted, enums: valueLists }, meta: metaOf(model.parts, []) };
+    known.set(model, vocabulary);
+  }
+  return vocabulary;
+}
 
 /** Lists the values that GPs carry, most GPs first, then in the byte order of the folded values. */
 function countValues(model: ReadModel, facet: FacetName): CountedValue[] {

@@ -46,13 +46,14 @@ export function openFacetIndexer(isMarket: boolean) {
   const enter = (value: string) => {
     const own = isMarket ? spellingsOfMarket(value) : [{ folded: fold(value), shown: value }];
     const number = own.length === 0 ? undefined : count++;
+    numberOf.set(value, number);
     for (const spelling of own) spellings.push({ value: number!, ...spelling });
     return number;
   };
   return {
     add(values: readonly string[], position: number): void {
       for (const value of values.length < 2 ? values : new Set(values)) {
-        const number = numberOf.getOrInsertComputed(value, enter);
+        const number = numberOf.has(value) ? numberOf.get(value) : enter(value);
         if (number === undefined) continue;
         carried.add(number);
         positions.add(position);

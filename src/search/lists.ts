@@ -113,17 +113,18 @@ export const isLong = (length: number, size: number): boolean => length * positi
 export function openPositionLists({ starts, items }: Lists, size: number): PositionLists {
   // Sets are built on first use, as most are never needed. There are at most 128 for each list that a position is in.
   const made = new Map<number, Bitset>();
-  const setOf = (list: number) => {
+  const makeSet = (list: number) => {
     const set = makeBitset(size);
     addBits(set, items, starts[list]!, starts[list + 1]!);
     keepCount(set);
+    made.set(list, set);
     return set;
   };
   return {
     addTo({ sets, own }, list) {
       const from = starts[list]!;
       const to = starts[list + 1]!;
-      if (isLong(to - from, size)) sets.push(made.getOrInsertComputed(list, setOf));
+      if (isLong(to - from, size)) sets.push(made.get(list) ?? makeSet(list));
       else addBits(own, items, from, to);
     },
   };

@@ -58,14 +58,14 @@ const known = new WeakMap<Model, ReadonlyMap<string, string>>();
 
 /** Returns the name that people use for a market, by its title. The names are made once for a dataset. */
 export const nameOfMarket = (model: Model, title: string): string =>
-  known.getOrInsertComputed(model, nameMarkets).get(fold(title)) ?? title;
+  (known.get(model) ?? nameMarkets(model)).get(fold(title)) ?? title;
 
 /**
  * Names markets by their first city and state, if only one market has that place. Among titles that fold to the same, the
  * first gives the name.
  * @returns folded title → name of the market.
  */
-function nameMarkets(model: Model): Map<string, string> {
+function nameMarkets(model: Model): ReadonlyMap<string, string> {
   const titleOf = new Map<string, string>();
   for (const title of [...model.values("gp", "market"), ...model.values("signal", "market")])
     if (!titleOf.has(fold(title))) titleOf.set(fold(title), title);
@@ -73,12 +73,14 @@ function nameMarkets(model: Model): Map<string, string> {
   for (const title of titleOf.values())
     for (const { folded } of spellingsOfMarket(title))
       marketsOf.set(folded, (marketsOf.get(folded) ?? 0) + 1);
-  return new Map(
+  const names = new Map(
     Array.from(titleOf, ([folded, title]) => {
       const place = placeOf(title);
       return [folded, marketsOf.get(fold(place)) === 1 ? place : title];
     }),
   );
+  known.set(model, names);
+  return names;
 }
 
 /** Returns the first city and state of a market. A market of another form keeps its title. */

@@ -97,8 +97,10 @@ function indexTrigrams(words: PackedTexts): Pick<NameIndex, "trigrams" | "wordsO
   const wordsOf = new Map<number, number[]>();
   for (let word = 0; word < textCount(words); word++)
     for (let at = words.starts[word]!; at + 2 < words.starts[word + 1]!; at++) {
-      const known = wordsOf.getOrInsertComputed(trigramAt(words.bytes, at), () => []);
-      if (known.at(-1) !== word) known.push(word);
+      const trigram = trigramAt(words.bytes, at);
+      const known = wordsOf.get(trigram);
+      if (known === undefined) wordsOf.set(trigram, [word]);
+      else if (known.at(-1) !== word) known.push(word);
     }
   const inOrder = [...wordsOf].sort(([a], [b]) => a - b);
   const lists = inOrder.map(([, list]) => list);
