@@ -13,7 +13,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/gp-records", import.meta.url));
 
-const skip = oldNode === undefined && "there is no Node older than 24.15 on this machine";
+const skip = oldNode === undefined && "there is no Node older than 26 on this machine";
 
 const platform = process.platform === "win32" ? "win" : process.platform;
 const packageName =
@@ -138,7 +138,7 @@ test(
       assert.equal(outcome.out, "");
       assert.match(
         outcome.err,
-        new RegExp(`^error: gp-records needs Node 24\\.15 or newer.*${packageName}.*npm ci.*\n$`),
+        new RegExp(`^error: gp-records needs Node 26 or newer.*${packageName}.*npm ci.*\n$`),
       );
     }
   },

@@ -3,10 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-const isOld = (version: string) => {
-  const [, major, minor] = /^v(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
-  return major !== undefined && minor !== undefined && (major < 24 || (major === 24 && minor < 15));
-};
+const isOld = (version: string) => Number.parseInt(version.slice(1)) < 26;
 
 function findOldNode(): string | undefined {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/local/bin", "/usr/bin"];
