@@ -8,7 +8,7 @@ import { type CompiledMapping, compileMapping } from "./compile-mapping.ts";
 import { decoderOf, type Encoding } from "./encoding.ts";
 import { ImportFault, refuseEmpty, quoted, Unreadable } from "./import-fault.ts";
 import type { Mapping } from "./mapping.ts";
-import { nearestFinder } from "./nearest.ts";
+import { nearest } from "./nearest.ts";
 import { readBytes, type ReadOptions, shownName } from "./source-file.ts";
 
 /**
@@ -87,10 +87,9 @@ function locateColumns(
   wanted: readonly string[],
 ): { indexes: number[] } | { reason: string } {
   const names = header.map(clean);
-  const nearestTo = nearestFinder(names);
   const reasons = wanted.flatMap((column) => {
     const places = names.flatMap((name, at) => (name === column ? [at + 1] : []));
-    if (places.length === 0) return [`the column ${quoted(column)} is missing${nearestTo(column)}`];
+    if (places.length === 0) return [missingWords(column, names)];
     return places.length > 1
       ? [
           `the column ${quoted(column)} stands in the header ${places.length} times, at ${places.join(" and ")}`,
@@ -100,6 +99,14 @@ function locateColumns(
   if (reasons.length > 0 && names.length === 1) reasons.push(oneColumn);
   if (reasons.length > 0) return { reason: reasons.join("; ") };
   return { indexes: wanted.map((column) => names.indexOf(column)) };
+}
+
+function missingWords(column: string, names: readonly string[]): string {
+  const similar = nearest(column, new Set(names.filter((name) => name !== "")));
+  const words = `the column ${quoted(column)} is missing`;
+  return similar.length === 0
+    ? words
+    : `${words}; the nearest are ${similar.map(quoted).join(", ")}`;
 }
 
 export interface CsvRow {

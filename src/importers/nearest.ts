@@ -1,7 +1,19 @@
-/** Finds the name most similar to an unknown one, for messages. */
+/** Finds the names most similar to an unknown one, for messages. */
 import { fold } from "#records/fold.ts";
-import { nearest } from "#records/nearest.ts";
 import { quoted } from "./import-fault.ts";
+
+const likenessMin = 0.5;
+const suggestionsMax = 3;
+
+/** Returns up to three of `names`, the most similar first, by the Dice coefficient of their folded trigrams and letters. */
+export function nearest(wanted: string, names: Iterable<string>): string[] {
+  const sought = gramsOf(wanted);
+  return Array.from(names, (name) => ({ name, likeness: dice(sought, gramsOf(name)) }))
+    .filter(({ likeness }) => likeness >= likenessMin)
+    .sort((a, b) => b.likeness - a.likeness)
+    .slice(0, suggestionsMax)
+    .map(({ name }) => name);
+}
 
 /** Maximum number of texts to find the nearest name for. A report lists no more faults. */
 const soughtMax = 1000;
@@ -11,17 +23,32 @@ const soughtLengthMax = 100;
 
 /** Returns a function that says which of `names` is most similar to a text. Its text is empty if none is. */
 export function nearestFinder(names: readonly string[]): (text: string) => string {
-  const nameOf = new Map(names.map((name) => [fold(name), name]));
-  nameOf.delete("");
-  const folded = [...nameOf.keys()];
   const found = new Map<string, string>();
   return (text) => {
-    if (text.length > soughtLengthMax) return "";
+    if (names.length === 0 || text.length > soughtLengthMax) return "";
     const known = found.get(text);
     if (known !== undefined || found.size === soughtMax) return known ?? "";
-    const name = nearest(fold(text), folded);
-    const words = name === undefined ? "" : `; the nearest is ${quoted(nameOf.get(name)!)}`;
+    const [name] = nearest(text, names);
+    const words = name === undefined ? "" : `; the nearest is ${quoted(name)}`;
     found.set(text, words);
     return words;
   };
+}
+
+/** Returns trigrams, and letters numbered by occurrence, which tolerate transpositions. */
+function gramsOf(text: string): Set<string> {
+  const folded = fold(text);
+  const padded = `  ${folded} `;
+  const grams = new Set<string>();
+  for (let at = 0; at + 3 <= padded.length; at++) grams.add(padded.slice(at, at + 3));
+  const counts = new Map<string, number>();
+  for (const letter of folded.replaceAll(" ", "")) {
+    counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    grams.add(`${letter}${counts.get(letter)}`);
+  }
+  return grams;
+}
+
+function dice(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  return (2 * a.intersection(b).size) / (a.size + b.size);
 }

@@ -2,7 +2,6 @@
 import { Errors } from "typebox/schema";
 import { canonicalSchemas, type RecordFault } from "#records/canonical.ts";
 import { checkRecord, typeWords } from "#records/check-record.ts";
-import { nearest } from "#records/nearest.ts";
 import type { TProperties, TSchema } from "#records/schema.ts";
 import { comparable, parseTemplate } from "./cells.ts";
 import { isoFormats, readDate } from "./dates.ts";
@@ -21,6 +20,7 @@ import {
   RecordBlock,
   SourceOfField,
 } from "./mapping.ts";
+import { nearest } from "./nearest.ts";
 import { readBytes } from "./source-file.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
@@ -146,7 +146,7 @@ function unknownWords(schema: TSchema, path: string): string {
 
 /** The message for an unknown name. */
 function notKnown(name: string, known: readonly string[]): string {
-  const suggestion = nearest(name, known);
+  const [suggestion] = nearest(name, known);
   return suggestion === undefined
     ? `is not known here; known are ${known.join(", ")}`
     : `is not known here; did you mean ${suggestion}?`;

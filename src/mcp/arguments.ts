@@ -1,6 +1,6 @@
 /** Reads the arguments of a tool call by the tool's schema, and suggests the right one for each wrong one. */
+import { nearest } from "#operations/edit-distance.ts";
 import { lengthFault } from "#operations/parameters.ts";
-import { nearest } from "#records/nearest.ts";
 import { echo, listedMax, type ParameterFault } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 

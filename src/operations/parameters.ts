@@ -1,7 +1,7 @@
 /** Reads a query text: returns a query with valid parameters, or reports all faults at once. */
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
 import type { Filter } from "#search/read-model.ts";
-import { nearest } from "#records/nearest.ts";
+import { nearest } from "./edit-distance.ts";
 import {
   type FilterName,
   filters,

@@ -52,7 +52,8 @@ test("every fault of a mapping is told at once, each with its path in the file",
     "records[0].fields.start_date.dates[0]":
       "must be one of YYYY-MM-DD, YYYY-MM, YYYY, YYYYMMDD, MM/DD/YYYY, DD/MM/YYYY, MM/YYYY, DD-MON-YYYY",
     "records[0].fields.city": "must be a column or an object",
-    "records[0].fields.external_ids.sic": "is not known here; did you mean cik?",
+    "records[0].fields.external_ids.sic":
+      "is not known here; known are cik, crd, lei, sec_number, form_d_file, adv_fund, hud_id, other",
     "records[0].fields.external_ids.cik.separator": "must not be empty",
     "records[0].fields.provenance.source": "is not known here; known are basis, confidence, url",
     "records[1].record": "must be one of gp, principal, signal, project",
