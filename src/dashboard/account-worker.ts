@@ -1,4 +1,4 @@
-/** The thread that serves `/account`, as the HTTP thread sees it: started on demand, spoken to by messages. */
+/** The account worker as the HTTP thread sees it: a thread that starts on demand and exchanges messages. */
 import { Worker } from "node:worker_threads";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
@@ -12,24 +12,24 @@ import type {
 } from "./messages.ts";
 
 interface AccountWorker {
-  /** Starts the thread before the first request: it also mails notices and removes old entries of the audit log. */
+  /** Starts the thread before the first request, because it also mails notices and removes old audit entries. */
   open(): void;
-  /** Rejects only if the thread ends; the next request starts another one. */
+  /** Answers a request. Rejects only if the thread ends; the next request starts another thread. */
   answer(request: PageRequest): Promise<PageAnswer>;
-  /** Switches to other records. */
+  /** Switches to another dataset. */
   show(dataset: LoadOrder): void;
-  /** Returns the jobs for all instances that this one does; empty while the thread does not run. */
+  /** Returns each shared job with true if this instance does it. Empty until the thread has reported its jobs. */
   jobs(): JobsDone;
-  /** Lets the thread finish the requests and mail under way. */
+  /** Ends the thread once it has finished the requests and mail under way. */
   close(): Promise<void>;
 }
 
 interface AccountWorkerOptions {
-  /** Called when the thread is started: by then the port is known. */
+  /** Returns the thread's settings. Called when the thread starts, because the port is known by then. */
   settings(): AccountWorkerSettings;
-  /** Called with the first look at a quota. */
+  /** Returns the counters. Called for each quota lookup. */
   counters(): Counters;
-  /** Takes what the operator should know. */
+  /** Receives messages for the operator. */
   reportError(error: string): void;
 }
 
@@ -45,7 +45,7 @@ interface RunningThread {
   ended: Promise<unknown>;
 }
 
-/** Memory for new objects. Requests of strangers would otherwise fill the 48 MB that V8 allows. */
+/** Most memory for new objects, in MB. Strangers' requests would otherwise fill the 48 MB that V8 allows. */
 const youngGenerationMegabytes = 8;
 
 export function openAccountWorker(options: AccountWorkerOptions): AccountWorker {

@@ -24,7 +24,7 @@ import {
 } from "./screen.ts";
 import { signInPage } from "./screens/sign-in.ts";
 
-/** Never rejects: whatever goes wrong is reported and answered with a page. */
+/** Answers a request. Never rejects: an error is reported and answered with a page. */
 export async function answerRequest(
   services: AccountServices,
   routes: readonly Route[],
@@ -131,7 +131,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   return null;
 }
 
-/** Counts a request of a person. Public pages are not counted: their forms are limited by the e-mail address concerned. */
+/** Counts a person's request. Returns a refusal or null. Does not count public pages: their forms have other limits. */
 function countRequest({ access, isBackground }: Route, request: AccountRequest, sent: PageRequest) {
   const { services, method, signedIn } = request;
   if (signedIn === null || access === "anyone") return null;
@@ -165,26 +165,26 @@ function tooManyPage(
   return withHeader(reply, "retry-after", String(retryAfterSeconds));
 }
 
-/** Runs a function of a screen, and answers an error that it does not handle with a page that says why. */
+/** Runs a screen's function. Answers a DomainError with a page that says why, except for store faults. */
 async function run(act: Serve, request: MemberRequest): Promise<Reply> {
   try {
     const given = await act(request);
     return typeof given === "string" ? page(given) : given;
   } catch (fault) {
-    // Without the frame, too: what is in it may be what cannot be read.
+    // Other errors get a page without navigation, because the navigation's data may be what cannot be read.
     if (!(fault instanceof DomainError) || fault instanceof StoreFault) throw fault;
     return refusal(fault, wordPage(request, "This could not be done", fault.message));
   }
 }
 
 /**
- * Reports whether a form comes from our own pages. Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C Fetch
- * Metadata), and in `Origin`: whatever is sent must be right. Without either header the answer is no.
- * @param own our own origin.
+ * Reports whether a form comes from our own pages. Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C
+ * Fetch Metadata), and in `Origin`. Each that is sent must match, and at least one must be sent.
+ * @param own this service's origin.
  */
 export function isSameOrigin({ headers }: Pick<PageRequest, "headers">, own: string): boolean {
   const { "sec-fetch-site": site, origin } = headers;
   if (site === undefined) return origin === own;
-  // Our pages send no referrer, and a form of such a page has the origin `null` (Fetch Standard).
+  // Our pages send no referrer, so a form on them has the origin `null` (Fetch Standard).
   return site === "same-origin" && (origin === undefined || origin === "null" || origin === own);
 }

@@ -1,4 +1,4 @@
-/** The two cookies of the account pages (RFC 6265bis): the session, and a browser somebody has signed in with before. */
+/** The account pages' two cookies (RFC 6265bis): the session, and a mark for a browser used to sign in before. */
 import { endSession, type OpenedSession } from "#accounts/sessions.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { type AccountRequest, type Reply, seeOther, withHeader } from "./screen.ts";
@@ -8,13 +8,13 @@ type CookieName = "session" | "browser";
 const browserSeconds = 180 * 86_400;
 
 /**
- * Returns the name of a cookie. `__Host-` binds it to this host, and browsers take it only over https; plain http is for this
- * machine alone.
- * @param isSecure is the page reached over https?
+ * Returns a cookie's name. `__Host-` binds the cookie to this host, and browsers accept it only over https. Plain http
+ * is for loopback hosts only.
+ * @param isSecure true if the page is reached over https.
  */
 const nameOf = (name: CookieName, isSecure: boolean) => `${isSecure ? "__Host-" : ""}gp_${name}`;
 
-/** Returns the value of a cookie, or null if it is absent or sent twice: then somebody else may have set one. */
+/** Returns a cookie's value. Returns null if it is absent or sent twice, as somebody else may have set one. */
 export function readCookie(
   header: string | undefined,
   name: CookieName,
@@ -28,7 +28,7 @@ export function readCookie(
   return found.length === 1 ? found[0]!.slice(prefix.length) : null;
 }
 
-/** Returns the header that sets a cookie. That of the session lasts until the browser is closed, the other half a year. */
+/** Returns the header that sets a cookie. The session cookie lasts until the browser is closed, the other 180 days. */
 export const setCookie = (name: CookieName, value: string, isSecure: boolean): string =>
   cookie(name, value, isSecure, name === "browser" ? browserSeconds : null);
 
@@ -38,7 +38,7 @@ export const endCookie = (name: CookieName, isSecure: boolean): string =>
 const cookie = (name: CookieName, value: string, isSecure: boolean, maxAge: number | null) =>
   `${nameOf(name, isSecure)}=${value}; Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}${maxAge === null ? "" : `; Max-Age=${maxAge}`}`;
 
-/** Sets both cookies, always with new values; whatever session the browser came with is ended. */
+/** Starts a session: ends the browser's former one, sets both cookies to new values and redirects to `path`. */
 export async function begin(
   request: AccountRequest,
   signedIn: OpenedSession,
@@ -51,7 +51,7 @@ export async function begin(
   return withHeader(withHeader(seeOther(path), "set-cookie", session), "set-cookie", browser);
 }
 
-/** Ends the session cookie. The browser stays known, so that signing in again does not count as a stranger's guess. */
+/** Deletes the session cookie, not the browser cookie, so that the next sign-in does not count as a stranger's. */
 export const signedOut = ({ own }: AccountRequest, path: string): Reply =>
   withHeader(seeOther(path), "set-cookie", endCookie("session", own.isSecure));
 
@@ -61,7 +61,7 @@ async function endFormer({ signedIn, services, now }: AccountRequest): Promise<v
   try {
     await endSession(services.control, { person: person.id, id: session, now });
   } catch (fault) {
-    // A change of password has ended it already.
+    // A password change may have ended it already.
     if (!(fault instanceof DomainError && fault.kind === "not_found")) throw fault;
   }
 }

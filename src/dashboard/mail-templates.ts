@@ -1,4 +1,4 @@
-/** The texts of all mail: plain text, one link at most, and what to do if it was not you. */
+/** The texts of all mail: plain text, at most one link, and what to do if the recipient did not ask for it. */
 import type { ListedKey } from "#keys/keys.ts";
 
 export interface Mail {
@@ -8,7 +8,7 @@ export interface Mail {
   text: string;
 }
 
-/** A link that works once. */
+/** Recipient, URL and expiry of a link that works once. */
 interface LinkMail {
   to: string;
   url: string;
@@ -16,7 +16,10 @@ interface LinkMail {
   expiresAt: string;
 }
 
-/** Returns a mail with a link. @param before paragraphs before it. @param notYou paragraph for somebody who did not ask for it. */
+/**
+ * Returns a mail with a link.
+ * @param before paragraphs above the link. @param notYou paragraph for a recipient who did not ask for it.
+ */
 const linkMail = (
   { to, url, expiresAt }: LinkMail,
   subject: string,
@@ -36,7 +39,7 @@ export const signUpMail = (link: LinkMail): Mail =>
     notYou("signed up with your address", "Without the link nothing comes of it."),
   );
 
-/** Writes to somebody who signs up a second time: the page itself says the same to everybody. */
+/** Returns the mail for a second sign-up. Only the mail says so; the page is the same for everybody. */
 export const knownMail = (link: LinkMail): Mail =>
   linkMail(
     link,
@@ -48,7 +51,7 @@ export const knownMail = (link: LinkMail): Mail =>
     notYou("signed up with your address", "Nothing has changed."),
   );
 
-/** @param accountName null for an account of one's own. */
+/** Returns an invitation. @param accountName account to join; null for a new account of the recipient's own. */
 export const invitationMail = (link: LinkMail, accountName: string | null): Mail =>
   linkMail(
     link,
@@ -77,7 +80,7 @@ export const addressChangeMail = (link: LinkMail): Mail =>
     notYou("wants to sign in with your address", "Without the link nothing comes of it."),
   );
 
-/** Writes to an address that somebody wants to change to, though somebody signs in with it already. */
+/** Returns the mail to an address that was requested as a new address but already belongs to a person. */
 export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "This address is signed up already",
@@ -87,7 +90,7 @@ export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** Writes to the former address: somebody who took over the account reads only the new address's mail. */
+/** Returns the mail to the former address. An intruder who changed the address reads only the new address's mail. */
 export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "Your address was changed",
@@ -97,7 +100,7 @@ export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** Writes that the password was changed. @param url page on which one asks for a new password. */
+/** Returns the mail about a changed password. @param url page that asks for a link to choose a new one. */
 export const passwordChangedMail = ({ to, url }: { to: string; url: string }): Mail => ({
   to,
   subject: "Your password was changed",
@@ -111,12 +114,12 @@ export const passwordChangedMail = ({ to, url }: { to: string; url: string }): M
 interface AccountMail {
   to: string;
   accountName: string;
-  /** URL of the page that says more. */
+  /** URL of the page with the details. */
   url: string;
 }
 
 interface KeyMail extends AccountMail {
-  /** A key that expires. */
+  /** The key that is about to expire. */
   key: Pick<ListedKey, "name" | "hint" | "expiresAt">;
 }
 
@@ -131,9 +134,9 @@ export const keyExpiresMail = ({ to, accountName, key, url }: KeyMail): Mail => 
 });
 
 interface QuotaMail extends AccountMail {
-  /** Requests of the last 24 hours. */
+  /** Requests made in the last 24 hours. */
   used: number;
-  /** Requests that the account may make in 24 hours. */
+  /** Requests allowed in 24 hours. */
   quota: number;
 }
 

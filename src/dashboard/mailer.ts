@@ -1,4 +1,4 @@
-/** Sends mail over SMTP (RFC 5321): one message after another in the background, so that no page waits for it. */
+/** Sends mail over SMTP (RFC 5321), one message at a time and in the background, so that no page waits for it. */
 import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
 import type { NodemailerError } from "nodemailer";
 import { isLoopback } from "#config.ts";
@@ -6,39 +6,39 @@ import type { Mail } from "./mail-templates.ts";
 import type { AccountWorkerSettings } from "./messages.ts";
 
 export interface Mailer {
-  /** Returns at once. What cannot be sent is reported to the operator. */
+  /** Queues a message and returns at once. Failures are reported to the operator. */
   send(message: Mail): void;
-  /** Is no mail server configured? Then `send` does nothing. */
+  /** True if no mail server is configured; `send` then does nothing. */
   isOff: boolean;
-  /** Waits for messages under way, a second or two at most. */
+  /** Waits for messages under way, at most 1.5 s. */
   close(): Promise<void>;
 }
 
 interface Retries {
-  /** Pauses before the second try and before the third. */
+  /** Pauses before the second and the third attempt, in ms. */
   pausesMilliseconds: readonly number[];
-  /** Longest wait of `close`. */
+  /** Longest wait of `close`, in ms. */
   closeMilliseconds: number;
 }
 
 const defaultRetries: Retries = { pausesMilliseconds: [5000, 60_000], closeMilliseconds: 1500 };
-/** Bounds memory while the mail server is down for long. */
+/** Most queued messages. Bounds memory while the mail server is down for long. */
 const queuedMax = 1000;
 
 const mailerOff: Mailer = { send() {}, isOff: true, async close() {} };
 
 const waits = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000 };
-/** Longest time for one message: a server that trickles its replies would hold up all the others. */
+/** Longest time for one message, in ms. A server that trickles its replies would otherwise hold up all the others. */
 const messageMilliseconds = 30_000;
 
-/** Opens a mailer. @param reportError takes messages for the operator, never an address, a link or a password. */
+/** Opens a mailer. @param reportError receives messages for the operator, without addresses, links or passwords. */
 export async function openMailer(
   { smtpUrl, mailFrom }: Pick<AccountWorkerSettings, "smtpUrl" | "mailFrom">,
   reportError: (error: string) => void,
   { pausesMilliseconds, closeMilliseconds } = defaultRetries,
 ): Promise<Mailer> {
   if (smtpUrl === null) return mailerOff;
-  // Loaded here, because most services send no mail.
+  // Imported here, because most services send no mail.
   const { createTransport } = await import("nodemailer");
   const server = serverOf(smtpUrl);
   const transport = createTransport({
@@ -55,12 +55,12 @@ export async function openMailer(
   const isOver = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Sends one message after another: one connection, however many wait for a mail server that is down. */
+  /** Sends a message after all earlier ones, so that a mail server that is down sees only one connection. */
   const sendInTurn = ({ to, subject, text }: Mail): Promise<unknown> => {
     const sent = last.then(() =>
       transport.sendMail({
         from: mailFrom,
-        // As an object it is a single address, whatever characters it contains.
+        // An object is always a single address, whatever characters it contains.
         to: { name: "", address: to },
         subject,
         text,
@@ -87,7 +87,7 @@ export async function openMailer(
             `A message could not be sent through ${shownHost} (${wordsOf(error as NodemailerError)}). Whoever waits for it has to ask again.`,
           );
       }
-      // `close` ends the pauses: the remaining tries follow at once.
+      // `close` ends the pauses, so that the remaining attempts follow at once.
       await pause(wait, undefined, { signal: isEnding.signal }).catch(() => {});
     }
   };
@@ -111,11 +111,11 @@ export async function openMailer(
   };
 }
 
-/** Returns codes such as `EENVELOPE 550`, fit for a log; never the server's own text, which quotes addresses. */
+/** Returns codes for a log, such as `EENVELOPE 550`, never the server's own text, which quotes addresses. */
 const wordsOf = ({ name, code, originalCode, responseCode }: NodemailerError): string =>
   [code ?? name, originalCode, responseCode].filter((word) => word !== undefined).join(" ");
 
-/** Reads the server. @param smtpUrl `smtp://` or `smtps://`, with name and password if the server asks for them. */
+/** Returns the server's address and credentials. @param smtpUrl `smtp:` or `smtps:` URL, maybe with a password. */
 function serverOf(smtpUrl: string) {
   const { protocol, hostname, port, username, password } = new URL(smtpUrl);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -125,7 +125,7 @@ function serverOf(smtpUrl: string) {
     host,
     port: port === "" ? (secure ? 465 : 587) : Number(port),
     secure,
-    // A password is sent unencrypted to this machine only.
+    // A password is sent unencrypted only to this machine.
     requireTLS: !secure && username !== "" && !isLoopback(host),
     ...(username === "" ? {} : { auth }),
   };

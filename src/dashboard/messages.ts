@@ -5,7 +5,7 @@ import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { GateMemory } from "#store/postgres.ts";
 
-/** The only media type of a request body that is read. */
+/** The only media type accepted in a request body. */
 export const formType = "application/x-www-form-urlencoded";
 
 /** A request to `/account` or below it. */
@@ -15,15 +15,15 @@ export interface PageRequest {
   path: string;
   /** Query without the `?`. */
   query: string;
-  /** Body of a form; empty without one. */
+  /** Form body; empty if there is none. */
   form: string;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   headers: Readonly<Partial<Record<PageHeader, string>>>;
-  /** Address of the client. */
+  /** The client's address. */
   address: string;
   /** Milliseconds since 1970. */
   now: number;
-  /** The same moment on the clock that never steps. */
+  /** The same moment on the monotonic clock, in µs. */
   monotonicMicroseconds: number;
 }
 
@@ -40,34 +40,34 @@ type PageHeader = (typeof pageRequestHeaders)[number];
 
 export interface PageAnswer {
   status: number;
-  /** Pairs, because a name may occur twice (`set-cookie`); the HTTP thread adds the headers of every page. */
+  /** Headers as pairs, because `set-cookie` may occur twice. The HTTP thread adds those that every page has. */
   headers: readonly (readonly [string, string])[];
   body: string;
 }
 
-/** Jobs that one of several instances does for all, with the numbers of their locks, which are never changed. */
+/** Jobs that one instance does for all, with the numbers of their locks, which never change. */
 export const jobs = { notices: 1, audit: 2, sessions: 3 } as const;
 export type Job = keyof typeof jobs;
-/** Jobs that an instance can do: does it do each? */
+/** Jobs, each with true if this instance does it for all. */
 export type JobsDone = Readonly<Partial<Record<Job, boolean>>>;
 
-/** Returns the quota status of an account as the HTTP thread knows it, and counts nothing. */
+/** Returns an account's quota status as the HTTP thread knows it, without counting a request. */
 export type LookAtQuota = (account: number, quotas: Quotas) => Promise<QuotaStatus>;
 
-/** From the HTTP thread. */
+/** Messages from the HTTP thread. */
 export type ToAccountWorker =
   | { number: number; request: PageRequest }
   | { number: number; status: QuotaStatus }
   | { dataset: LoadOrder | null }
   | { isLast: true };
 
-/** From the account worker. */
+/** Messages from the account worker. */
 export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
   | { number: number; look: { account: number; quotas: Quotas } }
-  /** Jobs that this instance does for all. */
+  /** Change in the jobs that this instance does for all. */
   | { jobs: JobsDone }
-  /** For the operator's log. */
+  /** Error for the operator's log. */
   | { error: string };
 
 const copied = [
@@ -83,13 +83,13 @@ const copied = [
 
 /** Settings of the account worker, copied to its thread. */
 export interface AccountWorkerSettings extends Pick<Config, (typeof copied)[number]> {
-  /** The PostgreSQL with the accounts, and how this process takes turns at connecting; null for a file in `dataDir`. */
+  /** PostgreSQL database with the accounts, and the threads' shared gate; null if `dataDir` has the accounts. */
   database: { url: string; gateMemory: GateMemory } | null;
-  /** Precedes `/account` in mailed links; never taken from a request. */
+  /** Origin (and path) before `/account` in mailed links; never taken from a request. */
   linkBase: string;
 }
 
-/** Returns the settings of the thread. @param port port of the service. @param database as in the settings, if there is one. */
+/** Returns the thread's settings. @param port the service's port. @param database null for accounts in `dataDir`. */
 export const accountWorkerSettings = (
   config: Config,
   port: number,
@@ -105,16 +105,16 @@ export const accountWorkerSettings = (
 
 /** The scheme and host under which the browser sees these pages. */
 export interface OwnOrigin {
-  /** Without a slash at the end. */
+  /** Origin without a trailing slash. */
   origin: string;
-  /** Precedes a path in links and samples shown on the page itself, never in anything that is mailed. */
+  /** Origin (and path) before links and samples on the page itself; never used in mail. */
   base: string;
   isSecure: boolean;
 }
 
 /**
- * Returns the origin from `PUBLIC_URL`, else from the `Host` header if that names this machine: any other name may be made up
- * by the client. Returns null if it is unknown; then no page is served.
+ * Returns the origin from `PUBLIC_URL`, or from the `Host` header if that names this machine: a client may make up any
+ * other name. Returns null if no page may be served: without https, pages are served only on a loopback host.
  */
 export function ownOrigin(
   { publicUrl }: Pick<AccountWorkerSettings, "publicUrl">,

@@ -4,35 +4,34 @@ import { type KeyedPolicy, openKeyedLimit } from "#limits/keyed-limit.ts";
 const minute: KeyedPolicy = { name: "minute", quota: 120, window: 60 };
 const day: KeyedPolicy = { name: "day", quota: 2000, window: 86_400 };
 
-/** Looking at a page, sending a form, and requests made by the script of a page. */
+/** Kinds of requests: viewing a page, sending a form, and a request made by a page's script. */
 export type PersonRequest = "view" | "form" | "background";
 
-/** Window with the longest wait. */
+/** The exhausted window with the longest wait. */
 export interface TooMany extends Pick<KeyedPolicy, "name" | "quota"> {
-  /** Whole seconds, rounded up. */
+  /** Wait in whole seconds, rounded up. */
   retryAfterSeconds: number;
 }
 
 export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
 /**
- * Most people in memory for each kind of request. Together they usually take 1 or 2 MB, and 80 MB if each had used up
- * everything, as 2,000 views take 16 KiB.
+ * Most people in memory for each kind of request. They usually take 1 or 2 MB in total, and 80 MB if each has used up
+ * every limit, as 2,000 views take 16 KiB.
  */
 const peopleMax = 5000;
 
 export function openPersonLimiter() {
-  // Requests are answered concurrently, so one may be counted after a later one.
+  // Requests are answered concurrently, so an earlier one may be counted after a later one.
   let latest = 0;
   const clock = { monotonicMicroseconds: () => latest };
   const open = (...policies: KeyedPolicy[]) => openKeyedLimit<string>(policies, clock, peopleMax);
-  // Suggestions use up no pages, and somebody who has looked at too many can still send the form in front of them.
+  // Suggestions use up no views, and a person without views left can still send the form in front of them.
   const limits = { view: open(minute, day), form: open(minute), background: open(minute) };
   return {
     /**
-     * Counts a request of the person, or refuses it and counts nothing.
-     * @param now µs on a monotonic clock.
-     * @returns null if it is admitted.
+     * Counts a person's request, or refuses it without counting it.
+     * @param now microseconds on a monotonic clock. @returns null if the request is admitted.
      */
     take(person: string, kind: PersonRequest, now: number): TooMany | null {
       latest = Math.max(latest, now);

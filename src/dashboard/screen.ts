@@ -1,4 +1,4 @@
-/** A screen of the account pages: who may use it, the request it gets, the responses it may give. */
+/** A screen of the account pages: who may use it, the requests it gets and the replies it gives. */
 import type { Client } from "#accounts/throttle.ts";
 import type { Membership } from "#accounts/members.ts";
 import type { Passwords } from "#accounts/passwords.ts";
@@ -11,18 +11,18 @@ import type { Mailer } from "./mailer.ts";
 import type { AccountWorkerSettings, LookAtQuota, OwnOrigin, PageAnswer } from "./messages.ts";
 import type { PersonLimiter } from "./person-limits.ts";
 
-/** Levels of access to a route, and the request that its functions then get. */
+/** Levels of access to a route, each with the type of request that the route's functions get. */
 interface RequestByAccess {
   anyone: AccountRequest;
-  /** Signed in, whether or not a member of any account. */
+  /** Anybody who is signed in, even without an account. */
   person: SignedInRequest;
-  /** Signed in, and looking at an account of theirs. */
+  /** Anybody who is signed in and has an account selected. */
   member: MemberRequest;
   owner: MemberRequest;
 }
 type Access = keyof RequestByAccess;
 
-/** Result of a function of a route: a reply, or the markup of a page. */
+/** Result of a route's function: a reply, or a page's markup. */
 export type Given = Reply | string;
 
 export type Serve<R extends AccountRequest = AccountRequest> = (
@@ -30,22 +30,22 @@ export type Serve<R extends AccountRequest = AccountRequest> = (
 ) => Given | Promise<Given>;
 
 interface Served<R extends AccountRequest = AccountRequest> {
-  /** Never changes anything. */
+  /** Serves GET and HEAD without changing anything. */
   GET?: Serve<R>;
   POST?: Serve<R>;
-  /** Link to the page in the navigation. */
+  /** The page's link in the navigation. */
   link?: { group: "Records" | "API" | "Account"; label: string };
-  /** Is it requested by the script of a page, and not looked at by a person? */
+  /** True if a page's script makes the request, not a person who opens a page. */
   isBackground?: boolean;
 }
 
 export interface Route extends Served {
-  /** Path. A segment `{name}` matches any text without a slash. */
+  /** Path in which a segment `{name}` matches any non-empty text without a slash. */
   path: `/account${string}`;
   access: Access;
 }
 
-/** Declares a path; answer-request.ts calls its functions only with the request that `access` promises them. */
+/** Declares a route. answer-request.ts calls its functions only with the type of request that `access` promises. */
 export const route = <A extends Access>(
   path: Route["path"],
   access: A,
@@ -53,14 +53,14 @@ export const route = <A extends Access>(
 ): Route => ({ path, access, ...(served as Served) });
 
 interface Form<R extends AccountRequest> {
-  /** Returns a page that says why nobody can use the form, or null if they can. */
+  /** Returns a page that says why the form cannot be used. Returns null if it can. */
   obstacle?(request: R): Reply | null | Promise<Reply | null>;
-  /** Returns the page with the form. @param fault error in the form that was sent. */
+  /** Returns the page with the form. @param fault error in the form as sent. */
   page(request: R, fault?: string): string | Promise<string>;
   act(request: R): Promise<Given>;
 }
 
-/** Declares a page with one form: a GET shows it, and a POST does what it asks for, or shows it again with the error. */
+/** Declares a page with one form. A GET shows it. A POST does what it asks for, or shows it again with the error. */
 export const formRoute = <A extends Access>(
   path: Route["path"],
   access: A,
@@ -72,7 +72,7 @@ export const formRoute = <A extends Access>(
     ...(link && { link }),
   });
 
-/** Declares a form on the page of another route: a POST does what it asks for, or shows that page with the error. */
+/** Declares a form on another route's page. A POST does what it asks for, or shows that page with the error. */
 export const actionRoute = <A extends Access>(
   path: Route["path"],
   access: A,
@@ -87,13 +87,13 @@ const posting =
     try {
       return await form.act(request);
     } catch (fault) {
-      // What the form is about may be gone: then there is no page to show it on.
+      // If the form's subject no longer exists, there is no page to show the error on.
       if (!(fault instanceof DomainError) || fault.kind === "not_found") throw fault;
       return refusal(fault, await form.page(request, wordsFor(fault)));
     }
   };
 
-/** Finds the first route that matches the path, and the text of its `{name}` segments. */
+/** Returns the first route that matches a path, with the text of its `{name}` segments. */
 export function findRoute(
   routes: readonly Route[],
   path: string,
@@ -122,7 +122,7 @@ export interface AccountServices {
   mailer: Mailer;
   lookAtQuota: LookAtQuota;
   personLimiter: PersonLimiter;
-  /** Returns the records; null while none are published. */
+  /** Returns the records, or null if none can be shown. */
   model(): ReadModel | null;
   reportError(error: string): void;
 }
@@ -131,27 +131,27 @@ export interface AccountRequest {
   services: AccountServices;
   method: "GET" | "POST";
   path: string;
-  /** The text of the `{name}` segments of the route's path. */
+  /** Text of the path's `{name}` segments, by name. */
   names: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** Fields of the form; empty for a GET. */
+  /** Form fields; empty for a GET. */
   form: URLSearchParams;
   client: Client;
   own: OwnOrigin;
   /** All routes, for the navigation. */
   routes: readonly Route[];
-  /** Null for somebody who is not signed in. */
+  /** Null if the person is not signed in. */
   signedIn: SignedIn | null;
   /** Milliseconds since 1970. */
   now: number;
 }
 
-/** A request of somebody who is signed in. */
+/** A request by a person who is signed in. */
 export interface SignedInRequest extends AccountRequest {
   signedIn: SignedIn;
 }
 
-/** A request of somebody who looks at an account of theirs. */
+/** A request by a signed-in person with an account selected. */
 export interface MemberRequest extends SignedInRequest {
   account: Membership;
 }
@@ -165,25 +165,25 @@ export const page = (markup: string, status = 200): Reply => ({
   body: markup,
 });
 
-/** Returns a 401, which has to name a way to prove who one is (RFC 9110 §11.6.1). @param markup page with the form that signs in. */
+/** Returns a 401, which must name a way to authenticate (RFC 9110 §11.6.1). @param markup sign-in page. */
 export const unauthorized = (markup: string): Reply =>
   withHeader(page(markup, 401), "www-authenticate", "Form realm=account");
 
-/** Returns JSON for the script of a page. */
+/** Returns JSON for a page's script. */
 export const json = (value: unknown): Reply => ({
   status: 200,
   headers: [["content-type", "application/json; charset=utf-8"]],
   body: JSON.stringify(value),
 });
 
-/** Redirects after a POST: the browser asks for the other page, so that a reload sends nothing again (RFC 9110 §15.4.4). */
+/** Redirects after a POST. The browser then requests another page, so a reload resends nothing (RFC 9110 §15.4.4). */
 export const seeOther = (path: string): Reply => ({
   status: 303,
   headers: [["location", path]],
   body: "",
 });
 
-/** Returns a file to save. @param name name of the file: letters, digits, points and hyphens. */
+/** Returns a file to save. @param name file name of letters, digits, dots and hyphens. */
 export const download = (name: string, contentType: string, body: string): Reply => ({
   status: 200,
   headers: [
@@ -217,7 +217,7 @@ export function refusal(fault: DomainError, markup: string): Reply {
   return isWorthWaiting ? withHeader(reply, "retry-after", String(seconds)) : reply;
 }
 
-/** Returns words for the person who asked: where a store is, and what is wrong with it, is for the operator. */
+/** Returns a fault's text for the person who asked. Where a store is and why it fails is for the operator only. */
 export const wordsFor = (fault: DomainError): string =>
   fault instanceof StoreFault
     ? "The service cannot read or write its accounts at the moment. Try again in a moment."

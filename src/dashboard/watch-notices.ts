@@ -1,4 +1,4 @@
-/** Mails owners of accounts, once each, that a key is about to expire or a day's quota is nearly used up. */
+/** Mails account owners when a key is about to expire or a day's quota is nearly used up, once per event. */
 import {
   forgetNotice,
   listOwnedAccounts,
@@ -12,7 +12,7 @@ import { dayMilliseconds } from "#store/durations.ts";
 import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
 import type { AccountServices } from "./screen.ts";
 
-/** Notices of expiry, the earliest first. */
+/** Expiry notices, the earliest first. */
 const expiryKinds = [
   { kind: "key-expires-14", days: 14 },
   { kind: "key-expires-3", days: 3 },
@@ -28,8 +28,8 @@ type Watched = Pick<AccountServices, "control" | "lookAtQuota" | "mailer"> & {
 };
 
 /**
- * Checks every account once. Without a mail server it does nothing, so that a notice is not lost.
- * @param now milliseconds since 1970. @param isOver stops before the next account.
+ * Checks every account once. Does nothing without a mail server, so that no notice is marked as sent by mistake.
+ * @param now milliseconds since 1970. @param isOver signal to stop before the next account.
  */
 export async function watchNotices(
   services: Watched,
@@ -56,7 +56,7 @@ async function mailExpiries(services: Watched, account: OwnedAccount, now: numbe
   }
 }
 
-/** Mails that the quota is nearly used: once, and again only after usage has fallen below half of it. */
+/** Mails that the quota is nearly used up. Does so again only after usage has fallen below half of the quota. */
 async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   const { control, mailer, base } = services;
   const { used, quota } = await readUseOfDay(services, account.number);
@@ -70,8 +70,8 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
 }
 
 /**
- * Returns the latest notice that is due, or null. A key made for only a few days needs no notice, and neither does one that
- * was rotated.
+ * Returns the latest notice that is due, or null. A rotated key needs none, nor does a key with only a few days to
+ * live.
  */
 export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
   const { createdAt, expiresAt, revokedAt, replacedBy } = key;
@@ -86,13 +86,13 @@ export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
   );
 }
 
-/** Reports whether 80 % or more of a quota is used. */
+/** Reports whether at least 80% of a quota is used. */
 export const isQuotaNear = ({ used, quota }: { used: number; quota: number }): boolean =>
   used >= nearShare * quota;
 
 type Asked = Pick<AccountServices, "control" | "lookAtQuota">;
 
-/** Reads the windows of an account: minute, hour, day. @param account its number. */
+/** Reads an account's quota windows: minute, hour and day. @param account the account's number. */
 export async function readWindows(
   { control, lookAtQuota }: Asked,
   account: number,
@@ -100,7 +100,7 @@ export async function readWindows(
   return (await lookAtQuota(account, await quotasInForce(control.database, account))).windows;
 }
 
-/** Reads the use of the last 24 hours. @param account its number. */
+/** Reads an account's usage in the last 24 hours. @param account the account's number. */
 export async function readUseOfDay(asked: Asked, account: number) {
   const windows = await readWindows(asked, account);
   const { quota, remaining } = windows.find(({ name }) => name === "day")!;

@@ -1,4 +1,4 @@
-/** The account worker: a thread with the stores open that answers requests to `/account` concurrently, and mails notices. */
+/** The account worker: a thread with its own stores that answers `/account` requests concurrently and mails notices. */
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/sessions.ts";
 import { openPasswords } from "#accounts/passwords.ts";
@@ -34,10 +34,10 @@ const settings = workerData as AccountWorkerSettings;
 const port = parentPort!;
 const send = (message: FromAccountWorker) => port.postMessage(message);
 const reportError = (error: string) => send({ error });
-/** The dataset to show, and its records once they are read. */
+/** Dataset to show; `model` has its records once they are read. */
 let shown: LoadOrder | null = null;
 let model: ReadModel | null = null;
-/** Looks at quotas that the HTTP thread has not answered yet, by their number. */
+/** Callbacks for quota lookups that the HTTP thread has not answered yet, by the lookup's number. */
 const looks = new Map<number, (status: QuotaStatus) => void>();
 let lookNumber = 0;
 const underWay = new Set<Promise<void>>();
@@ -47,10 +47,10 @@ const isOver = new AbortController();
 interface JobPlan {
   isWanted: boolean;
   everyMilliseconds: number;
-  /** Does an instance do it at once when it takes over, and not only after a while? */
+  /** True if an instance does the job as soon as it takes it over, not only after `everyMilliseconds`. */
   isDoneAtOnce: boolean;
   run(services: AccountServices): Promise<unknown>;
-  /** What to report before the reason of a failure. */
+  /** Text before the reason in a failure report. */
   failure: string;
 }
 
@@ -97,7 +97,7 @@ async function run(plan: JobPlan): Promise<void> {
     .catch((error: Error) => reportError(`${plan.failure}: ${error.message}`));
 }
 
-/** Takes the locks of the jobs. Without a database this is the only instance. */
+/** Takes the jobs' locks. Without a database, this instance is the only one and does all of them. */
 async function openLocks(): Promise<JobLocks<Job>> {
   const onTaken = (job: Job) =>
     plans[job].isDoneAtOnce && !isOver.signal.aborted && track(run(plans[job]));
@@ -135,9 +135,9 @@ async function openServices(): Promise<AccountServices> {
 }
 
 /**
- * Returns the records, which this thread reads from the dataset's file when a page first needs them; null while there is no
- * dataset, or it cannot be read. The read model of the HTTP thread cannot be shared without a copy, during which it would
- * block; and most people come for their keys.
+ * Returns the records, which this thread reads from the dataset's file when a page first needs them. Returns null if
+ * there is no dataset, or it cannot be read. Sharing the HTTP thread's read model would require a copy that blocks that
+ * thread, and most people come only for their keys.
  */
 function readModel(): ReadModel | null {
   if (model === null && shown !== null)
@@ -149,7 +149,7 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/** Opens the stores. The server has checked the schema of a database, which need not be there at the moment. */
+/** Opens the stores. A database may be unreachable at the moment; the server has checked its schema. */
 async function openStores(): Promise<{ control: ControlStore; usage: UsageStore }> {
   const { dataDir, database } = settings;
   if (database === null)

@@ -1,4 +1,4 @@
-/** The choice on the browse pages: read from the URL, shown in words, and the links that change it. */
+/** The choice on the browse pages: how it is read from the URL, put into words and changed by links. */
 import { fetchPrincipals } from "#operations/fetch-principals.ts";
 import { operations } from "#operations/index.ts";
 import { type Operation, parameterBounds } from "#operations/operation.ts";
@@ -9,24 +9,24 @@ import type { Filter } from "#search/read-model.ts";
 import { hidden } from "./page.ts";
 import { joined, valueLabel } from "./records.ts";
 
-/** Parameters of the operations. */
+/** Choices about GPs, each a parameter of the operations. */
 const gpChoices: readonly FacetName[] = facetNames.toSorted();
-/** In the order of the URL; `type` is that of a signal. */
+/** All choices in the URL's order; `type` is a signal's type. */
 export const choiceNames: readonly ChoiceName[] = [...gpChoices, "type"];
 export type ChoiceName = FacetName | "type";
 
 export interface Chosen extends Readonly<Record<ChoiceName, readonly string[]>> {
-  /** Part of a name of the GP, as `gp_name` is. */
+  /** Part of a GP's name, as in `gp_name`. */
   name?: string | undefined;
   order: Order;
   offset: number;
 }
 
-/** Orders of GPs; `match`, which needs a name, has the names that fit best first. */
+/** Orders of GPs. `match`, which needs a name, puts the best matches first. */
 export const orders = ["match", "latest", "name"] as const;
 export type Order = (typeof orders)[number];
 
-/** Returns the order if the URL has none. */
+/** Returns the order for a URL that names none. */
 const usualOrder = ({ name }: Pick<Chosen, "name">): Order =>
   name === undefined ? "latest" : "match";
 
@@ -41,10 +41,10 @@ export const nothingChosen: Chosen = {
 
 export const browsePaths = { gps: "/account/browse", signals: "/account/browse/signals" } as const;
 
-/** Parameters of the browse pages that no operation has. */
+/** Parameters that only the browse pages have. */
 const ownNames = ["type", "order"];
 
-/** Operation that a browse page stands for: its query is read in the same way, with the same errors. */
+/** Operation that stands for the browse pages: their queries are read like an operation's, with the same errors. */
 const likeOperation: Operation = {
   ...fetchPrincipals,
   path: "/account/browse" as Operation["path"],
@@ -52,7 +52,7 @@ const likeOperation: Operation = {
 
 /** Reads the choice from a query. @throws Problem invalid-parameters. */
 export function readChosen(query: URLSearchParams): Chosen {
-  // The field of the name is sent empty, too.
+  // Browsers send the name's field even if it is empty.
   const isShared = ([name, value]: [string, string]) =>
     !ownNames.includes(name) && (name !== "gp_name" || value.trim() !== "");
   const shared = new URLSearchParams([...query].filter(isShared));
@@ -61,7 +61,7 @@ export function readChosen(query: URLSearchParams): Chosen {
   return {
     ...(filter as unknown as Pick<Chosen, FacetName>),
     name: filter.gp_name,
-    // An unknown type stays chosen, and nothing matches it.
+    // An unknown type stays chosen but matches nothing.
     type: [...new Set(query.getAll("type"))].slice(0, valuesMax),
     order:
       orders.find((order) => order === query.get("order")) ?? usualOrder({ name: filter.gp_name }),
@@ -69,7 +69,7 @@ export function readChosen(query: URLSearchParams): Chosen {
   };
 }
 
-/** Returns the filter of a choice. The market of a signal is its own; name, tags and themes are those of its GPs. */
+/** Returns a choice's filter. A signal's market is its own; name, tags and themes are those of its GPs. */
 export function filterOf(kind: "gp" | "signal", chosen: Chosen): Filter {
   const { name: gp_name, market, type } = chosen;
   const ofGp = Object.fromEntries(gpChoices.map((choice) => [choice, chosen[choice]]));
@@ -78,7 +78,7 @@ export function filterOf(kind: "gp" | "signal", chosen: Chosen): Filter {
     : { gp_name, market, type, gp: { ...ofGp, market: [] } };
 }
 
-/** Returns the URL of a choice, without defaults. */
+/** Returns a choice's URL, without default values. */
 export function browseHref(path: string, chosen: Chosen): string {
   const pairs = new URLSearchParams(pairsOf(chosen));
   if (chosen.offset > 0) pairs.append("offset", String(chosen.offset));
@@ -86,7 +86,7 @@ export function browseHref(path: string, chosen: Chosen): string {
   return query === "" ? path : `${path}?${query}`;
 }
 
-/** Returns the parameters of a choice, without its page and without defaults. */
+/** Returns a choice's parameters, without the offset and default values. */
 function pairsOf(chosen: Chosen): [name: string, value: string][] {
   const { name, order } = chosen;
   const values = choiceNames.flatMap((choice) =>
@@ -97,11 +97,11 @@ function pairsOf(chosen: Chosen): [name: string, value: string][] {
   return values;
 }
 
-/** Returns the choice as hidden fields, without the parameter of the form itself. */
+/** Returns the choice as hidden fields. @param own parameter to leave out because the form has its own field for it. */
 export const keptFields = (chosen: Chosen, own?: string): Part =>
   pairsOf(chosen).map(([name, value]) => name !== own && hidden(name, value));
 
-/** Adds a value, or takes a chosen one away; the list begins at its first page again. */
+/** Returns the choice with a value added, or removed if it was chosen. The list starts again at its first page. */
 export function toggled(chosen: Chosen, name: ChoiceName, value: string): Chosen {
   const others = chosen[name].filter((one) => one !== value);
   const isChosen = others.length < chosen[name].length;
@@ -110,7 +110,7 @@ export function toggled(chosen: Chosen, name: ChoiceName, value: string): Chosen
 
 const wordsMax = 4;
 
-/** Returns the choice as the end of a heading; only the first of many values. */
+/** Returns the choice in words for the end of a heading, with at most 4 values of each parameter. */
 export function chosenWords(chosen: Chosen): Part {
   const either = (name: ChoiceName) =>
     joined(chosen[name].slice(0, wordsMax).map(valueLabel), chosen[name].length, " or ");

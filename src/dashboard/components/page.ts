@@ -1,4 +1,4 @@
-/** The layout of every account page with its navigation, and the parts of forms. */
+/** The layout of every account page with its navigation, and the parts of its forms. */
 import type { SignedIn } from "#accounts/sessions.ts";
 import { type AccountRequest, page, type Reply } from "#dashboard/screen.ts";
 import type { AssetName } from "#pages/assets.ts";
@@ -8,11 +8,11 @@ import { current, layout, type Side } from "#pages/layout.ts";
 interface AccountPage {
   title: string;
   scripts?: readonly AssetName[];
-  /** Holds the one `h1`. */
+  /** Content with the page's only `h1`. */
   main: Part;
 }
 
-/** Returns a whole page. @param request null for a page that shows nothing of the person who is signed in. */
+/** Returns a whole page. @param request null for a page that shows nothing about the signed-in person. */
 export function accountPage(
   request: AccountRequest | null,
   { title, scripts = [], main }: AccountPage,
@@ -31,7 +31,7 @@ export function accountPage(
   });
 }
 
-/** Returns the navigation. @param title title of the page, for one that the navigation does not list. */
+/** Returns the navigation. @param title title to show if the navigation does not list the page. */
 function sideOf({ routes, path }: AccountRequest, signedIn: SignedIn, title: string): Side {
   const { person, account } = signedIn;
   const listed = routes.flatMap((one) => (one.link ? [{ path: one.path, ...one.link }] : []));
@@ -62,7 +62,7 @@ const group = (
       )}
     </ul>`;
 
-/** Returns the form that switches between several accounts. */
+/** Returns the form that switches accounts, for a person who has several. */
 const switcher = ({ accounts, account }: SignedIn): Part =>
   accounts.length > 1 &&
   html`<form method="post" action="/account/switch">
@@ -90,7 +90,7 @@ export const wordPage = (
       <p><a class="button" href="${next.href}">${next.label}</a></p>`,
   });
 
-/** Returns a page with a single message as a reply with this status. */
+/** Returns a reply with a single message. */
 export const wordReply = (
   request: AccountRequest | null,
   status: number,
@@ -102,7 +102,7 @@ interface Field {
   label: string;
   type?: "text" | "email" | "password" | "search" | "date" | "datetime-local";
   value?: string | undefined;
-  /** Kind of value that browsers fill in (HTML, autofill). */
+  /** Autofill value, which tells browsers what to fill in (HTML `autocomplete`). */
   autocomplete?: string;
   hint?: Part;
   isOptional?: boolean;
@@ -123,7 +123,7 @@ export const field = (given: Field): Html => {
   /></label>`;
 };
 
-/** Returns the field for the address that somebody signs in with. */
+/** Returns the field for the address that a person signs in with. */
 export const emailField = (value: string | undefined): Html =>
   field({
     name: "email",
@@ -133,7 +133,7 @@ export const emailField = (value: string | undefined): Html =>
     value,
   });
 
-/** Returns the field for the password that somebody has now. */
+/** Returns the field for the current password. */
 export const passwordField = (label: string, name = "password"): Html =>
   field({ name, label, type: "password", autocomplete: "current-password" });
 
@@ -163,11 +163,11 @@ export const choice = (
     </select></label
   >`;
 
-/** Returns the error, above the form that was sent. */
+/** Returns the error to show above the form. */
 export const faultNote = (fault: string | undefined): Part =>
   fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`;
 
-/** Says what was done. @param done the word after `?done=`; one that is not in `sentences` shows nothing. */
+/** Returns a sentence that says what was done. @param done value of `?done=`; unknown values show nothing. */
 export const doneNote = (sentences: Readonly<Record<string, string>>, done: string | null): Part =>
   done !== null &&
   Object.hasOwn(sentences, done) &&

@@ -14,16 +14,16 @@ const short = new Intl.NumberFormat("en-US", {
   maximumFractionDigits: 1,
 });
 
-/** Returns an amount such as `$1.8B`; empty if unknown. */
+/** Returns an amount such as `$1.8B`; empty if it is unknown. */
 export const money = (usd: number | null): string => (usd === null ? "" : short.format(usd));
 
-/** Returns city, state and country as far as known; the country only outside the US. */
+/** Returns city, state and country as far as known. Leaves out the US if city or state is known. */
 export const place = (city: string | null, state: string | null, country: string | null): string =>
   [city, state, country === "US" && (city ?? state) !== null ? null : country]
     .filter((part) => part !== null)
     .join(", ");
 
-/** Words for the basis of a record, as part of a sentence. */
+/** Words for a record's basis, as part of a sentence. */
 const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   stated: "as the source states it",
   adv_file_number: "by a file number the GP reports in its Form ADV",
@@ -41,12 +41,12 @@ const basisWords: Readonly<Record<Provenance["basis"], string>> = {
 export const provenanceWords = ({ source, basis, confidence }: Provenance): string =>
   `${source}, ${basisWords[basis] ?? basis}, confidence ${Math.round(confidence * 100)} %`;
 
-/** Longest address of a link, in characters. Longer ones are rare, and would fill the page. */
+/** Longest address that becomes a link, in characters. Longer ones are rare and would fill the page. */
 const addressLengthMax = 500;
 
 /**
- * Returns a link to another site, which learns nothing about this page.
- * @returns the label without a link unless the address is http or https.
+ * Returns a link to another site, which learns nothing about this page. Returns the label alone unless the address is
+ * http or https and at most 500 characters long.
  */
 export const outside = (address: string | null, label: Part): Html =>
   address !== null && address.length <= addressLengthMax && isWebAddress(address)
@@ -58,11 +58,11 @@ function isWebAddress(address: string): boolean {
   return protocol === "https:" || protocol === "http:";
 }
 
-/** Returns the host name, as a short label of a link. */
+/** Returns an address's host name, as a short label for a link. */
 export const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
 
-/** Labels that differ from the value without its underscores. */
+/** Labels of values for which it is not enough to replace underscores. */
 const labels: ReadonlyMap<string, string> = new Map([
   ["reit", "REIT"],
   ["dst", "Delaware statutory trust"],
@@ -79,17 +79,17 @@ const labels: ReadonlyMap<string, string> = new Map([
 
 const slug = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;
 
-/** Returns the label of a value. Text that is no slug stays as its source wrote it. */
+/** Returns a value's label. Text that is not a slug stays as the source wrote it. */
 export function valueLabel(value: string): string {
   if (!slug.test(value)) return value;
   const words = value.replaceAll("_", " ");
   return labels.get(value) ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Bytes of markup of a table row without its cells. */
+/** Markup of a table row without its cells, in bytes. */
 const rowBytes = 70;
 
-/** Returns the first pieces whose markup fits, and at least one. */
+/** Returns the first pieces whose markup fits into `bytesMax`, at least one if there are any. */
 export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number): P[] {
   let bytes = 0;
   return pieces.filter((piece, i) => {
@@ -98,7 +98,7 @@ export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number):
   });
 }
 
-/** Cuts between words if possible. */
+/** Shortens a text to `lengthMax` characters and an ellipsis. Cuts between words if possible. */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const cut = text.slice(0, lengthMax);
@@ -108,7 +108,7 @@ export function cutText(text: string, lengthMax: number): string {
 
 const listLengthMax = 1500;
 
-/** Joins texts. A very long list is cut. */
+/** Joins texts. Cuts a list whose markup exceeds 1,500 bytes. */
 export const listText = (texts: readonly string[]): Part =>
   joined(
     fitting(
@@ -118,7 +118,7 @@ export const listText = (texts: readonly string[]): Part =>
     texts.length,
   );
 
-/** Joins the parts that are shown, and ends with the number of further ones; false without any. */
+/** Joins the parts that are shown and adds the number of further ones. Returns false if there are none. */
 export const joined = (shown: readonly Part[], total: number, separator = "; "): Part =>
   shown.length > 0 && [
     shown.map((part, i) => [i > 0 && separator, part]),
@@ -126,7 +126,7 @@ export const joined = (shown: readonly Part[], total: number, separator = "; "):
   ];
 
 export interface SignalView extends Pick<Signal, "date" | "title" | "url" | "type" | "amount_usd"> {
-  /** The short name of its market; null without one. */
+  /** Short name of the signal's market; null if it has none. */
   marketName: string | null;
 }
 
@@ -147,7 +147,7 @@ export const timeline = (label: string, items: readonly Html[]): Html =>
 const titleLengthMax = 250;
 const gpsMax = 5;
 
-/** Returns a signal as an item of a timeline. @param more facts after its type, amount and market. */
+/** Returns a signal as a timeline item. @param more facts after its type, amount and market. */
 export function signalItem(signal: SignalView, more: readonly Part[]): Html {
   const { date, title, url, type, amount_usd, marketName } = signal;
   return html`<li>
@@ -169,13 +169,13 @@ const gpLinks = (gps: Signal["gps"]): Part[] => [
 const gpLink = ({ id, name }: { id: string; name: string }): Html =>
   html`<a href="${gpHref(id)}">${cutText(name, 100)}</a>`;
 
-/** Returns the facts that are not empty, separated by points. */
+/** Joins the facts that are not empty with middle dots. */
 export function byPoints(facts: readonly Part[]): Part {
   const said = facts.filter((fact) => fact !== null && fact !== false && fact !== "");
   return joined(said, said.length, " · ");
 }
 
-/** Shows records, or says why there are none. @param show makes the page from them. */
+/** Returns a page of records, or a reply that says why there are none. @param show makes the page from the records. */
 export function readRecords(request: MemberRequest, show: (model: ReadModel) => Given): Given {
   const model = request.services.model();
   if (model === null) {

@@ -1,4 +1,4 @@
-/** Leave the account, close it, or delete oneself: each page says what will happen and asks for the password. */
+/** Pages to leave an account, close it or delete oneself: each says what will happen and asks for the password. */
 import { closeAccount } from "#accounts/accounts.ts";
 import { deletePerson } from "#accounts/personal-data.ts";
 import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
@@ -48,7 +48,7 @@ async function deleteOneself(request: SignedInRequest): Promise<Reply> {
   return signedOut(request, "/account/sign-in?done=deleted");
 }
 
-/** Checks the password that stands in the form. */
+/** Checks the password in the form. Rejects if it is wrong. */
 function confirm({ services, signedIn, form, now }: SignedInRequest): Promise<void> {
   const order = { person: signedIn.person.id, password: form.get("password") ?? "", now };
   return confirmPassword(services.control, services.passwords, order);
@@ -119,7 +119,7 @@ async function deletePage(request: SignedInRequest, fault?: string): Promise<str
   });
 }
 
-/** Returns the fate of an account: `blocked` if the person is its only owner, and others are in it. */
+/** Returns an account's fate if the person is deleted: `blocked` if it has other members but no other owner. */
 async function doomedAccount(
   { services, signedIn, now }: SignedInRequest,
   { number, name }: Membership,
@@ -132,7 +132,7 @@ async function doomedAccount(
   return { name, fate, keys: keys.filter(isLive).length };
 }
 
-/** Asks for the password before something that cannot be undone. */
+/** Returns a page that asks for the password before a step that cannot be undone. */
 const question = (
   request: SignedInRequest,
   fault: string | undefined,

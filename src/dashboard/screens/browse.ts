@@ -1,4 +1,4 @@
-/** The two browse pages: GPs by name, market, tag and theme, and their signals; each value to choose with what it would give. */
+/** The two browse pages, for GPs and for signals. Each value to choose shows how many records it would give. */
 import {
   browseHref,
   browsePaths,
@@ -61,12 +61,12 @@ export const browseRoutes: readonly Route[] = [
 ];
 
 const limit = parameterBounds.limitDefault;
-/** Number of signals shown beside the list of GPs. */
+/** Most signals shown beside the list of GPs. */
 const signalsBeside = 5;
 
 type Show = (request: MemberRequest, model: ReadModel, chosen: Chosen) => string;
 
-/** Shows what the URL chooses, or what is wrong with it. */
+/** Returns a function that shows what the URL chooses, or what is wrong with the URL. */
 const showChosen =
   (request: MemberRequest, show: Show) =>
   (model: ReadModel): Given => {
@@ -158,7 +158,7 @@ const signalViews = (model: ReadModel, positions: readonly number[]): (SignalVie
     marketName: signal.market === null ? null : nameOfMarket(model, signal.market),
   }));
 
-/** Says that no record has a chosen value, with similar known ones. */
+/** Returns a note that no record has a chosen value, with links to similar values. */
 function unknownNote(path: string, model: ReadModel, chosen: Chosen, miss: Miss): Html {
   const { parameter, value } = miss;
   const isName = parameter === "gp_name";
@@ -185,7 +185,7 @@ interface BrowseView {
   unknown: readonly Html[];
   note?: Html;
   records: Html;
-  /** Text if there are no records. */
+  /** Text to show if there are no records. */
   none: string | false;
 }
 
@@ -245,7 +245,7 @@ const orderWords: Readonly<Record<Order, string>> = {
   name: "by name",
 };
 
-/** Returns the section of the latest signals. @param signals the newest few of `total`. */
+/** Returns the section with the latest signals. @param signals the newest of `total` signals. */
 const signalSection = (
   chosen: Chosen,
   signals: Parameters<typeof signalList>[1],
@@ -261,7 +261,7 @@ const signalSection = (
     </p>
   </section>`;
 
-/** Returns the links between the pages of a list; null if it has only one. @param shown number of records on this page. */
+/** Returns links between a list's pages, or null if it has only one. @param shown number of records on this page. */
 function pageSteps(path: string, chosen: Chosen, shown: number, total: number): Part {
   if (total <= limit) return null;
   const { offset } = chosen;
@@ -274,7 +274,7 @@ function pageSteps(path: string, chosen: Chosen, shown: number, total: number): 
   </nav>`;
 }
 
-/** Finds GPs by name within what is chosen. */
+/** Returns the form that narrows the choice down by a GP's name. */
 const nameField = (path: string, chosen: Chosen): Html =>
   html`<form class="find" role="search" action="${path}">
     ${keptFields(chosen, "gp_name")}
@@ -297,11 +297,11 @@ const nameField = (path: string, chosen: Chosen): Html =>
 interface FacetView {
   name: ChoiceName;
   label: string;
-  /** In the order they are shown. */
+  /** Values in the order in which they are shown. */
   values: readonly { value: string; count: number }[];
 }
 
-/** Tags are shown as three facets: strategies, property types and the rest. All are one parameter of the operations. */
+/** Returns the facets of GPs. The parameter `tag` becomes three facets: strategies, property types and other tags. */
 function gpFacets(model: ReadModel, chosen: Chosen): FacetView[] {
   const facet = (name: ChoiceName): FacetView => ({
     name,
@@ -334,8 +334,9 @@ const signalFacets = (model: ReadModel, chosen: Chosen): FacetView[] =>
   }));
 
 /**
- * Returns the values of a facet with the number of records that each would give, markets under their short names. First stand
- * the chosen ones, also in another spelling and without a record, so that they can be removed; then the most common, equal ones by name.
+ * Returns a facet's values, each with the number of records it would give, and markets under their short names. Chosen
+ * values come first, even in another spelling or without records, so that they can be removed. The others follow by
+ * descending number, then by name.
  */
 function facetValues(
   model: ReadModel,
@@ -359,12 +360,12 @@ function facetValues(
     );
 }
 
-/** Links of a facet shown at once; the others unfold. */
+/** Links of a facet that are always shown; the others unfold. */
 const atOnce = 6;
-/** Bytes of markup of the links of a facet, each of which repeats the whole choice. */
+/** Most markup of a facet's links, in bytes. Each link repeats the whole choice. */
 const linksBytesMax = 4000;
 
-/** Returns the facets with their links. */
+/** Returns the facets with their links; false if none has a value. */
 const facetList = ({ path, chosen, facets }: BrowseView): Part =>
   facets.some(({ values }) => values.length > 0) &&
   html`<details class="fold">
@@ -420,7 +421,7 @@ function facetSection(path: string, chosen: Chosen, { name, label, values }: Fac
   </section>`;
 }
 
-/** Suggests known values while somebody types. Costs no quota; a suspended account gets none, as it may read no records. */
+/** Suggests known values. Uses no quota. Returns none for a suspended account, which may not read records. */
 function suggestions({ services, account, query }: MemberRequest): Reply {
   const model = services.model();
   if (model === null || account.suspendedAt !== null) return json([]);
@@ -435,7 +436,7 @@ function suggestions({ services, account, query }: MemberRequest): Reply {
 }
 
 const suggestionsMax = 8;
-/** Shortest text that names are suggested for: of so many, a single letter would narrow down nothing. */
+/** Shortest text for which names are suggested, in characters. A single one would match too many names. */
 const nameLengthMin = 2;
 
 function suggestNames(model: ReadModel, text: string): string[] {

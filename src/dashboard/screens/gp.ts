@@ -1,4 +1,4 @@
-/** The page of one GP, with what the operations serve: names, facts, people, signals and projects. */
+/** The page of one GP: names, facts, people, signals and projects, as the operations serve them. */
 import {
   browseHref,
   browsePaths,
@@ -66,14 +66,14 @@ interface Body<R> {
   pagination: { total: number };
 }
 
-/** Asks an operation for a GP. An id in place of the name selects that GP only. */
+/** Asks an operation about a GP. An id in place of the name selects that GP only. */
 const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: number): Body<R> =>
   JSON.parse(
     answer(operation, model, { filter: { gp_name: id }, limit, offset: 0 }).body.toString(),
   ) as Body<R>;
 
 const descriptionLengthMax = 1000;
-/** Bytes of markup of all lists, of people and of projects; signals, which are most, get the rest. */
+/** Most markup in bytes: of all lists together, of people and of projects. Signals, the longest list, get the rest. */
 const bytesMax = { lists: 32_000, people: 8000, projects: 8000 } as const;
 
 function gpMain(view: ShownGp): Html {
@@ -101,7 +101,7 @@ const inShort = ({ gp, projectsTotal }: ShownGp): Part[] => [
   html`<a href="#projects">${counted(projectsTotal, "project")}</a>`,
 ];
 
-/** Returns the known facts of the GP itself. */
+/** Returns the known facts about the GP itself. */
 function gpFacts({ gp, model }: ShownGp): Html {
   const markets = gp.markets.map((title) => nameOfMarket(model, title));
   const facts: readonly (readonly [term: string, what: Part])[] = [
@@ -126,7 +126,7 @@ function gpFacts({ gp, model }: ShownGp): Html {
 
 const linkBytesMax = 2000;
 
-/** Links each value to all GPs that have it. */
+/** Returns each value as a link to all GPs that have it. */
 function links(name: ChoiceName, values: readonly string[]): Part {
   const all = values.map(
     (value) =>
@@ -164,9 +164,9 @@ const elsewhere = (ids: ExternalIds): Part =>
 const sourceLink = (url: string | null): Part => url !== null && [", ", outside(url, hostOf(url))];
 
 interface ShownGp {
-  /** As the operations serve it: at most 100 principals and signals, and how many there are. */
+  /** GP as the operations serve it: at most 100 principals and 100 signals, with the numbers of all. */
   gp: Gp;
-  /** At most 100. */
+  /** The GP's first projects, at most 100. */
   projects: readonly Project[];
   projectsTotal: number;
   model: ReadModel;
@@ -241,13 +241,13 @@ const personCells = (person: Gp["principals"][number], note: Part): Part[] => [
   ]),
 ];
 
-/** An address without characters that mean more in a `mailto:` link, such as a subject (RFC 6068). */
+/** E-mail address without characters that have a special meaning in a `mailto:` link (RFC 6068). */
 const plainAddress = /^[^\s@?&%]+@[^\s@?&%]+$/;
 
 const mailLink = (email: string): Html =>
   plainAddress.test(email) ? html`<a href="mailto:${email}">${email}</a>` : html`${email}`;
 
-/** Its signals, newest first. */
+/** Returns the GP's signals, newest first. */
 const timelineSection = ({ gp, model }: ShownGp, bytesMax: number): Html =>
   section({
     heading: "Timeline",
@@ -268,16 +268,16 @@ const timelineSection = ({ gp, model }: ShownGp, bytesMax: number): Html =>
 interface Section<R extends Sourced, P extends Part> {
   heading: string;
   anchor: string;
-  /** Text if there are no records. */
+  /** Text to show if there are no records. */
   none: string;
   operation: "fetch-principals" | "fetch-signals" | "fetch-projects";
-  /** Id of the GP. */
+  /** The GP's id. */
   gp: string;
   records: readonly R[];
   total: number;
-  /** Bytes of markup of all pieces. */
+  /** Most markup of all pieces together, in bytes. */
   bytesMax: number;
-  /** @param note how the source of the record differs from that of most. */
+  /** Returns a record's row or item. @param note the record's provenance if it is unusual, and a link to its source. */
   piece(record: R, note: Part): P;
   list(pieces: readonly P[]): Html;
 }
@@ -285,7 +285,7 @@ interface Section<R extends Sourced, P extends Part> {
 /** A page size that every operation accepts. */
 const limit = "100";
 
-/** Returns as many records as fit, the provenance of most, and the request for the others. */
+/** Returns a section with as many records as fit, their usual provenance, and the request for the others. */
 function section<R extends Sourced, P extends Part>(shown: Section<R, P>): Html {
   const { records, total, operation } = shown;
   const common = commonProvenance(records);
@@ -309,7 +309,7 @@ function section<R extends Sourced, P extends Part>(shown: Section<R, P>): Html 
   </section>`;
 }
 
-/** Leaves out columns without a value. */
+/** Returns the table without columns that have no value. */
 function filledColumns({ label, columns, rows }: TableContent): TableContent {
   const isFilled = columns.map((_, i) => rows.some((row) => !isEmpty(row[i])));
   return {
@@ -325,7 +325,7 @@ interface Sourced {
   provenance: Provenance;
 }
 
-/** Returns the provenance that most records share, which is then stated once; undefined without records. */
+/** Returns the most common provenance, which is then stated once. Returns undefined if there are no records. */
 function commonProvenance(records: readonly Sourced[]): string | undefined {
   const counts = new Map<string, number>();
   for (const { provenance } of records) {
@@ -335,7 +335,7 @@ function commonProvenance(records: readonly Sourced[]): string | undefined {
   return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-/** Returns the provenance of one record if it differs, and a link to its source. */
+/** Returns a record's provenance, if it differs from the common one, and a link to its source. */
 function provenanceNote({ provenance }: Sourced, common: string | undefined): Part {
   const words = provenanceWords(provenance);
   const said = words === common ? null : `from ${words}`;

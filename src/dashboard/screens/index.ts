@@ -1,4 +1,4 @@
-/** The routes of all account pages, in the order in which they are matched and stand in the navigation. */
+/** The routes of all account pages, in the order in which they are matched and listed in the navigation. */
 import type { Route } from "#dashboard/screen.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";

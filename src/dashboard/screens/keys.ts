@@ -1,4 +1,4 @@
-/** The keys of an account: all of them, the form that makes one, and one key shown, renamed, rotated and revoked. */
+/** An account's keys: a list with a form that creates a key, and a page to rename, rotate or revoke one. */
 import { listMembers } from "#accounts/members.ts";
 import {
   accountPage,
@@ -77,10 +77,10 @@ const expiries = [
 ];
 
 /**
- * Reads the end of a key from the fields of a form.
- * @param expiry days, `never` or `date`. @param lastDay for `date`: the last day on which the key works, in UTC.
- * @returns milliseconds since 1970; null for never.
- * @throws DomainError `invalid`.
+ * Reads a key's expiry from the fields of a form.
+ * @param expiry number of days, `never` or `date`.
+ * @param lastDay for `date`: the last day on which the key works, in UTC.
+ * @returns milliseconds since 1970; null for never. @throws DomainError `invalid`.
  */
 export function readExpiry(expiry: string, lastDay: string, now: number): number | null {
   if (expiry === "never") return null;
@@ -93,7 +93,7 @@ export function readExpiry(expiry: string, lastDay: string, now: number): number
   return end;
 }
 
-/** Returns the end of a day, or NaN if there is no such day. */
+/** Returns the end of a day in UTC, in milliseconds since 1970. Returns NaN if there is no such day. */
 function endOf(day: string): number {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && existsInCalendar(day);
   return isDay ? Date.parse(day) + dayMilliseconds : Number.NaN;
@@ -153,7 +153,7 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
     ]),
   });
 
-/** Returns the form that makes a key. @param typed fields of the form as they were sent. */
+/** Returns the form that creates a key. @param typed fields of the form as sent. */
 const newKeyForm = (typed: URLSearchParams): Html =>
   html`<form class="form" method="post" action="/account/keys">
     ${hidden("form", newForm())}
@@ -181,7 +181,7 @@ const newKeyForm = (typed: URLSearchParams): Html =>
 
 const endedShown = 20;
 
-/** Returns a page of the keys that are expired or revoked, newest first. */
+/** Returns one page of the expired and revoked keys, newest first. */
 async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): Promise<Part> {
   const from = Number(/^\d{1,6}$/.exec(request.query.get("ended") ?? "")?.[0] ?? 0);
   const shown = await withUse(request, ended.slice(from, from + endedShown));
@@ -265,7 +265,7 @@ async function keyPage(request: MemberRequest, fault?: string): Promise<string> 
   });
 }
 
-/** Returns the forms of a key that works. A rotated key cannot be rotated again; its successor can. */
+/** Returns the forms for a live key. A rotated key cannot be rotated again; its successor can. */
 function keyForms(key: KeyView, now: number): Html {
   const form = (what: "rename" | "rotate" | "revoke", content: Html) =>
     html`<form class="form" method="post" action="/account/keys/${key.id}/${what}">
@@ -296,9 +296,9 @@ function keyForms(key: KeyView, now: number): Html {
 }
 
 export interface KeyView extends ListedKey {
-  /** Null if it was never used. */
+  /** Last use; null if the key was never used. */
   lastUse: LastUse | null;
-  /** Since midnight, UTC. */
+  /** Requests since midnight UTC. */
   requestsToday: number;
 }
 
@@ -317,31 +317,31 @@ export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number)
   return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
 }
 
-/** Returns the account whose keys they are, and the person who acts. */
+/** Returns the keys' account, the person who acts and the time. */
 const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
   account,
   person: signedIn.person.id,
   now,
 });
 
-/** Lists the keys of the account, newest first. */
+/** Lists the account's keys, newest first. */
 export async function listOwn({ services, account, now }: MemberRequest): Promise<ListedKey[]> {
   const listed = await listKeys(services.control, { accountNumber: account.number, now });
   return listed.toReversed();
 }
 
-/** Reads the live keys, newest first. */
+/** Reads the account's live keys, newest first. */
 export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
   withUse(request, (await listOwn(request)).filter(isLive));
 
-/** Reads a key. @throws DomainError `not_found`; a request for a key of another account goes into the audit log. */
+/** Reads a key with its usage. @throws DomainError `not_found`. Asking for another account's key is audited. */
 async function readKeyView(request: MemberRequest, id: string): Promise<KeyView> {
   const key = await findOwnKey(request.services.control, { ...ownKeys(request), id });
   const [view] = await withUse(request, [key]);
   return view!;
 }
 
-/** Adds the use of each key. @param keys only those on the page, as each is looked up. */
+/** Adds each key's usage. @param keys only the keys on the page, because each is looked up. */
 async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Promise<KeyView[]> {
   if (keys.length === 0) return [];
   const { services, account, now } = request;
@@ -357,14 +357,14 @@ async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Prom
 
 const formShape = /^[\w-]{16,64}$/;
 
-/** Returns the form's one-time value. @throws DomainError `invalid` if the form was not one of ours. */
+/** Returns the form's one-time value. @throws DomainError `invalid` if the form is not one of ours. */
 function oneTimeValue({ form }: MemberRequest): string {
   const value = form.get("form") ?? "";
   if (formShape.test(value)) return value;
   throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
 }
 
-/** Responds to a form that is sent again, by a reload or after going back. */
+/** Returns the reply to a form that is sent twice, by a reload or after going back. */
 const shownBefore = (request: MemberRequest, id: string): Reply =>
   wordReply(
     request,
@@ -375,8 +375,8 @@ const shownBefore = (request: MemberRequest, id: string): Reply =>
   );
 
 /**
- * Responds to the POST itself with the key: after a redirect it would have to be stored.
- * @param oldExpiresAt end of the key that it replaces.
+ * Returns the page with a new key, as the reply to the POST itself: a redirect would require storing the key.
+ * @param oldExpiresAt time at which the replaced key stops working.
  */
 function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: string): string {
   const { id, key } = issued;
@@ -421,7 +421,7 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
   });
 }
 
-/** Says how long a new key works, and how long the one that it replaces. */
+/** Returns sentences that say how long a new key works, and how long the key that it replaces. */
 function lifeOf({ name, expiresAt }: IssuedKey, old: string | undefined, now: number): Html {
   const end: Part =
     expiresAt === null

@@ -1,4 +1,4 @@
-/** Mailed links: the pages that ask for one, and the page it leads to, where a GET changes nothing. A demo shows the link itself. */
+/** Pages that mail a link, and the page that it opens, where a GET changes nothing. A demo shows the link itself. */
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
 import { acceptInvitation } from "#accounts/invites.ts";
@@ -59,7 +59,7 @@ export const linkRoutes: readonly Route[] = [
   }),
 ];
 
-/** Returns a page that says why nobody can sign up by themselves here, or null if they can. */
+/** Returns a page that says why nobody can sign up here without help. Returns null if anybody can. */
 function noSignUp(request: AccountRequest): Reply | null {
   const { signUp } = request.services.settings;
   if (signUp !== "open") {
@@ -77,10 +77,7 @@ export const noMailWords =
 export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
   settings.isDemo || !mailer.isOff;
 
-/**
- * Mails a link. The page shows the address as typed and is the same for everybody: only the mail reveals whether the address is
- * known.
- */
+/** Mails a link. The page is the same for every address; only the mail reveals whether the address is known. */
 async function mailLink(kind: "sign-up" | "reset", request: AccountRequest): Promise<string> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
@@ -92,25 +89,25 @@ async function mailLink(kind: "sign-up" | "reset", request: AccountRequest): Pro
   return mailedPage(null, readAddress(address).email, demoLink);
 }
 
-/** Returns the recipient, URL and expiry of a link, as the mail templates take them. */
+/** Returns a link's recipient, URL and expiry, as the mail templates take them. */
 export const linkOf = ({ services }: AccountRequest, { email, token, expiresAt }: MadeLink) => ({
   to: email,
   url: linkUrl(services.settings.linkBase, token),
   expiresAt,
 });
 
-/** Sends the message. @returns in a demo the link for the page to show, else null. */
+/** Sends a message. @returns in a demo, the link for the page to show; otherwise null. */
 export function mail(
   { services: { settings, mailer }, own }: AccountRequest,
   message: Mail,
   url: string,
 ): string | null {
   mailer.send(message);
-  // The browser may have come through a tunnel: the link on the page has to lead to the same end of it.
+  // The browser may come through a tunnel, so the link on the page must lead to the same end of the tunnel.
   return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
 }
 
-/** Returns the page after a mail, the same for every address. @param demoLink only in a demo, which sends no mail. */
+/** Returns the page shown after a mail. @param demoLink link to show in a demo, which sends no mail; otherwise null. */
 export const mailedPage = (
   request: AccountRequest | null,
   email: string,
@@ -172,7 +169,7 @@ const tokenOf = ({ query, form }: AccountRequest): string =>
 const findLink = (request: AccountRequest): Promise<Link> =>
   lookAtLink(request.services.control.database, tokenOf(request), request.now);
 
-/** Returns the page of a link that was used, has expired or never existed, which does not say which; null if it works. */
+/** Returns a page for a used, expired or unknown link, without saying which. Returns null if the link works. */
 async function deadLink(request: AccountRequest): Promise<Reply | null> {
   try {
     await findLink(request);
@@ -189,7 +186,7 @@ async function deadLink(request: AccountRequest): Promise<Reply | null> {
   }
 }
 
-/** Returns the fields of the form, for kinds of links that ask for a password. */
+/** Returns the form's fields, for kinds of links that ask for a password. */
 const completion = (request: AccountRequest) => ({
   token: tokenOf(request),
   password: request.form.get("password") ?? "",
@@ -253,7 +250,7 @@ async function linkPage(request: AccountRequest, fault?: string): Promise<string
   });
 }
 
-/** Returns the words of the page. @param accountName name of the account that an invitation is for; null for a new one. */
+/** Returns the page's texts. @param accountName account that an invitation is for; null for a new account. */
 function wordsOf(
   { kind, email }: Link,
   accountName: string | null,

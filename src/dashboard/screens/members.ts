@@ -1,4 +1,4 @@
-/** Members of the account and invitations to it: lists and invites them; for owners also one member's role and removal. */
+/** The account's members and invitations. Owners invite and remove members and change their roles. */
 import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
 import { listAudit } from "#store/audit.ts";
 import {
@@ -70,10 +70,10 @@ export const memberRoutes: readonly Route[] = [
   }),
 ];
 
-/** Most invitations of an account in a day: mail to strangers with a name of the account's choosing invites abuse. */
+/** Most invitations an account may send in 24 hours. Mail to strangers under a name the account chose invites abuse. */
 const invitationsADayMax = 50;
 
-/** Returns the reason why owners cannot invite here, or null if they can. */
+/** Returns the reason why owners cannot invite anybody here, or null if they can. */
 function obstacleOf(request: MemberRequest): string | null {
   if (request.services.settings.signUp === "closed")
     return `Invitations are closed here. Ask ${whomToAsk("closed")} for one.`;
@@ -112,7 +112,7 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
     );
 }
 
-/** Reads the role. Anything but `owner` is the lesser one. */
+/** Reads the role from the form. Anything but `owner` means `member`. */
 const roleOf = ({ form }: MemberRequest): Member["role"] =>
   form.get("role") === "owner" ? "owner" : "member";
 
@@ -177,7 +177,7 @@ const memberTable = ({ account, signedIn, now }: MemberRequest, members: readonl
     ]),
   });
 
-/** Returns the open invitations, oldest first. */
+/** Returns a table of the open invitations, oldest first. */
 async function invitationPart({ services, account, now }: MemberRequest): Promise<Part> {
   const { database } = services.control;
   const invitations = await listInvitations(database, account.number, now);
@@ -205,7 +205,7 @@ const inviteForm = (request: MemberRequest): Html =>
     <button>Invite</button>
   </form>`;
 
-/** Returns the member to change, the account, and the actor. */
+/** Returns the member to change, the account and the actor. */
 const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
   account: account.number,
   person: form.get("person") ?? "",
@@ -213,7 +213,7 @@ const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
   now,
 });
 
-/** Makes the form of a change; its errors are shown on the page of the member. */
+/** Returns a form that changes a member. Its errors are shown on the member's page. */
 function changing(done: string, change: (request: MemberRequest) => Promise<void>) {
   return {
     page: (request: MemberRequest, fault?: string) =>
@@ -233,7 +233,7 @@ async function pass(request: MemberRequest): Promise<void> {
   await passOwnership(control, { account, from, to, now });
 }
 
-/** Returns the page of a member. @throws DomainError `not_found`. */
+/** Returns a member's page. @throws DomainError `not_found` if the account has no such member. */
 async function memberPage(request: MemberRequest, person: string, fault?: string): Promise<string> {
   const { services, account, signedIn, now } = request;
   const members = await listMembers(services.control.database, account.number);
@@ -271,7 +271,7 @@ const roleForm = (member: Member): Html =>
 const leaveNote: Html = html`<h2>Leave</h2>
   <p><a href="/account/settings/leave">Leave the account</a></p>`;
 
-/** Returns the form that removes a member. @param keys number of keys made by them that still work. */
+/** Returns the form that removes a member. @param keys number of the member's keys that still work. */
 const removeForm = (member: Member, keys: number): Html =>
   html`<h2>Remove</h2>
     <details>

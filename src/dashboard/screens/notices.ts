@@ -1,4 +1,4 @@
-/** Notices: what needs somebody's attention now, and what happened in the account in the last 30 days. */
+/** Notices: what needs attention now, and what happened in the account in the last 30 days. */
 import { listAudit, type AuditAction, operator, service } from "#store/audit.ts";
 import { listMembers, type Member } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
@@ -56,7 +56,7 @@ function suspension({ account: { suspendedAt }, now }: MemberRequest): Html | nu
   refused. Ask the operator.`;
 }
 
-/** Says that a key expires or has expired. A rotated key needs nothing. */
+/** Returns a note that a key has expired or is about to expire, or null. A rotated key needs none. */
 function keyNeed(key: ListedKey, now: number): Html | null {
   const { expiresAt: at, state, replacedBy } = key;
   if (at === null || replacedBy !== null) return null;
@@ -81,7 +81,7 @@ async function quotaNeed({ services, account }: MemberRequest): Promise<Html | n
 const keyLink = ({ id, name }: ListedKey): Html =>
   html`<a class="name" href="/account/keys/${id}">${name}</a>`;
 
-/** The actions of the audit log that are shown. */
+/** Labels of the audit log's actions that are shown. */
 const activityWords: Readonly<Partial<Record<string, string>>> = {
   "account.closed": "Account closed",
   "account.limits_changed": "Quota changed",
@@ -110,7 +110,7 @@ const activityTable = (rows: readonly Part[][]): Html =>
     rows,
   });
 
-/** Reads rows from the audit log, newest first; of sign-ins only the person's own. */
+/** Reads table rows from the audit log, newest first. Shows only the person's own sign-ins. */
 async function readActivity(request: MemberRequest, keys: readonly ListedKey[]): Promise<Part[][]> {
   const { services, account, signedIn, now } = request;
   const { database } = services.control;

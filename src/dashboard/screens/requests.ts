@@ -1,4 +1,4 @@
-/** The request log of an account, newest first: filtered, page by page, or as a CSV file. */
+/** An account's request log, newest first: filtered, page by page, or as a CSV file. */
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { listOwn } from "./keys.ts";
 import { accountPage, choice, type Choice, faultNote, field } from "#dashboard/components/page.ts";
@@ -36,7 +36,7 @@ export const requestsRoutes: readonly Route[] = [
 ];
 
 const rowsOfPage = 40;
-/** Most rows of a CSV file: some 2 MB. */
+/** Most rows in a CSV file, which make about 2 MB. */
 const csvRowsMax = 10_000;
 
 async function showRequests(request: MemberRequest): Promise<Reply> {
@@ -56,7 +56,7 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
   const keys = await listOwn(request);
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   const isFiltered = Object.keys(typed).length > 0;
-  // The page of a key that has ended leads to its requests.
+  // The page of an ended key links to its requests, so that key has to be offered too.
   const offered = keys.filter((key) => isLive(key) || key.id === typed.key);
   const log = html`${faultNote(fault)}
     <details ${isFiltered && html`open`}>
@@ -82,7 +82,7 @@ function hrefOf(path: string, typed: FilterReading["typed"], after?: string): st
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-/** Returns a CSV file. A filter with an error gets the page instead: a file of the wrong requests would look right. */
+/** Returns a CSV file. Returns the page if the filter has an error: a file of the wrong requests would look right. */
 async function downloadRequests(request: MemberRequest): Promise<Reply> {
   const { filter, fault } = readFilter(request.query);
   const { usage, settings } = request.services;
@@ -108,7 +108,7 @@ const noneYet = html`<p>
 
 const nothing = html`<p>No request is like that. <a href="/account/requests">Show all</a></p>`;
 
-/** Returns the form of the filter. @param keys keys that are offered. */
+/** Returns the filter's form. @param keys keys to choose from. */
 function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): Html {
   const any = { value: "", label: "all" };
   const pick = (name: keyof typeof typed, label: string, choices: readonly Choice[]) =>
@@ -132,7 +132,7 @@ function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): 
   </form>`;
 }
 
-/** Returns the requests and the links below them. @param next start of the next page; null on the last one. */
+/** Returns the requests and the links below them. @param next start of the next page; null on the last page. */
 const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string | null): Html =>
   html`${rows}
     <p>
@@ -143,7 +143,7 @@ const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string |
       <span class="muted">what the filter shows, the newest ${grouped(csvRowsMax)} at most</span>
     </p>`;
 
-/** Returns a table with two lines in each cell, so that a row fits a narrow screen. */
+/** Returns a table with several facts in a cell, so that a row fits a narrow screen. */
 const requestTable = (
   requests: readonly LoggedRequest[],
   names: ReadonlyMap<string, string>,
@@ -169,11 +169,11 @@ const requestTable = (
     ]),
   });
 
-/** Explains the status: by the problem, or by the dataset of the response. */
+/** Returns the reason for the status: the problem, or the response's dataset. */
 const becauseOf = ({ problem, dataset }: LoggedRequest): Part =>
   problem === null ? html`<span class="mono muted">${dataset}</span>` : problemLink(problem);
 
-/** Links a problem to its page. A code from an older version may have none any more. */
+/** Returns a link to a problem's page. A code from an older version may no longer have a page. */
 const problemLink = (code: string): Part =>
   (problemCodes as string[]).includes(code) ? html`<a href="/errors/${code}">${code}</a>` : code;
 
@@ -182,7 +182,7 @@ type FilterName = (typeof filterNames)[number];
 
 interface FilterReading {
   filter: RequestFilter;
-  /** The fields as they were typed, for the form; empty ones are left out. */
+  /** Fields as typed, for the form; empty fields are left out. */
   typed: Partial<Record<FilterName, string>>;
   fault?: string;
 }
@@ -225,12 +225,12 @@ function faultOf(
 const dayShape = /^\d{4}-\d\d-\d\d$/;
 const momentShape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/;
 
-/** Returns milliseconds since 1970, or NaN if there is no such time. */
+/** Returns a time in milliseconds since 1970. Returns NaN if there is no such time. */
 function momentOf(text: string): number {
   if (!momentShape.test(text) || !existsInCalendar(text.slice(0, 10))) return Number.NaN;
   return Date.parse(dayShape.test(text) ? text : `${text}Z`);
 }
 
-/** Returns the end of a range. A day without a time means the end of that day. */
+/** Returns a range's end, in milliseconds since 1970. A day without a time means the end of that day. */
 const endOf = (text: string): number =>
   momentOf(text) + (dayShape.test(text) ? dayMilliseconds : 0);

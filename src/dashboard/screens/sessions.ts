@@ -1,4 +1,4 @@
-/** Sessions: lists the browsers a person is signed in with, signs out, and switches between accounts. */
+/** Sessions: lists the browsers that a person is signed in with, signs them out, and switches between accounts. */
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
 import { accountPage, doneNote, hidden } from "#dashboard/components/page.ts";
 import { signedOut } from "#dashboard/cookies.ts";
@@ -31,7 +31,7 @@ async function end(request: SignedInRequest): Promise<Reply> {
     : seeOther("/account/sessions?done=ended");
 }
 
-/** Signs out, also somebody who is signed out already, such as in a second tab. */
+/** Signs the browser out. Works even if it is signed out already, for instance in a second tab. */
 async function signOut(request: AccountRequest): Promise<Reply> {
   const { services, signedIn, now } = request;
   if (signedIn !== null)

@@ -1,4 +1,4 @@
-/** Settings: the person, their address and password, the account's name, the download of all data, and the ways to leave. */
+/** Settings: the person's address and password, the account's name, the download of all data, and the ways to leave. */
 import { renameAccount } from "#accounts/accounts.ts";
 import { requestAddressChange, changePassword } from "#accounts/credentials.ts";
 import { readAddress } from "#accounts/people.ts";
@@ -98,7 +98,7 @@ const sentences = {
   closed: "The account is closed, and its keys are refused.",
 };
 
-/** Returns the page of the settings. @param fault error in the name that was sent for the account. */
+/** Returns the settings page. @param fault error in the account name as sent. */
 function settingsPage(request: SignedInRequest, fault?: string): string {
   const { signedIn, query, now } = request;
   const { person, account } = signedIn;
@@ -163,7 +163,7 @@ const nameForm = (name: string, fault: string | undefined): Html =>
       <button class="quiet">Rename account</button>
     </form>`;
 
-/** Mails a link to the new address, which the page shows as typed. Only the mail reveals whether somebody has it already. */
+/** Mails a link to the new address. Only the mail, not the page, reveals whether somebody has the address already. */
 async function askAddress(request: SignedInRequest): Promise<string> {
   const { services, signedIn, form, now } = request;
   const { id: person } = signedIn.person;

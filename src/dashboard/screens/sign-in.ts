@@ -1,4 +1,4 @@
-/** `/account` and the form that signs in. */
+/** `/account` and the sign-in form. */
 import { signIn } from "#accounts/sign-in.ts";
 import {
   accountPage,
@@ -28,10 +28,10 @@ export const signInRoutes: readonly Route[] = [
   route("/account/sign-in", "anyone", { GET: show, POST: take }),
 ];
 
-/** Longest e-mail address (RFC 5321 §4.5.3.1); no more of a text is shown again. */
+/** Longest e-mail address, in characters (RFC 5321 §4.5.3.1). Longer input is cut when it is shown again. */
 const addressLengthMax = 254;
 
-/** Returns the address as it was typed; undefined before anything was sent. */
+/** Returns the address as typed. Returns undefined if no form was sent. */
 export const typedAddress = ({ form }: AccountRequest): string | undefined =>
   form.get("email")?.slice(0, addressLengthMax);
 
@@ -67,7 +67,7 @@ const sentences = {
   deleted: "Everything we kept of you is deleted.",
 };
 
-/** Returns the page with the form that signs in. @param next path of the account page to show afterwards. */
+/** Returns the page with the sign-in form. @param next path of the account page to show afterwards. */
 export const signInPage = (request: AccountRequest, next: string, fault?: string): string =>
   accountPage(null, {
     title: "Sign in",
@@ -88,15 +88,15 @@ const signUpNote = (signUp: SignUp): Html =>
     ? html`<p>No account yet? <a href="/account/sign-up">Sign up</a></p>`
     : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`;
 
-/** Names those who can invite people if they cannot sign up by themselves. */
+/** Returns words for those who can invite people. */
 export const whomToAsk = (signUp: Exclude<SignUp, "open">): string =>
   signUp === "closed"
     ? "the operator of this service"
     : "an owner of an account or the operator of this service";
 
-// No `//`, no `..`, no backslash: however a browser reads it, it stays below /account on this origin.
+// Without `//`, `..` and backslashes, every browser reads this as a page below /account on this origin.
 const ownShape = /^\/account(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:]*)?$/;
 
-/** Returns the page to show after signing in. @param text from a form or a URL. @returns `/account` unless it is an account page. */
+/** Returns the page to show after signing in: `/account` unless the text is the path of an account page. */
 export const ownPath = (text: string | null): string =>
   text !== null && ownShape.test(text) ? text : "/account";

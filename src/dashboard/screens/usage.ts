@@ -1,4 +1,4 @@
-/** The usage of an account: its quota now, the last 24 hours and 30 days as plots, and totals by key and operation. */
+/** An account's usage: its quota now, the last 24 hours and 30 days as plots, and totals by key and operation. */
 import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
 import { accountPage } from "#dashboard/components/page.ts";
@@ -27,7 +27,7 @@ export const usageRoutes: readonly Route[] = [
   route("/account/usage/quota", "member", { GET: showGauges, isBackground: true }),
 ];
 
-/** The plots; one in so many bars has a tick, away from both edges. */
+/** The two plots. Every `tickEvery` bars there is a tick, away from both edges. */
 const units = {
   hour: {
     span: "in the last 24 hours",
@@ -87,7 +87,7 @@ function planWords({ plan, quotas }: Account, mayRead: boolean): string {
   return `${words}${numbers}${mayRead ? "" : " It does not include /changes."}`;
 }
 
-/** Returns the gauges for the script that refreshes them. */
+/** Returns the gauges as JSON, for the script that refreshes them. */
 async function showGauges({ services, account }: MemberRequest): Promise<Reply> {
   const windows = await readWindows(services, account.number);
   return json(windows.map((window) => ({ name: window.name, ...gaugeWords(window) })));
@@ -100,7 +100,7 @@ const whatCounts = html`<p class="muted">
 
 const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
 
-/** Names the window with the least quota left. */
+/** Returns a heading about the window with the least quota left. */
 function headline(windows: readonly WindowStatus[]): string {
   const full = windows.filter(({ waitSeconds }) => waitSeconds > 0);
   if (full.length > 0) return `Your quota is used up for ${spans[full.at(-1)!.name]}`;
@@ -124,7 +124,7 @@ function gauge(window: WindowStatus): Html {
   </div>`;
 }
 
-/** Returns the texts of a gauge, which the script of the page only inserts, and the percentage that is used. */
+/** Returns a gauge's texts, which the page's script only inserts, and the percentage that is used. */
 function gaugeWords(window: WindowStatus): { used: string; free: string; share: number } {
   const { quota, remaining } = window;
   const used = quota - remaining;
@@ -141,7 +141,7 @@ function freeWords({ quota, remaining, resetSeconds, waitSeconds }: WindowStatus
   return `${grouped(remaining)} left. The oldest comes back in ${durationText(resetSeconds)}.`;
 }
 
-/** Returns a time such as `34 s`, `12 min` or `5 h 20 min`, rounded up, so that waiting that long is enough. */
+/** Returns a duration such as `34 s`, `12 min` or `5 h 20 min`, rounded up, so that waiting that long is enough. */
 function durationText(seconds: number): string {
   if (seconds < 120) return `${Math.ceil(seconds)} s`;
   const minutes = Math.ceil(seconds / 60);
@@ -149,7 +149,7 @@ function durationText(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Returns the totals of each key or operation, whose requests its name leads to. */
+/** Returns a table of totals for each key or operation, whose name links to its requests. */
 function totalsTable(
   by: "key" | "operation",
   rows: readonly { id: string; name: string; totals: Totals }[],
@@ -173,7 +173,7 @@ function totalsTable(
     })}`;
 }
 
-/** Returns the finding, its plot and its numbers; the last bar is still growing. */
+/** Returns the finding, its plot and its numbers. The last bar is still growing. */
 function plotSection(unit: Unit, bars: readonly Bar[]): Html {
   const finding = findingOf(bars, units[unit].span);
   if (!isUsed(bars))
@@ -189,7 +189,7 @@ function plotSection(unit: Unit, bars: readonly Bar[]): Html {
 
 const isUsed = (bars: readonly Totals[]): boolean => bars.some(({ requests }) => requests > 0);
 
-/** Returns the most important fact about the bars, the worst first. */
+/** Returns the most important fact about the bars: errors of ours first, then requests over quota, then refusals. */
 function findingOf(bars: readonly Bar[], span: string): string {
   const requests = sumOf(bars, (bar) => bar.requests);
   if (requests === 0) return `No request ${span}`;
@@ -206,7 +206,7 @@ function findingOf(bars: readonly Bar[], span: string): string {
 const sumOf = (bars: readonly Bar[], of: (bar: Bar) => number): number =>
   bars.reduce((sum, bar) => sum + of(bar), 0);
 
-/** Returns the numbers of the bars, newest first. */
+/** Returns a table of the bars' numbers, newest first. */
 const figures = (unit: Unit, bars: readonly Bar[]): Html =>
   table({
     label: `Requests by ${unit} and status class`,
@@ -225,8 +225,8 @@ const numeric = (label: string): Column => ({ label, isNumber: true });
 const plotHeight = 200;
 
 /**
- * Returns a bar chart over time, stacked by status class, whose fills differ without colour, too. Widths are percentages and
- * heights pixels, so that bars fill the page and text keeps its size.
+ * Returns a bar chart over time, stacked by status class. The fills differ by more than colour. Widths are percentages
+ * and heights pixels, so that bars fill the page and text keeps its size.
  * @param label the finding, for people who cannot see the plot.
  */
 export function plot(unit: Unit, bars: readonly Bar[], label: string): Html {
@@ -287,7 +287,7 @@ function column(name: string, { byClass }: Bar, left: number, width: number, sca
   return segments.length > 0 && html`<g><title>${title}</title>${segments}</g>`;
 }
 
-/** Returns the lowest number that is not below the highest bar among 1, 2, 4, 6, 8 times a power of ten. */
+/** Returns the axis's end: the lowest of 1, 2, 4, 6, 8 or 10 times a power of ten that is not below the highest bar. */
 export function axisEnd(highest: number): number {
   const unit = 10 ** (String(highest).length - 1);
   return unit * [1, 2, 4, 6, 8, 10].find((step) => step * unit >= highest)!;
