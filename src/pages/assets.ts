@@ -1,10 +1,10 @@
-/** The assets of the pages: style sheets, scripts, icon. Each path contains a hash, so it can be cached for ever. */
+/** The pages' assets: style sheets, scripts and the icon. Each path contains a hash, so it can be cached forever. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 interface Asset {
   name: AssetName;
-  /** `/assets/style.0123456789abcdef.css` */
+  /** Path such as `/assets/style.0123456789abcdef.css`. */
   path: string;
   contentType: string;
   bytes: Buffer;
@@ -31,7 +31,7 @@ export type AssetName = (typeof names)[number];
 
 let known: readonly Asset[] | undefined;
 
-/** Reads them once; there are a few kilobytes. */
+/** Returns all assets. Reads them only once; they have a few kilobytes each. */
 export const readAssets = (): readonly Asset[] => (known ??= names.map(readAsset));
 
 /** Returns the path under which an asset is served. */

@@ -1,4 +1,4 @@
-/** The feed at `/changes.atom` (RFC 4287): one entry for each publication, with counts and without a record. */
+/** The feed at `/changes.atom` (RFC 4287): one entry for each publication, with counts but without records. */
 import { hash } from "node:crypto";
 import type { Publication } from "#records/publication.ts";
 
@@ -6,9 +6,8 @@ const entriesMax = 100;
 
 /**
  * Returns the feed.
- * @param publications newest first.
- * @param address of the feed, absolute if it is known.
- * @param updatedAt build time of the dataset that is served, for a feed without an entry.
+ * @param publications newest first. @param address the feed's address, absolute if it is known.
+ * @param updatedAt time at which the served dataset was built, for a feed without entries.
  */
 export function changesFeed(
   publications: readonly Publication[],
@@ -47,7 +46,7 @@ function contentOf({ step }: Publication): string {
   return kinds.filter((text) => text !== "").join("; ");
 }
 
-/** Returns an id that is the same for the same publication on every server (RFC 9562, version 8). */
+/** Returns a URN that is the same for a name on every server (RFC 9562, version 8). */
 function idOf(name: string): string {
   const digits = hash("sha256", `gp-records publication ${name}`);
   const groups = [

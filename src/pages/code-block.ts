@@ -1,12 +1,12 @@
-/** Code on pages: a body to read; one call of the API for a shell, TypeScript and Python to copy; the settings of agents. */
+/** Code on pages: a body to read, an API call in shell, TypeScript and Python to copy, and settings for agents. */
 import type { Operation } from "#operations/operation.ts";
 import { bodyText, html, type Html, type Part } from "./html.ts";
 
-/** Returns a block that scrolls in place of the page. It is focusable, so that the keyboard can scroll it. */
+/** Returns a block that scrolls instead of the page. It is focusable, so that the keyboard can scroll it. */
 const codeBlock = (label: string, content: Part): Html =>
   html`<pre tabindex="0" role="group" aria-label="${label}"><code>${content}</code></pre>`;
 
-/** Returns a block with a button that copies it; without script there is no button. */
+/** Returns a block with a copy button, which stays hidden without JavaScript. */
 export const copyBlock = (label: string, content: Part): Html =>
   html`<div class="copyable">
     ${codeBlock(label, content)}<button type="button" class="quiet" data-copy hidden>Copy</button>
@@ -22,13 +22,13 @@ const jsonText = (value: unknown): string =>
 export const jsonBlock = (label: string, value: unknown): Html =>
   codeBlock(label, bodyText(jsonText(value)));
 
-/** Stands for the origin where only the browser knows it. */
+/** Placeholder for an origin that only the browser knows. */
 const unknownOrigin = "https://YOUR_HOST";
 
-/** Returns the origin of the service, to put into code. @param publicUrl if null, a script inserts the origin of the page. */
+/** Returns the service's origin for use in code. @param publicUrl if null, a script inserts the page's origin. */
 export const originOf = (publicUrl: string | null): string => publicUrl ?? unknownOrigin;
 
-/** Marks the unknown origin in code, so that a script replaces it. */
+/** Marks the unknown origin in code, so that a script can replace it. */
 export const withOrigin = (code: string): Part =>
   code
     .split(unknownOrigin)
@@ -46,24 +46,24 @@ interface Call {
   base: string;
   /** Path and query, percent-encoded. */
   target: string;
-  /** A placeholder by default. */
+  /** API key; a placeholder by default. */
   key?: string;
 }
 
-/** Returns plain text, to be escaped in a page. The values are quoted, so that none can act as code. */
+/** Returns code as plain text, which a page must escape. Values are quoted, so that none can act as code. */
 export function callLines({ base, target, key = "YOUR_KEY" }: Call) {
   const url = base + target;
   return {
     curl: `curl -H ${shellWord(`x-api-key: ${key}`)} ${shellWord(url)}`,
-    /** For a file `.env`, from which TypeScript and Python read the key: keys in code end up in repositories. */
+    /** Line for a `.env` file. Samples read the key from the environment: keys in code end up in repositories. */
     environment: `GP_RECORDS_KEY=${key}`,
-    /** For Node and Deno, as a module. */
+    /** Module for Node and Deno. */
     typescript: `const response = await fetch(${literal(url)}, {
   headers: { "x-api-key": process.env.GP_RECORDS_KEY! },
 });
 if (!response.ok) throw new Error(await response.text());
 console.log(await response.json());`,
-    /** For Python 3 with nothing installed. */
+    /** Program for Python 3 without packages. */
     python: `import json, os
 from urllib.request import Request, urlopen
 
@@ -73,19 +73,19 @@ print(json.load(urlopen(Request(url, headers=key))))`,
   };
 }
 
-/** Quotes a word for a shell, which takes everything between double quotes literally except these (POSIX 2024, 2.2.3). */
+/** Quotes a word for a shell. Only these characters are special between double quotes (POSIX 2024, 2.2.3). */
 const shellWord = (text: string): string => `"${text.replace(/["$`\\]/g, String.raw`\$&`)}"`;
 
-/** Returns a JSON string literal, which is also one in TypeScript and in Python. */
+/** Returns a JSON string literal, which is also valid in TypeScript and Python. */
 const literal = (text: string): string => JSON.stringify(text);
 
-/** Returns path and query of the example. */
+/** Returns the path and query of the operation's example. */
 export const exampleTarget = ({ path, example }: Operation): string =>
   `${path}?${new URLSearchParams(example).toString()}`;
 
 /**
- * Returns the settings with which each program of agents reaches `/mcp`, and the place they belong in. Values are JSON literals,
- * so that none can act as a setting.
+ * Returns the settings that connect each agent program to `/mcp`, and the place where they belong. Values are JSON
+ * literals, so that none can act as a setting.
  */
 export function agentSettings({ base, key }: Pick<Call, "base"> & { key: string }) {
   const url = `${base}/mcp`;

@@ -1,4 +1,4 @@
-/** The reference of one operation: what it returns, what it takes, an example, a form to try it. */
+/** The reference of one operation: results, parameters, an example and a form to try it. */
 import {
   filters,
   isRepeatable,
@@ -65,15 +65,15 @@ const parameterTable = (operation: Operation, facts: OperationFacts): Html =>
     }),
   });
 
-/** Meanings of the parameters of every operation. */
+/** Meanings of the parameters that every operation has. */
 export const pageMeanings: Readonly<Record<PageParameter, string>> = {
   limit: "How many records a page has at most.",
   offset: "How many records to skip.",
 };
 
 /**
- * Returns what is said of a parameter: `need` is `required`, `optional` or its default; `rule` says which values the operation
- * takes; in `meaning` backticks mark code.
+ * Returns the texts about a parameter. `need` is `required`, `optional` or its default; `rule` says which values the
+ * operation accepts; backticks in `meaning` mark code.
  */
 function wordsOf(name: ParameterName, operation: Operation, { pageSizeMax }: OperationFacts) {
   if (name === "limit" || name === "offset") {
@@ -94,7 +94,7 @@ function wordsOf(name: ParameterName, operation: Operation, { pageSizeMax }: Ope
   };
 }
 
-/** Returns a table of the members of a record or a problem: name, type with null, meaning. */
+/** Returns a table of a record's or problem's members: name, type (with null) and meaning. */
 export const memberTable = (label: string, record: TSchema): Html =>
   table({
     label,
@@ -106,10 +106,10 @@ export const memberTable = (label: string, record: TSchema): Html =>
     ]),
   });
 
-/** Returns the fragment of a closed list on the page of the vocabulary. */
+/** Returns a closed list's URL fragment on the vocabulary page. */
 export const anchorOf = ({ members }: ValueList): string => `values-${members[0]}`;
 
-/** Returns the type of a member. Closed lists of records are long and shared, so the cell links to them. */
+/** Returns a member's type. Records' closed lists are long and shared, so the cell links to them. */
 function typeCell(schema: MemberSchema): Part {
   const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
   if (values === undefined) return typeWords(schema);
@@ -123,7 +123,7 @@ function typeCell(schema: MemberSchema): Part {
   return html`${schema.items === undefined ? "one" : "list"} of ${shown}`;
 }
 
-/** Most members of an inner object. Objects with more are records, described in a table of their own. */
+/** Most members of an inner object. Larger objects are records, which have tables of their own. */
 const innerMembersMax = 10;
 
 function innerMembers({ properties, items }: MemberSchema): Part {
@@ -137,13 +137,13 @@ interface TryForm {
   /** Path and query of the example. */
   target: string;
   publicUrl: string | null;
-  /** One for each parameter, none for a path without any. */
+  /** One field for each parameter; null for a path without parameters. */
   fields: Part;
 }
 
 /**
- * Returns a form that is disabled until its script runs: without it a browser cannot send the header. The field of the key has
- * no name, so that a browser never puts the key into a URL.
+ * Returns a form that is disabled until its script runs, because a browser cannot send the header without it. The key's
+ * field has no name, so that a browser never puts the key into a URL.
  */
 export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
   html`<form class="card try" data-path="${path}" data-base="${publicUrl}" autocomplete="off">
@@ -192,7 +192,7 @@ function field(operation: Operation, name: ParameterName, facts: OperationFacts)
 /** Reports whether a member may be `null`. */
 const isNullable = ({ type }: MemberSchema): boolean => typesOf(type).includes("null");
 
-/** Returns a type in words: `text`, `date`, `list of ids`. */
+/** Returns a type in words, such as `text`, `date` or `list of ids`. */
 function typeWords(schema: MemberSchema): string {
   const [type] = typesOf(schema.type);
   switch (type) {

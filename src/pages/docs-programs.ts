@@ -1,6 +1,6 @@
 /**
- * The pages at `/docs/samples` and `/docs/mcp`: how programs and agents ask. Without a public URL a script inserts the origin of
- * the page.
+ * The pages at `/docs/samples` and `/docs/mcp`: how programs and agents call the API. Without a public URL, a script
+ * inserts the page's origin.
  */
 import { operations } from "#operations/index.ts";
 import type { Operation } from "#operations/operation.ts";

@@ -1,4 +1,4 @@
-/** The pages at `/docs`, the reference, generated from the operations, records and errors, and at `/changelog`. */
+/** The reference at `/docs`, generated from operations, records and errors, and the page at `/changelog`. */
 import { type Hint, hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
@@ -14,7 +14,7 @@ import { codeList, codes, dayElement, grouped, prose, wordList } from "./prose.t
 import { table } from "./table.ts";
 
 export interface DocsFacts extends KeyFacts {
-  /** Origin (and path) the public reaches the service under, without a slash at the end. */
+  /** Public origin (and path) of the service, without a trailing slash; null if it is unknown. */
   publicUrl: string | null;
   /** Largest `limit`. */
   pageSizeMax: number;
@@ -198,14 +198,14 @@ const versions = (): Html =>
     <code>Sunset</code> at least 12 months ahead.
   </p>`;
 
-/** One sliding window: so many requests in so many seconds. */
+/** Sliding window that admits `quota` requests in `seconds` seconds. */
 export interface QuotaWindow {
   name: string;
   quota: number;
   seconds: number;
 }
 
-/** Describes the quota. @param windows windows that an account has by default, shortest first. */
+/** Returns the section about quotas. @param windows an account's default windows, shortest first. */
 const quota = (windows: readonly QuotaWindow[]): Html =>
   html`<p>
       An account has three quotas at once, shared by all its keys. The operator may give an account
@@ -227,7 +227,7 @@ const quota = (windows: readonly QuotaWindow[]): Html =>
     </p>
     ${windows.slice(0, 1).map(headerTable)}`;
 
-/** Describes the headers of the quota. @param window an example: each header lists every window in the same form. */
+/** Returns a table of the quota headers. @param window an example; each header lists every window in this form. */
 const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
   table({
     label: "Headers that tell the quota",
@@ -254,7 +254,7 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
     ],
   });
 
-/** Backticks mark code. */
+/** Meanings of the hint codes; backticks mark code. */
 const hintMeanings: Readonly<Record<Hint["code"], string>> = {
   no_match:
     "No GP has a name that satisfies `gp_name`. `suggestions` has up to 3 names that are near.",
@@ -266,9 +266,9 @@ const hintMeanings: Readonly<Record<Hint["code"], string>> = {
 };
 
 export interface KeyFacts {
-  /** Null if the account pages are not served. */
+  /** Account pages, and true if anybody may sign up; null if they are not served. */
   account: { url: string; isOpen: boolean } | null;
-  /** Is this `serve --demo`, which prints a key? */
+  /** True for `serve --demo`, which prints a key. */
   isDemo: boolean;
 }
 
@@ -284,7 +284,7 @@ function wayOf(account: KeyFacts["account"]): Part {
         <a href="${account.url}">sign in</a> to the one you have and create a key there.`;
 }
 
-/** Returns the page at `/changelog`: what changed in the API, and what may change. @param entries newest first. */
+/** Returns the page at `/changelog`: changes in the API, and rules for later ones. @param entries newest first. */
 export const changelogPage = (entries: readonly ApiVersion[]): string =>
   docsLayout({
     title: "Changelog",

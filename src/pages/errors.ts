@@ -1,4 +1,4 @@
-/** The pages of errors: the list at `/errors`, the page of each code with its explanation, and what a browser gets with a problem. */
+/** The error pages: the list at `/errors`, a page for each code, and the page that a browser gets for a problem. */
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
@@ -40,7 +40,7 @@ export const errorsPage = (): string =>
       <p>A search that finds nothing is not an error: it is a 200 with an empty list.</p>`,
   });
 
-/** Lists all codes with status and title, linked to their pages. */
+/** Returns a table of all codes with status and title, linked to their pages. */
 export const errorTable = (): Html =>
   table({
     label: "Error codes",
@@ -100,11 +100,11 @@ export function problemPage({ code, message, members }: Problem, requestId: stri
 
 export const exampleRequestId = "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y";
 
-/** Returns an example body, its members in the order in which they are sent. */
+/** Returns an example body, with its members in the order in which they are sent. */
 export const exampleProblemBody = (code: ProblemCode): Readonly<Record<string, unknown>> =>
   problemBody(problemExplanations[code].example, exampleRequestId);
 
-/** Links to a path. If it needs a key, the link leads to its reference. */
+/** Returns a link to a path, or to its reference if it needs a key. */
 function pathLink(path: string): Html {
   const bare = path.replace(/^\/v1(?=\/)/, "");
   const operation = operations.find((one) => bare === one.path);
@@ -128,15 +128,15 @@ const faultCodes = (): Html =>
       ]),
     })}`;
 
-/** Texts of the page of an error: its meaning, what to do, an example. Backticks mark code. */
+/** Texts of an error's page. Backticks mark code. */
 interface Explanation {
-  /** Its causes, and what to do about each. */
+  /** The error's causes, and what to do about each. */
   meaning: string;
-  /** Can sending the same request again help? Left out if it has to be changed first. */
+  /** Answer to "Send the same request again?"; left out if the request has to be changed first. */
   again?: string;
-  /** Did the request count against the quota? Left out if it did not. */
+  /** Answer to "Did it count against the quota?"; left out if it did not. */
   counted?: string;
-  /** As the service throws it. */
+  /** Problem as the service throws it. */
   example: Problem;
 }
 
@@ -318,7 +318,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
 };
 
-/** Returns an example from the real parameter parser, so that its texts are right. */
+/** Returns an example from the real parameter parser, so that its texts are accurate. */
 function faultyQuery(): Problem {
   try {
     readQuery(fetchGp, "gp_nme=northwind&limit=101", 100, operations);

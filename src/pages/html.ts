@@ -8,7 +8,7 @@ export class Html {
   }
 }
 
-/** The values a template takes; null, undefined and false become empty. */
+/** Values a template takes; null, undefined and false become empty. */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
 const entities: Readonly<Record<string, string>> = {
@@ -19,28 +19,28 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Escapes text between tags and in quoted attributes, not in unquoted ones. */
+/** Escapes text for use between tags and in quoted attributes, not in unquoted ones. */
 const escapeText = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character]!);
 
-/** Characters that can change the direction of the text around them: letters written from right to left, and controls. */
+/** Characters that can change the direction of the text around them: right-to-left letters and control characters. */
 const bidirectional =
   /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** The end of markup where no element may begin: inside an attribute, or an element that holds text alone. */
+/** Markup that ends where no element may begin: inside an attribute, or in an element that holds only text. */
 const textAlone = /="[^"]*$|<(?:title|textarea|option|script|style)\b[^>]*>[^<]*$/;
 
-/** Keeps the direction of a text inside its place. Isolates of its own would end ours, and are left out. */
+/** Isolates a text, so that its direction affects nothing around it. Drops its own isolates, which could end ours. */
 const isolated = (text: string): string =>
   `<bdi>${escapeText(text.replace(/[\u2066-\u2069]/g, ""))}</bdi>`;
 
-/** Templates without their indentation, which would be a tenth of a page. */
+/** Texts of templates without indentation, which would be a tenth of a page. */
 const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Escapes text between tags that has many quotes, which need no escaping there. Never use it in an attribute. */
+/** Escapes text between tags except for quotes, of which it may have many. Never use it in an attribute. */
 export const bodyText = (text: string): Html =>
   new Html(text.replace(/[&<>]/g, (character) => entities[character]!));
 
-/** The template tag: <code>html`<p>${text}</p>`</code>. */
+/** Returns the markup of a tagged template such as <code>html`<p>${text}</p>`</code>. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let texts = unindented.get(strings);
   if (texts === undefined) {
@@ -54,7 +54,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(markup);
 }
 
-/** Returns the markup of a part. @param before markup of the template so far. */
+/** Returns a part's markup. @param before the template's markup so far. */
 function markupOf(part: Part, before: string): string {
   if (part instanceof Html) return part.markup;
   if (part === null || part === undefined || part === false) return "";

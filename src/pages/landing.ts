@@ -1,4 +1,4 @@
-/** The page at `/`: what the service is, and the first request; the same for programs as JSON, and for models as `/llms.txt`. */
+/** The page at `/`: the service and a first request. Programs get it as JSON, language models as `/llms.txt`. */
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { parameterBounds, parametersOf } from "#operations/operation.ts";
@@ -11,11 +11,11 @@ import { layout } from "./layout.ts";
 import { codeList, codes, exactTime, grouped, wordList } from "./prose.ts";
 import { table } from "./table.ts";
 
-/** The present facts that the landing page shows. */
+/** Current facts that the landing page shows. */
 export interface ServiceFacts extends KeyFacts {
-  /** The current dataset, its time as RFC 3339 in UTC; null while there is none. */
+  /** Current dataset, with its time as RFC 3339 in UTC; null while there is none. */
   dataset: { version: string; updated_at: string; records: EachKind<number> } | null;
-  /** Origin (and path) the public reaches the service under, without a slash at the end. */
+  /** Public origin (and path) of the service, without a trailing slash; null if it is unknown. */
   publicUrl: string | null;
 }
 
@@ -95,7 +95,7 @@ const operationTable = (): Html =>
     ]),
   });
 
-/** Returns the landing page as JSON. Links are absolute if the public URL is known, else relative. */
+/** Returns the landing page as JSON. Links are absolute if the public URL is known, otherwise relative. */
 export function landingIndex({ dataset, publicUrl, account }: ServiceFacts) {
   const link = (path: string) => `${publicUrl ?? ""}${path}`;
   return {
@@ -117,9 +117,8 @@ export function landingIndex({ dataset, publicUrl, account }: ServiceFacts) {
 }
 
 /**
- * Returns `/llms.txt`: what a language model needs to call the API, and where the rest stands (https://llmstxt.org).
- * @param publicUrl null for addresses relative to this one.
- * @param quotas as every account has them by default.
+ * Returns `/llms.txt`: what a language model needs to call the API, and links to the rest (https://llmstxt.org).
+ * @param publicUrl null for relative addresses. @param quotas an account's default quotas.
  */
 export function llmsText(publicUrl: string | null, quotas: readonly QuotaWindow[]): string {
   const at = (path: string) => `${publicUrl ?? ""}${path}`;

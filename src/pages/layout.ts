@@ -1,36 +1,36 @@
-/** The layout of every page: head, navigation, side, main, footer; beside a page of the docs the list of them all. */
+/** The layout of every page: head, navigation, side, main part and footer. The docs' side lists all their pages. */
 import { apiVersion } from "#operations/versions.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
 
 interface PageContent {
-  /** Names the page in tabs and bookmarks. */
+  /** Page title in tabs and bookmarks. */
   title: string;
   /** One sentence for search engines. */
   description: string;
-  /** Path of the page, to mark it in the navigation; a page below a listed one marks that. */
+  /** Path to mark in the navigation. A page that is not listed marks the listed page above it. */
   path: string;
-  /** The pages of the part that this page belongs to. */
+  /** Navigation of the part to which the page belongs. */
   side?: Side;
-  /** For a page that is little more than a short form. */
+  /** True for a page that is little more than a short form. */
   isNarrow?: boolean;
-  /** In addition to the assets of every page. */
+  /** Scripts in addition to those of every page; likewise `styles`. */
   scripts?: readonly AssetName[];
   styles?: readonly AssetName[];
-  /** Holds the one `h1`. */
+  /** Content with the page's only `h1`. */
   main: Part;
 }
 
 export interface Side {
   /** Name of the part, such as `Docs`. */
   name: string;
-  /** Label of the page, for the line that unfolds if there is no room beside it. */
+  /** The page's label, on the line that unfolds if there is no room for the side. */
   label: string;
   /** Lists of links. */
   links: Part;
 }
 
-/** A link stands for all pages at and below its parts. */
+/** Links of the main navigation, each for all pages at and below its `parts`. */
 const links = [
   { path: "/docs", label: "Docs", parts: ["/docs", "/errors", "/changelog"] },
   { path: "/account", label: "Account", parts: ["/account"] },
@@ -76,21 +76,21 @@ const head = ({ title, description, scripts = [], styles = [] }: PageContent): H
     ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
 
-/** Returns the side, which the style sheet opens wherever it has room; elsewhere somebody opens it. */
+/** Returns the side. The style sheet opens it if there is room; otherwise the reader does. */
 const sideOf = ({ name, label, links }: Side): Html =>
   html`<details class="side">
     <summary>${name}: ${label}</summary>
     <nav aria-label="${name}">${links}</nav>
   </details>`;
 
-/** Marks a link of a navigation on its own page and on pages at and below its parts, which without others is the link. */
+/** Marks a link on its own page and on pages at and below its parts. @param parts paths; by default the link's own. */
 export function current(link: string, path: string, parts: readonly string[] = [link]): Part {
   if (link === path) return html`aria-current="page"`;
   return parts.some((part) => `${path}/`.startsWith(`${part}/`)) && html`aria-current="true"`;
 }
 
 interface DocsPage extends Omit<PageContent, "side"> {
-  /** Links to the sections of a long page, as items of a list. */
+  /** Links to a long page's sections, as list items. */
   contents?: Part;
 }
 

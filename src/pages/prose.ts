@@ -1,7 +1,7 @@
-/** Texts of the pages: sentences with code between backticks, lists of words, numbers, times. */
+/** Texts on pages: sentences with code between backticks, lists of words, numbers and times. */
 import { html, type Html } from "./html.ts";
 
-/** Returns text as HTML, with code between backticks. @param text is escaped, so it may come from anybody. */
+/** Returns text as HTML, with code between backticks. @param text any text, because it is escaped. */
 export function prose(text: string): Html {
   const pieces = text.split("`");
   // An odd number of backticks marks no code.
@@ -20,7 +20,7 @@ export const grouped = (number: number): string => number.toLocaleString("en-US"
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`;
 
-/** Joins words, such as `tag, theme and market`. */
+/** Joins words into a list such as `tag, theme and market`. */
 export const wordList = (words: readonly string[], last: "and" | "or"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 
@@ -31,7 +31,7 @@ export const codeList = (names: readonly string[], last: "and" | "or"): string =
     last,
   );
 
-/** Returns a day. @param day `YYYY-MM-DD`. */
+/** Returns a day as an element. @param day `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. */
 export const dayElement = (day: string): Html => html`<time datetime="${day}">${day}</time>`;
 
 const units = [
@@ -44,8 +44,8 @@ const units = [
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
 /**
- * Returns "4 minutes ago" or "in 5 days", with the exact time on hover, for pages that are never cached. Rounded down, so that
- * "in 5 days" is never less.
+ * Returns a time such as "4 minutes ago" or "in 5 days", with the exact time on hover, for pages that are never cached.
+ * Rounds down, so that "in 5 days" means 5 days or more.
  * @param time RFC 3339 in UTC. @param now milliseconds since 1970.
  */
 export function relativeTime(time: string, now: number): Html {
@@ -56,5 +56,5 @@ export function relativeTime(time: string, now: number): Html {
   return html`<time datetime="${time}" title="${exactTime(time)}">${text}</time>`;
 }
 
-/** Returns a time to the second. */
+/** Returns a time to the second, such as `2026-11-20 03:00:00 UTC`. */
 export const exactTime = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;

@@ -1,19 +1,19 @@
-/** The tables of all pages: sticky head, the first cell names the row, and on a phone each row folds into lines. */
+/** The tables of all pages. The head is sticky, the first cell names its row, and on a phone rows fold into lines. */
 import { html, type Html, type Part } from "./html.ts";
 
 export interface Column {
   label: string;
-  /** Aligned to the right. */
+  /** True for numbers, which are aligned to the right. */
   isNumber?: boolean;
-  /** Cells need no label when the row is folded. */
+  /** True if cells need no label when the row is folded. */
   isPlain?: boolean;
 }
 
 export interface TableContent {
-  /** Read out by screen readers; a heading above the table says the same. */
+  /** Label for screen readers; a heading above the table says the same. */
   label: string;
   columns: readonly (string | Column)[];
-  /** A cell for each column. */
+  /** Rows with a cell for each column. */
   rows: readonly (readonly Part[])[];
 }
 
@@ -37,7 +37,7 @@ const numberClass = ({ isNumber }: Column): Part => isNumber === true && html`cl
 const attributesOf = (head: Column): Html | null =>
   head.isPlain === true ? null : html`data-label="${head.label}" ${numberClass(head)}`;
 
-/** Returns a row. Cells make up most of a long page, so their markup is short, without the line breaks of a template. */
+/** Returns a row. Cells make up most of a long page, so their markup omits a template's line breaks. */
 function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html | null)[]): Html {
   const cells = [
     html`<th scope="row">${first}</th>`,
@@ -50,7 +50,7 @@ function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html |
 const cellOf = (cell: Part, attributes: Html | null): Html =>
   attributes === null ? html`<td>${cell}</td>` : html`<td ${attributes}>${cell}</td>`;
 
-/** Lists terms with their facts, without unknown ones. */
+/** Returns a list of terms with their facts, without unknown ones. */
 export const factList = (facts: readonly (readonly [term: string, what: Part])[]): Html =>
   html`<dl class="facts">
     ${facts.map(

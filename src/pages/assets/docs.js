@@ -1,8 +1,8 @@
-/** Makes the forms of the docs send their request and show the answer. */
+/** Makes the forms in the docs send their requests and show the answers. */
 {
   const keyFields = [...document.querySelectorAll("[data-key]")];
 
-  // The key lives as long as the tab, and only for this origin. Storage throws where it is forbidden.
+  // The key is kept for this tab and this origin only. Storage throws if it is blocked.
   const rememberedKey = () => {
     try {
       return sessionStorage.getItem("api-key") ?? "";
@@ -20,7 +20,7 @@
     for (const field of keyFields) if (field !== except) field.value = key;
   };
 
-  /** Path and query; empty fields are left out, so that the service's defaults hold. */
+  /** Returns a form's path and query. Leaves out empty fields, so that the service's defaults apply. */
   const targetOf = (form) => {
     const pairs = new URLSearchParams();
     for (const { name, value } of form.querySelectorAll("[name]"))
@@ -29,7 +29,7 @@
     return form.dataset.path + (query === "" ? "" : `?${query}`);
   };
 
-  /** Everything a shell reads between double quotes is percent-encoded in a query. */
+  /** Shows the request as a curl command. The query percent-encodes all characters special between double quotes. */
   const showCurl = (form) => {
     const line = `curl -H "x-api-key: YOUR_KEY" "${form.dataset.base || location.origin}${targetOf(form)}"`;
     form.querySelector(".copyable code").textContent = line;
@@ -55,7 +55,7 @@
     list.replaceChildren(...rows);
   };
 
-  /** Indented, with lists of plain values on one line; what is not JSON stays as it is. */
+  /** Returns JSON indented, with lists of plain values on one line. Returns other text unchanged. */
   const pretty = (text) => {
     try {
       const lines = JSON.stringify(JSON.parse(text), null, 2);
@@ -68,7 +68,7 @@
     }
   };
 
-  /** A form shows the answer to its last request, whichever comes back last. */
+  /** Each form's last request. Only its answer is shown, even if an earlier answer arrives later. */
   const lastSent = new WeakMap();
   const send = async (form) => {
     const turn = {};

@@ -1,10 +1,10 @@
-/** Adds to every page: copy buttons, the page's own origin in commands. */
+/** Adds to every page: copy buttons, and the page's own origin in commands. */
 {
   for (const place of document.querySelectorAll("[data-origin]"))
     place.textContent = location.origin;
 
   const select = (element) => getSelection().selectAllChildren(element);
-  // The clipboard is there only for https and this machine itself; elsewhere the older way works.
+  // The clipboard API exists only over https and on loopback hosts; elsewhere the older way works.
   const copy = async (code) => {
     try {
       await navigator.clipboard.writeText(code.textContent);

@@ -1,4 +1,4 @@
-/** Offers values while one types; the list that came with the page stays where there is no answer. */
+/** Suggests values while somebody types. Without an answer, the list stays as it is. */
 {
   const waitMilliseconds = 200;
 
