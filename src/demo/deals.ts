@@ -1,4 +1,4 @@
-/** Invents projects that a GP buys, builds or offers shares of, and signals of what GPs file, buy, build and announce. */
+/** Invents projects that GPs buy, build or offer shares in, and signals about their filings, deals, sites and news. */
 import type { CanonicalProject, CanonicalSignal } from "#records/canonical.ts";
 import type { amountBases } from "#records/vocabulary.ts";
 import {
@@ -40,10 +40,10 @@ import {
 interface Property {
   /** Key of a list in `buildingNames`. */
   names: string;
-  /** Medians; missing if such a property is not measured that way. */
+  /** Medians; left out if such a property is not measured that way. */
   units?: number;
   squareFeet?: number;
-  /** Cost of one unit, else of a square foot, else of the whole. */
+  /** Cost of one unit, of a square foot without units, or of the whole without either, in US dollars. */
   costUsd: number;
   /** False for land and the like, which is bought and sold but not built. */
   isBuilt?: boolean;
@@ -52,7 +52,7 @@ interface Property {
 const properties: Readonly<Record<PropertyType, Property>> = words.properties;
 const buildingNames: Readonly<Record<string, readonly string[]>> = words.buildingNames;
 
-/** Returns a function that invents one project after another, by number from 1, and adds each to its GPs. */
+/** Returns a function that invents the next project, given its number from 1, and adds it to its GPs. */
 export function projectInventor(
   seed: number,
   gps: readonly InventedGp[],
@@ -125,14 +125,14 @@ function inventProject(
     external_ids: {},
     gps: gps.map((gp) => gp.record.id),
   };
-  // Real files have not reached these numbers.
+  // Real file numbers have not reached this range.
   if (isOffering) record.external_ids.form_d_file = [`021-${800_000 + number}`];
   else if (type === "affordable_housing" && chance(random, 0.6))
     record.external_ids.hud_id = [`${city.state}X${String(number).padStart(7, "0")}`];
   return { record, gps, metro, city, schedule, amountUsd };
 }
 
-/** Returns a size and a cost that fit each other. */
+/** Returns a size and a cost that match. */
 function someSize(random: Random, { units, squareFeet, costUsd }: Property) {
   const factor = logNormal(random, 1, 0.6);
   const size = {
@@ -180,11 +180,11 @@ const somePlace = (random: Random, name: string, metro: Metro, zipStart: string)
     longitude: near(random, metro.longitude),
   }) as const;
 
-/** Returns a coordinate within about 10 km, to four decimals. */
+/** Returns a coordinate within about 10 km of another, to four decimals. */
 const near = (random: Random, degrees: number): number =>
   Math.round((degrees + (random() - 0.5) * 0.18) * 10_000) / 10_000;
 
-/** Returns the dates, and the time of the source's last update, which follows the latest event. */
+/** Returns a project's dates and the time of its last update, which follows the latest event. */
 function datesOf(random: Random, { startDay, completionDay, firstSaleDay }: Schedule) {
   const days = [startDay, firstSaleDay, completionDay].map((day) => day ?? 0);
   const latestDay = Math.max(lastDay - 900, ...days.filter((day) => day <= lastDay));
@@ -200,7 +200,7 @@ const statusOfWork = weightedKeys(words.statuses.work);
 const statusOfPurchase = weightedKeys(words.statuses.acquisition);
 const statusOfOffering = weightedKeys(words.statuses.property_offering);
 
-/** Invents a schedule. It starts when work or an offering begins or a purchase is signed, and completes when that ends. */
+/** Invents a schedule: the start of work, an offering or a purchase contract, and its completion. */
 function inventSchedule(random: Random, type: ProjectType): Schedule {
   const isOffering = type === "property_offering";
   const ofOthers = type === "acquisition" ? statusOfPurchase : statusOfWork;
@@ -231,13 +231,13 @@ function daysOf(random: Random, status: Schedule["status"]): [number | null, num
   }
 }
 
-/** Something that happened in a project, for a signal to report. */
+/** Event in a project, for a signal to report. */
 interface ProjectEvent {
   type: SignalType;
   day: number;
 }
 
-/** Returns the events up to the last day, oldest first, each at most once. */
+/** Returns a project's events up to the last day, oldest first and each at most once. */
 const eventsOf = (random: Random, project: InventedProject): ProjectEvent[] =>
   courseOf(random, project).flatMap(([type, day]) =>
     day === null || day > lastDay ? [] : [{ type, day }],
@@ -278,11 +278,11 @@ function courseOf(random: Random, project: InventedProject): [SignalType, number
 interface Story {
   /** Source: a notice of an offering, an adviser's report, or the press about a deal, a site, people or a market. */
   voice: keyof typeof words.remarks;
-  /** Meaning of the amount; missing if there is none. */
+  /** Meaning of the amount; left out if there is no amount. */
   basis?: (typeof amountBases)[number];
-  /** Amount as a share of the GP's assets or the project's cost; below zero for a fall. */
+  /** Amount as a share of the GP's assets or the project's cost; negative for a fall. */
   share?: number;
-  /** Headlines with the amount, and headlines without; at least one list is there. */
+  /** Headlines with the amount; `plain` has those without. At least one of the two lists is there. */
   counted?: string[];
   plain?: string[];
 }
@@ -296,17 +296,17 @@ const gpStories = words.gpStories as GpStory[];
 const someGpStory = weighted(gpStories.map((one) => [one, one.weight]));
 const projectStories = words.projectStories as Partial<Record<SignalType, Story>>;
 const marketStory = words.marketStory as Story;
-/** Types of property that are let by the month or year, and so have rents and vacancy. */
+/** Property types that are let by the month or year, and so have rents and vacancy. */
 const letTypes = words.letTypes as PropertyType[];
 
-/** The subject of a signal: a market, an event of a project, or something a GP does. */
+/** Subject of a signal: a market, an event in a project, or an action of a GP. */
 interface Occasion {
   type: SignalType;
   story: Story;
   day: number;
   gps: readonly InventedGp[];
   projects: readonly InventedProject[];
-  /** Amount that the story's share is taken of. */
+  /** Amount to which the story's share applies. */
   baseUsd: number;
   metro: Metro;
   city: string;
@@ -320,13 +320,13 @@ const jointDealShare = 0.08;
 /** Age of the oldest press report, in days. */
 const pastDays = 4000;
 
-/** Returns a function that invents one signal after another, by number from 1. It tells each event of a project once. */
+/** Returns a function that invents the next signal, given its number from 1. Reports each event of a project once. */
 export function signalInventor(
   seed: number,
   gps: readonly InventedGp[],
 ): (number: number) => CanonicalSignal {
   const random = startRandom(seed, "signals");
-  /** Events of projects that no signal has told yet. */
+  /** Events of projects that no signal has reported yet. */
   const untold = new Map<InventedProject, ProjectEvent[]>();
   const someOccasion = (): Occasion => {
     if (gps.length === 0 || chance(random, marketShare)) return marketOccasion(random);
@@ -388,7 +388,7 @@ function gpOccasion(random: Random, gp: InventedGp): Occasion {
 const isOwned = ({ record: { status } }: InventedProject): boolean =>
   status === "closed" || status === "completed";
 
-/** Reports whether a story fits a GP: only issuers offer, only advisers report, and only a GP with people changes them. */
+/** Reports whether a story fits a GP: only issuers offer, only advisers report, and news of people needs people. */
 function suits({ type, voice }: GpStory, { record, people }: InventedGp): boolean {
   if (type === "general_solicitation") return record.tags.includes("reg_d_506c");
   if (voice === "offering" || type === "fund_close")
@@ -425,7 +425,7 @@ function signalOf(random: Random, number: number, occasion: Occasion): Canonical
   };
 }
 
-/** Draws an amount. Returns null if the event has none, or none was told. */
+/** Draws an amount. Returns null if the event has none, or none is disclosed. */
 function someAmount(random: Random, { story, baseUsd }: Occasion): number | null {
   const { share = 0, counted, plain } = story;
   if (counted === undefined) return null;
@@ -456,7 +456,7 @@ function someHeadline(random: Random, occasion: Occasion, amountUsd: number | nu
 
 const someFundName = weightedKeys(words.fundNames);
 
-/** Invents the name of a fund, or of a company with one property, such as `Northwind Real Estate Fund III, LP`. */
+/** Invents the name of a fund or a single-property company, such as `Northwind Real Estate Fund III, LP`. */
 const inventVehicle = (random: Random, stem: string): string =>
   inventFrom(random, someFundName(random), stem);
 
@@ -472,7 +472,7 @@ function amountWords(value: number): string {
 
 const twoDecimals = (value: number) => String(Math.round(value * 100) / 100);
 
-/** Returns names such as `Northwind Partners (with Hale Realty)`: one subject, so that the verb agrees. */
+/** Returns names such as `Northwind Partners (with Hale Realty)`, one subject, so that the verb agrees. */
 function gpNames([first, ...others]: readonly InventedGp[]): string {
   if (first === undefined) return "A private owner";
   if (others.length === 0) return first.record.name;

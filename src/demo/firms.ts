@@ -1,4 +1,4 @@
-/** Invents GPs, numbered by prominence: the first have the most money, people, projects and signals. Invents their principals. */
+/** Invents GPs and their principals. The first GPs have the most money, people, projects and signals. */
 import type { CanonicalPrincipal } from "#records/canonical.ts";
 import type { ExternalIds } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
@@ -42,17 +42,17 @@ import {
 /** A kind of GP: the property it buys, how it earns, and the words in its name. */
 interface Specialty {
   weight: number;
-  /** Property that all GPs of the kind buy, and property that some buy, too. */
+  /** Property types that all such GPs buy; `also` has types that only some buy. */
   main: PropertyType[];
   also: PropertyType[];
-  /** Words that a name may contain; none for GPs without a sector. */
+  /** Words that a name may contain; empty for GPs without a sector. */
   nameWords: string[];
   themes: string[];
   lends?: boolean;
 }
 
 const specialties = words.specialties as Specialty[];
-/** Draws a specialty; apartments come up most. */
+/** Draws a specialty. Apartments are the most common. */
 const someSpecialty = weighted(specialties.map((one) => [one, one.weight]));
 const someStrategy = weightedKeys(words.strategies);
 
@@ -61,7 +61,7 @@ const largeCount = 200;
 // All updates are newer than the newest `aum_as_of`.
 const updatedDays = 140;
 
-/** Returns a function that invents one GP after another, by number from 1. */
+/** Returns a function that invents the next GP, given its number from 1. */
 export function gpInventor(seed: number): (number: number) => InventedGp {
   const random = startRandom(seed, "gps");
   const areas = new Map<Metro, InventedGp[]>(metros.map((metro) => [metro, []]));
@@ -112,7 +112,7 @@ export function gpInventor(seed: number): (number: number) => InventedGp {
   };
 }
 
-/** Cities by country where GPs with foreign names may have their head office. */
+/** Cities where GPs with foreign names may have their head office, by country. */
 const citiesAbroad: ReadonlyMap<string, City> = new Map(
   Object.entries(places.citiesAbroad).map(([country, name]) => [
     country,
@@ -120,10 +120,10 @@ const citiesAbroad: ReadonlyMap<string, City> = new Map(
   ]),
 );
 
-/** Returns a whole number below `count`; smaller ones are more likely. */
+/** Draws a whole number below `count`; smaller ones are more likely. */
 const few = (random: Random, count: number): number => Math.floor(random() ** 2 * count);
 
-// Two firms with one name do exist, and the service has to tell them apart.
+// Firms with the same name do exist, and the service has to tell them apart.
 const sharedNameShare = 0.01;
 
 function freeName(random: Random, specialty: Specialty, names: Set<string>): GpName {
@@ -138,9 +138,9 @@ interface GpName {
   name: string;
   /** Name without sector and ending; its funds are named after it. */
   stem: string;
-  /** Name in Latin letters; the same as `name` if that has no others. */
+  /** Name in Latin letters; the same as `name` if that is in Latin letters. */
   latin: string;
-  /** Country that such names come from, ISO 3166 two letters. */
+  /** Country of such names, as two letters of ISO 3166. */
   country: string;
 }
 
@@ -148,7 +148,7 @@ const someStem = weightedKeys(words.stems);
 const someEnd = weightedKeys(words.firmEnds);
 const someEndAfterSector = weightedKeys(words.firmEndsAfterSector);
 
-/** Returns a name that may already be taken: a stem, often a sector, and an ending. */
+/** Invents a name, which may already be taken: a stem, often a sector, and an ending. */
 function inventName(random: Random, { nameWords }: Specialty): GpName {
   if (chance(random, 0.025)) return nameAbroad(random);
   const stem = inventFrom(random, someStem(random));
@@ -159,7 +159,7 @@ function inventName(random: Random, { nameWords }: Specialty): GpName {
   return { name, stem, latin: name, country: "US" };
 }
 
-/** Returns a name from abroad. In the word lists another script is followed by its Latin spelling. */
+/** Invents a foreign name. In the word lists, another script is followed by its Latin spelling. */
 function nameAbroad(random: Random): GpName {
   const { country, ends, names } = pick(random, words.namesAbroad);
   const [name = "", stem = name] = pick(random, names).split("|");
@@ -169,33 +169,33 @@ function nameAbroad(random: Random): GpName {
 
 const someForm = weightedKeys(words.legalForms);
 
-/** Returns the name as registered. Returns null if only the other name is known. */
+/** Invents the registered name. Returns null if it is unknown. */
 function inventLegalName(random: Random, { latin }: GpName): string | null {
   if (chance(random, 0.1)) return null;
   const legalName = latin + someForm(random);
   return chance(random, 0.07) ? legalName.toUpperCase() : legalName;
 }
 
-/** Returns a host below `.example`, which belongs to nobody: RFC 2606 reserves it for examples. */
+/** Returns a host below `.example`, which RFC 2606 reserves, so that it belongs to nobody. */
 const hostOf = ({ latin }: GpName): string =>
   `${fold(latin.replaceAll(/['.]/g, "")).replaceAll(/[^a-z0-9]+/g, "-")}.example`;
 
 const someManagerName = weightedKeys(words.managerNames);
 
-/** Invents the name with which the manager of a fund signs, such as `Northwind Fund III GP, LP`. */
+/** Invents the name under which a fund's manager signs, such as `Northwind Fund III GP, LP`. */
 const inventManager = (random: Random, stem: string): string =>
   inventFrom(random, someManagerName(random), stem);
 
-// Real numbers have not come this far, so none of these belongs to anybody.
+// Real numbers have not reached this range, so none of these belongs to anybody.
 const formDFileStart = 900_001;
 const cikStart = 9_000_001;
 const crdStart = 9_900_000;
 const secNumberStart = 900_000;
 
 /**
- * Invents a GP's filings: its numbers at the authorities, and the facts that go with them.
- * @param number number of the GP, from 1.
- * @param filed Form D files of all earlier GPs, which makes this GP's numbers unique.
+ * Invents a GP's filings: its numbers in public registers, and the tags that go with them.
+ * @param number the GP's number, from 1.
+ * @param filed number of Form D files of all earlier GPs, which makes this GP's numbers unique.
  */
 function inventFilings(random: Random, number: number, filed: number, isLarge: boolean) {
   const externalIds: ExternalIds = {};
@@ -246,10 +246,10 @@ const someBand = weightedKeys(words.ownershipBands);
 
 // Enough for headlines to name different people.
 const peopleKeptMax = 4;
-// The register of persons has not reached these numbers.
+// The register of individuals has not reached this range.
 const personCrdStart = 9_000_000;
 
-/** Returns a function that invents one principal after another, by number from 1. Each GP gets one first. */
+/** Returns a function that invents the next principal, given its number from 1. The first go to one GP each. */
 export function principalInventor(
   seed: number,
   gps: readonly InventedGp[],

@@ -23,8 +23,8 @@ export const demoSize: Readonly<DemoSize> = {
 };
 
 /**
- * Yields an entry for each record. The same size gives the same records on every machine. None is about anybody real:
- * hosts end in `.example`, and numbers are beyond those in use. Past events end on 20 November 2026.
+ * Yields an entry for each record. The same size gives the same records on every machine. No record is about anybody
+ * real: hosts end in `.example`, and numbers are beyond those in use. Past events end on 20 November 2026.
  */
 export function* inventRecords(size: Readonly<DemoSize>): Generator<SourceEntry> {
   const { seed } = size;

@@ -5,8 +5,8 @@ import { hash } from "node:crypto";
 export type Random = () => number;
 
 /**
- * Starts a sequence of numbers for one purpose. Drawing more from one sequence never shifts another.
- * The generator is Mulberry32 (T. Ettinger): one word of state, and fast even before it is compiled.
+ * Starts a sequence of numbers for one purpose. Draws from one sequence never shift another. The generator is
+ * Mulberry32 (T. Ettinger): one word of state, and fast even before it is compiled.
  * @param seed any number; only its lowest 32 bits count.
  */
 export function startRandom(seed: number, purpose: string): Random {
@@ -26,11 +26,11 @@ export const chance = (random: Random, share: number): boolean => random() < sha
 export const whole = (random: Random, minimum: number, maximum: number): number =>
   minimum + Math.floor(random() * (maximum - minimum + 1));
 
-/** Draws one of a list that is not empty. */
+/** Draws a value from a list that is not empty. */
 export const pick = <T>(random: Random, list: readonly T[]): T =>
   list[Math.floor(random() * list.length)] as T;
 
-/** Draws one of a list that is not empty. The first comes up most; a greater power makes it likelier still. */
+/** Draws a value from a list that is not empty. The first is the most likely, and more so with a greater power. */
 export function pickEarly<T>(random: Random, list: readonly T[], power = 2): T {
   const x = 1 + ((list.length + 1) ** (1 / power) - 1) * random();
   return list[Math.min(list.length, Math.floor(x ** power)) - 1] as T;
@@ -43,11 +43,11 @@ export function drawMore<T>(given: readonly T[], count: number, draw: () => T): 
   return [...values];
 }
 
-/** Draws up to `count` different values of a list. */
+/** Draws up to `count` different values from a list. */
 export const pickSome = <T>(random: Random, list: readonly T[], count: number): T[] =>
   list.length === 0 ? [] : drawMore([], count, () => pick(random, list));
 
-/** Draws each key with its own chance, and keeps their order. */
+/** Draws each key with its own probability. Keeps their order. */
 export const pickEach = (random: Random, shares: Readonly<Record<string, number>>): string[] =>
   Object.keys(shares).filter((key) => chance(random, shares[key]!));
 
@@ -60,12 +60,12 @@ export function weighted<T>(entries: readonly (readonly [T, number])[]): (random
   };
 }
 
-/** Returns a function that draws the keys of an object by weight. */
+/** Returns a function that draws an object's keys by weight. */
 export const weightedKeys = <K extends string>(
   weights: Readonly<Record<K, number>>,
 ): ((random: Random) => K) => weighted(Object.entries(weights) as [K, number][]);
 
-/** Draws a log-normal value. Half lie above `median`; `spread` is the deviation of its logarithm. */
+/** Draws a log-normal value. Half are above `median`; `spread` is the standard deviation of their logarithms. */
 export function logNormal(random: Random, median: number, spread: number): number {
   const sum = random() + random() + random() + random() + random() + random();
   return median * Math.exp(spread * (sum - 3) * Math.SQRT2);

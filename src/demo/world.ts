@@ -1,4 +1,4 @@
-/** The world of the invented records: its places, its days, the names in it, and what later records need of earlier ones. */
+/** The world of the invented records: places, days, names, and facts about earlier records that later ones need. */
 import type { CanonicalGp, CanonicalProject } from "#records/canonical.ts";
 import type * as vocabulary from "#records/vocabulary.ts";
 import places from "./places.json" with { type: "json" };
@@ -32,19 +32,19 @@ export const metros: readonly Metro[] = places.metros.map((metro) => ({
   }),
 }));
 
-/** Draws an area; the largest come up most. */
+/** Draws an area. Larger ones are more likely. */
 export const someMetro = (random: Random): Metro => pickEarly(random, metros, 5);
 
-/** Draws a city of the area; the first has at least a third of the addresses. */
+/** Draws a city in the area. The first has at least a third of the addresses. */
 export const someCity = (random: Random, { cities }: Metro): City => pickEarly(random, cities, 5);
 
 const dayMilliseconds = 86_400_000;
 
-/** Returns whole days since 1 January 1970. */
+/** Returns a day as the number of days since 1 January 1970. */
 export const dayOf = (year: number, month = 1, day = 1): number =>
   Date.UTC(year, month - 1, day) / dayMilliseconds;
 
-/** The latest day of past events; planned ones may be later. */
+/** Latest day of past events; planned events may be later. */
 export const lastDay = dayOf(2026, 11, 20);
 export const lastYear = 2026;
 
@@ -84,9 +84,9 @@ export interface InventedGp {
   /** Name without sector and ending; its funds are named after it. */
   stem: string;
   city: City;
-  /** Areas where it buys, its own first; never empty. */
+  /** Areas where the GP buys, its own first; never empty. */
   metros: readonly Metro[];
-  /** All GPs of its own area, including itself. */
+  /** All GPs in its own area, including itself. */
   neighbours: readonly InventedGp[];
   /** Assets under management, disclosed or not. */
   scaleUsd: number;
@@ -107,7 +107,7 @@ export interface InventedProject {
   amountUsd: number;
 }
 
-/** Days of a project, as of `dayOf`; null if unknown or not set yet. */
+/** A project's status and days, numbered like those of `dayOf`; null if unknown or not set yet. */
 export interface Schedule {
   status: ProjectStatus;
   startDay: number | null;
@@ -116,14 +116,14 @@ export interface Schedule {
   firstSaleDay: number | null;
 }
 
-/** Returns the GP and up to `others` different GPs of its area, which share a record. */
+/** Returns the GP and up to `others` different GPs of its area, to share a record. */
 export const withNeighbours = (random: Random, gp: InventedGp, others: number): InventedGp[] =>
   drawMore([gp], others, () => pickEarly(random, gp.neighbours));
 
 const lists: Readonly<Record<string, readonly string[]>> = words.lists;
 const letters = "BCDFGHJKLMNPRSTVW";
 
-/** Fills the gaps of a pattern, such as `{tree} {landform}`. @param stem name for the gap `stem`, as in a fund's name. */
+/** Fills the gaps in a pattern such as `{tree} {landform}`. @param stem name for the gap `stem`, as in fund names. */
 export const inventFrom = (random: Random, pattern: string, stem = ""): string =>
   fill(pattern, (gap) => {
     switch (gap) {
@@ -138,16 +138,16 @@ export const inventFrom = (random: Random, pattern: string, stem = ""): string =
       case "numeral":
         return pickEarly(random, words.numerals, 3);
       case "phase":
-        // Most buildings have a name of their own.
+        // Most properties have no phase number.
         return chance(random, 0.7) ? "" : words.numerals[whole(random, 0, 3)]!;
       default:
         return pick(random, lists[gap]!);
     }
   }).trimEnd();
 
-/** Fills the gaps of a sentence, such as `{gp} buys {project}`, from left to right. */
+/** Fills the gaps in a sentence, such as `{gp} buys {project}`, from left to right. */
 export const fill = (sentence: string, say: (gap: string) => string): string =>
   sentence.replace(/\{(\w+)\}/g, (_, gap: string) => say(gap));
 
-/** Rounds to three digits: 48,137,522 becomes 48,100,000. */
+/** Rounds to three significant digits: 48,137,522 becomes 48,100,000. */
 export const roundAmount = (value: number): number => Number(value.toPrecision(3));
