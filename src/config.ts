@@ -1,4 +1,4 @@
-/** Reads the settings from the environment once, and reports every fault at once. */
+/** Reads the settings from the environment, and reports all faults together. */
 import { readFileSync, statSync } from "node:fs";
 import {
   Fault,
@@ -12,7 +12,7 @@ import {
 export { isLoopback };
 
 export interface Config extends Settings {
-  /** Set only by `serve --demo`, which serves this machine alone and has no secrets. */
+  /** Set only by `serve --demo`, which serves only this machine and has no secrets. */
   isDemo: boolean;
 }
 
@@ -29,7 +29,7 @@ export class ConfigFault extends Error {
 
 /**
  * Returns the settings of one process, frozen.
- * @throws ConfigFault naming each wrong setting and what it takes.
+ * @throws ConfigFault if settings are unusable. It names each of them and the values that it takes.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
@@ -57,7 +57,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 const secretBytesMax = 65_536;
 
-/** Returns the one secret in a file. Returns a fault if the file cannot be used; it never quotes the text. */
+/** Returns the secret in a file. Returns a fault if the file cannot be used. The fault never quotes the secret. */
 function readSecret(path: string): string | Fault {
   try {
     const stats = statSync(path);
@@ -71,7 +71,7 @@ function readSecret(path: string): string | Fault {
   }
 }
 
-/** Lists faults of settings that do not fit together. */
+/** Returns a fault for each conflict between settings. */
 function faultsTogether(config: Config): string[] {
   const { host, port, adminAddress, databaseUrl, countersUrl, smtpUrl, publicUrl } = config;
   const faults: string[] = [];
@@ -88,7 +88,10 @@ function faultsTogether(config: Config): string[] {
   return faults;
 }
 
-/** Returns the URL of the account pages. Returns null if they are not served, as over plain http from elsewhere. */
+/**
+ * Returns the URL of the account pages. Returns null if they are not served: without https they are served only on a
+ * loopback host.
+ */
 export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host">): string | null {
   if (publicUrl === null) return isLoopback(host) ? "/account" : null;
   const { protocol, hostname } = new URL(publicUrl);
@@ -97,8 +100,8 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
 }
 
 /**
- * Returns what people on other machines miss without `PUBLIC_URL`, and the remedy, each without a full stop. Returns null
- * if they miss nothing. People behind a proxy on this machine may still miss it, which cannot be seen here.
+ * Returns what people on other machines lack without `PUBLIC_URL`, and the remedy, each without a full stop. Returns
+ * null if they lack nothing. Cannot detect a proxy on this machine, through which others may reach it.
  */
 export function missedLinks(
   config: Pick<Config, "host" | "port" | "publicUrl" | "smtpUrl">,
@@ -118,7 +121,10 @@ export function missedLinks(
   };
 }
 
-/** Returns the URL of a listener for this machine. Its address may be a wildcard. The URL has no trailing slash. */
+/**
+ * Returns the URL at which this machine reaches a listener, without a trailing slash. Replaces a wildcard address with
+ * a loopback one.
+ */
 export function localUrl(host: string, port: number): string {
   const { hostname = host } = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`) ?? {};
   const reached = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;

@@ -1,4 +1,4 @@
-/** Reads settings from a file `.env` in the working folder, if nobody but this user and root can have written it. */
+/** Reads settings from a `.env` file in the working folder, if only this user and root can have written it. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -9,23 +9,23 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface EnvironmentFile {
   /** Absolute path. */
   path: string;
-  /** Names of the settings that come from it. */
+  /** Names of the settings taken from the file. */
   used: readonly string[];
-  /** Other names in it, which are ignored. */
+  /** Names in the file that are not settings, which are ignored. */
   unknown: readonly string[];
-  /** Reason to ignore the file, as the end of a sentence that begins with its path, and the remedy; null if it is read. */
+  /** Reason why the file is ignored, worded to follow its path, and the remedy; null if it is read. */
   ignored: { found: string; mend: string } | null;
 }
 
-/** Largest file; all settings together need less. */
+/** Maximum size of the file, in bytes; all settings together need less. */
 const bytesMax = 65_536;
 const writeForOthers = 0o022;
 
 /**
- * Adds the settings of the file to those that the environment lacks. Leaves out other names in the file, because the
- * working folder may belong to another program.
+ * Adds settings from the file that the environment lacks. Ignores other names in the file, because the working folder
+ * may belong to another program.
  * @param user id of this process's user; undefined if the system has none (Windows).
- * @returns `file` null if there is none.
+ * @returns the completed environment, and facts about the file. `file` is null if there is none.
  */
 export function withEnvironmentFile(
   environment: Environment,
@@ -48,7 +48,7 @@ export function withEnvironmentFile(
   };
 }
 
-/** Returns the other name of a secret. A secret in the environment, text or file, takes precedence over both in `.env`. */
+/** Returns a secret's other name, with or without `_FILE`. Either name in the environment overrides both in `.env`. */
 const counterpartOf = (name: string) =>
   name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`;
 
@@ -63,7 +63,7 @@ function readSafely(
     const file = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(file);
-      // Python may keep its packages in a folder with this name.
+      // A Python virtual environment may be a folder of this name.
       if (stats.isDirectory()) return null;
       if (!stats.isFile() || stats.size > bytesMax)
         return {

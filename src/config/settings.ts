@@ -1,10 +1,10 @@
 /**
- * All settings: their parsers, which turn a text into a value or a fault, and one table with member of `Config`, name, default
- * and parser. docs/settings.md explains them; a test compares.
+ * Settings: one table of their names, defaults and parsers by member of `Config`. A parser turns text into a value or a
+ * fault. docs/settings.md explains each setting; a test compares the two.
  */
 import { BlockList, isIP } from "node:net";
 
-/** Result of a parser for an unusable text: the end of a sentence that begins with the setting's name. */
+/** Parser's result for unusable text. Its sentence continues after the setting's name. */
 export class Fault {
   readonly sentence: string;
   constructor(sentence: string) {
@@ -55,7 +55,7 @@ function parsePublicUrl(text: string): string | Fault {
     : new Fault("must be an http or https URL without query, such as https://records.example");
 }
 
-/** Returns the text. Returns a fault if user or password are percent-encoded wrongly. */
+/** Returns the text. Returns a fault if the user or the password is percent-encoded incorrectly. */
 function decodable({ username, password }: URL, text: string): string | Fault {
   try {
     decodeURIComponent(username + password);
@@ -77,7 +77,7 @@ export function isLoopback(host: string): boolean {
   return ["localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** Parameters that `DATABASE_URL` may have. Any other would be a time-out or the like, which nobody expects there. */
+/** Parameters allowed in `DATABASE_URL`. Others, such as time-outs, would be unexpected there. */
 const databaseParameters = {
   host: /^/,
   sslmode: /^(?:disable|require|verify-ca|verify-full)$/,
@@ -88,7 +88,7 @@ const databaseParameters = {
   application_name: /^/,
 } as const;
 
-/** Checks a URL of PostgreSQL. No fault quotes it, because it may contain a password. */
+/** Checks a PostgreSQL URL. Faults never quote the URL, because it may contain a password. */
 export function parseDatabaseUrl(text: string): string | Fault {
   const url = URL.parse(text);
   if (
@@ -109,7 +109,7 @@ export function parseDatabaseUrl(text: string): string | Fault {
   return decodable(url, text);
 }
 
-/** Checks a URL of Valkey or Redis. No fault quotes it, because it may contain a password. */
+/** Checks a Valkey or Redis URL. Faults never quote the URL, because it may contain a password. */
 function parseCountersUrl(text: string): string | Fault {
   const url = URL.parse(text);
   const usable =
@@ -177,7 +177,7 @@ export interface Setting<Value> {
   /** Default, as text in the environment. */
   byDefault: string;
   parse(text: string): Value | Fault;
-  /** May it contain a password, and so also be read from a file? */
+  /** True if the value may contain a password. It can then also be read from a file. */
   isSecret: boolean;
 }
 
@@ -195,22 +195,25 @@ export const settingOf = {
   /** Address that serves metrics; null for none. */
   adminAddress: setting("ADMIN_ADDRESS", "", orUnset(parseAddress)),
   dataDir: setting("DATA_DIR", "./data", (text) => text),
-  /** URL of the PostgreSQL with accounts and keys; null for a file in `dataDir`. May contain a password. */
+  /**
+   * URL of the PostgreSQL database with accounts and keys; null to keep them in a file in `dataDir`. May contain a
+   * password.
+   */
   databaseUrl: secret("DATABASE_URL", "", orUnset(parseDatabaseUrl)),
   /**
-   * URL of the Valkey or Redis that counts, only with `databaseUrl`. May contain a password. With null that PostgreSQL counts,
-   * and without `databaseUrl` this process.
+   * URL of the Valkey or Redis server that counts; requires `databaseUrl`. May contain a password. If null, PostgreSQL
+   * counts, or this process if `databaseUrl` is null too.
    */
   countersUrl: secret("COUNTERS_URL", "", orUnset(parseCountersUrl)),
-  /** Way in which an instance counts while the shared counters are away. */
+  /** Behaviour while the shared counters cannot be reached: count locally, or deny requests. */
   countersOutage: setting("COUNTERS_OUTAGE", "local", oneOf(["local", "deny"])),
-  /** Longest wait for an answer of the shared counters. */
+  /** Longest wait for an answer from the shared counters, in ms. */
   countersPatienceMilliseconds: setting("COUNTERS_PATIENCE_MS", "250", wholeNumber(10, 1000)),
-  /** Origin, and path if any, where the public reaches the service, without a trailing slash; null if unknown. */
+  /** Public origin of the service, with its path if any, without a trailing slash; null if unknown. */
   publicUrl: setting("PUBLIC_URL", "", orUnset(parsePublicUrl)),
-  /** Proxies whose `X-Forwarded-For` is believed; null for none. */
+  /** Proxies whose `X-Forwarded-For` is trusted; null for none. */
   trustedProxies: setting("TRUSTED_PROXIES", "", orUnset(parseRanges)),
-  /** `"*"`, a list of origins, or none. */
+  /** Origins whose pages may read answers: `"*"` for all, or a list, which may be empty. */
   corsOrigins: setting("CORS_ORIGINS", "*", parseOrigins),
   pageSizeMax: setting("PAGE_SIZE_MAX", "100", wholeNumber(100, 1000)),
   logLevel: setting(
@@ -219,37 +222,37 @@ export const settingOf = {
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
   ),
   answerCacheBytes: setting("ANSWER_CACHE_BYTES", "67108864", wholeNumber(0, 2 ** 40)),
-  /** Most connections open at a time; null for as many as the limit on open files allows. */
+  /** Maximum number of open connections; null for as many as the limit on open files allows. */
   connectionsMax: setting("CONNECTIONS_MAX", "", orUnset(wholeNumber(1, 1_000_000))),
-  /** Most connections open at a time from one client network. */
+  /** Maximum number of open connections from one client network. */
   connectionsPerClientMax: setting("CONNECTIONS_PER_CLIENT_MAX", "256", wholeNumber(1, 1_000_000)),
-  /** Longest event loop delay before requests are refused; 0 for no limit. */
+  /** Event-loop delay beyond which requests are refused, in ms; 0 for no limit. */
   eventLoopDelayMaxMilliseconds: setting("EVENT_LOOP_DELAY_MAX_MS", "1000", wholeNumber(0, 60_000)),
-  /** Most memory before requests are refused; 0 for no limit, null for most of what the process may have. */
+  /** Memory use beyond which requests are refused; 0 for no limit, null for nine tenths of the memory available. */
   memoryMaxBytes: setting("MEMORY_MAX_BYTES", "", orUnset(wholeNumber(0, 2 ** 48))),
-  /** Time for which the request log keeps a request; 0 for no log. */
+  /** Number of days for which the request log keeps a request; 0 for no log. */
   usageLogDays: setting("USAGE_LOG_DAYS", "14", wholeNumber(0, 3650)),
-  /** Most requests in the request log. */
+  /** Maximum number of requests in the request log. */
   usageLogRows: setting("USAGE_LOG_ROWS", "2000000", wholeNumber(1, 1_000_000_000)),
-  /** Does the request log keep query strings, too? */
+  /** True if the request log also keeps query strings. */
   usageLogParameters: setting("USAGE_LOG_PARAMETERS", "off", onOrOff),
-  /** Time for which entries of the audit log are kept; 0 for ever. */
+  /** Number of days for which audit log entries are kept; 0 for ever. */
   auditDays: setting("AUDIT_DAYS", "0", wholeNumber(0, 36_500)),
-  /** Number of newest published datasets that a publication keeps; 0 for all. */
+  /** Number of the newest published datasets that remain after a publication; 0 for all. */
   datasetsKeep: setting("DATASETS_KEEP", "10", wholeNumber(0, 100_000)),
-  /** May every key download whole datasets? */
+  /** True if every key may download whole datasets. */
   exports: setting("EXPORTS", "off", onOrOff),
-  /** Licence of the records, a text or a URL; null if the operator states none. */
+  /** Licence of the records, as text or a URL; null if the operator states none. */
   licence: setting("DATA_LICENCE", "", (text) => text || null),
-  /** Time for which the changes of publications are kept; 0 to keep none. */
+  /** Number of days for which the changes of publications are kept; 0 to keep none. */
   changesDays: setting("CHANGES_DAYS", "400", wholeNumber(0, 3650)),
-  /** People who may sign up on the account pages: nobody, those invited, or everyone. */
+  /** People who may sign up on the account pages: nobody, invited people or everyone. */
   signUp: setting("SIGN_UP", "closed", oneOf(["closed", "invite", "open"])),
   /** URL of the mail server; null for none. May contain a password. */
   smtpUrl: secret("SMTP_URL", "", orUnset(parseSmtpUrl)),
-  /** Sender of mail, as in its `From`. */
+  /** Sender of mail, as written in `From`. */
   mailFrom: setting("MAIL_FROM", "gp-records@localhost", parseMailFrom),
-  /** Is this production? It then serves no demo; nothing else depends on this. */
+  /** True in production, where no demo is served. Nothing else depends on it. */
   isProduction: setting("NODE_ENV", "", (text) => text === "production"),
 };
 
@@ -262,7 +265,7 @@ export type Settings = {
 
 export const settings: readonly Setting<unknown>[] = Object.values(settingOf);
 
-/** Returns the name of the setting that names a file with this secret. */
+/** Returns the name of the setting with the path of a file that holds this secret. */
 export const fileSettingOf = (name: string): string => `${name}_FILE`;
 
 /** Names read from the environment: all settings, and for each secret the setting that names its file. */
