@@ -1,4 +1,4 @@
-/** Compresses answers, and caches those of the current dataset in each requested encoding, up to a number of bytes. */
+/** Compresses answers. Caches those from the current dataset in each requested encoding, within a limit in bytes. */
 import { promisify } from "node:util";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
@@ -7,7 +7,7 @@ import { type Encoding, type HeaderLines, preferredEncoding } from "./headers.ts
 
 /** An answer from one dataset. Nothing in it depends on the client. */
 export interface SentBody {
-  /** Entity tag. It names dataset, operation, query and format, so it is the cache's key, too. */
+  /** Entity tag, which is also the cache key: it identifies dataset, operation, query and format. */
   readonly tag: string;
   readonly datasetVersion: string;
   body: Buffer;
@@ -20,10 +20,10 @@ export type AnswerCache = ReturnType<typeof openAnswerCache>;
 
 /** Largest share of the cache for one answer. */
 const shareMax = 1 / 8;
-/** Memory of an entry besides its bodies: keys, headers, bookkeeping. */
+/** Memory of an entry apart from its bodies, in bytes: keys, headers and bookkeeping. */
 const overheadBytes = 1024;
 
-/** @param bytesMax 0 to keep nothing. */
+/** Opens a cache. @param bytesMax maximum memory in bytes; 0 to keep nothing. */
 export function openAnswerCache(bytesMax: number) {
   const entries =
     bytesMax === 0
@@ -47,7 +47,7 @@ export function openAnswerCache(bytesMax: number) {
       answer.body = unshared(answer.body);
       entries.set(answer.tag, answer);
     },
-    /** Returns the body in an encoding: at once if it is cached, else after compressing it once. */
+    /** Returns the body in an encoding, at once if it is cached. Otherwise compresses it, unless it is too small. */
     bodyOf(answer: SentBody, encoding: Encoding): Buffer | Promise<Buffer> {
       if (answer.body.length <= encodedBytesMin) return answer.body;
       const known = answer.encoded[encoding];
@@ -55,7 +55,7 @@ export function openAnswerCache(bytesMax: number) {
       return compress(answer.body, encoding).then((compressed) => {
         const body = unshared(compressed);
         answer.encoded[encoding] = body;
-        // Its size has changed, so it is added again; an entry of an older dataset is not brought back.
+        // The size has changed, so the entry is added again. One that was removed meanwhile stays removed.
         const entry = entries?.peek(answer.tag);
         if (entry === answer) {
           entries!.delete(answer.tag);
@@ -64,7 +64,7 @@ export function openAnswerCache(bytesMax: number) {
         return body;
       });
     },
-    /** Empties the cache, when another dataset becomes current. */
+    /** Empties the cache. Called when another dataset becomes current. */
     clear: () => entries?.clear(),
     metrics: [
       counter("gp_records_cache_hits_total", "Answers found in the cache", () => hits),
@@ -75,7 +75,7 @@ export function openAnswerCache(bytesMax: number) {
   };
 }
 
-/** Returns a separate copy. Most buffers are slices of a larger block and keep all of it alive, such as 16 KB for one. */
+/** Returns the body in memory of its own. A slice would keep its whole block alive, such as 16 KB for one answer. */
 function unshared(body: Buffer): Buffer {
   if (body.buffer.byteLength === body.length) return body;
   const own = Buffer.allocUnsafeSlow(body.length);
@@ -87,7 +87,7 @@ function sizeOf({ body, encoded }: SentBody): number {
   return overheadBytes + body.length + (encoded.br?.length ?? 0) + (encoded.gzip?.length ?? 0);
 }
 
-/** Largest body that is sent uncompressed, in bytes. */
+/** Size up to which a body is sent uncompressed, in bytes. */
 export const encodedBytesMin = 1024;
 
 const brotliAsync = promisify(brotliCompress);
@@ -96,7 +96,7 @@ const gzipAsync = promisify(gzip);
 /** Compression levels. Both take about 0.14 ms for a page of 20 KB and shrink it to a fifth. */
 const levels = { br: 4, gzip: 6 };
 
-/** Best quality of Brotli: a hundred times slower, a fifth smaller. For content compressed once and sent often. */
+/** Highest Brotli quality, for content compressed once and sent often: a hundred times slower, a fifth smaller. */
 export const brotliQualityMax = 11;
 
 /** Returns a stream that compresses content too large for memory. */
@@ -105,7 +105,7 @@ export const compressor = (encoding: Encoding) =>
     ? createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: levels.br } })
     : createGzip({ level: levels.gzip });
 
-/** Compresses a body in Node's thread pool. */
+/** Compresses a body on Node's thread pool. */
 export function compress(
   body: Buffer,
   encoding: Encoding,
@@ -121,7 +121,7 @@ export function compress(
     : gzipAsync(body, { level: levels.gzip });
 }
 
-/** Encodes a body made for one answer as the client prefers. Returns it with its `content-encoding`. */
+/** Encodes an uncached body as the client prefers. Returns the body and its `content-encoding`. */
 export async function negotiateBody(
   acceptEncoding: string | undefined,
   body: Buffer,

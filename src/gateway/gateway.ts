@@ -1,21 +1,21 @@
 /**
- * The gateway takes a question from its key to finished bytes. It is the only way to the records, for every transport.
+ * Gateway: takes a question from its key to finished bytes. Every transport reaches the records through it.
  *
  * It holds the answer cache and the parsed queries. Counters hold the counts; datasets hold the records.
  *
  * A question passes these stages in the order of the contract. Each may refuse it:
- * 1. `identify` looks up the key. It refuses nothing yet: paths and methods are refused first.
- * 2. `counted` authorizes the caller, or refuses it: a 401, a 403, or a 429 for too many wrong keys.
- * 3. It takes the quota: one request, or the `cost`. A refusal spends nothing.
+ * 1. `identify` looks up the key. It refuses nothing yet: unknown paths and methods are refused first.
+ * 2. `counted` authorizes the caller, or refuses it: a 401, a 403, or a 429 after too many wrong keys.
+ * 3. It charges the quota with one request, or with the `cost`. A refusal uses no quota.
  * 4. `find` chooses the format, reads the parameters, takes one dataset, and compares entity tags.
  * 5. `finish` encodes the body and adds the headers.
  *
- * All stages are synchronous while counts and keys are in memory, so one turn of the event loop answers. With shared
- * counts stage 3 waits for PostgreSQL or Valkey. Stage 5 waits for a compressor. Each question takes one reference to the
- * dataset, so no answer mixes two.
+ * All stages are synchronous while counts and keys are in memory, so a question is answered in one turn of the event
+ * loop. With shared counts, stage 3 waits for PostgreSQL or Valkey. Stage 5 may wait for compression. Each question
+ * takes one reference to the dataset, so no answer mixes two datasets.
  *
- * An answer may be sent only after `Counters.commit`: the transport has that barrier. If counts cannot be taken, the
- * question gets a 503. When a dataset is replaced, `AnswerCache.clear` empties the cache. An internal error is an outcome like
+ * An answer may be sent only after `Counters.commit`; the transport ensures that. A question that cannot be counted
+ * gets a 503. When a dataset is replaced, `AnswerCache.clear` empties the cache. An internal error is an outcome like
  * any refusal, with its cause for the log, so it still carries the quota status.
  */
 import type { LiveKey } from "#keys/key-verifier.ts";
@@ -29,12 +29,12 @@ import { internalError, Problem } from "#problems.ts";
 /** Account whose quota a question counts against, and the key it is recorded under. */
 export type Asker = Pick<LiveKey, "id" | "accountNumber" | "quotas">;
 
-/** Facts about a client, besides its key. Each is computed only when it matters. */
+/** Facts about a client apart from its key, each computed only when needed. */
 export interface Client {
   address(): string;
   /** Reports whether the question came through a proxy. */
   isForwarded(): boolean;
-  /** Returns where else a text that looks like a key was sent, such as "the query string". */
+  /** Returns the place other than `x-api-key` in which something like a key was sent, such as "the query string". */
   misplacedKey(): string | undefined;
 }
 
@@ -44,21 +44,21 @@ export interface Caller {
   readonly client: Client;
 }
 
-/** The result of a question. @typeParam A the answer to send if nothing refuses it. */
+/** Result of a question. @typeParam A type of the answer, which is sent unless the question is refused. */
 export interface Outcome<A> {
-  /** Account and key that the question was counted for; null if the caller was refused. */
+  /** Account and key that the question counted for; null if the caller was refused. */
   asker: Asker | null;
-  /** Quotas of the account, and its quota status after this question. */
+  /** The account's quotas, and its quota status after this question. */
   counted: { quotas: Quotas; status: QuotaStatus } | null;
   result: Found<A> | Refusal;
 }
 
-/** The requested answer, or the news that the client already has it. */
+/** The requested answer, or its tag if the client already has it. */
 export type Found<A> =
   | { kind: "answer"; answer: A }
   | { kind: "unchanged"; tag: string; datasetVersion: string };
 
-/** A problem. After an internal error `cause` is the error, for the log. */
+/** A problem to send. After an internal error, `cause` is that error, for the log. */
 export interface Refusal {
   kind: "problem";
   problem: Problem;
@@ -67,9 +67,9 @@ export interface Refusal {
 
 export interface GatewayDependencies {
   verifyKey(presented: string): LiveKey | Promise<LiveKey>;
-  /** @param addressOf returns the client's address; called only now and then. */
+  /** Notes that a key was used. @param addressOf returns the client's address; called only occasionally. */
   noteKeyUse(key: LiveKey, addressOf: () => string): void;
-  /** Wrong keys by client network, so that nobody can guess keys by the thousand. */
+  /** Limit on wrong keys from each client network, against guessing. */
   failedKeys: KeyedLimit<string>;
   /** Address of the page that creates keys; null if there are no account pages. */
   accountUrl: string | null;
@@ -83,9 +83,10 @@ export interface Gateway {
    */
   identify(presented: string | undefined, client: Client): Caller | Promise<Caller>;
   /**
-   * Checks the key, takes the quota, and leaves the rest to `find`. A Problem that `find` throws becomes the result. Throws nothing.
-   * @param cost returns how many requests the question counts, at most `greatestRequest`. Returns a Problem if the key may
-   *   not ask it; that counts none. Called once the key is accepted; 1 if left out.
+   * Checks the key, charges the quota and calls `find`. An error that `find` throws becomes the result; `counted` never
+   * throws.
+   * @param cost returns the number of requests that the question counts as, at most `greatestRequest`; 1 if omitted.
+   *   Returns a Problem if the key may not ask the question; nothing is counted then. Called once the key is accepted.
    */
   counted<Q extends { caller: Caller }, A>(
     question: Q,
@@ -156,7 +157,7 @@ function attempt<Q, A>(question: Q, find: (question: Q) => Found<A>): Found<A> |
   }
 }
 
-/** Completed quotas, one object for the same quotas, so that values derived from it can be cached. */
+/** Quotas completed with the defaults, one object for each `quotas` of a key, so that derived values can be cached. */
 const completed = new WeakMap<Asker["quotas"], Quotas>();
 
 const wholeQuotas = (own: Asker["quotas"]): Quotas =>
@@ -187,20 +188,20 @@ function identify(
 }
 
 /**
- * Returns the account and key that a question counts for. Returns a Problem if the caller is refused: 401 for a missing or
- * refused key, 403 for a suspended account. Once the address has sent too many wrong keys, a 401 becomes a 429. A valid key
- * is never refused for those.
+ * Returns the account and key that a question counts for. Returns a Problem if the caller is refused: 401 for a missing
+ * or refused key, 403 for a suspended account. Once the client's network has sent too many wrong keys, a 401 becomes a
+ * 429. Wrong keys never affect a valid one.
  */
 function authorize(checks: GatewayDependencies, { key, client }: Caller): Asker | Problem {
   if (key === null) return missingKey(checks, client);
   if (key instanceof Problem) return countFailure(checks, key, client);
-  // The demo's key is printed on a screen, so it is for this machine only.
+  // The demo's key is printed on a screen, so it works only on this machine.
   if (key.isDemo && client.isForwarded()) return countFailure(checks, demoKeyForwarded(), client);
   checks.noteKeyUse(key, () => client.address());
   return key;
 }
 
-/** Counts a failed guess: a 401, but not a valid key of a suspended account. */
+/** Counts a 401 as a wrong key, but not the 403 of a suspended account. Returns a 429 once the limit is reached. */
 function countFailure(checks: GatewayDependencies, problem: Problem, client: Client): Problem {
   if (problem.status !== 401) return problem;
   const status = checks.failedKeys.take(clientNetwork(client.address()));
@@ -215,7 +216,7 @@ const demoKeyForwarded = () =>
     { reason: "unknown" },
   );
 
-/** Returns the problem of a missing key. It names the place where a key was sent instead, never the key. */
+/** Returns the problem for a missing key. The detail names the wrong place in which a key was sent, never the key. */
 function missingKey({ accountUrl }: GatewayDependencies, client: Client): Problem {
   const misplaced = client.misplacedKey();
   const detail =

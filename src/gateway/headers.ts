@@ -1,6 +1,6 @@
 /**
- * Reads what a client prefers from its header fields (RFC 9110 §12.5), and makes and checks those of answers, once each: entity
- * tags, links and quotas among them.
+ * Reads a client's preferences from its headers (RFC 9110 §12.5). Makes and checks the headers of answers, such as
+ * entity tags, links and quotas.
  */
 import { hash } from "node:crypto";
 import Negotiator from "negotiator";
@@ -13,12 +13,15 @@ import type { Outcome } from "./gateway.ts";
 // An `import` of node:http reads every export, and one of them loads a WebSocket client.
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule("node:http");
 
-/** Field lines of a head (RFC 9112 §5), each `name: value` with its line end. Node would make this text again for each response. */
+/**
+ * Header field lines (RFC 9112 §5), each `name: value` with CRLF. Otherwise Node would build this text for each
+ * response.
+ */
 export type HeaderLines = string;
 
 /**
- * Returns checked header lines, which are sent unchanged.
- * @throws TypeError if a name or a value would break out of its line.
+ * Returns valid header lines, which are sent unchanged.
+ * @throws TypeError if a name or a value contains a character that is not allowed.
  */
 export function headerLines(
   headers: Readonly<Record<string, string>> | Iterable<readonly [string, string]>,
@@ -33,7 +36,7 @@ function headerLine([name, value]: readonly [string, string]): string {
   return `${name}: ${value}\r\n`;
 }
 
-/** Returns names and values, in their order. */
+/** Returns the names and values of header lines, in order. */
 export const headerPairs = (lines: HeaderLines): [string, string][] =>
   lines
     .split("\r\n")
@@ -46,9 +49,9 @@ export const headerPairs = (lines: HeaderLines): [string, string][] =>
 const policyFields = new WeakMap<Quotas, string>();
 
 /**
- * Returns the fields `RateLimit-Policy`, made once for each `quotas` object, and `RateLimit`: the requests that remain, and the
- * seconds until some return (draft-ietf-httpapi-ratelimit-headers-11, structured fields). Their names and numbers are our
- * own, so they need no check.
+ * Returns `RateLimit-Policy` and `RateLimit`, with the remaining requests and the seconds until some return
+ * (draft-ietf-httpapi-ratelimit-headers-11, structured fields). Builds the policy once for each `quotas` object. Checks
+ * nothing, because all names and numbers are the service's own.
  */
 export function quotaHeaders({ quotas, status }: NonNullable<Outcome<unknown>["counted"]>) {
   const policies = policyFields.getOrInsertComputed(quotas, () =>
@@ -60,7 +63,7 @@ export function quotaHeaders({ quotas, status }: NonNullable<Outcome<unknown>["c
   return `ratelimit-policy: ${policies}\r\nratelimit: ${left}\r\n`;
 }
 
-/** Version of the answers, incremented when the same query on the same dataset gets another answer. */
+/** Version of the answer format, incremented when the same query on the same dataset gets a different answer. */
 const answerFormat = 3;
 
 /** Returns the entity tag of an answer (RFC 9110 §8.8.3). It is weak, because all encodings share it. */
@@ -74,7 +77,7 @@ export function answerTag(
   return `W/"${datasetVersion}-${digest.slice(0, 22)}"`;
 }
 
-/** Returns the weak entity tag of other content than an answer to a query. */
+/** Returns a weak entity tag for content that does not answer a query. */
 export const contentTag = (body: Buffer | string) =>
   `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
 
@@ -95,16 +98,18 @@ export const validators = ({ tag, datasetVersion }: { tag: string; datasetVersio
   "cache-control": "private, no-cache",
 });
 
-/** A page of a list, for its links. */
+/** Page of a list, with the facts that its links need. */
 interface LinkedPage {
   path: string;
   filters: Operation["filters"];
   query: Query;
-  /** Entries on all pages. */
+  /** Number of entries on all pages. */
   total: number;
 }
 
-/** @param publicUrl null for references relative to the request's host. */
+/**
+ * Returns the `Link` header of a page (RFC 8288). @param publicUrl null for references relative to the request's host.
+ */
 export function pageLinks(
   { path, filters, query, total }: LinkedPage,
   publicUrl: string | null,
@@ -126,7 +131,7 @@ export function pageLinks(
   return links.join(", ");
 }
 
-/** @param publicUrl null for a reference relative to the request's host. */
+/** Returns the link to the API description. @param publicUrl null for a reference relative to the request's host. */
 export const descriptionLink = (publicUrl: string | null): string =>
   `<${publicUrl ?? ""}/openapi.json>; rel="service-desc"`;
 
@@ -135,14 +140,16 @@ function lastOffset(first: number, limit: number, total: number): number {
   return first + Math.floor((total - 1 - first) / limit) * limit;
 }
 
-/** Encodings of answers, the preferred one first. */
+/** Encodings of answers, in order of preference. */
 const encodings = ["br", "gzip"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** Most characters of a header that are read. 15 KB of `Accept` took 3.8 ms, and programs send far less. */
+/**
+ * Maximum number of characters read from a header. Parsing 15 KB of `Accept` took 3.8 ms, and programs send far less.
+ */
 const readMax = 1024;
 
-/** Returns the elements of a list that end within the characters that are read. */
+/** Returns the elements of a list that fit completely into `readMax` characters. */
 const readPart = (header: string) =>
   header.length <= readMax
     ? header
@@ -150,8 +157,8 @@ const readPart = (header: string) =>
 
 /**
  * Returns the best available type. Returns undefined if the client accepts none.
- * @param available the first is for clients without a preference.
- * @param order decides between types with the same `q` and equally exact names.
+ * @param available types, with the default first.
+ * @param order decides between types with the same `q` that are named equally specifically.
  */
 export function preferredType<T extends string>(
   accept: string | undefined,
@@ -163,11 +170,11 @@ export function preferredType<T extends string>(
   if (exact !== undefined) return exact;
   // Some proxies blank headers instead of removing them. An empty list has no meaning in RFC 9110 §12.5.1.
   if (!/[^ \t,]/.test(accept)) return available[0];
-  // No type served here has a quoted parameter. Parsing an unclosed quotation takes quadratic time.
+  // No type served here has a quoted parameter. Parsing an unclosed quote takes quadratic time.
   const unquoted = readPart(accept).replaceAll('"', "");
-  // Everything is UTF-8 and every CSV has a header row, so asking for that excludes nothing.
+  // Everything is UTF-8 and every CSV has a header row, so these parameters exclude nothing.
   const served = unquoted.replaceAll(/;\s*(?:charset=[^;,]*|header=present)/gi, "");
-  // Among equal elements Negotiator takes the client's first.
+  // Negotiator prefers the first of equal elements.
   const placeOf = (element: string) => {
     const [range] = /^[^;*]*/.exec(element)!;
     return order.findIndex((type) => type.startsWith(range.trim().toLowerCase()));
@@ -182,13 +189,16 @@ interface ByPreference {
   encodings(available: string[], options: { preferred: string[] }): string[];
 }
 
-/** Parsed headers. Clients of one kind send the same one, so each is parsed once. */
+/** Parsed `Accept-Encoding` headers. Many clients send the same one, so each is parsed once. */
 const known = new Map<string, Encoding | null>();
 const knownMax = 200;
-/** Longest header that is kept, in characters: longer than browsers and libraries send. */
+/** Longest header that is kept, in characters. Browsers and libraries send shorter ones. */
 const knownLengthMax = 100;
 
-/** Returns the encoding to use; with equal `q`, the service's first. Returns null to send the body unencoded. */
+/**
+ * Returns the encoding that the client prefers. If `q` is equal, the service's order decides. Returns null to send the
+ * body unencoded.
+ */
 export function preferredEncoding(acceptEncoding: string | undefined): Encoding | null {
   if (acceptEncoding === undefined) return null;
   let encoding = known.get(acceptEncoding);

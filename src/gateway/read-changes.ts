@@ -41,7 +41,7 @@ export function changesRefusal({ key }: Caller): Problem | undefined {
   });
 }
 
-/** Returns the read of the list of publications. */
+/** Returns the read that lists publications. */
 export function changesRead(dependencies: ReadDependencies): Read {
   const { operations, pageSizeMax, publicUrl, changes } = dependencies;
   const find = (asked: Asked) => {
@@ -51,8 +51,8 @@ export function changesRead(dependencies: ReadDependencies): Read {
     const datasetVersion = parts.version;
     const publications = changes.list(datasetVersion);
     const { limit, offset } = query;
-    // The list can change without a new dataset: when one is served again, and when old ones are removed.
-    // A publication that is only begun fills in the hash of the one before it.
+    // The list can change without a new dataset: when one is served again, or when old publications are removed. A
+    // publication that has only begun fills in the previous one's hash.
     const last = publications.at(-1);
     const state = `${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length}`;
     const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
@@ -75,11 +75,11 @@ interface TaggedPart extends StepPart {
   tag: string;
 }
 
-/** Returns the read of steps. A step counts one request for every 100 changes, rounded up. */
+/** Returns the read that serves steps. A step counts as one request for every 100 changes, rounded up. */
 export function stepsRead(dependencies: ReadDependencies): Read {
   const { gateway, operations, changes } = dependencies;
 
-  /** @throws Problem in the order of the contract: format, dataset, path, parameters. */
+  /** Finds the requested part of a step. @throws Problem, checked in this order: format, dataset, path, parameters. */
   const findPart = (asked: Asked, quotas: Quotas): StepPart => {
     acceptOnly(ndjson.mediaType, asked);
     return findStep(changes, served(dependencies).parts.version, {

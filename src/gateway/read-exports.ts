@@ -22,7 +22,7 @@ import {
   unchanged,
 } from "./reads.ts";
 
-/** Returns the read of the list of files. */
+/** Returns the read that lists the files. */
 export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { publicUrl } = dependencies;
   const find = (asked: Asked) => {
@@ -66,7 +66,7 @@ interface Wanted {
   contentType: string;
 }
 
-/** Returns the read of the files. */
+/** Returns the read that serves the files. */
 export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { gateway, operations, publicUrl } = dependencies;
   const find = (asked: Asked): Found<Wanted> => {
@@ -105,7 +105,7 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
   };
 }
 
-/** Returns the problem of a file that could not be made: no room, a service that is stopping, or an internal error. */
+/** Returns the problem for a file that could not be made: no room, a service that is stopping, or an internal error. */
 function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
   if ((error as { kind?: unknown }).kind === "full")
     return unavailable(
@@ -116,12 +116,13 @@ function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
   return isStopping() ? unavailable("draining", notReadyDetails.draining) : internalError();
 }
 
-/** Longest wait for a file, in ms. Proxies wait at most a minute for the head of an answer. */
+/** Longest wait for a file, in ms. Proxies wait at most a minute for response headers. */
 const waitMilliseconds = 25_000;
 
 /**
- * Waits for a file for a limited time, as a large one takes longer to make than a client waits. It goes on being made, so
- * the next request finds it further on, or finished.
+ * Waits for a file for a limited time, because making a large one takes longer than a client waits. Making the file
+ * continues, so a later request finds it further along, or finished.
+ * @throws Problem 503 if the file is not made in time.
  */
 async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
   const tooLate = wait(waitMilliseconds, undefined, { ref: false }).then(() => {
@@ -130,14 +131,14 @@ async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
   return Promise.race([made, tooLate]);
 }
 
-/** Returns a 200, 206 or 304 (RFC 9110 §13.2.2, §14). @throws Problem 416. */
+/** Returns a 200, 206 or 304 (RFC 9110 §13.2.2, §14). @throws Problem 416 if the range lies beyond the file. */
 function contentOf(
   { isHead, headers: asked }: Asked,
   { version: datasetVersion, file, contentType }: Wanted,
   { path, bytes, sha256 }: MadeFile,
   publicUrl: string | null,
 ): Content {
-  // The tag is strong: a range must continue the very same bytes.
+  // The tag is strong: a range must continue exactly the same bytes.
   const tag = `"${sha256.slice(0, 32)}"`;
   if (matchesTag(asked["if-none-match"], tag)) {
     const { headers, ...content } = unchanged({ tag, datasetVersion });
@@ -163,8 +164,8 @@ function contentOf(
 }
 
 /**
- * Returns the requested range, or null for the whole file. Several ranges, an invalid one, and a range of another file
- * (`If-Range`) are ignored.
+ * Returns the requested range, or null for the whole file. Ignores several ranges, an invalid range, and a range of a
+ * different file (`If-Range`).
  * @throws Problem if the range lies beyond the file.
  */
 function wantedRange(

@@ -1,4 +1,4 @@
-/** Lists all reads, and answers the four operations, from the cache or by asking them, and `/vocabulary`. */
+/** Lists all reads. Answers the four operations and `/vocabulary`, from the cache if possible. */
 import { LRUCache } from "lru-cache";
 import { type Format, formats, json } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";
@@ -29,7 +29,7 @@ import {
 } from "./reads.ts";
 
 /**
- * Returns everything that is served to holders of a key, except MCP messages.
+ * Returns every read that needs a key. MCP messages are handled elsewhere.
  * @param findAnswer from `openOperations`, shared with MCP.
  */
 export function openReads(dependencies: ReadDependencies, findAnswer: FindAnswer): Read[] {
@@ -45,7 +45,7 @@ export function openReads(dependencies: ReadDependencies, findAnswer: FindAnswer
   ];
 }
 
-/** Finds the answer to a query of an operation. @throws Problem as `readQuery` does. */
+/** Finds the answer to an operation's query. @throws Problem as `readQuery` does. */
 export type FindAnswer = (
   operation: Operation,
   text: string,
@@ -53,7 +53,7 @@ export type FindAnswer = (
   knownTags?: string,
 ) => Found<SentBody>;
 
-/** Opens the parsed queries over the cache. */
+/** Returns a function that answers queries, with caches of parsed queries and of answers. */
 export function openOperations(
   dependencies: Pick<
     ReadDependencies,
@@ -105,7 +105,7 @@ function operationRead(
   };
 }
 
-/** Returns the read of every tag, theme and market, and of the closed lists. */
+/** Returns the read that lists every tag, theme and market, and the closed lists. */
 function vocabularyRead(dependencies: ReadDependencies): Read {
   const find = (asked: Asked) => {
     acceptNothingElse(dependencies, vocabularyPath, json.mediaType, asked);
@@ -127,12 +127,15 @@ function vocabularyRead(dependencies: ReadDependencies): Read {
 
 type ParsedQuery = ReturnType<typeof parsedQuery>;
 
-/** Most parsed queries kept for each operation. */
+/** Maximum number of parsed queries kept for each operation. */
 const parsedMax = 5000;
-/** Longest query that is kept, in characters. Longer ones are rare, and would let a few clients fill much memory. */
+/** Longest query that is kept, in characters. Longer ones are rare, and would let a few clients use much memory. */
 const keptLengthMax = 300;
 
-/** Parses each query text once: the same text of an operation always means the same query. Does not keep a faulty one. */
+/**
+ * Returns a function that parses each query text once, because the same text always means the same query of an
+ * operation. Keeps no faulty queries.
+ */
 function openParsedQueryCache({
   operations,
   pageSizeMax,
@@ -151,7 +154,7 @@ function openParsedQueryCache({
   };
 }
 
-/** Caches the latest tag, as most queries ask one dataset in one format. */
+/** Returns a query that caches its latest tag, because most queries use one dataset and one format. */
 function parsedQuery(operation: Operation, query: Query) {
   const canonical = canonicalQuery(operation, query);
   let taggedVersion = "";

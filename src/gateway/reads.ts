@@ -1,4 +1,4 @@
-/** Reads: questions with a key, as data, answered with finished bytes and their headers. */
+/** Reads: take a question and its key as data, and return finished bytes and their headers. */
 import type { ExportOffers } from "#exports/offers.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import { json } from "#operations/formats.ts";
@@ -25,14 +25,14 @@ export interface Asked {
   readonly caller: Caller;
   /** Query, percent-encoded, without the `?`. */
   readonly text: string;
-  /** Rest of the path, decoded, for a read that serves all paths below its own; else empty. */
+  /** Decoded rest of the path, for a read that serves all paths below its own; otherwise empty. */
   readonly below: string;
-  /** The client wants only the headers. */
+  /** True if the client wants only the headers. */
   readonly isHead: boolean;
   readonly headers: AskedHeaders;
 }
 
-/** Headers that reads look at, by their lower-case names. */
+/** Request headers that reads use, by lower-case name. */
 export type AskedHeaders = Readonly<
   Partial<
     Record<
@@ -42,13 +42,13 @@ export type AskedHeaders = Readonly<
   >
 >;
 
-/** The reply to a question, and the account it was counted for. */
+/** Reply to a question, and the account that the question counted for. */
 export interface Reply {
-  /** Null if the caller was refused. */
+  /** Account and key; null if the caller was refused. */
   asker: Asker | null;
-  /** `RateLimit` fields; null if it was not counted. */
+  /** `RateLimit` fields; null if the question was not counted. */
   quotaHeaders: HeaderLines | null;
-  /** Version of the dataset that answered it; null if none did. */
+  /** Version of the dataset that the result comes from; null if it comes from none. */
   datasetVersion: string | null;
   result: Content | Refusal;
 }
@@ -58,7 +58,7 @@ export interface Content {
   kind: "content";
   status: number;
   headers: HeaderLines;
-  /** Null if there is none, or if it is in a file. */
+  /** Null if there is no body, or if it comes from a file. */
   body: Buffer | null;
   file?: FilePart;
 }
@@ -73,34 +73,33 @@ interface FilePart {
 }
 
 export interface Read {
-  /** Path; with `/*` at its end, all paths below it. */
+  /** Path. If it ends in `/*`, all paths below it. */
   path: string;
   name: ReadName;
-  /** It is also served under `/v1`, with identical answers. */
+  /** True if the read is also served under `/v1`, with identical answers. */
   hasAlias: boolean;
   ask(asked: Asked): Reply | Promise<Reply>;
 }
 
-/** Dependencies of the reads. */
 export interface ReadDependencies {
   gateway: Gateway;
   cache: AnswerCache;
   operations: readonly Operation[];
   pageSizeMax: number;
-  /** Address in front of the paths of links; null for references relative to the request's host. */
+  /** URL that links begin with; null for references relative to the request's host. */
   publicUrl: string | null;
   /** Returns the dataset to answer from, or null while there is none. */
   model(): ReadModel | null;
   changes: ChangesSource;
   /** Null if whole datasets are not offered. */
   offers: ExportOffers | null;
-  /** Reports whether the service is about to end, and with it the files being made. */
+  /** Reports whether the service is stopping, which also stops exports in progress. */
   isStopping(): boolean;
 }
 
 /**
- * Returns a JSON document of a dataset. It is made if neither the client nor the cache has the one with this tag.
- * @param more its headers, besides those of every document.
+ * Returns a dataset's JSON document. Makes it only if neither the client nor the cache has this tag.
+ * @param more headers besides those of every document.
  */
 export function foundJson(
   { cache }: Pick<ReadDependencies, "cache">,
@@ -134,8 +133,8 @@ export const replyOf = (
 });
 
 /**
- * Returns `ask` of a read: counts the question, finds its answer and encodes that.
- * @param find throws Problem in the order of the contract: format, parameters, dataset.
+ * Returns a read's `ask`, which counts the question, finds its answer and encodes it.
+ * @param find throws a Problem, checked in this order: format, parameters, dataset.
  */
 export const asking =
   (
@@ -150,7 +149,7 @@ export const asking =
       : finish(dependencies, outcome, asked);
   };
 
-/** Encodes an answer as the client prefers: at once if that is cached, else after compressing it once. */
+/** Encodes an answer as the client prefers, at once if that encoding is cached. */
 function finish(
   { cache }: Pick<ReadDependencies, "cache">,
   outcome: Outcome<SentBody>,
@@ -184,12 +183,12 @@ export const unchanged = (of: { tag: string; datasetVersion: string }): Content 
   body: null,
 });
 
-/** @throws Problem if the client does not accept the only type of a path. */
+/** Checks that the client accepts a path's only type. @throws Problem 406 otherwise. */
 export function acceptOnly(mediaType: string, { headers }: Asked): void {
   if (preferredType(headers.accept, [mediaType]) === undefined) throw notAcceptable([mediaType]);
 }
 
-/** Refuses any parameter, once the only type of the path is accepted. @throws Problem. */
+/** Checks that the client accepts the path's only type and sends no parameters. @throws Problem otherwise. */
 export function acceptNothingElse(
   { operations }: Pick<ReadDependencies, "operations">,
   path: string,
@@ -200,7 +199,7 @@ export function acceptNothingElse(
   refuseParameters(path, asked.text, operations);
 }
 
-/** @param available media types of the path. */
+/** Returns the problem 406. @param available media types of the path. */
 export const notAcceptable = (available: readonly string[]) =>
   new Problem("not-acceptable", `This path answers in ${available.join(", ")}.`, { available });
 
