@@ -1,4 +1,4 @@
-/** Serves the admin address, for the operator: metrics and health, without a key. */
+/** Serves metrics and health to the operator at the admin address, without a key. */
 import { once } from "node:events";
 import type { IncomingMessage, Server } from "node:http";
 import { type Config, isLoopback } from "#config.ts";
@@ -9,7 +9,8 @@ import { addressText, listenAt, listenPassed } from "./listen.ts";
 import { createServer } from "./node-http.ts";
 
 /**
- * @param place null for none.
+ * Opens the admin server, or a stand-in that does nothing if there is no address.
+ * @param place address to listen on; null for none.
  * @param passed descriptor of a socket to listen on instead; null for none.
  * @param wantedDataset returns the version that should be served, or null if there is none or it cannot be read.
  */
@@ -26,9 +27,9 @@ export function openAdmin(
   const server = createAdminServer(http, [...metrics, ...eventLoop.metrics], wantedDataset);
   let address: string | null = null;
   return {
-    /** Returns null until it listens, or if there is none. */
+    /** Returns the server's URL. Returns null until it listens, or if there is no address. */
     address: () => address,
-    /** @throws ListenFault if it cannot listen there. */
+    /** Starts listening. @throws ListenFault if that fails. */
     async listen() {
       const found =
         passed === null
@@ -54,7 +55,7 @@ export function openAdmin(
 }
 
 const waitMilliseconds = 5000;
-/** Most connections. Monitoring needs a few, and nobody else should connect. */
+/** Maximum number of connections. Monitoring needs a few, and nobody else should connect. */
 const connectionsMax = 64;
 
 interface AdminAnswer {

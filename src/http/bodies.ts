@@ -1,4 +1,4 @@
-/** Reads the bodies of requests, and limits the bytes held until they are complete. */
+/** Reads request bodies, and limits the bytes held until they are complete. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
@@ -6,7 +6,10 @@ import { malformed, Problem, unavailable } from "#problems.ts";
 import { leaveUnread } from "./connections.ts";
 import { clientAddress, type Exchange } from "./routes.ts";
 
-/** Largest form of the account pages, and largest message to `/mcp`: 64 KiB. Operations ignore a body up to this size. */
+/**
+ * Maximum size of a request body: 64 KiB. Limits forms of the account pages, messages to `/mcp`, and bodies that
+ * operations ignore.
+ */
 export const bodyBytesMax = 64 * 1024;
 
 export const bodyTooLarge = () =>
@@ -14,11 +17,11 @@ export const bodyTooLarge = () =>
     maximum: bodyBytesMax,
   });
 
-/** Returns the media type of a body without its parameters; empty if none was sent. */
+/** Returns the media type of a body without its parameters. Returns an empty string if none was sent. */
 export const sentType = ({ request }: Exchange): string =>
   (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
 
-/** Returns the problem of a body that does not have the type that its route reads. */
+/** Returns the problem for a body whose type its route does not read. */
 export function otherType({ route }: Exchange): Problem {
   const type = route!.bodyType!;
   return new Problem("unsupported-media-type", `This path reads ${type}.`, { available: [type] });
@@ -26,7 +29,7 @@ export function otherType({ route }: Exchange): Problem {
 
 /**
  * Resolves to the whole body.
- * @throws Problem if it is too large, or if its connection ends first.
+ * @throws Problem if the body is too large, or if the connection ends first.
  */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -44,19 +47,19 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Budget of one client network for bodies on their way: 1 MiB. */
+/** Budget of one client network for bodies in memory: 1 MiB. */
 const bodiesBytesMax = 16 * bodyBytesMax;
-/** Cost of a body in chunks: 512 KiB. A chunk may be one byte, and takes the parser 0.6 µs. */
+/** Cost of a chunked body: 512 KiB. A chunk may be a single byte, and each takes the parser 0.6 µs. */
 const chunkedBodyBytes = 8 * bodyBytesMax;
 
-/** Limits the bodies held until they are complete, however slowly they arrive and however long their requests wait. */
+/** Limits the bodies held in memory, however slowly they arrive and however long their requests wait. */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);
   const refused = new WeakSet<IncomingMessage>();
   return {
     /**
-     * Takes in a request with a body, as it arrives. Discards a body that no route reads. Leaves it unread if it is too
-     * large, or beyond the budget of the client's network.
+     * Admits a request with a body as it arrives. Discards a body that no route reads. Leaves a body unread if it is
+     * too large, or beyond its client network's budget.
      */
     take(request: IncomingMessage, response: ServerResponse) {
       const { headers, method } = request;
@@ -66,7 +69,7 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
         response.shouldKeepAlive = false;
         leaveUnread(request.socket);
       };
-      // check-request.ts refuses it by its length.
+      // check-request.ts refuses the request by its length.
       if (Number(length ?? 0) > bodyBytesMax) return leave();
       const giveBack = shares.take(clientAddress(request, trustedProxies), bytes);
       if (giveBack === null) {
@@ -78,7 +81,7 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
       else request.resume();
       response.once("close", giveBack);
     },
-    /** @throws Problem if the body of the request was beyond the budget. */
+    /** Checks that a request's body was admitted. @throws Problem if it was beyond the budget. */
     check(request: IncomingMessage) {
       if (!refused.has(request)) return;
       throw unavailable("overloaded", "Too many bodies are arriving from this network at once.");
@@ -87,9 +90,9 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
 }
 
 /**
- * Passes a body on in one piece. If it came byte by byte, in chunks or packets, each byte would take hundreds of bytes of
- * memory.
- * @param bytes the most to gather. A longer body in chunks is passed on as it comes, to be refused.
+ * Gathers a body and passes it on in one piece. Otherwise a body that arrives byte by byte, in chunks or packets, would
+ * take hundreds of bytes of memory for each byte.
+ * @param bytes maximum number of bytes to gather. A longer chunked body is passed on as it arrives, to be refused.
  */
 function gather(request: IncomingMessage, bytes: number): void {
   const { push } = request;

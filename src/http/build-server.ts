@@ -1,6 +1,6 @@
 /**
- * Builds the HTTP server: the table of its routes, and the way of a request through it, whose bytes may be none. Its builder
- * closes it.
+ * Builds the HTTP server: its routes, and the path of a request through them. Also answers bytes that are not a
+ * request. The caller closes the server.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -43,18 +43,18 @@ import {
   sendAnswer,
 } from "./send-answer.ts";
 
-/** Limits of every wait, in ms. */
+/** Time limits, in ms. */
 export const timeouts = {
   headers: 10_000,
   request: 15_000,
-  /** Longer than a reverse proxy keeps idle connections, so that it never writes into a closing one. */
+  /** Idle time of a connection. Reverse proxies close idle connections sooner, so they never write to a closing one. */
   keepAlive: 10_000,
   checkEvery: 2000,
   /** Time for a client to read the last response and close its side. */
   linger: 2000,
 };
 
-/** Returns the table of routes. */
+/** Returns all routes. */
 export const tableOfRoutes = (http: HttpDependencies): Route[] => [
   ...readRoutes(http),
   mcpRoute(http),
@@ -62,7 +62,7 @@ export const tableOfRoutes = (http: HttpDependencies): Route[] => [
   ...accountRoutes(http),
 ];
 
-/** @param waits shorter in tests. */
+/** Builds a server that does not listen yet. @param waits time limits; tests use shorter ones. */
 export function buildServer(http: HttpDependencies, waits = timeouts) {
   const router = openRouter(tableOfRoutes(http));
   const fairQueue = openFairQueue();
@@ -82,7 +82,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
   const enter = (whose: string | number, exchange: Exchange) =>
     fairQueue.enter(whose, () => {
       const { request, route } = exchange;
-      // The client left while it was waiting.
+      // The client left while its request was waiting.
       if (request.socket.destroyed) return;
       try {
         if (checkRequest(http, router, exchange)) return;
@@ -101,7 +101,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
     exchange.route = route;
     if (route?.who !== "key") {
       const network = clientNetwork(clientAddress(request, http.config.trustedProxies));
-      // Health checks do not wait for other questions from the same network.
+      // Health checks do not wait for other requests from the same network.
       return enter(route?.isAlwaysOpen === true ? `watch ${network}` : network, exchange);
     }
     const identified = (caller: Caller) => {
@@ -127,7 +127,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
     },
     begin,
   );
-  // A client may close its side once its request is sent (RFC 9112 §9.6). Node would drop a pending response.
+  // A client may close its side once its request is sent (RFC 9112 §9.6). Node would drop the pending response.
   (server as typeof server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   // One more than allowed is enough to see that there are too many.
   server.maxHeadersCount = headerLinesMax + 1;
@@ -145,11 +145,14 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
-/** Returns the client whose share of the fair queue a request uses: its account, or its network if it has no valid key. */
+/**
+ * Returns the owner of the share of the fair queue that a request uses: its account, or its network without a valid
+ * key.
+ */
 const queueOf = ({ key, client }: Caller) =>
   key === null || key instanceof Problem ? clientNetwork(client.address()) : key.accountNumber;
 
-/** Returns the routes of the gateway's reads. They turn requests into questions, and replies into responses. */
+/** Returns the routes of the gateway's reads. Each turns a request into a question, and the reply into a response. */
 const readRoutes = (http: HttpDependencies): Route[] =>
   http.reads.flatMap((read) => {
     const { path, name, hasAlias } = read;
@@ -190,10 +193,10 @@ const accountHeaders =
     "cross-origin-resource-policy": "same-origin",
   });
 
-/** HSTS for two years, the least that preload lists accept (RFC 6797). */
+/** HSTS policy for two years (RFC 6797). */
 const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
 
-/** Form of a media type (RFC 9110 §8.3.1). */
+/** Syntax of a media type (RFC 9110 §8.3.1). */
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
 
 function accountRoutes(http: HttpDependencies): Route[] {
@@ -207,7 +210,7 @@ function accountRoutes(http: HttpDependencies): Route[] {
     bodyType: formType,
     async handle(exchange) {
       const { request, target, body } = exchange;
-      // The worker checks the origin of a form before its type. Content without a media type is no form.
+      // The worker checks a form's origin before its type. A body without a media type is not a form.
       const hasType = request.method === "POST" && request.headers["content-type"] !== undefined;
       if (hasType && !mediaType.test(sentType(exchange))) throw otherType(exchange);
       const answer = await http.accountWorker({
@@ -220,7 +223,7 @@ function accountRoutes(http: HttpDependencies): Route[] {
         now: http.now(),
         monotonicMicroseconds: http.clock.monotonicMicroseconds(),
       });
-      // Never compressed: its length would leak the secrets in it (BREACH; docs/running.md).
+      // Account pages are never compressed: the length would leak their secrets (BREACH; docs/running.md).
       sendAnswer(http, exchange, {
         status: answer.status,
         headers: headers + headerLines(answer.headers),
@@ -249,9 +252,9 @@ function answerParserFaults(
   };
   const faulty = new WeakSet<Socket>();
   /**
-   * Waits for the previous response of the connection. If there is none, it waits in the fair queue, as thousands of faults
-   * can arrive at once.
-   * @param response the previous response, if it is pending.
+   * Acts after the connection's previous response. If none is pending, waits in the fair queue instead, because
+   * thousands of faults can arrive at once.
+   * @param response previous response, if there is one.
    */
   const inTurn = (socket: Socket, response: ServerResponse | undefined, act: () => void) => {
     if (response === undefined || response.writableFinished)
@@ -259,21 +262,21 @@ function answerParserFaults(
     else
       // This must precede Node's own listener, which ends the connection here if the client has closed its side.
       response.prependOnceListener("finish", () => {
-        // Nothing is sent after a response that announced it was the last.
+        // Nothing follows a response that announced the end of its connection.
         if (response.shouldKeepAlive) act();
       });
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === "ECONNRESET") return void socket.destroy();
-    // One fault ends the connection. Bytes that arrive while it waits are not another one.
+    // The first fault ends the connection. Bytes that arrive before then are not another fault.
     if (faulty.has(socket)) return;
     faulty.add(socket);
     const { latest, previous } = connections.get(socket) ?? {};
     const isInBody = latest?.req.complete === false;
-    // Its own response would wait for ever for the rest of the body.
+    // The response to an incomplete request would wait for ever for the rest of the body.
     const before = isInBody && !isAnsweredAnyway(latest) ? previous : latest;
     inTurn(socket, before, () => {
-      // A request that has its response by now must not get a second one for a fault in its body.
+      // A request that is answered by now must not get a second response for a fault in its body.
       if (isInBody && isAnsweredAnyway(latest)) socket.destroySoon();
       else endWith(socket, problemOf(error.code));
     });
@@ -294,7 +297,9 @@ function answerParserFaults(
   });
 }
 
-/** Reports whether a request has its response without its body. Only a POST may have to wait for it. */
+/**
+ * Reports whether a request is answered without its body. Only the response to a POST may have to wait for the body.
+ */
 const isAnsweredAnyway = ({ req, headersSent }: ServerResponse) =>
   req.method !== "POST" || headersSent;
 
@@ -329,12 +334,12 @@ interface Share {
   readonly waiting: (() => void)[];
 }
 
-/** Requests of one client in a turn: few enough to delay others by less than 1 ms. */
+/** Maximum number of one client's requests in a turn: few enough to delay others by less than 1 ms. */
 export const sharePerTurn = 2;
 
 /**
- * Opens a queue that shares the event loop fairly: each turn handles a few requests of each client, and the rest wait. A client
- * with a thousand connections delays others no more than one with two.
+ * Opens a queue that shares the event loop fairly: each turn handles a few requests of each client, and the rest wait.
+ * A client with a thousand connections delays others no more than a client with two.
  */
 export function openFairQueue(share = sharePerTurn) {
   let clients = new Map<string | number, Share>();
@@ -354,8 +359,8 @@ export function openFairQueue(share = sharePerTurn) {
   };
   return {
     /**
-     * Runs at once, or in a later turn if the client has used its share of this one.
-     * @param name an account, or the network of a client without a valid key.
+     * Runs a request at once, or in a later turn if its client has used up its share of the current one.
+     * @param name account, or the client's network if it has no valid key.
      */
     enter(name: string | number, run: () => void): void {
       let client = clients.get(name);

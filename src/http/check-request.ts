@@ -1,4 +1,4 @@
-/** Checks every request before its handler runs: its form, the state of the service, its path and its method. */
+/** Checks every request before its handler runs: its syntax, the state of the service, its path and its method. */
 import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 import { headerLines } from "#gateway/headers.ts";
@@ -10,14 +10,14 @@ import type { HttpDependencies } from "./dependencies.ts";
 import { type Exchange, type Router, sentPath } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
-/** Most bytes of request line and headers together. This is Node's default. */
+/** Maximum size of the request line and the headers together, in bytes: Node's default. */
 export const headerBytesMax = 16_384;
 const targetBytesMax = 8192;
-/** Most lines of a head. A short line takes ten times its bytes in memory. */
+/** Maximum number of header lines. A short line takes ten times its bytes in memory. */
 export const headerLinesMax = 48;
 
 /**
- * Returns true if it has sent the response, as it does to a preflight.
+ * Checks a request. Returns true if it has already sent the response, as to an OPTIONS request.
  * @throws Problem if the request cannot be served.
  */
 export function checkRequest(
@@ -87,16 +87,18 @@ export const headersTooLarge = () =>
     { maximum: headerBytesMax },
   );
 
-/** Reports whether `Expect` can be met. It is ignored from HTTP/1.0 clients (RFC 9110 §10.1.1). */
+/** Reports whether `Expect` can be met. Ignores the header of HTTP/1.0 clients (RFC 9110 §10.1.1). */
 const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>
   expect === undefined || httpVersion !== "1.1" || /(?:^|\W)100-continue(?:$|\W)/i.test(expect);
 
 const asksForUpgrade = ({ headers: { upgrade, connection = "" } }: IncomingMessage) =>
   upgrade !== undefined && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
 
-/** Refuses a host that is not one: a proxy that builds a link or a cache key from it could be misled (RFC 9112 §3.2). */
+/**
+ * Refuses an invalid host, because it could mislead a proxy that builds a link or a cache key from it (RFC 9112 §3.2).
+ */
 function refuseInvalidHost(host: string, url: string): void {
-  // It is empty if the target has no authority (RFC 9110 §7.2).
+  // The header is empty if the target has no authority (RFC 9110 §7.2).
   if (!isAuthority(host))
     throw malformed(
       "The Host header is not a host: give a name or an address, and a port if needed, as in records.example:8080.",
@@ -110,7 +112,7 @@ function refuseInvalidHost(host: string, url: string): void {
   );
 }
 
-/** A name, possibly percent-encoded, or an address in brackets; then a port (RFC 3986 §3.2.2, §3.2.3). */
+/** Host name, possibly percent-encoded, or an address in brackets, and an optional port (RFC 3986 §3.2.2, §3.2.3). */
 const authorityShape = /^(?:(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[([^\]]*)\])(?::[0-9]*)?$/i;
 const futureAddress = /^v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+$/i;
 
@@ -157,7 +159,7 @@ function unknownPath(
   known: readonly string[],
 ): Problem {
   const path = sentPath(target);
-  // Drops one slash only: a pattern for several takes quadratic time on a run of them elsewhere.
+  // Drops a single slash: a pattern for several takes quadratic time on a run of slashes elsewhere.
   const tidy = path.toLowerCase().replace(/\/$/, "");
   const paths = operations.map((operation) => operation.path);
   if (!config.exports && `${tidy}/`.startsWith(`${exportsPath}/`))
@@ -185,10 +187,10 @@ const readHeaders = "x-api-key, accept, if-none-match, x-request-id";
 /** Headers that a browser checks before it sends `x-api-key` across origins (Fetch standard, CORS preflight). */
 const preflightHeaders = preflight(readMethods, readHeaders);
 
-/** Headers with MCP's revision and, since 2026-07-28, the method and name that a message asks for. */
+/** Headers with the MCP revision and, since revision 2026-07-28, the method and the name in the message. */
 export const mcpHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
 
-/** Headers of a preflight on `/mcp`. */
+/** Headers of the response to a preflight for `/mcp`. */
 const mcpPreflightHeaders = preflight(
   `${readMethods}, POST`,
   `${readHeaders}, authorization, content-type, ${mcpHeaders.join(", ")}`,

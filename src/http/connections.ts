@@ -1,6 +1,7 @@
 /**
- * Tracks the open connections, handles the requests of each one at a time, and closes them without losing responses. Limits
- * connections, in all and for each client network, and the time that an unread response is kept.
+ * Tracks open connections, handles the requests of each connection one at a time, and closes connections without losing
+ * responses. Limits the number of connections, in total and for each client network, and the time that an unread
+ * response is kept.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
@@ -12,27 +13,27 @@ import { isTrusted } from "./routes.ts";
 
 interface Connection {
   readonly socket: Socket;
-  /** A request is being handled, or its response has not been handed to the system completely. */
+  /** True while a request is being handled, and until its whole response is handed to the system. */
   isAnswering: boolean;
   /** Responses to pipelined requests that wait for an earlier response. */
   readonly waiting: ServerResponse[];
   /** Response to the latest request, sent or not. */
   latest: ServerResponse | undefined;
-  /** Response to the request before it. */
+  /** Response to the request before the latest. */
   previous: ServerResponse | undefined;
 }
 
 export interface Connections {
   readonly open: ReadonlyMap<Socket, Connection>;
-  /** Counts those that the server has refused or ended, by reason. */
+  /** Count of connections that the server refused or ended, by reason. */
   readonly cut: Tally;
   readonly metrics: readonly Metric[];
 }
 
-/** Reasons to refuse a connection, or to end it: too many in all or of one client network, or how its client behaves. */
+/** Reasons to refuse or end a connection: too many in total or from one client network, or the client's behaviour. */
 const cutReasons = ["limit", "client_limit", "overrun", "slow_reader"] as const;
 
-/** Most requests that wait for an earlier response: on one connection, and on all together. */
+/** Maximum number of requests that wait for an earlier response: on one connection, and on all together. */
 export const waitingMax = 16;
 const waitingMaxOfAll = 512;
 
@@ -40,10 +41,10 @@ const waitingMaxOfAll = 512;
 const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.length > 0;
 
 /**
- * Puts itself between a server and its handler. However many requests a client pipelines, each turn of the event loop
- * handles one of them. So it delays nobody else, and at most one unread response is buffered. While requests wait, no more
- * are read from the connection. One read can hold thousands. Beyond `waitingMax` the connection ends with the response to
- * the last accepted one (RFC 9112 §9.3.2).
+ * Stands between a server and its handler. Handles one of a connection's pipelined requests in each turn of the event
+ * loop, so a client delays nobody else and at most one unread response is buffered. Reads no more from a connection
+ * while its requests wait. A single read can hold thousands of requests: beyond `waitingMax` the connection ends with
+ * the response to the last accepted one (RFC 9112 §9.3.2).
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
 export function watchConnections(server: Server, lingerMilliseconds: number): Connections {
@@ -101,18 +102,19 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
     stopParsing(server, socket, () => {
-      // It arrived after the last response of the connection.
+      // The request arrived after the connection's last response.
       if (socket.writableEnded) return true;
       const isFull = connection.waiting.length === waitingMax || waitingOfAll === waitingMaxOfAll;
       if (!isFull || !owes(connection)) return false;
       cut.add("overrun");
       const response = connection.latest!;
-      // A response that is being sent may have promised in its head to keep the connection.
+      // A response in progress may have promised in its headers to keep the connection open.
       if (response.headersSent) response.once("close", () => socket.destroySoon());
       else response.shouldKeepAlive = false;
       return true;
     });
-    // Node resumes even a socket that we paused, after each response. Only after the last is that right.
+    // After each response Node resumes the socket, even if it was paused here. That is right only after the last
+    // response.
     socket.on("resume", () => {
       const isEarly = connection.waiting.length > 0 || unread.has(socket);
       if (isEarly && !socket.writableEnded) socket.pause();
@@ -159,9 +161,9 @@ function takeHandler(server: Server): RequestListener {
 }
 
 /**
- * Makes `destroySoon` end only our side, and discard bytes until the client has ended its own. Closing a socket with
- * unread bytes resets the connection, and destroys responses on their way (RFC 9112 §9.6). Node calls `destroySoon` after
- * a response with `Connection: close`.
+ * Makes `destroySoon` end only the server's side, and discard bytes until the client ends its own. Closing a socket
+ * with unread bytes would reset the connection and lose responses in transit (RFC 9112 §9.6). Node calls `destroySoon`
+ * after a response with `Connection: close`.
  * @param milliseconds time for the client before the connection is destroyed.
  */
 function closeLingering(socket: Socket, milliseconds: number): void {
@@ -183,14 +185,17 @@ interface ParsedRequest extends IncomingMessage {
   upgrade: boolean;
 }
 
-/** Result that makes the parser leave the rest of a read alone, as after a request for another protocol. */
+/** Return value that makes the parser skip the rest of a read, as after an upgrade. */
 const leaveRest = 2;
 
 const drop = () => {};
 
 const unread = new WeakSet<Socket>();
 
-/** Leaves unread everything after the head being parsed, its body included. It is discarded once the last response is sent. */
+/**
+ * Leaves everything after the current request's headers unread, including its body. Discards it once the last response
+ * is sent.
+ */
 export function leaveUnread(socket: Socket): void {
   unread.add(socket);
   if (!socket.writableEnded) socket.pause();
@@ -200,8 +205,8 @@ export function leaveUnread(socket: Socket): void {
 }
 
 /**
- * Stops parsing at the first request after `isEnough`, or that leaves the rest unread, even in the middle of a read. One
- * read could otherwise become thousands of requests before any is handled.
+ * Stops parsing once `isEnough` returns true or a request leaves the rest unread, even in the middle of a read.
+ * Otherwise one read could become thousands of requests before any is handled.
  */
 function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): void {
   const { parser } = socket as ParsedSocket;
@@ -221,13 +226,13 @@ function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): v
 }
 
 /**
- * Time before open connections are destroyed, in ms. With its last writes and mails, the process then ends within 5 s if its
- * stores answer.
+ * Time before open connections are destroyed, in ms. The last writes and mails follow, and the process ends within 5 s
+ * in total if its stores answer.
  */
 const patienceMilliseconds = 3000;
 const sweepEveryMilliseconds = 50;
 
-/** Resolves when the last connection is closed. */
+/** Accepts no more connections and closes the open ones. Resolves when the last one is closed. */
 export function drain(server: Server, { open }: Connections): Promise<void> {
   return new Promise((resolve) => {
     // The first sweep leaves time for requests that arrived before the signal.
@@ -248,7 +253,10 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
   });
 }
 
-/** @param lingerMilliseconds time for a client to read the last response and close its side. */
+/**
+ * Applies all limits to a server's connections.
+ * @param lingerMilliseconds time for a client to read the last response and close its side.
+ */
 export function guardConnections(
   server: Server,
   config: Config,
@@ -264,7 +272,9 @@ export function guardConnections(
   return connections;
 }
 
-/** Closes connections of a client network that has too many. A trusted proxy's stand for many clients and are left alone. */
+/**
+ * Closes connections beyond a client network's limit. Exempts trusted proxies, whose connections serve many clients.
+ */
 function boundClients(
   server: Server,
   { connectionsPerClientMax, trustedProxies }: Config,
@@ -281,21 +291,23 @@ function boundClients(
   });
 }
 
-/** Most open files that are connections, as a share of the process's limit. */
+/** Maximum share of the process's open files that may be connections. */
 const shareOfOpenFiles = 0.9;
-/** Open files kept for databases, datasets, counts and the log, and for a dataset that is being loaded. */
+/**
+ * Minimum number of open files kept for databases, datasets, counts and the log, including a dataset that is loading.
+ */
 const otherFilesMin = 100;
 const most = 20_000;
 const whereUnknown = 8000;
 
-/** Returns the default limit of open connections. @param openFilesMax the limit of the process; null if it is unknown. */
+/** Returns the default limit on open connections. @param openFilesMax the process's limit; null if it is unknown. */
 export function connectionsMaxFor(openFilesMax: number | null): number {
   if (openFilesMax === null) return whereUnknown;
   const left = Math.min(openFilesMax * shareOfOpenFiles, openFilesMax - otherFilesMin);
   return Math.max(1, Math.min(most, Math.floor(left)));
 }
 
-/** Limits for slow readers: a client that has not read `bytesMin` within the patience is disconnected. */
+/** Limits for slow readers. A client that does not read `bytesMin` within `patienceMilliseconds` is disconnected. */
 export const slowReaderBounds = {
   patienceMilliseconds: 30_000,
   bytesMin: 32 * 1024,
@@ -308,8 +320,8 @@ interface Mark {
 }
 
 /**
- * Returns a function that checks every connection with a pending response.
- * @param now monotonic milliseconds.
+ * Returns a function that disconnects slow readers. Must be called regularly.
+ * @param now returns monotonic milliseconds.
  */
 export function watchSlowReaders(
   { open, cut }: Pick<Connections, "open" | "cut">,
@@ -335,13 +347,13 @@ export function watchSlowReaders(
   };
 }
 
-/** Node's handle of a socket, which its own time-outs use, too. `socket.bytesWritten` also counts queued bytes. */
+/** Node's socket handle, which Node's own time-outs also use. `socket.bytesWritten` would include queued bytes. */
 interface StreamHandle {
   bytesWritten: number;
   writeQueueSize: number;
 }
 
-/** Returns the bytes handed to the system over the life of the connection. Returns null while none are queued. */
+/** Returns the number of bytes handed to the system since the connection began. Returns null if none are queued. */
 function takenBytes(socket: Socket): number | null {
   const { _handle: handle } = socket as Socket & { _handle?: StreamHandle | null };
   if (handle === null || handle === undefined || handle.writeQueueSize === 0) return null;

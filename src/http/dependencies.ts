@@ -1,4 +1,4 @@
-/** Dependencies of the HTTP server, which accesses no store and no file, and its state. */
+/** State and dependencies of the HTTP server, which accesses no store itself. */
 import type { Logger } from "pino";
 import type { Config } from "#config.ts";
 import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
@@ -15,20 +15,23 @@ export interface HttpDependencies extends Pick<
   "gateway" | "operations" | "model" | "changes"
 > {
   config: Config;
-  /** Everything that is read with a key. */
+  /** Reads that need a key. */
   reads: readonly Read[];
   /** Answers operations for `/mcp`. */
   findAnswer: FindAnswer;
-  /** Logs, counts and records a request once its response, of this many bytes, is sent. */
+  /** Logs, counts and records a request after its response of `bytes` bytes is sent. */
   recordRequest(exchange: Exchange, status: number, bytes: number): void;
-  /** Sends a response, or refuses the request, once the counts of this turn of the event loop are committed, or cannot be. */
+  /**
+   * Sends a response once the counts of this turn of the event loop are committed. Refuses the request if they cannot
+   * be.
+   */
   afterCommit(response: Outgoing): void;
   /** Serves `/account` and the paths below it. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;
   /** Returns milliseconds since 1970. */
   now(): number;
   clock: Clock;
-  /** State of the service, as data and not a call: every request reads it. */
+  /** State of the service. A property rather than a function, because every request reads it. */
   life: { readonly state: ServiceState };
   overload: { readonly cause: OverloadCause | null };
   metrics: RequestMetrics;
@@ -36,12 +39,15 @@ export interface HttpDependencies extends Pick<
 }
 
 /**
- * State of the service. While `closing`, it accepts no connection, and gives each open one a last answer. While `draining`,
- * it finishes the requests in progress and refuses others.
+ * State of the service. While `closing`, the service accepts no connections and gives each open one a last response.
+ * While `draining`, it finishes requests in progress and refuses others.
  */
 export type ServiceState = "starting" | "running" | "closing" | "draining";
 
-/** Returns why queries cannot be answered, if so. A store outage after the start is no reason: known keys keep working. */
+/**
+ * Returns the reason why queries cannot be answered. Returns undefined if they can. A store outage after the start is
+ * no reason: known keys keep working.
+ */
 export function whyNotReady({
   life,
   model,
@@ -52,7 +58,7 @@ export function whyNotReady({
   return model() === null ? "no_dataset" : undefined;
 }
 
-/** A response, complete with the headers of every response. */
+/** A response ready to send, with all its headers. */
 export interface Outgoing extends Pick<Content, "status" | "headers" | "body"> {
   http: HttpDependencies;
   exchange: Exchange;

@@ -13,14 +13,14 @@ import { Type, type TSchema } from "#records/schema.ts";
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Returns the schema of an answer in JSON. @param properties its members besides `meta`. */
+/** Returns the schema of a JSON answer. @param properties its members besides `meta`. */
 export const envelope = (properties: Readonly<Record<string, object>>) => ({
   type: "object",
   properties: { ...properties, meta: ref("Meta") },
   required: [...Object.keys(properties), "meta"],
 });
 
-/** Returns the schema of a page of records. @param name of the schema of a record. */
+/** Returns the schema of a page of records. @param name name of a record's schema. */
 export const pageOf = (name: string) =>
   envelope({ data: { type: "array", items: ref(name) }, pagination: ref("Pagination") });
 
@@ -28,11 +28,11 @@ interface Header {
   description: string;
   schema: object;
   example: string | number;
-  /** Statuses of the responses that may have it; all if left out. */
+  /** Statuses of the responses that may have the header; all if omitted. */
   on?: readonly number[];
 }
 
-/** Statuses of responses to requests with a valid key. A 415 is sent to messages of MCP. */
+/** Statuses of responses to requests with a valid key. Only messages to `/mcp` get a 415. */
 const counted = [200, 206, 304, 400, 403, 404, 406, 415, 416, 429, 500, 503];
 
 const text = (description: string, example: string, on?: readonly number[]): Header => ({
@@ -115,7 +115,7 @@ export const headerComponents = Object.fromEntries(
 
 /**
  * Returns references to the headers of a response with this status.
- * @param except names of headers it does not have.
+ * @param except names of headers that the response does not have.
  */
 export const headersOn = (status: number, except: readonly string[] = []): object =>
   Object.fromEntries(
@@ -126,17 +126,17 @@ export const headersOn = (status: number, except: readonly string[] = []): objec
       .map(([name]) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 
-/** Statuses of an operation besides 200 and 304. */
+/** Statuses of errors, in ascending order. */
 const statuses = [...new Set(problemCodes.map((code) => problemKinds[code].status))].toSorted(
   (a, b) => a - b,
 );
 
 const componentOf = (status: number) => `Problem${status}`;
 
-/** Status that only files have. */
+/** Status that only downloads of files return. */
 const ofRanges = problemKinds["range-not-satisfiable"].status;
 
-/** References to the error responses of everything except files, by status. */
+/** References to error responses by status, except the one that only files return. */
 const problemAnswers = Object.fromEntries(
   statuses
     .filter((status) => status !== ofRanges)
@@ -162,7 +162,7 @@ function describeStatus(status: number): object {
   };
 }
 
-/** Returns the name of a schema: `quota-exceeded` → `QuotaExceededProblem`. */
+/** Returns the name of an error's schema, such as `QuotaExceededProblem` for `quota-exceeded`. */
 function schemaName(code: ProblemCode): string {
   return `${code.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
 }
@@ -194,7 +194,7 @@ function describeCode(code: ProblemCode): object {
   };
 }
 
-/** Makes lists of objects refer to a named schema, so that client generators emit a type for it. */
+/** Makes a list of objects refer to a named schema, so that client generators emit a type for its items. */
 export function withReference(schema: TSchema): object {
   const { items } = schema as { items?: object };
   const name = Object.entries({ ParameterFault, QuotaPolicy, Hint }).find(
@@ -216,7 +216,7 @@ export const parameterComponents = {
   },
 };
 
-/** Every answer of a path that is no file, except a 200. */
+/** Answers of every path except files, apart from the 200. */
 export const otherAnswers = {
   304: {
     description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",

@@ -54,7 +54,7 @@ const vocabularyTag = "Vocabulary";
 const exportsTag = "Exports";
 const changesTag = "Changes";
 
-/** @param pageSizeMax largest page that the operator allows. */
+/** Returns the OpenAPI description. @param pageSizeMax largest page that the operator allows. */
 export function describeApi(operations: readonly Operation[], pageSizeMax: number): object {
   return {
     openapi: "3.1.1",
@@ -134,11 +134,11 @@ interface DescribedRead {
   description: string;
   /** Parameters besides `If-None-Match`. */
   parameters?: readonly object[];
-  /** Description, headers and content of its 200; the headers are those of a page if they are left out. */
+  /** Description of the 200. Its headers, which default to those of a page, and its content follow. */
   found: string;
   headers?: object;
   content: object;
-  /** Further answers, or some that differ from those of other paths. */
+  /** Answers that other paths do not have, or that differ from theirs. */
   others?: object;
 }
 
@@ -180,7 +180,7 @@ const vocabulary = describeRead({
   },
 });
 
-/** Returns the schemas with the meaning of each value in the description of its closed list. */
+/** Adds the meaning of each value to the descriptions of closed lists. */
 function withMeanings<T>(schema: T): T {
   if (typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map(withMeanings) as T;

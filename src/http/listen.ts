@@ -1,25 +1,28 @@
 /**
- * Listens at an address, or on a socket that a service manager such as systemd opened and passes on. Connections wait in
- * that socket between two processes.
+ * Listens on an address, or on a socket opened and passed in by a service manager such as systemd. Connections queue in
+ * that socket while one process replaces another.
  */
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 import { isLoopback } from "#config.ts";
 
-/** Descriptors of sockets that were passed to this process; null for one to open here. */
+/** Descriptors of sockets passed to this process; null for a socket that the process opens itself. */
 export interface PassedSockets {
   main: number | null;
-  /** Replaces ADMIN_ADDRESS. */
+  /** Socket used instead of ADMIN_ADDRESS. */
   admin: number | null;
 }
 
-/** Longest queue of connections; the system lowers it to net.core.somaxconn. The latest listener of a socket sets it. */
+/**
+ * Maximum length of the queue of connections; the system caps it at net.core.somaxconn. The latest listener on a socket
+ * sets it.
+ */
 const queueMax = 65_535;
 
 /**
- * Resolves to the address of the server.
- * @param setting the one setting of the address; HOST and PORT if left out.
- * @throws ListenFault if it cannot listen there.
+ * Listens on an address. Resolves to the address in use.
+ * @param setting name of the only setting with the address; HOST and PORT if omitted.
+ * @throws ListenFault if listening fails.
  */
 export async function listenAt(
   server: Server,
@@ -47,10 +50,10 @@ export async function listenAt(
 }
 
 /**
- * Resolves to the address of the socket.
+ * Listens on a passed socket. Resolves to its address.
  * @param fd descriptor of a TCP socket, which may already be listening.
  * @param host the setting HOST, for a server that must not be more open than that; null if it may.
- * @throws ListenFault if it is another kind of descriptor, or more open than `host`.
+ * @throws ListenFault if the descriptor is of another kind, or more open than `host`.
  */
 export async function listenPassed(
   server: Server,
@@ -81,9 +84,9 @@ const remedy = "ListenStream= in the .socket unit must be an address and a port.
 export const addressText = ({ address, family, port }: AddressInfo) =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
-/** An address or a passed socket where it cannot listen. The message says what to do. */
+/** Error for an address or a passed socket that cannot be listened on. The message says what to do. */
 export class ListenFault extends Error {
-  /** Another program listens there. */
+  /** True if another program listens there. */
   readonly isBusy: boolean;
 
   constructor(message: string, isBusy = false) {

@@ -1,4 +1,6 @@
-/** Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`. The first message loads it. */
+/**
+ * Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`, which the first message loads.
+ */
 import { quotaHeaders, headerLines } from "#gateway/headers.ts";
 import { negotiateBody } from "#gateway/answer-cache.ts";
 import { ownOrigin } from "#dashboard/messages.ts";
@@ -29,7 +31,7 @@ function openMessages(http: HttpDependencies) {
   let mcp: Promise<Mcp> | undefined;
   const uncounted = openKeyedLimit<number>([mcpMessages], http.clock);
 
-  /** Checks the key of a message that counts against no quota. @throws Problem if it is refused. */
+  /** Checks the key and the rate of messages that count against no quota. @throws Problem if one is refused. */
   async function admitUncounted(exchange: Exchange): Promise<void> {
     const { asker, counted, result } = await http.gateway.look(exchange.caller!);
     if (result.kind === "problem") throw result.problem;
@@ -76,8 +78,8 @@ const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
 };
 
 /**
- * Refuses a browser's page of another site, whatever it was told (MCP, "Security Warning" of the Streamable HTTP
- * transport). Programs send no `Origin`.
+ * Refuses requests from pages of other sites (MCP, "Security Warning" of the Streamable HTTP transport). Programs send
+ * no `Origin`.
  */
 function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange): void {
   const { origin, host } = request.headers;
@@ -93,15 +95,15 @@ function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange
   );
 }
 
-/** Most levels of a message: more than it needs, and few enough for recursive code. */
+/** Maximum nesting of a message, in levels: more than messages need, and few enough for recursive code. */
 const depthMax = 32;
-/** Longest id of a message, in characters. The answer repeats it, and its size is limited. */
+/** Longest message id, in characters. The answer, whose size is limited, repeats it. */
 const idLengthMax = 128;
 
-/** Decoder that refuses invalid UTF-8, as in a query: a search for a replaced letter would find nothing. */
+/** Decoder that refuses invalid UTF-8, as queries do: a search for a replacement character would find nothing. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Returns the message. Returns a Problem if the body is not one, to throw once the key is known. */
+/** Returns the message. Returns a Problem if the body is not a message, to be thrown once the key is known. */
 function readMessage(exchange: Exchange): unknown {
   if (sentType(exchange) !== messageType) return otherType(exchange);
   const { request, body } = exchange;
@@ -151,7 +153,10 @@ const isCall = (message: unknown): boolean =>
   message !== null &&
   (message as { method?: unknown }).method === "tools/call";
 
-/** Notes a call. Returns a Problem if the caller is refused. Any other fault is the tool's error, for the model to read. */
+/**
+ * Records a tool call in the exchange. Returns a Problem if the caller is refused. Any other problem is sent as the
+ * tool's error, for the model to read.
+ */
 function noteCall(
   http: HttpDependencies,
   exchange: Exchange,

@@ -1,6 +1,6 @@
-/** Gives the HTTP server its parts of node:http, without everything that an `import` of it loads. */
+/** Provides the parts of node:http that the server needs, without everything that an `import` of it loads. */
 
-// An `import` of a built-in module reads every export. One getter of node:http loads a WebSocket client: 15 MB, and a
-// third of the time of a start.
+// An `import` of a built-in module reads every export. One getter of node:http loads a WebSocket client, which takes 15
+// MB and a third of the start-up time.
 const http = process.getBuiltinModule("node:http");
 export const { STATUS_CODES, createServer } = http;

@@ -8,21 +8,26 @@ export const overloadCauses = ["event_loop_delay", "memory"] as const;
 export type OverloadCause = (typeof overloadCauses)[number];
 
 interface OverloadOrder {
-  /** 0 for no limit. */
+  /** Limit on the event-loop lag; 0 for no limit. */
   delayMaxMilliseconds: number;
-  /** Limit of the whole process; 0 for none. */
+  /** Limit on the memory of the whole process; 0 for no limit. */
   memoryMaxBytes: number;
   /** Returns monotonic milliseconds. */
   now(): number;
   memory(): Pick<NodeJS.MemoryUsage, "rss" | "heapUsed">;
-  /** Called when refusals begin, and with null once there were none for a while. */
+  /** Called with the cause when refusals begin, and with null after 10 s without any. */
   onChange(cause: OverloadCause | null): void;
 }
 
 export const lookEveryMilliseconds = 250;
-/** Calm that ends a period of overload, in ms. Overload comes and goes within a second and is logged as one period. */
+/**
+ * Time without overload that ends a period of overload, in ms. Overload that comes and goes within seconds is logged
+ * once.
+ */
 const calmMilliseconds = 10_000;
-/** Most heap in use. V8 aborts the process at its limit, and a request in progress must still fit. */
+/**
+ * Maximum share of the heap in use. V8 aborts the process at the heap's limit, and requests in progress must still fit.
+ */
 const heapShareMax = 0.9;
 
 export function openOverloadGuard(order: OverloadOrder) {
@@ -49,7 +54,10 @@ export function openOverloadGuard(order: OverloadOrder) {
     }
   };
   const guard = {
-    /** Reason to refuse new work now; null if there is none. It is data and not a call: every request reads it. */
+    /**
+     * Reason to refuse new work now; null if there is none. A property rather than a function, because every request
+     * reads it.
+     */
     cause: null as OverloadCause | null,
     /** Measures lag and memory. Called every `lookEveryMilliseconds`, delayed by the event-loop lag. */
     look() {
@@ -64,7 +72,7 @@ export function openOverloadGuard(order: OverloadOrder) {
   return guard;
 }
 
-/** Starts measuring this process, and logs when work is refused. */
+/** Starts measuring this process, and logs when requests are refused. */
 export function startOverloadGuard(
   { eventLoopDelayMaxMilliseconds, memoryMaxBytes }: Config,
   log: Logger,
@@ -87,7 +95,10 @@ export function startOverloadGuard(
   return Object.assign(guard, { close: () => clearInterval(timer) });
 }
 
-/** Opens a measure of memory. On Linux it reads a file. If no more files can be opened, it repeats the last reading. */
+/**
+ * Returns a function that measures memory. Linux reports it through a file. If no more files can be opened, the
+ * function repeats the last reading.
+ */
 function openMemorySense(): OverloadOrder["memory"] {
   let rss = 0;
   return () => {
@@ -102,7 +113,7 @@ function openMemorySense(): OverloadOrder["memory"] {
 
 /** Returns nine tenths of the memory that the machine or the container has for this process. */
 function memoryMaxByDefault(): number {
-  // 0 or huge if nothing constrains it.
+  // The value is 0 or huge if there is no constraint.
   const constrained = process.constrainedMemory();
   return Math.floor(0.9 * (constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()));
 }

@@ -1,4 +1,7 @@
-/** Serves what needs no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets, health. */
+/**
+ * Serves everything that needs no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets,
+ * health.
+ */
 import { brotliQualityMax, compress, encodedBytesMin } from "#gateway/answer-cache.ts";
 import {
   contentTag,
@@ -48,7 +51,10 @@ const isAlive: HttpAnswer = {
   body: Buffer.from('{"status":"ok"}'),
 };
 
-/** Returns the routes of `/health`: the process is alive, and `/ready`: it has a dataset, and can answer queries. */
+/**
+ * Returns the routes of `/health`, which reports that the process is alive, and `/ready`, which reports whether it can
+ * answer queries.
+ */
 function healthRoutes(http: HttpDependencies): Route[] {
   const route = (path: string, why: () => ReturnType<typeof whyNotReady>): Route => ({
     path,
@@ -65,13 +71,16 @@ function healthRoutes(http: HttpDependencies): Route[] {
   return [route("/health", () => undefined), route("/ready", () => whyNotReady(http))];
 }
 
-/** Loads the pages with the first request for one. They are a third of all our code, and most servers serve only records. */
+/** Loads the pages on the first request for one. They are a third of the code, and most servers serve only records. */
 async function loadTexts(http: HttpDependencies): Promise<PublicTexts> {
   const { openPublicTexts } = await import("./public-texts.ts");
   return openPublicTexts(http);
 }
 
-/** Makes a value on the first request, and again after a failure. The start does not wait for pages that few ask for. */
+/**
+ * Returns a function that makes a value on its first call, and tries again after a failure. Start-up does not wait for
+ * rarely used pages.
+ */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -83,7 +92,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Makes the feed of changes, written once for each list of publications, which rarely changes. */
+/** Returns the content of the feed of changes. It is written again only when the list of publications changes. */
 function feedOf(http: HttpDependencies): Content {
   const { publicUrl } = http.config;
   let known: { from: readonly Publication[]; text: string } | null = null;
@@ -99,15 +108,17 @@ function feedOf(http: HttpDependencies): Content {
   };
 }
 
-/** Content of a document. It is called for each request, as the text may change with the dataset. */
+/**
+ * Function that returns a document's content. Called for each request, because the text may change with the dataset.
+ */
 type Content = () => string | Buffer | Promise<string>;
 
 const changing = { methods: readMethods, cacheControl: "public, max-age=300" };
 
-/** Serving of documents whose path contains the hash of their content. */
+/** Methods and caching of documents whose path contains a hash of their content. */
 const asset = { methods: ["GET", "HEAD"], cacheControl: "public, max-age=31536000, immutable" };
 
-/** @param forms representations by media type; the first is for clients without a preference. */
+/** Returns the route of a document. @param forms representations by media type, with the default first. */
 function documentRoute(
   http: HttpDependencies,
   path: string,
@@ -117,7 +128,7 @@ function documentRoute(
   const common = headerLines({ "cache-control": cacheControl }) + pageHeaders;
   const types = new Map(Object.keys(forms).map((type) => [type.split(";")[0]!, type]));
   const available = [...types.keys()];
-  // HTML is first, for clients that name nothing. A client that also names another form can read that one.
+  // HTML is the default. A client that accepts another form equally well gets that form.
   const preferred = available.toReversed();
   const written = new Map<string, Written>();
   return {
@@ -142,7 +153,7 @@ function documentRoute(
   };
 }
 
-/** A form as it was last served. Most never change. */
+/** Representation as last served. Most never change. */
 interface Written {
   content: string | Buffer;
   body: Buffer;

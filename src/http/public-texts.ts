@@ -1,4 +1,4 @@
-/** Makes the texts of the public paths, each for what this server offers. */
+/** Makes the texts of the public paths, adapted to what this server offers. */
 import { accountUrl } from "#config.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
 import { recordCounts } from "#operations/page.ts";
@@ -14,7 +14,10 @@ import { describeApi } from "./describe-api.ts";
 
 export type PublicTexts = ReturnType<typeof openPublicTexts>;
 
-/** Opens the texts: HTML, unless noted. The landing page and its index describe the dataset served at the time. */
+/**
+ * Returns functions that make the texts: HTML, unless noted. The landing page and its index describe the current
+ * dataset.
+ */
 export function openPublicTexts(http: HttpDependencies) {
   const { operations } = http;
   const { publicUrl, pageSizeMax } = http.config;
@@ -25,9 +28,9 @@ export function openPublicTexts(http: HttpDependencies) {
   }));
   return {
     landing: () => landingPage(factsOf(http)),
-    /** Returns JSON. */
+    /** Returns the index as JSON. */
     landingIndex: () => JSON.stringify(landingIndex(factsOf(http))),
-    /** Texts that are made once, by their paths. */
+    /** Texts that never change, by path. */
     fixed: {
       "/docs": () =>
         docsPage({

@@ -18,7 +18,7 @@ export interface RequestSinks {
   record(request: AnsweredRequest): void;
 }
 
-/** Logs and counts every request. Records in the usage store only those that a quota counted. */
+/** Returns a function that logs and counts each request. Records it in the usage store if its key was accepted. */
 export function openRequestRecorder({ config, log, metrics, record }: RequestSinks) {
   const write = openAccessLog(log);
   const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
@@ -44,7 +44,7 @@ export function openRequestRecorder({ config, log, metrics, record }: RequestSin
   };
 }
 
-/** Logs a request that reached no route, because its bytes or its path could not be read. */
+/** Logs and counts a response sent outside the routes, to unreadable bytes or to CONNECT. */
 export function logUnrouted(
   { log, metrics }: Pick<RequestSinks, "log" | "metrics">,
   requestId: string,
@@ -54,17 +54,17 @@ export function logUnrouted(
   log.info({ request_id: requestId, status, problem: code }, "request");
 }
 
-/** The stream that pino writes its own lines to. */
+/** Stream that pino writes its own lines to. */
 export interface LogStream {
   write(lines: string): void;
-  /** Writes a line a little later, together with the next ones. If it is missing, each line is written by itself. */
+  /** Buffers a line, to be written together with those that follow soon. If missing, each line is written at once. */
   gather?(line: string): void;
 }
 
 /**
- * Writes one line for each request. It has named fields only, so nothing else gets into the log. Its path is that of the
- * route, as the one that was sent could contain a key. No field can contain a character that JSON escapes: request ids are
- * of `[A-Za-z0-9._-]`, even if the client chose them, and methods are those of Node's parser.
+ * Returns a function that logs one line for each request. Logs only the fields named below, so nothing else gets into
+ * the log. Logs the route's path, because the request's own could contain a key. No field needs JSON escapes: request
+ * ids consist of `[A-Za-z0-9._-]`, even if the client chose them, and methods come from Node's parser.
  */
 export function openAccessLog(log: Logger) {
   const stream = (log as unknown as Record<symbol, LogStream>)[symbols.streamSym]!;
@@ -89,7 +89,7 @@ export function openAccessLog(log: Logger) {
 let textMilliseconds = 0;
 let text = "";
 
-/** Returns the time as text, cached, as many requests share a millisecond. */
+/** Returns the current time as ISO text. Cached, because many requests share a millisecond. */
 function timeText(): string {
   const now = Date.now();
   if (now !== textMilliseconds) {
@@ -101,7 +101,7 @@ function timeText(): string {
 
 export type RequestMetrics = ReturnType<typeof openRequestMetrics>;
 
-/** Buckets in seconds, from an answer out of the cache to one that nobody should wait for. */
+/** Upper bounds of the buckets in seconds, from a cached answer to one that nobody should have to wait for. */
 const durationBounds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];

@@ -1,4 +1,4 @@
-/** The table of routes, and the exchange that passes through one: a request, who sent it, and its response. */
+/** Routes, and the exchange that passes through one: a request, its sender and its response. */
 import { randomFillSync } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP, type BlockList } from "node:net";
@@ -10,28 +10,28 @@ import type { ReadName } from "#operations/reads.ts";
 import { maskKeys } from "#problems.ts";
 
 export interface Route {
-  /** Path; with `/*` at its end, all paths below it. */
+  /** Path. If it ends in `/*`, all paths below it. */
   path: string;
   /** Methods that are answered; any other gets a 405. */
   methods: readonly string[];
   /**
-   * Callers that are answered. `public`: anybody. `key`: holders of a key, against whose quota it counts. `person`:
-   * browsers; the account worker checks their session, and no other origin may read the answer.
+   * Callers that the route serves. `public`: everyone. `key`: key holders, whose quota is charged. `person`: browsers,
+   * whose session the account worker checks; pages of other origins cannot read the answer.
    */
   who: "public" | "key" | "person";
-  /** Label of its metrics. */
+  /** Label in metrics. */
   name: ReadName | typeof otherPaths;
   /** Media type of the body of a POST. */
   bodyType?: string;
-  /** The key may also come in `Authorization`. */
+  /** True if the key may also come in `Authorization`. */
   takesBearer?: boolean;
-  /** It is answered even while the service starts or drains. */
+  /** True if the route is served even while the service starts or drains. */
   isAlwaysOpen?: boolean;
   /** Answers a request. An error that it throws is sent as a problem. */
   handle(exchange: Exchange): void | Promise<void>;
 }
 
-/** Label of pages, health, unknown paths, and unreadable requests. */
+/** Label of pages, health checks, unknown paths and unreadable requests in metrics. */
 export const otherPaths = "other";
 
 /** Methods of a read-only path. */
@@ -40,7 +40,7 @@ export const readMethods = ["GET", "HEAD", "OPTIONS"];
 export interface Router {
   /** Returns the route of a decoded path, or null if nothing is served there. */
   find(path: string): Route | null;
-  /** Paths of routes that serve one path. */
+  /** Paths of the routes that serve a single path. */
   paths: readonly string[];
 }
 
@@ -61,9 +61,9 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** Id of the request. */
   readonly id: string;
-  /** Time when its headers had arrived, by `performance.now()`. */
+  /** Time at which the headers had arrived, by `performance.now()`. */
   readonly arrivedAt: number;
-  /** Path and query as they were sent, without scheme and host. */
+  /** Path and query as sent, without scheme and host. */
   readonly target: string;
   /** Decoded path; null if it is not valid percent-encoded UTF-8. */
   readonly path: string | null;
@@ -73,17 +73,17 @@ export interface Exchange {
   body: Buffer;
   /** Sender and key; null on paths that need no key. */
   caller: Caller | null;
-  /** Account and key that it was counted for; null until then. */
+  /** Account and key that the request counted for; null until then. */
   asker: Asker | null;
-  /** `RateLimit` fields; null until it is counted. */
+  /** `RateLimit` fields; null until the request is counted. */
   quotaHeaders: HeaderLines | null;
   /** Version of the dataset that the response was made from. */
   datasetVersion: string | null;
   /** Code of the problem that was sent. */
   problemCode: string | null;
-  /** It is the last request of its connection. */
+  /** True if this is the last request of its connection. */
   isLast: boolean;
-  /** Its response is on its way, at least to the commit barrier. */
+  /** True once the response is on its way, at least to the commit barrier. */
   isAnswered: boolean;
 }
 
@@ -110,14 +110,17 @@ export function beginExchange(request: IncomingMessage, response: ServerResponse
 
 const empty = Buffer.alloc(0);
 
-/** Returns path and query of a target. `GET http://host/path` is valid, too (RFC 9112 §3.2.2); its host is ignored. */
+/**
+ * Returns the path and query of a target. Ignores the host in an absolute target such as `http://host/path`, which is
+ * valid, too (RFC 9112 §3.2.2).
+ */
 function withoutAuthority(url: string): string {
   if (url.startsWith("/")) return url;
   const target = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
   return target.startsWith("/") ? target : `/${target}`;
 }
 
-/** Returns the path of a target, as it was sent. */
+/** Returns the path of a target as sent. */
 export const sentPath = (target: string): string => target.split("?", 1)[0]!;
 
 function decodedPath(target: string): string | null {
@@ -131,7 +134,7 @@ function decodedPath(target: string): string | null {
   }
 }
 
-/** Returns the query as it was sent, without the `?`. */
+/** Returns the query as sent, without the `?`. */
 export function queryText({ target }: Pick<Exchange, "target">): string {
   const mark = target.indexOf("?");
   return mark === -1 ? "" : target.slice(mark + 1);
@@ -141,15 +144,15 @@ export function queryText({ target }: Pick<Exchange, "target">): string {
 export const pathBelow = ({ route, path }: Exchange): string =>
   path!.slice(route!.path.replace("*", "").length);
 
-/** Returns `Accept-Encoding` as it was sent. Node joins several lines into one. */
+/** Returns `Accept-Encoding` as sent. Node joins several lines into one. */
 export const acceptedEncodings = ({ request }: Exchange): string | undefined =>
   request.headers["accept-encoding"] as string | undefined;
 
 const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Alphabet of Crockford's base 32: no letter that looks like a digit. */
+/** Alphabet of Crockford's base 32, without letters that look like digits. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/** Pairs of its letters, by ten bits. */
+/** All pairs of these characters, indexed by ten bits. */
 const pairs = Array.from(alphabet, (first) =>
   Array.from(alphabet, (second) => first + second),
 ).flat();
@@ -162,7 +165,10 @@ let poolAt = pool.length;
 let timeText = "";
 let timeMilliseconds = -1;
 
-/** Returns `req_` and 26 characters that sort by time: 48 bits of milliseconds, 80 random ones (the ULID layout). */
+/**
+ * Returns an id that sorts by time: `req_` and 26 characters, from 48 bits of milliseconds and 80 random bits (the ULID
+ * layout).
+ */
 export function makeRequestId(nowMilliseconds = Date.now()): string {
   if (nowMilliseconds !== timeMilliseconds) {
     timeMilliseconds = nowMilliseconds;
@@ -184,21 +190,24 @@ function timeCharacters(milliseconds: number): string {
   return text;
 }
 
-/** Returns the id of a request: the client's if it is safe to log, else a new one. */
+/** Returns the id of a request: the client's if it is safe to log, otherwise a new one. */
 function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers["x-request-id"];
   const isFit = typeof given === "string" && fromClient.test(given) && maskKeys(given) === given;
   return isFit ? given : makeRequestId();
 }
 
-/** Returns facts about a client, besides its key. Each is computed only when it is needed. */
+/** Returns facts about a client apart from its key, each computed only when needed. */
 export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): Client => ({
   address: () => clientAddress(request, trustedProxies),
   isForwarded: () => isForwarded(request),
   misplacedKey: () => misplacedKey(request),
 });
 
-/** Returns those of some headers that were sent. One that was sent twice may be ambiguous: it is left out, or Node joins it. */
+/**
+ * Returns the named headers that were sent. A header sent twice may be ambiguous: it is left out, or Node joins its
+ * values.
+ */
 export function sentOnce<N extends string>(
   { headers }: IncomingMessage,
   names: readonly N[],
@@ -215,11 +224,14 @@ export function sentOnce<N extends string>(
 export const presentedKey = ({ headers }: IncomingMessage) =>
   headers["x-api-key"] as string | undefined;
 
-/** Returns the value of `x-api-key`, or else of `Authorization: Bearer`, where MCP clients send a secret. */
+/** Returns the value of `x-api-key`, otherwise that of `Authorization: Bearer`, where MCP clients send a secret. */
 export const presentedKeyOrBearer = (request: IncomingMessage): string | undefined =>
   presentedKey(request) || bearerOf(request);
 
-/** Reports whether `x-api-key` has one key and Bearer another. A Bearer text that is no key may be meant for a proxy. */
+/**
+ * Reports whether `x-api-key` and Bearer contain different keys. A Bearer token that is not a key may be meant for a
+ * proxy.
+ */
 export function hasTwoKeys(request: IncomingMessage): boolean {
   const bearer = bearerOf(request) ?? "";
   const key = presentedKey(request) || bearer;
@@ -236,7 +248,9 @@ function misplacedKey({ url = "", headers }: IncomingMessage): string | undefine
   return undefined;
 }
 
-/** Returns the right-most address that is not a trusted proxy's. The client could have invented any further left. */
+/**
+ * Returns the right-most address that is not a trusted proxy's. The client could have invented those to the left of it.
+ */
 export function clientAddress(
   { socket, headers }: IncomingMessage,
   trusted: BlockList | null,

@@ -1,4 +1,4 @@
-/** Sends a response in one write, once its counts are committed, and has it recorded. */
+/** Sends each response once its counts are committed, and has the request recorded. */
 import { createReadStream } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
@@ -14,10 +14,10 @@ import type { HttpDependencies, Outgoing } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import type { Exchange } from "./routes.ts";
 
-/** An answer with its own headers, to which those of every response are added. */
+/** An answer with its own headers, to which `sendAnswer` adds those of every response. */
 export type HttpAnswer = Omit<Content, "kind">;
 
-/** Sends an answer. If the request was counted, it is sent after the quota write. */
+/** Sends an answer, after the quota write if the request was counted. */
 export function sendAnswer(
   http: HttpDependencies,
   exchange: Exchange,
@@ -25,7 +25,7 @@ export function sendAnswer(
 ): void {
   const { request, response, id, isLast } = exchange;
   const quotaHeaders = exchange.quotaHeaders ?? "";
-  // Node adds `Connection`. A response without a length ends by closing the connection in HTTP/1.0.
+  // Node adds `Connection`. In HTTP/1.0, a response without a length ends by closing the connection.
   const endsByClosing = body === null && request.httpVersion === "1.0";
   const { state } = http.life;
   if (isLast || endsByClosing || state === "closing" || state === "draining")
@@ -66,7 +66,7 @@ export function sendNow(sent: Outgoing): void {
   http.recordRequest(exchange, status, bytes);
 }
 
-/** Sends a part of a file. Resolves to the bytes sent, even if the client leaves. */
+/** Sends a part of a file. Resolves to the number of bytes sent, even if the client leaves. */
 async function pipeFile(
   { path, start, end, encoding }: NonNullable<Content["file"]>,
   response: ServerResponse,
@@ -75,22 +75,22 @@ async function pipeFile(
   const sent = encoding === null ? content : content.pipe(compressor(encoding));
   let bytes = 0;
   sent.on("data", (piece: Buffer) => void (bytes += piece.length));
-  // The client may leave, or the file may be gone with its dataset. A connection that ends early shows it.
+  // The client may leave, or the file may be deleted with its dataset. The connection ends early to show the failure.
   content.on("error", () => response.destroy());
   await pipeline(sent, response).catch(() => response.destroy());
   content.destroy();
   return bytes;
 }
 
-/** Method of Node's that its types leave out. `writeHead` calls it with the status line. */
+/** Method that Node's types leave out. `writeHead` calls it with the status line. */
 interface HeadStore {
   _storeHeader(begin: string, headers: readonly string[]): void;
 }
 
 /**
- * Does the work of `writeHead` for headers that `headerLines` has already checked. Node would check and join twenty lines
- * again for each response: a twelfth of the cost of a warm request (docs/decisions/0017). It still adds `Date` and
- * `Connection`.
+ * Does the work of `writeHead` for headers that `headerLines` has already checked. `writeHead` would check and join
+ * twenty lines again for each response, a twelfth of the cost of a warm request (docs/decisions/0017). Node still adds
+ * `Date` and `Connection`.
  */
 function storeHead(
   response: ServerResponse,
@@ -105,14 +105,17 @@ function storeHead(
   );
 }
 
-/** Refuses a request whose count may be lost: it must not be served. Without quota headers this is sent at once. */
+/**
+ * Refuses a request whose count may be lost, because it must not be served. Drops its quota headers, so the refusal is
+ * sent at once.
+ */
 export function refuseUncommitted({ http, exchange }: Outgoing): void {
   exchange.quotaHeaders = null;
   exchange.datasetVersion = null;
   answerWithProblem(http, exchange, notCountedProblem());
 }
 
-/** Media type of every error (RFC 9457), except for pages to browsers. */
+/** Media type of every error (RFC 9457), except pages for browsers. */
 const problemType = "application/problem+json; charset=utf-8";
 
 export const problemAnswer = (
@@ -125,7 +128,7 @@ export const problemAnswer = (
 });
 
 async function pageAnswer(problem: Problem, requestId: string): Promise<HttpAnswer> {
-  // Like all pages, it is loaded when it is first needed.
+  // Like all pages, this module is loaded on first use.
   const { problemPage } = await import("#pages/errors.ts");
   return {
     status: problem.status,
@@ -149,7 +152,7 @@ function headersOf(problem: Problem, contentType: string): HeaderLines {
 
 const programTypes = ["application/problem+json", "application/json"] as const;
 
-/** Reports whether to answer with a page. Operations serve programs only; elsewhere a browser may have sent the request. */
+/** Reports whether to answer with a page. Paths with a key serve only programs; others may be opened in a browser. */
 function isForPeople({ request, route }: Exchange): boolean {
   if (route?.who === "key") return false;
   const available =
@@ -225,7 +228,7 @@ const sharedWith = (origin: string) =>
   });
 const forAnyOrigin = forOwnOrigin + sharedWith("*");
 
-/** Returns the headers of every response. @param origin the `Origin` of the request. */
+/** Returns the headers of every response. @param origin the request's `Origin`. */
 export function commonHeaders(
   origins: Config["corsOrigins"],
   origin: string | undefined,
@@ -236,7 +239,10 @@ export function commonHeaders(
   return isListed ? forListedOrigins + sharedWith(origin) : forListedOrigins;
 }
 
-/** Returns a function that sends or refuses a response once the counts of its turn of the event loop are committed or not. */
+/**
+ * Returns a function that sends a response once the counts of its turn of the event loop are committed. Refuses the
+ * response if they cannot be committed.
+ */
 export function openCommitBarrier<R>(
   commit: Counters["commit"],
   send: (response: R) => void,
@@ -265,7 +271,7 @@ export function openCommitBarrier<R>(
 export const html = "text/html; charset=utf-8";
 export const json = "application/json; charset=utf-8";
 
-/** Policy that loads nothing from other origins and nothing inline (W3C Content Security Policy 3). */
+/** Policy that allows nothing from other origins and nothing inline (W3C Content Security Policy 3). */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
