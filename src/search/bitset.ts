@@ -1,15 +1,15 @@
 /** Sets of record positions, one bit each. They are cheap while they are nearly empty. */
 
 export interface Bitset {
-  /** Words; position p is bit p & 31 of word p >> 5. They are signed, as a number beyond 31 bits costs V8 a conversion. */
+  /** Words of 32 bits: position p is bit p & 31 of word p >> 5. Signed, because V8 converts numbers beyond 31 bits. */
   words: Int32Array;
-  /** Blocks of 32 words that may have any bit. The other blocks are zero and skipped. */
+  /** Flags of the blocks of 32 words that may have bits. Other blocks are zero and skipped. */
   touched: Uint8Array;
 }
 
 const blockWords = 32;
 
-/** Makes an empty set, allocated in whole blocks, so no loop needs to check for a partial one. */
+/** Makes an empty set. It is allocated in whole blocks, so no loop needs to check for a partial block. */
 export function makeBitset(size: number): Bitset {
   const blocks = (size + 1023) >>> 10;
   return { words: new Int32Array(blocks * blockWords), touched: new Uint8Array(blocks) };
@@ -20,7 +20,7 @@ export function addBit({ words, touched }: Bitset, position: number): void {
   touched[position >>> 10] = 1;
 }
 
-/** Adds `positions[from]` up to `positions[to]`. */
+/** Adds the positions from `positions[from]` up to, but not including, `positions[to]`. */
 export function addBits(
   { words, touched }: Bitset,
   positions: Uint32Array,
@@ -47,17 +47,17 @@ export function hasBit({ words }: Bitset, position: number): boolean {
   return (words[position >>> 5]! & (1 << (position & 31))) !== 0;
 }
 
-/** Reports whether a set may have any bit. */
+/** Reports whether a set may be non-empty. */
 export const isTouched = ({ touched }: Bitset): boolean => touched.includes(1);
 
-/** Clears a set all at once, which for tens of kilobytes is as fast as block by block. */
+/** Clears a set all at once, which for tens of kilobytes is as fast as clearing it block by block. */
 export function clear(set: Bitset): void {
   if (!isTouched(set)) return;
   set.words.fill(0);
   set.touched.fill(0);
 }
 
-/** Counts the bits of each half byte (Hacker's Delight, figure 5-2). */
+/** Counts the bits in each half byte (Hacker's Delight, figure 5-2). */
 function inHalfBytes(word: number): number {
   const inPairs = word - ((word >>> 1) & 0x55555555);
   return (inPairs & 0x33333333) + ((inPairs >>> 2) & 0x33333333);
@@ -69,20 +69,20 @@ const sumOfBytes = (bytes: number) => Math.imul(bytes, 0x01010101) >>> 24;
 
 const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
 
-/** Positions to count, list or store as one set, which is never made as a whole. All sets have the same size. */
+/** Combination of sets to count, list or store like a set. It is never made as a whole. All sets have the same size. */
 export interface Combination {
-  /** A position is in one of these, */
+  /** Sets of which at least one must have a position. */
   some: readonly Bitset[];
-  /** in one of each of these, */
+  /** Lists of sets. At least one set of each list must have the position. */
   each: readonly (readonly Bitset[])[];
-  /** and in none of these. */
+  /** Sets that must not have the position. */
   but: readonly Bitset[];
 }
 
-/** The current block, and the block that narrows it down. Both stay in the processor's fastest memory. */
+/** The current block and the block that narrows it down. Both stay in the processor's fastest cache. */
 const [current, narrowing] = [new Int32Array(blockWords), new Int32Array(blockWords)];
 
-/** Reads a block into `current`. Returns false if it is empty. */
+/** Reads a block into `current`. Returns false if the block is sure to be empty. */
 function readBlock({ some, each, but }: Combination, block: number): boolean {
   for (let i = 0; i < each.length; i++) if (!isAnyTouched(each[i]!, block)) return false;
   if (!uniteBlock(some, block, current)) return false;
@@ -104,7 +104,7 @@ function isAnyTouched(sets: readonly Bitset[], block: number): boolean {
   return false;
 }
 
-/** Unites a block of sets. Returns false if none of them has the block. */
+/** Writes the union of a block of all sets to `into`. Returns false if no set has touched the block. */
 function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): boolean {
   const from = block * blockWords;
   let isFirst = true;
@@ -120,15 +120,15 @@ function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): b
 
 const blocksOf = ({ some }: Combination) => some[0]?.touched.length ?? 0;
 
-/** Number of bits of sets that never change again. */
+/** Bit counts of sets that no longer change. */
 const counts = new WeakMap<Bitset, number>();
 
-/** Counts a set that never changes again. */
+/** Counts a set that no longer changes, and keeps the count. */
 export function keepCount(set: Bitset): void {
   counts.set(set, countBits(only(set)));
 }
 
-/** Reports whether a set is known to never change again. */
+/** Reports whether a set's count is kept, which means that the set no longer changes. */
 export const isKept = (set: Bitset): boolean => counts.has(set);
 
 export function countBits(found: Combination): number {
@@ -138,7 +138,7 @@ export function countBits(found: Combination): number {
   for (const set of some)
     if ((counts.get(set) ?? 0) > (largest === undefined ? 0 : counts.get(largest)!)) largest = set;
   if (largest === undefined) return countBlocks(found);
-  // Often only a few blocks have positions of the others besides it.
+  // Often the other sets have positions that `largest` lacks in only a few blocks.
   const others = some.filter((set) => set !== largest);
   return counts.get(largest)! + countBlocks({ some: others, each, but: [largest] });
 }
@@ -150,7 +150,7 @@ function countBlocks(found: Combination): number {
   return count;
 }
 
-/** Counts the current block. It sums four words while their counts fit into half bytes and bytes: almost twice as fast. */
+/** Counts the current block. Sums four words while their counts fit into half bytes and bytes: almost twice as fast. */
 function countBlock(): number {
   let count = 0;
   for (let i = 0; i < blockWords; i += 4)
@@ -172,7 +172,7 @@ export function forEachBit(found: Combination, visit: (position: number) => void
 }
 
 /**
- * Stores the positions found in a set, and nothing else. The set may be part of the combination.
+ * Replaces the positions in a set with those of a combination. The set may be part of the combination.
  * @returns the number of positions.
  */
 export function storeBits({ words, touched }: Bitset, found: Combination): number {
@@ -190,8 +190,8 @@ export function storeBits({ words, touched }: Bitset, found: Combination): numbe
 }
 
 /**
- * Appends the positions after the first `skip` to `page`, until it has `limit`.
- * @returns how many of `skip` are left for the next combination.
+ * Appends positions to `page`, after the first `skip`, until it has `limit`.
+ * @returns the number of positions still to skip in the next combination.
  */
 export function pageOfBits(
   found: Combination,
@@ -217,5 +217,5 @@ export function pageOfBits(
   return skip;
 }
 
-/** Returns the positions of one set. */
+/** Returns one set as a combination. */
 export const only = (set: Bitset): Combination => ({ some: [set], each: [], but: [] });

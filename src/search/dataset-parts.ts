@@ -1,4 +1,4 @@
-/** Parts of a dataset in memory: arrays of numbers with its index, and one array of bytes with the finished JSON of all records. */
+/** Parts of a dataset in memory: its index in arrays of numbers, and the finished JSON of all records as bytes. */
 import {
   type EachKind,
   embeddedKinds,
@@ -12,22 +12,22 @@ import type { IdIndex, NameIndex } from "./name-index.ts";
 import { bufferOver } from "./packed-texts.ts";
 import type { SuggestionIndex } from "./suggestions.ts";
 
-/** Facets of GPs, besides their names: each a list of whole values with its own index. */
+/** Facets of GPs: lists of whole values, each with an index of its own. */
 export const facetNames = ["tag", "theme", "market"] as const;
 export type FacetName = (typeof facetNames)[number];
 
-/** Index of a dataset's records. It is stored with them, as making it takes longer than reading it. */
+/** Index of a dataset's records. It is stored with them, because making it takes longer than reading it. */
 export interface DatasetIndex {
   documents: EachKind<DocumentPlaces>;
   names: NameIndex;
   nameSuggestions: SuggestionIndex;
   facets: Readonly<Record<FacetName, FacetIndex>>;
   ids: IdIndex;
-  /** GP → positions of its records of a kind, ascending and so in display order. */
+  /** GP → positions of its records of a kind, ascending and therefore in display order. */
   recordsOfGp: Readonly<Record<LinkedKind, Lists>>;
 }
 
-/** A whole dataset, in arrays of numbers. */
+/** A whole dataset in memory. */
 export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
   version: string;
   /** Time the dataset was built, RFC 3339. */
@@ -35,22 +35,22 @@ export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
   documents: EachKind<Documents>;
 }
 
-/** Places of the documents of a kind among all of their kind, in display order. */
+/** Places of a kind's documents, which are stored one after another in display order. */
 export interface DocumentPlaces {
-  /** Document i begins at `starts[i]` and ends before `starts[i + 1]`. All may exceed 4 GiB, so 32 bits are too few. */
+  /** Document i begins at byte `starts[i]` and ends before `starts[i + 1]`. All may exceed 4 GiB, beyond 32 bits. */
   starts: Float64Array;
-  /** Bytes of document i before the part left out inside a GP: its `gps`, and a principal's inherited members. */
+  /** Bytes of document i before the part that is left out inside a GP: `gps`, and a principal's inherited members. */
   ownLengths: Uint32Array;
 }
 
-/** The documents of a kind in memory. GPs are without their principals and signals, which operations/page.ts embeds. */
+/** A kind's documents in memory. GPs lack their principals and signals, which operations/page.ts embeds. */
 export interface Documents {
   /** Bytes of the documents of all kinds. */
   bytes: Uint8Array;
-  /** Document i begins at `starts[i]` and has `lengths[i]` bytes. They are in no order. */
+  /** Document i begins at byte `starts[i]` and has `lengths[i]` bytes. The documents are in no particular order. */
   starts: Float64Array;
   lengths: Uint32Array;
-  /** The same as in `DocumentPlaces`. */
+  /** See `DocumentPlaces`. */
   ownLengths: Uint32Array;
 }
 
@@ -58,8 +58,8 @@ export const documentCount = ({ ownLengths }: Pick<DocumentPlaces, "ownLengths">
   ownLengths.length;
 
 /**
- * Returns the places of documents.
- * @param lengths bytes of UTF-8 of each document.
+ * Returns the places of documents that are stored one after another.
+ * @param lengths length of each document, in bytes of UTF-8.
  * @param ownLengths see `DocumentPlaces`.
  */
 export function placeDocuments(lengths: Uint32Array, ownLengths: Uint32Array): DocumentPlaces {
@@ -69,8 +69,8 @@ export function placeDocuments(lengths: Uint32Array, ownLengths: Uint32Array): D
 }
 
 /**
- * Makes room for all documents, still empty. Principals and signals follow the GP that embeds them, or the first of several.
- * At random places the processor would fetch each from memory alone, which takes several times as long as copying it.
+ * Makes room for all documents, still empty. Principals and signals follow the first GP that embeds them. If they were
+ * scattered, the processor would fetch each separately from memory, which takes several times as long as copying it.
  */
 export function makeRoom(
   stored: EachKind<DocumentPlaces>,
@@ -103,7 +103,7 @@ function unplaced(bytes: Documents["bytes"], { starts, ownLengths }: DocumentPla
   return { bytes, starts: new Float64Array(lengths.length).fill(-1), lengths, ownLengths };
 }
 
-/** Reads documents. @param positions each below the number of documents. */
+/** Parses documents. @param positions each below the number of documents. */
 export const readDocuments = <R>(
   { bytes, starts, lengths }: Documents,
   positions: readonly number[],

@@ -1,4 +1,4 @@
-/** Index of values: the records that carry each, by every spelling a query may use. */
+/** Index of values: the records that carry each value, by every spelling that a query may use. */
 import { fold } from "#records/fold.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bitset } from "./bitset.ts";
@@ -14,7 +14,7 @@ import {
 import { spellingsOfMarket } from "./market-spellings.ts";
 import { indexOfText, type PackedTexts, packTexts, sortByBytes, textAt } from "./packed-texts.ts";
 
-/** A way to ask for a value. */
+/** A spelling of a value. */
 interface ValueSpelling {
   /** Number of the value. */
   value: number;
@@ -25,17 +25,18 @@ interface ValueSpelling {
 export interface FacetIndex {
   /** Folded spellings in byte order. */
   spellings: PackedTexts;
-  /** Spelling → its values, which are numbered in no order. A city's name may be a spelling of several. */
+  /** Spelling → numbers of its values, in no particular order. A city's name may be a spelling of several values. */
   valuesOfSpelling: Lists;
-  /** Value → positions of the records that carry it, ascending: for the facets of a dataset those of GPs. */
+  /** Value → positions of the records that carry it, ascending. In a dataset's facets, the records are GPs. */
   gpsOfValue: Lists;
-  /** Spellings as shown, in the order of `spellings`. */
+  /** Index of the spellings as shown. Their places are those in `spellings`. */
   suggestions: SuggestionIndex;
 }
 
 /**
- * Opens the builder of an index, which takes the records in the order of their positions.
- * @param isMarket the values are titles of markets. One that folds to nothing has no spelling and is never found.
+ * Opens the builder of an index, which takes records in ascending order of position.
+ * @param isMarket true if the values are market titles. A title that folds to nothing has no spelling and is never
+ *   found.
  */
 export function openFacetIndexer(isMarket: boolean) {
   const spellings: ValueSpelling[] = [];
@@ -93,7 +94,7 @@ function firstShown(spellings: readonly ValueSpelling[]): Map<string, string> {
   return shownOf;
 }
 
-/** Returns the numbers of the values that a spelling finds; none if no record carries one. */
+/** Returns the numbers of the values that a spelling finds. The result is empty if no record carries such a value. */
 function valuesOf({ spellings, valuesOfSpelling }: FacetIndex, folded: string): Uint32Array {
   const { starts, items } = valuesOfSpelling;
   const spelling = folded === "" ? -1 : indexOfText(spellings, Buffer.from(folded));
@@ -104,11 +105,11 @@ function valuesOf({ spellings, valuesOfSpelling }: FacetIndex, folded: string): 
 
 /** A part of a filter that no record satisfies. */
 export interface Miss {
-  /** Kind of the records that would satisfy it. */
+  /** Kind of record that the part is a condition on. */
   kind: RecordKind;
   parameter: string;
   value: string;
-  /** Empty if nothing in the value can be searched. */
+  /** Folded value; empty if it has no character to search for. */
   folded: string;
 }
 
@@ -132,11 +133,11 @@ export function askedValues(
 /** Sets of records by the values that they carry. */
 export interface ValueSets {
   index: FacetIndex;
-  /** Returns sets of all records that carry one of the values, valid until the next call. */
+  /** Returns sets that together hold all records with one of the values. They are valid until the next call. */
   find(asked: readonly string[], misses: Miss[]): readonly Bitset[];
 }
 
-/** @param count number of all records of the kind. */
+/** Opens an index's sets. @param count number of all records of the kind. */
 export function openValueSets(index: FacetIndex, missed: Missed, count: number): ValueSets {
   const recordsOfValue = openPositionLists(index.gpsOfValue, count);
   const carriers = makeUnion(count);
@@ -152,8 +153,8 @@ export function openValueSets(index: FacetIndex, missed: Missed, count: number):
 }
 
 /**
- * Returns the longest spelling of each value, each once, in the byte order of what it folds to. For a market that is its
- * title, as every other spelling is a part of it. Any other facet has only one.
+ * Returns the longest spelling of each value, without repetition, in the byte order of the folded spellings. A market's
+ * longest spelling is its title, because every other spelling is part of it. Other values have only one spelling.
  */
 export function longestSpellings(index: FacetIndex): string[] {
   const { spellings, valuesOfSpelling, suggestions } = index;

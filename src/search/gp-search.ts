@@ -1,4 +1,4 @@
-/** Finds the GPs that satisfy a filter, their principals, signals or projects, and the parts of it that no GP satisfies. */
+/** Finds the GPs that satisfy a filter, or their linked records, and the parts of the filter that no GP satisfies. */
 import { fold } from "#records/fold.ts";
 import { eachOf, type LinkedKind } from "#records/kinds.ts";
 import {
@@ -23,10 +23,10 @@ export type GpFilter = { gp_name?: string | undefined } & {
   [facet in FacetName]?: readonly string[] | undefined;
 };
 
-/** Records that satisfy a filter, valid until the next search. */
+/** Records that satisfy a filter. The sets are valid until the next search. */
 export interface Found {
   all: Combination;
-  /** The same in parts that follow one another in the usual order: for GPs one for each rank, the best rank first. */
+  /** The same records in parts, in the usual order. GPs have one part for each rank, the best rank first. */
   ranks: readonly Combination[];
   /** Parts of the filter that no record satisfies. */
   misses: Miss[];
@@ -37,7 +37,7 @@ interface GpSearch {
   find(filter: GpFilter): Found;
 }
 
-/** Returns the part of a filter for a name that no GP has. */
+/** Returns the miss for a name that no GP has. */
 const missedName = (value: string, folded: string): Miss => ({
   kind: "gp",
   parameter: "gp_name",
@@ -54,7 +54,7 @@ export function openGpSearch(parts: DatasetParts): GpSearch {
   const unions = Array.from({ length: rankCount }, () => makeUnion(gpCount));
   const every = everyBit(gpCount);
 
-  /** Returns the sets of GPs for each rank that any name has. */
+  /** Returns sets of the GPs that match a name, for each rank that has any. */
   function findNamed(name: string): Bitset[][] {
     for (const union of unions) emptyUnion(union);
     const gp = positionOfId(parts.ids, name);
@@ -98,8 +98,8 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
   const follow = (gp: number, into: Bitset) => addBits(into, items, starts[gp]!, starts[gp + 1]!);
 
   /**
-   * Opens the records of all GPs of a word or a value. If many GPs have it, they are kept as a set from their first use on:
-   * a GP has a dozen words and values, so there are some hundred sets.
+   * Opens the records of all GPs with a word or a value. If many GPs have it, their records are kept as a set from the
+   * first use on. A GP has about a dozen words and values, so a few hundred sets are kept.
    */
   function openSets(lists: readonly Lists[]) {
     const sets = new Map<number, Bitset>();
@@ -130,7 +130,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
   const ofValue = eachOf(facetNames, (name) => openSets([parts.facets[name].gpsOfValue]));
 
   return {
-    /** @param filter has a name or a facet. */
+    /** Finds the records for a filter, which has a name or a facet. */
     find(filter: GpFilter): Found {
       const { gp_name: name } = filter;
       const folded = name === undefined ? "" : fold(name);
@@ -143,7 +143,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
         const values = askedValues(parts.facets[facet!], missed, filter[facet!]!, misses);
         for (const value of values) ofValue[facet!].addToUnion(value);
       } else if (facet === undefined && folded !== "" && !folded.includes(" ")) {
-        // Only one word is like a value: several must be in the same name, and the id of a GP folds to two.
+        // Only a single word is looked up like a value: several must be in the same name, and a GP's id folds to two.
         const match = matchWord(parts.names, folded);
         forEachWord(match, ofWord.addToUnion);
         if (match.gpCount === 0) misses.push(missedName(name!, folded));

@@ -1,16 +1,17 @@
 /** Many short lists of numbers in two arrays. */
 import { addBits, type Bitset, clear, keepCount, makeBitset } from "./bitset.ts";
 
-/** List i is `items[starts[i]]` up to `items[starts[i + 1]]`. */
+/** Lists of numbers: list i begins at `items[starts[i]]` and ends before `items[starts[i + 1]]`. */
 export interface Lists {
   starts: Uint32Array;
   items: Uint32Array;
 }
 
 /**
- * Groups pairs by their first member, and keeps their order within a group.
- * @param owners number of each pair's list, below `count`.
- * @param items item of each pair, at the same place; numbers below 2^32.
+ * Groups items into lists, and keeps their order within a list.
+ * @param count number of lists.
+ * @param owners number of each item's list, below `count`.
+ * @param items numbers below 2^32, in the order of `owners`.
  */
 export function packLists(
   count: number,
@@ -26,7 +27,7 @@ export function packLists(
   return { starts, items: packed };
 }
 
-/** Opens a growing array of numbers below 2^32, outside the heap. A JavaScript array would take two to four times the memory. */
+/** Opens a growable array of numbers below 2^32 outside the heap. A JavaScript array takes 2 to 4 times the memory. */
 export function openNumbers(): { add(number: number): void; take(): Uint32Array<ArrayBuffer> } {
   let numbers = new Uint32Array(1024);
   let count = 0;
@@ -35,7 +36,7 @@ export function openNumbers(): { add(number: number): void; take(): Uint32Array<
       if (count === numbers.length) {
         const longer = new Uint32Array(count * 2);
         longer.set(numbers);
-        // It is freed now, because the garbage collector sees no pressure on its own heap and would leave it.
+        // Freed at once: the garbage collector sees no pressure on its own heap and would wait.
         numbers.buffer.transfer(0);
         numbers = longer;
       }
@@ -48,7 +49,7 @@ export function openNumbers(): { add(number: number): void; take(): Uint32Array<
 /**
  * Inverts lists: returns the lists that contain each item.
  * @param count one more than the greatest item.
- * @param order the lists, in the order of their numbers in the result.
+ * @param order the lists, in the order in which the result numbers them.
  */
 export function invertLists({ starts, items }: Lists, count: number, order: Uint32Array): Lists {
   const ends = new Uint32Array(count + 1);
@@ -62,7 +63,7 @@ export function invertLists({ starts, items }: Lists, count: number, order: Uint
   return { starts: ends, items: lists };
 }
 
-/** Returns the first place from `low` on, before `high`, with `sought` or more. Returns `high` if there is none. */
+/** Returns the first place from `low` up to `high` that has at least `sought`, or `high` if there is none. */
 export function firstFrom(
   sorted: ArrayLike<number>,
   sought: number,
@@ -77,13 +78,13 @@ export function firstFrom(
   return low;
 }
 
-/** Returns the place of a number among ascending ones, or -1. */
+/** Returns a number's place in an ascending array, or -1 if it is not there. */
 export function placeOf(sorted: ArrayLike<number>, sought: number): number {
   const place = firstFrom(sorted, sought);
   return sorted[place] === sought ? place : -1;
 }
 
-/** A union of sets in the making: whole sets, and single positions in its own set, which is one of them. */
+/** A union under construction: whole sets, one of which is `own`, the set for single positions. */
 export interface Union {
   sets: Bitset[];
   own: Bitset;
@@ -104,14 +105,14 @@ export interface PositionLists {
   addTo(union: Union, list: number): void;
 }
 
-/** A list with more than one position in 128 is long. As a set it is at most four times as large, and far faster. */
+/** A list is long if it has more than 1 position in 128. As a set it is at most four times as large, but far faster. */
 const positionsOfList = 128;
 
 export const isLong = (length: number, size: number): boolean => length * positionsOfList > size;
 
-/** @param size one more than the greatest possible position. */
+/** Opens lists of positions. @param size one more than the greatest possible position. */
 export function openPositionLists({ starts, items }: Lists, size: number): PositionLists {
-  // Sets are built on first use, as most are never needed. There are at most 128 for each list that a position is in.
+  // Sets are built on first use: most are never needed. There are at most 128 for each list that a position is in.
   const made = new Map<number, Bitset>();
   const makeSet = (list: number) => {
     const set = makeBitset(size);

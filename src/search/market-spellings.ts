@@ -1,7 +1,7 @@
-/** Spellings of a metropolitan area: its title, its cities, a city and a state; and the name that people use for it. */
+/** Spellings of a metropolitan area (its title, its cities, or a city and a state), and its everyday name. */
 import { fold } from "#records/fold.ts";
 
-/** Cities with a hyphen in their own name, where a title must not be split. */
+/** Cities with a hyphen in their names, at which a title must not be split. */
 const hyphenatedCities = [
   "Winston-Salem",
   "Wilkes-Barre",
@@ -10,7 +10,7 @@ const hyphenatedCities = [
   "Fuquay-Varina",
 ] as const;
 
-/** Form of the titles of the US Office of Management and Budget: `City-City, ST-ST`. */
+/** Pattern of titles by the US Office of Management and Budget: `City-City, ST-ST`. */
 const metropolitanTitle = /^(?<cities>[^,]+), ?(?<states>[A-Z]{2}(?:-[A-Z]{2})*)$/i;
 
 interface Spelling {
@@ -18,7 +18,7 @@ interface Spelling {
   shown: string;
 }
 
-/** Returns every spelling that finds the market, each folded form once. A market of another form has only its own. */
+/** Returns every spelling of a market, one for each folded form. A title of another pattern is the only spelling. */
 export function spellingsOfMarket(market: string): Spelling[] {
   const title = metropolitanTitle.exec(market);
   const shown = [market, ...(title === null ? [] : partsOf(title.groups!))];
@@ -38,7 +38,7 @@ function partsOf(groups: Record<string, string>): string[] {
 }
 
 const hyphenatedCity = new RegExp(`(?<=^|-)(${hyphenatedCities.join("|")})(?=-|$)`, "gi");
-// A character that is in no name replaces a hyphen that belongs to a city.
+// Stands for a hyphen that belongs to a city; it occurs in no name.
 const kept = "\u0000";
 
 function citiesOf(cities: string): string[] {
@@ -49,20 +49,20 @@ function citiesOf(cities: string): string[] {
     .filter((city) => city !== "");
 }
 
-/** The part of a read model that names need. */
+/** The part of a read model from which markets are named. */
 interface Model {
   values(kind: "gp" | "signal", name: "market"): readonly string[];
 }
 
 const known = new WeakMap<Model, ReadonlyMap<string, string>>();
 
-/** Returns the name that people use for a market, by its title. The names are made once for a dataset. */
+/** Returns the everyday name of a market. Names are made once for each dataset. */
 export const nameOfMarket = (model: Model, title: string): string =>
   (known.get(model) ?? nameMarkets(model)).get(fold(title)) ?? title;
 
 /**
- * Names markets by their first city and state, if only one market has that place. Among titles that fold to the same, the
- * first gives the name.
+ * Names each market after its first city and state if no other market has that spelling, or else by its title. If
+ * several titles have the same folded form, the first is used.
  * @returns folded title → name of the market.
  */
 function nameMarkets(model: Model): ReadonlyMap<string, string> {
@@ -83,7 +83,7 @@ function nameMarkets(model: Model): ReadonlyMap<string, string> {
   return names;
 }
 
-/** Returns the first city and state of a market. A market of another form keeps its title. */
+/** Returns a market's first city and state, or its title if that has another pattern. */
 function placeOf(title: string): string {
   const { cities = "", states = "" } = metropolitanTitle.exec(title)?.groups ?? {};
   const [city] = citiesOf(cities);

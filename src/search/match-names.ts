@@ -1,4 +1,4 @@
-/** Finds the GPs that match a folded name, and how well: one set of GPs for each rank. */
+/** Finds the GPs whose names match a folded query, and how well they match: one set of GPs for each rank. */
 import {
   addBit,
   addBits,
@@ -22,7 +22,7 @@ import {
 import { type NameIndex, trigramAt } from "./name-index.ts";
 import { endsWith, holds, lowerBound } from "./packed-texts.ts";
 
-/** Index of names, and the sets that one model derives from it. */
+/** Name index and the sets that a read model derives from it. */
 interface Names {
   index: NameIndex;
   gpCount: number;
@@ -32,7 +32,7 @@ interface Names {
   /** Scratch sets for intermediate results. */
   candidates: Bitset;
   others: Union;
-  /** Query of several common words → its GPs of each rank. */
+  /** Query of several common words → the GPs of each rank. */
   ofCommonWords: Map<string, readonly Bitset[]>;
 }
 
@@ -48,8 +48,8 @@ export const openNames = (index: NameIndex, gpCount: number): Names => ({
 
 /**
  * Adds every matching GP to the union of each rank that one of its names has.
- * @param query folded, not empty.
- * @param ranks an empty union for each rank. A GP may end up in several: its best one counts.
+ * @param query folded and not empty.
+ * @param ranks an empty union for each rank. A GP may be in several at the end; its best rank counts.
  */
 export function matchNames(names: Names, query: string, ranks: readonly Union[]): void {
   const words = query.split(" ").map((word) => matchWord(names.index, word));
@@ -57,7 +57,7 @@ export function matchNames(names: Names, query: string, ranks: readonly Union[])
   else matchSeveralWords(names, query, words, ranks);
 }
 
-/** Matches one word. Its place decides the rank, so no name is read. */
+/** Matches a single word. The word's place in a name decides the rank, so no name is read. */
 function matchOneWord(
   { index, first, later }: Names,
   match: WordMatch,
@@ -76,7 +76,7 @@ function matchOneWord(
   }
 }
 
-/** Most queries of common words that are kept, the latest ones. Looking at each of their GPs takes 0.5 ms. */
+/** Most queries of common words whose GPs are kept. Ranking the GPs of one query takes 0.5 ms. */
 const commonNamesKept = 32;
 
 function matchSeveralWords(
@@ -105,7 +105,7 @@ function matchSeveralWords(
   unions.forEach(({ sets }, rank) => sets.push(known[rank]!));
 }
 
-/** Adds an entry to a map. Drops the oldest one if there would be more than `max`. */
+/** Adds an entry to a map. Drops the oldest entry if the map already has `max`. */
 function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
   if (map.size >= max) map.delete(map.keys().next().value!);
   map.set(key, value);
@@ -122,7 +122,7 @@ function candidatesOf(names: Names, [rarest, ...more]: readonly WordMatch[]): Bi
   return candidates;
 }
 
-/** Returns all GPs that have the word, valid until the next call. */
+/** Returns all GPs with a word that matches. The result is valid until the next call. */
 function gpsOf({ first, later, others }: Names, match: WordMatch): Union {
   emptyUnion(others);
   forEachWord(match, (word) => {
@@ -137,7 +137,7 @@ export function forEachWord({ from, to, inside }: WordMatch, visit: (word: numbe
   for (const word of inside) visit(word);
 }
 
-/** Returns the best rank of a GP's names, or undefined if none has all words. */
+/** Returns the best rank of a GP's names, or undefined if no name has all words. */
 function bestRank(index: NameIndex, gp: number, matches: readonly WordMatch[]): Rank | undefined {
   let best: Rank | undefined;
   for (let name = index.firstNameOfGp[gp]!; name < index.firstNameOfGp[gp + 1]!; name++) {
@@ -163,7 +163,7 @@ function holdsAll(
   return true;
 }
 
-/** Returns the rank of a name that has all words: the best place where they follow one another. */
+/** Returns the rank of a name that has all words, from the best place where they follow one another. */
 function rankOf(index: NameIndex, name: number, matches: readonly WordMatch[]): Rank {
   const { starts, items } = index.wordsOfName;
   const start = starts[name]!;
@@ -182,7 +182,7 @@ function rankOf(index: NameIndex, name: number, matches: readonly WordMatch[]): 
   return best;
 }
 
-/** Reports whether the words after the first follow from `at + 1` on: whole, and the last at least begun. */
+/** Reports whether the words after the first follow from `at + 1` on. All are whole, but the last may be only begun. */
 function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch[]): boolean {
   const last = matches.length - 1;
   for (let i = 1; i < last; i++) if (items[at + i] !== matches[i]!.equal) return false;
@@ -190,35 +190,35 @@ function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch
   return final >= matches[last]!.from && final < matches[last]!.to;
 }
 
-/** Ranks of a name's match, best first. A GP has the rank of its best name. */
+/** Ranks of a match with a name, best first. A GP has the rank of its best name. */
 const ranks = { equal: 0, begins: 1, startOfWord: 2, insideWord: 3, apart: 4 } as const;
 type Rank = (typeof ranks)[keyof typeof ranks];
 export const rankCount = 5;
 
-/** Words that match a sought one. Those that begin with it are adjacent in the dictionary; others may contain it. */
+/** Words that match a sought word. Those that begin with it are adjacent in the dictionary; others may contain it. */
 interface WordMatch {
   sought: Uint8Array;
-  /** First word that begins with the sought one, and the first word after those. */
+  /** First word that begins with the sought one; `to` is the first word after those. */
   from: number;
   to: number;
-  /** Words that contain it elsewhere, ascending. */
+  /** Words that contain the sought one after their beginning, ascending. */
   inside: readonly number[];
-  /** Number of the word equal to the sought one, or -1. */
+  /** Number of the word that equals the sought one, or -1 if there is none. */
   equal: number;
-  /** Upper bound of the number of matching GPs: the sum over the words. */
+  /** Upper bound for the number of matching GPs: the sum over all words. */
   gpCount: number;
 }
 
 const lettersWithoutSpaces =
   /[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}]&&\p{L}]/v;
 
-/** Shortest word that may occur inside another, in code points. In scripts without spaces any word may. */
+/** Minimum length, in code points, of a word that may occur inside another. In scripts without spaces, any word may. */
 const anywhereFromCodePoints = 4;
 
 export function matchWord(index: NameIndex, word: string): WordMatch {
   const sought = Buffer.from(word);
   const from = lowerBound(index.words, sought);
-  // No byte of UTF-8 is 255: this is beyond every word that begins with the sought one.
+  // No byte of UTF-8 is 255, so this sorts after every word that begins with the sought one.
   const to = lowerBound(index.words, Buffer.concat([sought, Uint8Array.of(255)]));
   const equal = from < to && lengthOf(index, from) === sought.length ? from : -1;
   const inside = mayStandAnywhere(word) ? wordsHolding(index, sought, from, to) : [];
@@ -232,7 +232,7 @@ export function matchWord(index: NameIndex, word: string): WordMatch {
   return { sought, from, to, inside, equal, gpCount };
 }
 
-/** Reports whether word number `word` matches. */
+/** Reports whether a word matches. @param word number of the word. */
 const answers = ({ from, to, inside }: WordMatch, word: number): boolean =>
   (word >= from && word < to) || placeOf(inside, word) !== -1;
 
@@ -243,7 +243,7 @@ function mayStandAnywhere(word: string): boolean {
   return [...word].length >= anywhereFromCodePoints || lettersWithoutSpaces.test(word);
 }
 
-/** Returns the words that contain a sought one after their beginning. It has at least three bytes: its rarest trigram leaves few. */
+/** Returns the words with `sought`, of at least three bytes, after their beginning. Few have its rarest trigram. */
 function wordsHolding(index: NameIndex, sought: Uint8Array, from: number, to: number): number[] {
   let rarest: { start: number; end: number } | undefined;
   for (let at = 0; at + 2 < sought.length; at++) {

@@ -1,4 +1,4 @@
-/** Indexes of GPs: by the words of their folded names, and by their ids. */
+/** Indexes of GPs by the words of their folded names, and by their ids. */
 import { type Lists, openNumbers, packLists } from "./lists.ts";
 import {
   indexOfText,
@@ -8,19 +8,19 @@ import {
   type PackedTexts,
 } from "./packed-texts.ts";
 
-/** A dictionary of the words of all names, with the GPs that use each. */
+/** Dictionary of the words in all names, with the GPs that use each word. */
 export interface NameIndex {
-  /** Distinct words in byte order. The number of a word is its place here. */
+  /** Distinct words in byte order. A word's number is its place here. */
   words: PackedTexts;
-  /** Word → GPs with a name of only that word, with one that begins with it, and with one that has it later; each ascending. */
+  /** Word → GPs with a name that is only that word, begins with it, or has it later; each list ascending. */
   gpsOfWord: Readonly<Record<"alone" | "first" | "later", Lists>>;
-  /** Name → its words in their order. */
+  /** Name → its words, in the order of the name. */
   wordsOfName: Lists;
-  /** GP → its first name. The names of a GP have consecutive numbers. The last entry is one more than the last name. */
+  /** GP → first of its names, which have consecutive numbers. The last entry is one more than the last name. */
   firstNameOfGp: Uint32Array;
-  /** Runs of three bytes in the words, as numbers, ascending. */
+  /** Runs of three bytes in the words, as ascending numbers. */
   trigrams: Uint32Array;
-  /** Trigram, by its place in `trigrams` → words that contain it, ascending. */
+  /** Trigram, given as its place in `trigrams` → words that contain it, ascending. */
   wordsOfTrigram: Lists;
 }
 
@@ -34,7 +34,7 @@ export function indexNames(
   gpOfName: Uint32Array,
   gpCount: number,
 ): NameIndex {
-  // At first words are numbered as they appear.
+  // Words are first numbered in the order in which they appear.
   const numberOf = new Map<string, number>();
   const starts = new Uint32Array(foldedNames.length + 1);
   const used = openNumbers();
@@ -72,7 +72,7 @@ function indexWords(
   const pairs = () => ({
     words: openNumbers(),
     gps: openNumbers(),
-    /** Word → the last GP that was added to it. A name or a GP may have a word twice. */
+    /** Word → last GP added to it, because a name or a GP may have a word twice. */
     lastGps: new Int32Array(wordCount).fill(-1),
   });
   const [alone, first, later] = [pairs(), pairs(), pairs()];
@@ -117,7 +117,7 @@ function indexTrigrams(words: PackedTexts): Pick<NameIndex, "trigrams" | "wordsO
 export const trigramAt = (bytes: Uint8Array, at: number) =>
   (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
 
-/** Index from the id or a former id of a GP to its position. */
+/** Index of the current and former ids of GPs. */
 export interface IdIndex {
   /** Ids in byte order. */
   ids: PackedTexts;
@@ -135,7 +135,7 @@ export function indexIds(entries: readonly { id: string; gp: number }[]): IdInde
 
 const idShape = /^gp_[0-9a-z]{16}$/;
 
-/** Returns the position of the GP with an id, or -1. */
+/** Returns the position of the GP with a current or former id, or -1 if there is none. */
 export function positionOfId(index: IdIndex, id: string): number {
   if (!idShape.test(id)) return -1;
   const place = indexOfText(index.ids, Buffer.from(id));

@@ -1,4 +1,4 @@
-/** Finds the records of a kind by values of their own, which are read from the documents when a question first needs them. */
+/** Finds records of a kind by their own values, which are read from the documents when a query first needs them. */
 import type { Equality, Filterable, Range } from "#records/filterable.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { addBits, type Bitset, keepCount, makeBitset } from "./bitset.ts";
@@ -6,7 +6,7 @@ import { type DatasetParts, documentCount, readDocuments } from "./dataset-parts
 import { openFacetIndexer, openValueSets, type ValueSets } from "./facet-index.ts";
 import { emptyUnion, firstFrom, makeUnion, openNumbers, packLists } from "./lists.ts";
 
-/** First and last day of a range, each as precise as it is given: `2026`, `2026-03`, `2026-03-31`. */
+/** First and last day of a range, each as precise as it was given: `2026`, `2026-03` or `2026-03-31`. */
 export interface Between {
   since?: string | undefined;
   until?: string | undefined;
@@ -14,23 +14,23 @@ export interface Between {
 
 interface OwnValues {
   /**
-   * Reads the documents, unless they are read, and yields now and then. It takes about 5 µs a document, and 4 bytes for
-   * each value are kept. It may be run several times at once.
+   * Reads the documents, unless that is done, and yields now and then. This takes about 5 µs per document and keeps 4
+   * bytes per value. Several runs may overlap.
    */
   read(): Generator<void>;
-  /** Returns the sets for a condition by equality. All documents must be read. */
+  /** Returns the sets of an equality condition. All documents must have been read. */
   setsOf(name: string): ValueSets;
   /**
-   * Finds records by a date: those that are in one of the sets of each list, valid until the next question. All documents
-   * must be read.
+   * Finds records by a date. A record is found if a set of each list has it. The sets are valid until the next query.
+   * All documents must have been read.
    */
   between(name: string, asked: Between): (readonly Bitset[])[];
 }
 
-/** Documents read between two pauses. */
+/** Number of documents read between two pauses. */
 const documentsAtATime = 128;
 
-/** @param filterable conditions by equality or range. */
+/** Opens the own values of a kind's records. @param filterable equality and range conditions. */
 export function openOwnValues(
   parts: DatasetParts,
   kind: RecordKind,
@@ -106,8 +106,9 @@ export function openOwnValues(
 
 /**
  * Opens the dates of records.
- * @param texts different dates.
- * @param owners place in `texts` of each record's date, and at the same place in `records` the record.
+ * @param texts distinct dates.
+ * @param owners place in `texts` of each record's date.
+ * @param records the records, in the order of `owners`.
  */
 function openDates(
   texts: readonly string[],
@@ -116,7 +117,7 @@ function openDates(
   count: number,
 ) {
   const begun = openOrder(texts.map(firstDay), owners, records, count);
-  // The latest come first here.
+  // The latest dates come first here.
   const endings = texts.map((date) => -lastDay(date));
   const ended = openOrder(endings, owners, records, count);
   return {
@@ -127,10 +128,10 @@ function openDates(
   };
 }
 
-/** The first records of an order are kept as sets for every 64th part of all, so a question adds few to one of them. */
+/** Most sets kept for an order. Set n has the first n/64 of all records, so a query adds few records to a set. */
 const keptSets = 64;
 
-/** Sorts records by a day. @param days see `openDates`. */
+/** Sorts records by a day. @param days day of each date; `openDates` explains the rest. */
 function openOrder(
   days: readonly number[],
   owners: Uint32Array,
@@ -156,7 +157,7 @@ function openOrder(
     return set;
   };
   return {
-    /** Returns sets of the records up to a day. */
+    /** Returns sets of the records up to and including a day. */
     upTo(day: number): readonly Bitset[] {
       emptyUnion(union);
       const end = starts[firstFrom(sortedDays, day + 1)]!;
@@ -168,7 +169,8 @@ function openOrder(
   };
 }
 
-/** Returns a day as a number, so that days compare in their order. Every month is taken to have 31 days. */
+/** Returns the first day of a date as a number that sorts like the day. */
 const firstDay = (date: string) => Number(`${date}-01-01`.slice(0, 10).replaceAll("-", ""));
+/** Returns the last day in the same way, as if every month had 31 days. */
 const lastDay = (date: string) =>
   Number((date.length === 4 ? `${date}-12-31` : `${date}-31`).slice(0, 10).replaceAll("-", ""));

@@ -1,6 +1,6 @@
 /** Many texts in one array of bytes, and binary search among them. */
 
-/** Text i is the UTF-8 from `starts[i]` up to `starts[i + 1]`. */
+/** Texts in UTF-8: text i begins at `starts[i]` and ends before `starts[i + 1]`. */
 export interface PackedTexts {
   bytes: Uint8Array;
   starts: Uint32Array;
@@ -15,7 +15,7 @@ export function packTexts(texts: readonly string[]): PackedTexts {
   return { bytes, starts };
 }
 
-/** Returns the same bytes with Buffer's methods. */
+/** Returns a Buffer over the same bytes. */
 export const bufferOver = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
 
@@ -27,10 +27,10 @@ export function textAt({ bytes, starts }: PackedTexts, index: number): string {
 
 const surrogate = /[\ud800-\udfff]/;
 
-/** Sorts by UTF-8 bytes, the order of everything that is served. */
+/** Sorts texts by their UTF-8 bytes, the order of everything that is served. */
 export function sortByBytes(texts: Iterable<string>): string[] {
   const sorted = [...texts].sort();
-  // Code units have the order of the bytes, except that surrogates come before U+E000 to U+FFFF.
+  // Code units sort like the bytes, except that surrogates come before U+E000 to U+FFFF.
   if (!sorted.some((text) => surrogate.test(text))) return sorted;
   return sorted
     .map((text) => ({ text, bytes: Buffer.from(text) }))
@@ -50,7 +50,7 @@ export function lowerBound(texts: PackedTexts, sought: Uint8Array): number {
   return low;
 }
 
-/** Returns the number of the text equal to `sought`, or -1. */
+/** Returns the number of the text that equals `sought`, or -1 if there is none. */
 export function indexOfText(texts: PackedTexts, sought: Uint8Array): number {
   const index = lowerBound(texts, sought);
   return index < textCount(texts) && compareAt(texts, index, sought) === 0 ? index : -1;

@@ -1,4 +1,4 @@
-/** A dataset in memory. It selects the records of a kind that satisfy a filter: their number, a page of them, and counts. */
+/** A dataset in memory. It finds the number of records that satisfy a filter, a page of them, and counts. */
 import { declarations } from "#records/declarations.ts";
 import type { Filterable } from "#records/filterable.ts";
 import {
@@ -38,21 +38,21 @@ export const filterable: EachKind<Filterable<never>> = eachOf(
 );
 
 /**
- * Conditions that a record must satisfy, all of them, by the names of its kind: values, any of which is enough, the ends of
- * a range, or for `signal` what one signal must satisfy. An empty one is no condition.
+ * Conditions by name, all of which a record must satisfy: values, any of which is enough; the ends of a range; or for
+ * `signal` a filter that a single signal must satisfy. An empty condition is ignored.
  */
 export interface Filter {
-  /** Part of a name of a GP, or its id. */
+  /** Part of a GP's name, or the GP's id. */
   readonly gp_name?: string | undefined;
-  /** Conditions on a GP of the record, for a kind that has tags, themes and markets of its own. */
+  /** Conditions on a GP of the record, for kinds with tags, themes and markets of their own. */
   readonly gp?: GpFilter | undefined;
   readonly [name: string]: Asked | undefined;
 }
 type Asked = string | readonly string[] | Between | GpFilter | Filter;
 
 /**
- * Order of records. `usual` is that of the operations, and the only one for signals, projects and principals. For GPs
- * `name` ignores how well a name matches, and `latest` has those with the newest signal first.
+ * Order of records. `usual` is that of the operations, and the only order of signals, projects and principals. For GPs,
+ * `name` ignores how well a name matches, and `latest` puts those with the newest signal first.
  */
 export type Order = "usual" | "name" | "latest";
 
@@ -70,27 +70,27 @@ export interface Bounds {
   offset: number;
 }
 
-/** A dataset to ask. Every member throws once it is closed. */
+/** A dataset that answers queries. Every member throws once it is closed. */
 export interface ReadModel {
   readonly parts: DatasetParts;
   /**
-   * Selects records of a kind. Values of their own that were never asked for are read first, from every record of the
-   * kind: run `prepare` where other work must not wait for that.
+   * Selects records of a kind. Values of their own that no query has asked for before are first read from every record.
+   * Run `prepare` first if other work must not wait for that.
    */
   select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
   /** Reads what a filter needs, and yields about every millisecond. */
   prepare(kind: RecordKind, filter: Filter): Generator<void>;
-  /** Returns all values that a condition by equality finds, each in its longest spelling. */
+  /** Returns all values that an equality condition finds, each in its longest spelling. */
   values(kind: RecordKind, name: string): readonly string[];
   /** Counts the records that carry each value, among those that satisfy the rest of the filter. */
   count(kind: RecordKind, name: string, values: readonly string[], filter: Filter): number[];
-  /** Returns at most three known names or values like the missed one. */
+  /** Returns at most three known names or values that are similar to the missed one. */
   suggestionsFor(miss: Miss): string[];
-  /** Refuses every question from now on. Freed arrays are empty, and would give wrong answers without an error. */
+  /** Refuses every query from now on. Freed arrays are empty and would give wrong answers without an error. */
   close(): void;
 }
 
-/** Opens a model. It keeps scratch sets between calls, so it serves one thread. */
+/** Opens a read model. It keeps scratch sets between calls, so only one thread may use it. */
 export function openReadModel(parts: DatasetParts): ReadModel {
   const gps = openGpSearch(parts);
   const own = eachOf(recordKinds, (kind) =>
@@ -99,9 +99,9 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   const linked = eachOf(linkedKinds, (kind) => openLinkedSearch(parts, gps, kind));
   const scratch = new Map<RecordKind, Bitset>();
   const valuesOf = new Map<FacetIndex, readonly string[]>();
-  /** GPs with a signal that satisfies the present filter. */
+  /** GPs with a signal that satisfies the current filter. */
   const active = makeBitset(documentCount(parts.documents.gp));
-  /** Set of signals that never changes → their GPs. */
+  /** Set of signals that no longer changes → the signals' GPs. */
   const gpsOfKept = new WeakMap<Bitset, Bitset>();
   let gpsOfSignal: Lists | undefined;
   let byActivity: Uint32Array | undefined;
@@ -119,7 +119,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     if (ofSignal !== null) yield* prepare("signal", ofSignal);
   }
 
-  /** Returns lists of sets for the conditions on the records themselves: a record is in one set of each list. */
+  /** Returns lists of sets for the conditions on the records themselves. A match is in one set of each list. */
   function findOwn(
     kind: RecordKind,
     { ofRecord, ofSignal }: Omit<Conditions, "ofGp">,
@@ -143,7 +143,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       followSignals(all, active);
       return [active];
     }
-    // Following 100,000 signals takes 1 ms.
+    // Kept, because following 100,000 signals takes 1 ms.
     const kept = all.some.filter(isKept).map((set) => gpsOfKept.getOrInsertComputed(set, gpsOf));
     for (const set of all.some) if (!isKept(set)) followSignals(only(set), active);
     return [active, ...kept];
@@ -156,7 +156,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     return gps;
   }
 
-  /** Adds the GPs of signals to a set. */
+  /** Adds the signals' GPs to a set. */
   function followSignals(signals: Combination, into: Bitset): void {
     const count = countOf("signal");
     gpsOfSignal ??= invertLists(parts.recordsOfGp.signal, count, inOrder(countOf("gp")));
@@ -167,7 +167,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   function find(kind: RecordKind, filter: Filter): Found {
     const { ofGp, ...conditions } = sortConditions(kind, filter);
     const missed: Miss[] = [];
-    // These come first, as a question about signals may use the sets that a search for GPs fills.
+    // These come first, because a query for signals may use the sets that a search for GPs fills.
     const others = findOwn(kind, conditions, missed);
     if (ofGp === null) {
       const [some = [every(kind)], ...each] = others;
@@ -248,20 +248,20 @@ function failClosed(version: string): never {
 
 const isFacet = (name: string): name is FacetName => facetNames.some((one) => one === name);
 
-/** Facets of GPs are indexed at import. */
+/** Removes the facets of GPs, which are indexed at import. */
 const withoutFacets = (conditions: Filterable<never>): Filterable<never> =>
   Object.fromEntries(Object.entries(conditions).filter(([name]) => !isFacet(name)));
 
-/** Conditions of a filter, by what they are about. */
+/** Conditions of a filter, by their subject. */
 interface Conditions {
-  /** Conditions on one GP, or on the GP itself; null if there are none. */
+  /** Conditions on a GP of the record, or on the GP itself; null if there are none. */
   ofGp: GpFilter | null;
   ofRecord: readonly (readonly [name: string, asked: Asked])[];
-  /** Conditions on one signal of a GP. */
+  /** Conditions on a signal of the GP; null if there are none. */
   ofSignal: Filter | null;
 }
 
-/** @throws Error if the kind has no such condition. */
+/** Sorts a filter's conditions. @throws Error if the kind has no such condition. */
 function sortConditions(kind: RecordKind, filter: Filter): Conditions {
   const ofGp: Record<string, Asked> = {};
   const ofRecord: [string, Asked][] = [];
@@ -282,7 +282,7 @@ function sortConditions(kind: RecordKind, filter: Filter): Conditions {
   return { ofGp: isOfGp || kind === "gp" ? (ofGp as GpFilter) : null, ofRecord, ofSignal };
 }
 
-/** Reports whether anything is asked for. A list without values and a range without ends are nothing. */
+/** Reports whether a condition asks for anything. A list without values and a range without ends do not. */
 function isGiven(asked: Asked | undefined): asked is Asked {
   if (typeof asked !== "object") return asked !== undefined;
   if (Array.isArray(asked)) return asked.length > 0;

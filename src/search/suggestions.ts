@@ -1,23 +1,23 @@
-/** Suggests spellings: the known texts most similar to the requested one, by an index of their trigrams. */
+/** Suggests spellings: the known texts that are most similar to the requested one, by an index of their trigrams. */
 import { firstFrom, invertLists, type Lists, openNumbers, packLists, placeOf } from "./lists.ts";
 import { type PackedTexts, packTexts, textAt } from "./packed-texts.ts";
 
-/** Index of texts by their trigrams. They are numbered by how many they have, then in display order: similar ones come first. */
+/** Index of texts by their trigrams. Texts are numbered by how many they have, then in display order. */
 export interface SuggestionIndex {
   /** Texts to show. */
   shown: PackedTexts;
   /** Place of each text in display order. */
   places: Uint32Array;
-  /** Number of different trigrams → first text with that many or more. The last entry is one beyond the greatest number. */
+  /** Number of distinct trigrams → first text with at least as many. Two entries follow that of the greatest number. */
   firstOfCount: Uint32Array;
-  /** Code points that occur, ascending. A trigram is a number of three such digits. */
+  /** Code points that occur, ascending. A trigram is a number whose three digits are places in this alphabet. */
   alphabet: Uint32Array;
   /** Trigrams as numbers, ascending. */
   trigrams: Float64Array;
   textsOfTrigram: Lists;
 }
 
-/** @param texts distinct, in display order. */
+/** Indexes texts. @param texts distinct, in display order. */
 export function indexSuggestions(
   texts: readonly { folded: string; shown: string }[],
 ): SuggestionIndex {
@@ -39,7 +39,7 @@ export function indexSuggestions(
   };
 }
 
-/** Returns all trigrams, and the places of each text's own among them, each once. */
+/** Returns all trigrams, and for each text the places of its trigrams among them, without repetition. */
 function trigramsOfTexts(
   texts: readonly { folded: string }[],
   alphabet: Uint32Array,
@@ -91,9 +91,9 @@ function alphabetOf(texts: readonly string[]): Uint32Array {
 }
 
 /**
- * Returns the runs of three letters in a text with a space at either end. They are in order, as numbers in base `base`.
- * A run that occurs twice is listed twice.
- * @param folded with letters of the alphabet only.
+ * Returns the trigrams of a text with a space at either end, in order, as numbers in base `base`. A trigram that occurs
+ * twice is listed twice.
+ * @param folded text whose letters are all in the alphabet.
  * @param digitOf code point → digit.
  */
 function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[] {
@@ -134,7 +134,7 @@ interface Likeness {
 
 /**
  * Returns at most three texts, best first. Their trigram sets have a Dice coefficient of at least 0.4 (L. R. Dice,
- * Ecology 26, 1945). Equally good texts come in display order.
+ * Ecology 26, 1945). Equally similar texts are in display order.
  * @param folded the requested text, not empty.
  */
 export function suggest(index: SuggestionIndex, folded: string): string[] {
@@ -153,7 +153,7 @@ export function suggest(index: SuggestionIndex, folded: string): string[] {
   return best.map(({ text }) => textAt(index.shown, text));
 }
 
-/** Returns the numbers of the requested trigrams that any text has. */
+/** Returns the places of the requested trigrams that any text has. */
 function listsOf({ trigrams }: SuggestionIndex, asked: ReadonlySet<number | string>): number[] {
   return [...asked]
     .map((trigram) => (typeof trigram === "number" ? placeOf(trigrams, trigram) : -1))
@@ -161,8 +161,9 @@ function listsOf({ trigrams }: SuggestionIndex, asked: ReadonlySet<number | stri
 }
 
 /**
- * Yields counts of trigrams that a text may have. Counts whose texts may be the most similar come first.
- * @param known number of requested trigrams that any text has. A text shares no more than these, nor than its own.
+ * Yields numbers of trigrams that a text may have, those whose texts may be the most similar first.
+ * @param asked number of requested trigrams.
+ * @param known number of these that any text has. No text shares more than these, or more than it has itself.
  */
 function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, known: number) {
   const most = firstOfCount.length - 3;
@@ -175,7 +176,7 @@ function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, know
   }
 }
 
-/** Calls `visit` for each text with `count` trigrams that shares any, with the number that it shares. */
+/** Calls `visit` for each text that has `count` trigrams and shares any, with the number that it shares. */
 function countShared(
   { firstOfCount, textsOfTrigram: { starts, items } }: SuggestionIndex,
   lists: readonly number[],
@@ -197,7 +198,7 @@ function countShared(
   for (const text of touched) visit(text, shared[text - first]!);
 }
 
-/** Inserts a text into the best ones, in their order. */
+/** Inserts a text among the best ones, in their order. */
 function insert(best: Likeness[], one: Likeness, places: Uint32Array): void {
   const place = best.findIndex(
     (other) =>
