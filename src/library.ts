@@ -1,4 +1,4 @@
-/** The engine as a library: opens a published dataset and answers the four operations in this process, without server or key. */
+/** The engine as a library: opens a published dataset and answers the four operations without a server or a key. */
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -20,7 +20,7 @@ import { openReadModel } from "#search/read-model.ts";
 export { DatasetFault, Problem };
 
 export interface PageParameters {
-  /** Size of the page: 1 to `pageSizeMax`, 20 by default. */
+  /** Page size: 1 to `pageSizeMax`, 20 by default. */
   limit?: number;
   /** Number of records to skip; 0 by default. */
   offset?: number;
@@ -30,7 +30,7 @@ export interface NameParameters extends PageParameters {
   gp_name?: string;
 }
 
-/** Parameters with facets. With several values of one, any of them matches. */
+/** Parameters with facets. If a facet has several values, any of them matches. */
 export interface FacetParameters extends NameParameters {
   tag?: string | readonly string[];
   theme?: string | readonly string[];
@@ -42,11 +42,11 @@ export interface GpParameters extends FacetParameters {
 }
 
 export interface Answer<OneRecord> {
-  /** The bytes that the service sends for the same request: JSON in UTF-8. */
+  /** Bytes that the service would send for the same request: JSON in UTF-8. */
   readonly body: Uint8Array;
   /** Number of records that satisfy the filters. */
   readonly total: number;
-  /** Returns `body`, parsed. */
+  /** Parses `body`. */
   json(): AnswerBody<OneRecord>;
 }
 
@@ -56,19 +56,19 @@ export interface AnswerBody<OneRecord> {
   meta: Meta;
 }
 
-/** Name of the method for an operation, such as `fetchGp` for `fetch-gp`. */
+/** Method name of an operation, such as `fetchGp` for `fetch-gp`. */
 type MethodOf<Name> = Name extends `fetch-${infer Rest}` ? `fetch${Capitalize<Rest>}` : never;
 
 /**
- * An open dataset. Each method throws a Problem of the code `invalid-parameters` if the service would answer 400. Its
- * `members.errors` has every fault.
+ * An open dataset. Each method throws a Problem with the code `invalid-parameters` if the service would answer 400. The
+ * problem's `members.errors` lists the faults.
  */
 export interface Records extends Record<
   MethodOf<OperationName>,
   (parameters: never) => Answer<unknown>
 > {
   readonly datasetVersion: string;
-  /** Time when the dataset was built, RFC 3339, UTC. */
+  /** Time the dataset was built (RFC 3339, UTC). */
   readonly datasetUpdatedAt: string;
   fetchGp(parameters: GpParameters): Answer<RecordOf<"gp">>;
   fetchPrincipals(parameters?: FacetParameters): Answer<RecordOf<"principal">>;
@@ -77,16 +77,16 @@ export interface Records extends Record<
 }
 
 export interface OpenOptions {
-  /** Largest `limit`, 100 by default, like PAGE_SIZE_MAX of the service. */
+  /** Largest `limit`, 100 by default, like the service's PAGE_SIZE_MAX. */
   pageSizeMax?: number;
 }
 
 /**
- * Reads a dataset into memory: about 60 MB for 65,000 records, freed when nothing refers to the result any more. The files
- * are only read, and may be removed afterwards.
- * @param path file of a dataset (`<version>.sqlite`, with `<version>.json` beside it), or a data folder, for the
- *   dataset published there.
- * @throws DatasetFault if there is none, or if it is not the published one.
+ * Reads a dataset into memory: about 60 MB for 65,000 records, freed once nothing refers to the result. The files are
+ * only read, and may be removed afterwards.
+ * @param path dataset file (`<version>.sqlite`, with `<version>.json` beside it), or data folder whose published
+ *   dataset is opened.
+ * @throws DatasetFault if there is no dataset, or if its file is not as it was published.
  */
 export async function open(
   path: string,
@@ -98,7 +98,7 @@ export async function open(
   const answer = <R>(operation: Operation, parameters: FacetParameters): Answer<R> => {
     const query = readQuery(operation, queryText(parameters), pageSizeMax, operations);
     const { body: shared, total } = json.write(operation, model, query);
-    // The block that contains it is used for the next answers, too.
+    // The shared block holds other answers, too.
     const body = new Uint8Array(shared);
     return { body, total, json: () => JSON.parse(Buffer.from(body.buffer).toString()) };
   };
@@ -112,7 +112,7 @@ export async function open(
   };
 }
 
-/** Restores the class of an error from the thread that reads. @throws DatasetFault always. */
+/** Restores the class of an error from the loading thread. @throws DatasetFault always. */
 function failToLoad(error: Error): never {
   throw new DatasetFault(error.message, "unfit", { cause: error });
 }
@@ -138,7 +138,7 @@ function find(path: string) {
 
 type Value = string | number;
 
-/** Returns the query as a client of the service would send it, so that both accept and refuse the same. */
+/** Returns the query as a client would send it, so that library and service refuse the same parameters. */
 function queryText(parameters: FacetParameters): string {
   const named = Object.entries(parameters) as [string, Value | readonly Value[] | undefined][];
   const pairs = named.flatMap(([name, value]) =>

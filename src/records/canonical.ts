@@ -7,10 +7,10 @@ import { oneOf, text, time } from "./fields.ts";
 import { type EachKind, eachOf, type LinkedKind, type RecordKind, recordKinds } from "./kinds.ts";
 import { type Static, type TSchema, Type } from "./schema.ts";
 
-/** Id as the source writes it, unique for its kind within the source. */
+/** Id as the source writes it, unique among the source's records of a kind. */
 const sourceId = text("The source's own id.", 200);
 
-/** Members that a source may state in part, or not at all. */
+/** Members that a source may give in part or leave out. */
 const stated = {
   provenance: Type.Unsafe<Partial<Provenance>>(
     Type.Object(
@@ -23,7 +23,7 @@ const stated = {
   updated_at: time("Time when the source says the content last changed."),
 };
 
-/** Members that name other records, by their source ids. */
+/** Members that refer to other records by source id. */
 const links = {
   former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
   project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
@@ -36,12 +36,12 @@ const linkToGps = {
 type Declared<K extends RecordKind> = (typeof declarations)[K];
 type Members<K extends RecordKind> = Declared<K>["members"];
 
-/** Values of the members of a kind, as served. */
+/** Values of a kind's members, as served. */
 type Values<K extends RecordKind> = {
   -readonly [N in keyof Members<K>]: Members<K>[N] extends TSchema ? Static<Members<K>[N]> : never;
 };
 
-/** Names of the members that every source must give, see `Declaration.absent`. */
+/** Names of the members that every source must give. `Declaration.absent` has the exceptions. */
 type RequiredName<K extends RecordKind> = Exclude<
   { [N in keyof Members<K>]: Values<K>[N] extends string | number ? N : never }[keyof Members<K>],
   "id" | keyof typeof stated | keyof Declared<K>["absent"]
@@ -80,7 +80,7 @@ function canonicalSchema(kind: RecordKind) {
   );
 }
 
-/** Reports whether a member is neither a list nor an object, nor ever null. */
+/** Reports whether a member is never a list, an object or null. */
 function isScalar(member: TSchema): boolean {
   const { type } = member as { type?: string | string[] };
   return typeof type === "string" && type !== "array" && type !== "object";
@@ -88,45 +88,45 @@ function isScalar(member: TSchema): boolean {
 
 export const canonicalSchemas: EachKind<TSchema> = eachOf(recordKinds, canonicalSchema);
 
-// The default is 8, too few to name every wrong member of a record. A list may have a million wrong entries.
+// The default of 8 is too few for all wrong members of a record, but a list may have a million wrong entries.
 Settings.Set({ maxErrors: 1000 });
 
-/** Validators, compiled once. They find faults; check-record.ts puts them into words. */
+/** Compiled validators. They find faults, which check-record.ts puts into words. */
 export const canonicalValidators: EachKind<Validator> = eachOf(recordKinds, (kind) =>
   Compile(canonicalSchemas[kind]),
 );
 
-/** A fault of an entry: its member or column, and what would be right. */
+/** A fault of an entry: the member or column, and what it should be. */
 export interface RecordFault {
   field: string;
   reason: string;
-  /** Set if the reason quotes the cell of a table, so that equal faults of several rows count as one. */
+  /** True if the reason quotes a table's cell. Equal faults in several rows then count as one. */
   isOfCell?: true;
 }
 
-/** A record, by the source's own id. */
+/** Reference to a record by the source's own id. */
 export interface RecordName {
   record: RecordKind;
   id: string;
 }
 
-/** Prefix of ids for GPs that rows only name. */
+/** Id prefix of GPs that rows only name. */
 export const namedGpPrefix = "named:";
 
-/** Entry that an importer yields, one for each place of a file with a record: a line or a row. */
+/** Entry that an importer yields for each line or row that holds records. */
 export interface SourceEntry {
-  /** File, as the operator named it. */
+  /** File name, as the operator gave it. */
   file: string;
-  /** Line on which the record begins, from 1. */
+  /** Line on which the entry begins, counted from 1. */
   line: number;
-  /** Records of the line, not yet checked against the schema; empty if it could not be read. */
+  /** Records of the entry, not yet checked against the schema; empty if it could not be read. */
   records: CanonicalRecord[];
-  /** GPs that the line only names: one object for each id, however many lines name it. */
+  /** GPs that the entry only names. Entries that name the same GP share one object. */
   namedGps: CanonicalGp[];
-  /** Records to remove. Only an import that merges accepts them. */
+  /** Records to remove. Only an import that merges accepts these. */
   deleted?: readonly RecordName[];
-  /** No text has a control character or half a surrogate pair, so nothing need look for them. */
+  /** True if no text has a control character or half a surrogate pair, so that no check has to look for them. */
   isPlain?: true;
-  /** Reasons to reject the line; empty if there are none so far. */
+  /** Reasons to reject the entry, as far as they are known; empty if there are none. */
   faults: RecordFault[];
 }

@@ -4,7 +4,7 @@ import { eachOf, type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
 import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
 
-/** The parts of a validator's finding that decide its words. */
+/** The parts of a validator's finding that decide how it is worded. */
 interface Finding {
   keyword: string;
   instancePath: string;
@@ -16,9 +16,9 @@ interface Finding {
 const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 /**
- * Returns the faults of a record, at most one for each member; empty if it may be published.
- * @param record from an importer; any JSON value is allowed.
- * @param isPlain set for a record of a plain entry, see `SourceEntry`.
+ * Returns the faults of a record, at most one per member. The list is empty if the record may be published.
+ * @param record any JSON value that an importer yields.
+ * @param isPlain true for a record of a plain entry; see `SourceEntry`.
  */
 export function checkRecord(record: unknown, isPlain = false): RecordFault[] {
   if (typeof record !== "object" || record === null || Array.isArray(record))
@@ -118,7 +118,7 @@ const isFoldedMember = (name: string) =>
 const checkOf = (name: string) =>
   isDateMember(name) ? dayFault : isFoldedMember(name) ? foldFault : undefined;
 
-/** Members whose values have rules of their own, each with its check. */
+/** Members whose values must satisfy more than their schema, each with its check. */
 const checkedMembers = eachOf(recordKinds, (kind) =>
   membersOf(kind).flatMap((name) => {
     const check = checkOf(name);
@@ -126,13 +126,16 @@ const checkedMembers = eachOf(recordKinds, (kind) =>
   }),
 );
 
-/** Reports whether JSON has no control characters except line breaks and tabs, and no lone surrogates. JSON escapes all of them. */
+/**
+ * Reports whether JSON has no lone surrogates and no control characters other than line breaks and tabs.
+ * `JSON.stringify` escapes all of these but DEL.
+ */
 const isPlainJson = (json: string) =>
   !json.includes("\x7f") && (!json.includes("\\") || !/\\[bfu]/.test(json));
 
 /**
- * Returns faults that no schema can express: days that do not exist, text that cannot be searched or sent, unknown states.
- * Looks for bad text in the whole record at once, which takes a fraction of the time.
+ * Returns faults that no schema can express: days that do not exist, text that cannot be searched or sent, unknown
+ * states. Searches the whole record for bad text at once, which takes a fraction of the time.
  */
 function valueFaults(
   kind: RecordKind,
@@ -177,7 +180,7 @@ function textFault(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns the fault of a day or time that does not exist. @param value matches its schema, so its digits are in place. */
+/** Returns the reason to reject a day or time that does not exist. @param value matches its schema. */
 function dayFault(value: unknown): string | undefined {
   if (typeof value !== "string" || value.length < 10) return undefined;
   const day = twoDigits(value, 8);
@@ -196,7 +199,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Characters that folding keeps. */
+/** ASCII letters and digits, which folding keeps. */
 const plainLetterOrDigit = /[a-z0-9]/i;
 
 const isFoldedAway = (text: unknown) =>

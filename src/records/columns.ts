@@ -1,4 +1,4 @@
-/** Makes the columns of each kind from its declaration, for records as rows of a table. */
+/** Makes the columns of each kind's table from the declaration of its records. */
 import type { TProperties } from "typebox";
 import type { Column } from "#csv.ts";
 import { declarations } from "./declarations.ts";
@@ -6,21 +6,21 @@ import { datePattern } from "./fields.ts";
 import { type EachKind, eachOf, recordKinds } from "./kinds.ts";
 
 /**
- * Content of a cell, null if it is unknown. `text` is text. `date` is text, as precise as known: `2026`, `2026-03`,
- * `2026-03-31`. `time` is text (RFC 3339, UTC). `date-or-time` is either. `whole` and `number` are numbers. `texts` is a
- * list of texts, which may be empty but is never null.
+ * Type of a cell, which is null if its value is unknown. `text` is text. `date` is text as precise as is known: `2026`,
+ * `2026-03` or `2026-03-31`. `time` is text (RFC 3339, UTC). `date-or-time` is either. `whole` and `number` are
+ * numbers. `texts` is a list of texts, which may be empty but is never null.
  */
 export type ColumnType = "text" | "texts" | "date" | "time" | "date-or-time" | "whole" | "number";
 
-/** A record as it is served. */
+/** A record as served. */
 export type RecordMembers = Readonly<Record<string, unknown>>;
 
-/** A column, named after its member: `name`, or within an object `external_ids.cik`. */
+/** A column, named after its member: `name`, or `external_ids.cik` for a member of an object. */
 export interface RecordColumn extends Column<RecordMembers> {
   type: ColumnType;
 }
 
-/** The parts of a declaration that decide its columns. */
+/** The parts of a member's schema that decide its columns. */
 interface Declared {
   type: string | readonly string[];
   pattern?: string;
@@ -29,7 +29,7 @@ interface Declared {
   items?: Declared;
 }
 
-/** Members that are lists of objects, with the members of those that a table shows, each as a list. */
+/** Lists of objects, each with the members that a table shows. Every such member becomes a column of lists. */
 const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
   principals: ["name"],
@@ -37,15 +37,16 @@ const shownOfEach: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the columns of records with these members, in the order of declaration. An object becomes a column for each
- * member it may have (`provenance.source`). A list of objects becomes one for each member shown (`gps.id`, `gps.name`).
+ * Returns the columns for records with these members, in order of declaration. An object becomes a column for each
+ * member that it may have (`provenance.source`). A list of objects becomes a column for each member shown (`gps.id`,
+ * `gps.name`).
  */
 export const columnsOf = (members: TProperties): readonly RecordColumn[] =>
   Object.entries(members as unknown as Record<string, Declared>).flatMap(([name, declared]) =>
     columnsOfMember(name, declared, (record) => record[name]),
   );
 
-/** Columns of each kind as it is served. A GP has its embedded `principals.name` and `signals.title`, and their totals. */
+/** Columns of each kind as served. A GP's include `principals.name`, `signals.title` and both totals. */
 export const recordColumns: EachKind<readonly RecordColumn[]> = eachOf(recordKinds, (kind) =>
   columnsOf(declarations[kind].schema.properties),
 );
@@ -62,7 +63,7 @@ function columnsOfMember(
     );
   if (items === undefined)
     return [{ name, type: typeOf(declared), of: (record) => valueOf(record) as string | number }];
-  // A list in an object may be missing, such as `external_ids.cik`.
+  // A list inside an object may be missing, such as `external_ids.cik`.
   const listOf = (record: RecordMembers) => (valueOf(record) ?? []) as readonly unknown[];
   if (items.properties === undefined)
     return [{ name, type: "texts", of: (record) => listOf(record) as readonly string[] }];

@@ -1,4 +1,4 @@
-/** The declaration of every kind, from which schemas, columns, conditions and the reference follow. */
+/** Declarations of all kinds of record. Schemas, columns, conditions and the reference follow from them. */
 import type { Filterable } from "./filterable.ts";
 import { gpDeclaration } from "./gp.ts";
 import { type EachKind, type RecordKind, recordKinds } from "./kinds.ts";
@@ -9,16 +9,16 @@ import { signalDeclaration } from "./signal.ts";
 import { externalIdKeys, meaningsOf } from "./vocabulary.ts";
 
 export interface Declaration {
-  /** Sentence for agents. */
+  /** Sentence that explains the kind to agents. */
   meaning: string;
-  /** Members as stored, without what comes from other records. */
+  /** Members as stored, without those that come from other records. */
   members: Readonly<Record<string, TSchema>>;
   /** Schema of a record as served. */
   schema: TObject;
   filterable: Filterable<never>;
-  /** Values of absent members that are neither null nor a list. A source must give every other such member. */
+  /** Defaults of members that are never a list or null. A source must give each such member without a default. */
   absent: Readonly<Record<string, string>>;
-  /** Members in brief, in the order of the record. */
+  /** Members of a record in brief, in the record's order. */
   brief: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export const declarations = {
 /** A record as served. */
 export type RecordOf<K extends RecordKind> = Static<(typeof declarations)[K]["schema"]>;
 
-/** Part of JSON Schema that records use. */
+/** The part of JSON Schema that records use. */
 export interface MemberSchema {
   type?: string | readonly string[];
   description?: string;
@@ -43,7 +43,7 @@ export interface MemberSchema {
   properties?: Readonly<Record<string, MemberSchema>>;
 }
 
-/** Returns the members of an object, in their order. */
+/** Returns an object schema's members, in their order. */
 export const membersOf = (schema: TSchema | MemberSchema): [string, MemberSchema][] =>
   Object.entries((schema as MemberSchema).properties ?? {});
 
@@ -58,7 +58,7 @@ export interface ValueList {
   values: readonly { value: string; meaning: string }[];
 }
 
-/** Collects each list once, however many members use it, in the order of the records. */
+/** Collects the closed lists in the order in which records use them, each once. */
 function collect(): ValueList[] {
   const lists = new Map<string, { members: string[]; values: readonly string[] }>();
   const add = (owner: string, name: string, schema: MemberSchema) => {
@@ -73,7 +73,7 @@ function collect(): ValueList[] {
   };
   for (const kind of recordKinds)
     for (const [name, member] of membersOf(declarations[kind].schema)) add(kind, name, member);
-  // This one lists names instead of values.
+  // This list has members' names instead of values.
   const keys = { members: ["external_ids"], values: externalIdKeys };
   return [...lists.values(), keys].map(({ members, values }) => {
     const meanings = meaningsOf(values);

@@ -1,11 +1,11 @@
-/** Kinds of member that records are made of, each a JSON Schema with its type. */
+/** Declares the kinds of member that records are made of: JSON Schemas with static types. */
 import { kinds, type RecordKind } from "./kinds.ts";
 import { Type, type Static, type TSchema } from "./schema.ts";
 
-/** Pattern of a year, month or day, as precise as the source knows: `2026`, `2026-03`, `2026-03-31`. */
+/** Pattern of a date as precise as the source knows it: `2026`, `2026-03` or `2026-03-31`. */
 export const datePattern = "^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$";
 
-/** Reports whether a text of this pattern is in the calendar. `Date` reads 30 February as a day of March, another text. */
+/** Reports whether a date of this pattern exists. `Date` turns 30 February into a day in March. */
 export function existsInCalendar(date: string): boolean {
   const time = new Date(date);
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);
@@ -14,13 +14,13 @@ export function existsInCalendar(date: string): boolean {
 const timePattern =
   "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$";
 
-/** Largest integer that every JSON reader keeps exactly. */
+/** Largest integer that every JSON reader represents exactly. */
 const wholeMax = Number.MAX_SAFE_INTEGER;
 
 export const text = (description: string, lengthMax = 500) =>
   Type.String({ description, minLength: 1, maxLength: lengthMax });
 
-/** Declares the public id of a record of a kind. */
+/** Declares the public id of a kind of record. */
 export const id = (kind: RecordKind, description: string) =>
   Type.String({ description, pattern: `^${kinds[kind].prefix}_[0-9a-z]{16}$` });
 
@@ -29,7 +29,7 @@ export const date = (description: string) => Type.String({ description, pattern:
 export const time = (description: string) =>
   Type.String({ description, pattern: timePattern, format: "date-time" });
 
-/** Declares a date, as precise as known, or a time. */
+/** Declares a time, or a date as precise as is known. */
 export const dateOrTime = (description: string) =>
   Type.String({ description, pattern: `${datePattern}|${timePattern}` });
 
@@ -48,7 +48,7 @@ export const oneOf = <const V extends readonly string[]>(description: string, va
 export const list = <S extends TSchema>(description: string, items: S) =>
   Type.Array(items, { description });
 
-/** Declares a scalar that may be unknown: `null`, never left out. */
+/** Declares a scalar that is `null` if unknown, and never left out. */
 export function orNull<S extends TSchema>(schema: S) {
   const { type, enum: values, ...rest } = schema as unknown as { type: string; enum?: string[] };
   return Type.Unsafe<Static<S> | null>({
@@ -58,5 +58,5 @@ export function orNull<S extends TSchema>(schema: S) {
   });
 }
 
-/** Value of an open vocabulary (tags, themes, markets), as long as a query may ask for: 100 characters. */
+/** Value in an open vocabulary (tags, themes, markets). It has at most 100 characters, like a value in a query. */
 export const label = Type.String({ minLength: 1, maxLength: 100 });

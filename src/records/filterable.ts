@@ -1,18 +1,18 @@
-/** Declares how records of a kind can be asked for. Each kind has a table of names and conditions beside its members. */
+/** Declares the conditions by which records can be queried. Each kind has a table of them beside its members. */
 
-/** Texts of a record, one of which must be equal to a requested one when both are folded. */
+/** Condition that one of a record's texts equals a requested text, with both folded. */
 export interface Equality<R> {
   readonly by: "equality";
   /** Text for the reference; backticks mark code. */
   readonly meaning: string;
   readonly of: (record: R) => string | null | readonly string[];
-  /** Closed list of the texts, if they have one. */
+  /** Closed list of the texts, if there is one. */
   readonly values?: readonly string[];
-  /** Set if the texts are titles of markets, which every spelling of a market finds. */
+  /** True if the texts are market titles, which every spelling of a market finds. */
   readonly isMarket?: true;
 }
 
-/** Date of a record. A date less precise than a day is in a range if some day of it would be. */
+/** Condition that a record's date is in a range. A year or a month is in the range if any of its days is. */
 export interface Range<R> {
   readonly by: "range";
   readonly meaning: string;
@@ -20,8 +20,8 @@ export interface Range<R> {
 }
 
 /**
- * A condition on a record. `ofOneGp` is a value that a GP of the record carries; all conditions of this form must hold for
- * the same GP. `someSignal` is a filter of signals, all of which one signal of the GP must satisfy.
+ * A condition on a record. `ofOneGp` is a value that a GP of the record carries; all conditions of this form must hold
+ * for the same GP. `someSignal` is a filter that a single signal of the GP must satisfy.
  */
 type Condition<R> =
   | Equality<R>

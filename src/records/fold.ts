@@ -1,6 +1,6 @@
-/** Folds text for comparison: one function for imports and queries, so that both agree. Answers keep the original text. */
+/** Folds text for comparison: one function for imports and queries, so that both agree. Answers keep the original. */
 
-/** Version of the rule, stored with every dataset. A dataset folded by another version is rebuilt before it is served. */
+/** Version of the folding rule, kept with each dataset. A dataset of another version is rebuilt before it is served. */
 export const foldVersion = 1;
 
 const marks = /\p{M}+/gu;
@@ -27,15 +27,15 @@ const spellings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the comparable form of a text: no accents, no case, no punctuation, single spaces.
- * Folding twice changes nothing. The rule is in docs/api.md, "Matching".
+ * Returns the comparable form of a text: no accents, no case, no punctuation, single spaces. Folding a folded text
+ * changes nothing. docs/api.md states the rule under "Matching".
  */
 export function fold(text: string): string {
   if (folded.test(text)) return text;
   return ascii.test(text) ? foldAscii(text) : foldUnicode(text);
 }
 
-/** Applies the same rule to ASCII, much faster. Most names are ASCII. */
+/** Folds ASCII text by the same rule, but much faster. Most names are ASCII. */
 const foldAscii = (text: string) =>
   text.toLowerCase().replace(deletedAscii, "").replace(separatorsInAscii, " ").trim();
 

@@ -1,19 +1,19 @@
-/** Kinds of records. Their schemas are elsewhere: loading those would slow the start of the worker that loads a dataset. */
+/** Kinds of record. Their schemas are elsewhere: loading them would slow the worker that loads a dataset. */
 
 interface Kind {
-  /** Beginning of their ids. */
+  /** Prefix of ids. */
   prefix: string;
-  /** Name of several in a sentence. */
+  /** Plural, for use in a sentence. */
   plural: string;
-  /** Heading above several. */
+  /** Heading of a list. */
   title: string;
-  /** Name of their sheet in a workbook. */
+  /** Sheet name in a workbook. */
   sheet: string;
-  /** Format of datasets that first had them: for a new kind, the next format. */
+  /** First dataset format with this kind. A new kind has the next format's number. */
   since: number;
 }
 
-/** Every kind, in the order of datasets and of the reference. */
+/** All kinds, in the order of datasets and of the reference. */
 export const kinds = {
   gp: { prefix: "gp", plural: "GPs", title: "General Partners", sheet: "GPs", since: 3 },
   principal: { prefix: "pr", plural: "principals", title: "Principals", sheet: "People", since: 3 },
@@ -25,13 +25,13 @@ export type RecordKind = keyof typeof kinds;
 export type EachKind<T> = Readonly<Record<RecordKind, T>>;
 export const recordKinds = Object.keys(kinds) as readonly RecordKind[];
 
-/** Kinds of records that belong to GPs. */
+/** Kinds of record that belong to GPs. */
 export type LinkedKind = Exclude<RecordKind, "gp">;
 export const linkedKinds = recordKinds.filter((kind) => kind !== "gp");
 
-/** Kinds of records that a GP embeds, in this order. */
+/** Kinds of record that a GP embeds, in this order. */
 export const embeddedKinds = ["principal", "signal"] as const satisfies readonly LinkedKind[];
 
-/** Makes a value for each key, in their order. */
+/** Returns an object with a value for each key, in the order of the keys. */
 export const eachOf = <K extends string, V>(keys: readonly K[], make: (key: K) => V) =>
   Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, V>;

@@ -45,7 +45,7 @@ const projectMembers = {
 export const Project = Type.Object({ ...projectMembers, gps }, { additionalProperties: false });
 export type Project = Static<typeof Project>;
 
-/** Market, tags, themes and property type are the project's own, not its GP's. */
+/** Conditions on a project. Market, tags, themes and property type are the project's own, not its GP's. */
 const filterableProject = {
   market: market(
     (project) => project.market,

@@ -1,4 +1,4 @@
-/** Makes JSON Schemas with the static types of TypeBox, without loading it: a server describes records but validates none. */
+/** Makes JSON Schemas with TypeBox's static types without loading TypeBox: a server validates no records. */
 import type TypeBox from "typebox";
 
 export type { Static, TArray, TObject, TOptional, TProperties, TSchema, TString } from "typebox";
@@ -8,7 +8,7 @@ type Maker = Pick<
   "Array" | "Boolean" | "Integer" | "Number" | "Object" | "Optional" | "String" | "Unsafe"
 >;
 
-/** Property by which TypeBox marks optional members. */
+/** Property with which TypeBox marks optional members. */
 const optionalMark = "~optional";
 
 function objectSchema(properties: Record<string, object>, options?: object): object {
@@ -17,7 +17,7 @@ function objectSchema(properties: Record<string, object>, options?: object): obj
   return { type: "object", ...(required.length > 0 && { required }), properties, ...options };
 }
 
-/** Makers of schemas. TypeBox takes longer to load than the rest of a server, so only the validation of records loads it. */
+/** Schema builders. TypeBox takes longer to load than the rest of a server, so only record validation loads it. */
 export const Type = {
   Array: (items: object, options?: object) => ({ type: "array", items, ...options }),
   Boolean: (options?: object) => ({ type: "boolean", ...options }),

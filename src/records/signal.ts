@@ -29,7 +29,7 @@ const signalMembers = {
 export const Signal = Type.Object({ ...signalMembers, gps }, { additionalProperties: false });
 export type Signal = Static<typeof Signal>;
 
-/** Market, tags, themes and property types are the signal's own, not its GP's. */
+/** Conditions on a signal. Market, tags, themes and property types are the signal's own, not its GP's. */
 const filterableSignal = {
   market: market(
     (signal) => signal.market,

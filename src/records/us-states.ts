@@ -1,7 +1,7 @@
-/** States of addresses in the US: USPS codes (Publication 28, appendix B), with territories and military mail. */
+/** USPS codes of states in US addresses (Publication 28, appendix B), including territories and military mail. */
 import { fold } from "./fold.ts";
 
-/** Names by code. */
+/** State names by code. */
 export const usStates: Readonly<Record<string, string>> = {
   AL: "Alabama",
   AK: "Alaska",
@@ -67,7 +67,7 @@ export const usStates: Readonly<Record<string, string>> = {
   AP: "Armed Forces Pacific",
 };
 
-/** Members with a state, each with the member for its country. */
+/** Members that hold a state, each with the member that holds its country. */
 export const stateMembers = [
   ["hq_state", "hq_country"],
   ["state", "country"],
@@ -75,6 +75,6 @@ export const stateMembers = [
 
 const namesOfUs = new Set(["us", "usa", "united states", "united states of america"]);
 
-/** Reports whether a state must be one of the US: its country is the US or unknown. */
+/** Reports whether a place may be in the US: its country is the US or unknown. */
 export const mayBeInUs = (country: unknown): boolean =>
   typeof country !== "string" || namesOfUs.has(fold(country));

@@ -1,6 +1,6 @@
-/** Closed lists of values that records may carry, each with its meaning. An import rejects any other value and shows the list. */
+/** Closed lists of values in records, with their meanings. An import rejects other values and shows the list. */
 
-/** Value → its meaning in one sentence, for every reference. Backticks mark code. */
+/** Value → its meaning in one sentence, as every reference shows it. Backticks mark code. */
 type Meanings = Readonly<Record<string, string>>;
 
 export const closedLists = {
@@ -168,6 +168,6 @@ const meaningsByList: ReadonlyMap<string, Meanings> = new Map(
   Object.values(closedLists).map((meanings) => [Object.keys(meanings).join(), meanings]),
 );
 
-/** Returns the meanings of a closed list. @param values the whole list, from the schema of a member. */
+/** Returns the meanings of a closed list's values. @param values the whole list, from a member's schema. */
 export const meaningsOf = (values: readonly string[]): Meanings =>
   meaningsByList.get(values.join())!;
