@@ -18,7 +18,7 @@ interface AccountWorker {
   answer(request: PageRequest): Promise<PageAnswer>;
   /** Switches to another dataset. */
   show(dataset: LoadOrder): void;
-  /** Returns each shared job with true if this instance does it. Empty until the thread has reported its jobs. */
+  /** Returns for each shared job whether this instance does it. Empty until the thread has reported. */
   jobs(): JobsDone;
   /** Ends the thread once it has finished the requests and mail under way. */
   close(): Promise<void>;

@@ -48,7 +48,7 @@ export interface PageAnswer {
 /** Jobs that one instance does for all, with the numbers of their locks, which never change. */
 export const jobs = { notices: 1, audit: 2, sessions: 3 } as const;
 export type Job = keyof typeof jobs;
-/** Jobs, each with true if this instance does it for all. */
+/** State of each job: true if this instance does it for all instances. */
 export type JobsDone = Readonly<Partial<Record<Job, boolean>>>;
 
 /** Returns an account's quota status as the HTTP thread knows it, without counting a request. */

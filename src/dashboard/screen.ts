@@ -60,7 +60,7 @@ interface Form<R extends AccountRequest> {
   act(request: R): Promise<Given>;
 }
 
-/** Declares a page with one form. A GET shows it. A POST does what it asks for, or shows it again with the error. */
+/** Declares a page with one form. A GET shows it. A POST acts on it, or shows it again with the error. */
 export const formRoute = <A extends Access>(
   path: Route["path"],
   access: A,
@@ -72,7 +72,7 @@ export const formRoute = <A extends Access>(
     ...(link && { link }),
   });
 
-/** Declares a form on another route's page. A POST does what it asks for, or shows that page with the error. */
+/** Declares a form on another route's page. A POST acts on it, or shows that page with the error. */
 export const actionRoute = <A extends Access>(
   path: Route["path"],
   access: A,

@@ -37,7 +37,7 @@ const reportError = (error: string) => send({ error });
 /** Dataset to show; `model` has its records once they are read. */
 let shown: LoadOrder | null = null;
 let model: ReadModel | null = null;
-/** Callbacks for quota lookups that the HTTP thread has not answered yet, by the lookup's number. */
+/** Callbacks for quota lookups that the HTTP thread has not answered yet, by lookup number. */
 const looks = new Map<number, (status: QuotaStatus) => void>();
 let lookNumber = 0;
 const underWay = new Set<Promise<void>>();

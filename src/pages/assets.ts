@@ -31,7 +31,7 @@ export type AssetName = (typeof names)[number];
 
 let known: readonly Asset[] | undefined;
 
-/** Returns all assets. Reads them only once; they have a few kilobytes each. */
+/** Returns all assets. Reads the files, a few kilobytes each, only once. */
 export const readAssets = (): readonly Asset[] => (known ??= names.map(readAsset));
 
 /** Returns the path under which an asset is served. */

@@ -29,14 +29,16 @@ const bidirectional =
 /** Markup that ends where no element may begin: inside an attribute, or in an element that holds only text. */
 const textAlone = /="[^"]*$|<(?:title|textarea|option|script|style)\b[^>]*>[^<]*$/;
 
-/** Isolates a text, so that its direction affects nothing around it. Drops its own isolates, which could end ours. */
+/**
+ * Isolates a text, so that its direction affects nothing outside. Drops the text's own isolates, which could end ours.
+ */
 const isolated = (text: string): string =>
   `<bdi>${escapeText(text.replace(/[\u2066-\u2069]/g, ""))}</bdi>`;
 
 /** Texts of templates without indentation, which would be a tenth of a page. */
 const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Escapes text between tags except for quotes, of which it may have many. Never use it in an attribute. */
+/** Escapes text between tags, but not its quotes, which need no escaping there. Never use it in an attribute. */
 export const bodyText = (text: string): Html =>
   new Html(text.replace(/[&<>]/g, (character) => entities[character]!));
 

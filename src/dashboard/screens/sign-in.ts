@@ -94,7 +94,7 @@ export const whomToAsk = (signUp: Exclude<SignUp, "open">): string =>
     ? "the operator of this service"
     : "an owner of an account or the operator of this service";
 
-// Without `//`, `..` and backslashes, every browser reads this as a page below /account on this origin.
+// Allows no `//`, `..` or backslash, so that every browser stays below /account on this origin.
 const ownShape = /^\/account(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:]*)?$/;
 
 /** Returns the page to show after signing in: `/account` unless the text is the path of an account page. */
