@@ -12,7 +12,7 @@ export interface Mail {
 interface LinkMail {
   to: string;
   url: string;
-  /** ISO 8601. */
+  /** Expiry in ISO 8601. */
   expiresAt: string;
 }
 

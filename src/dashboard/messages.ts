@@ -21,7 +21,7 @@ export interface PageRequest {
   headers: Readonly<Partial<Record<PageHeader, string>>>;
   /** The client's address. */
   address: string;
-  /** Milliseconds since 1970. */
+  /** Time of the request, in ms since 1970. */
   now: number;
   /** The same moment on the monotonic clock, in µs. */
   monotonicMicroseconds: number;

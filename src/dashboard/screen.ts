@@ -142,7 +142,7 @@ export interface AccountRequest {
   routes: readonly Route[];
   /** Null if the person is not signed in. */
   signedIn: SignedIn | null;
-  /** Milliseconds since 1970. */
+  /** Time of the request, in ms since 1970. */
   now: number;
 }
 

@@ -136,7 +136,7 @@ function freeName(random: Random, specialty: Specialty, names: Set<string>): GpN
 
 interface GpName {
   name: string;
-  /** Name without sector and ending; its funds are named after it. */
+  /** Name without sector and ending, which is part of its funds' names. */
   stem: string;
   /** Name in Latin letters; the same as `name` if that is in Latin letters. */
   latin: string;

@@ -8,7 +8,7 @@ import words from "./words.json" with { type: "json" };
 export interface Metro {
   /** Title of the Census Bureau's core-based statistical area, delineation of 2015. */
   title: string;
-  /** Degrees, exact to about 1 km. */
+  /** Latitude in degrees; like the longitude, exact to about 1 km. */
   latitude: number;
   longitude: number;
   cities: readonly City[];
@@ -16,9 +16,9 @@ export interface Metro {
 
 export interface City {
   name: string;
-  /** Two letters; null abroad. */
+  /** State as two letters; null abroad. */
   state: string | null;
-  /** ISO 3166, two letters. */
+  /** Country as two letters (ISO 3166). */
   country: string;
   /** First three digits of its ZIP codes; empty abroad. */
   zipStart: string;
@@ -81,7 +81,7 @@ export interface InventedGp {
     CanonicalGp,
     "property_types" | "strategies" | "tags" | "themes" | "external_ids" | "website"
   >;
-  /** Name without sector and ending; its funds are named after it. */
+  /** Name without sector and ending, which is part of its funds' names. */
   stem: string;
   city: City;
   /** Areas where the GP buys, its own first; never empty. */

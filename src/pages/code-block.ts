@@ -42,7 +42,7 @@ export const curlBlock = (label: string, publicUrl: string | null, target: strin
   copyBlock(label, withOrigin(callLines({ base: originOf(publicUrl), target }).curl));
 
 interface Call {
-  /** Origin (and path) of the service, without a slash at the end. */
+  /** Origin (and path) of the service, without a trailing slash. */
   base: string;
   /** Path and query, percent-encoded. */
   target: string;

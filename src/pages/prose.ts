@@ -4,7 +4,7 @@ import { html, type Html } from "./html.ts";
 /** Returns text as HTML, with code between backticks. @param text any text, because it is escaped. */
 export function prose(text: string): Html {
   const pieces = text.split("`");
-  // An odd number of backticks marks no code.
+  // If the number of backticks is odd, they mark no code.
   if (pieces.length % 2 === 0) return html`${text}`;
   return html`${pieces.map((piece, i) => (i % 2 === 1 ? html`<code>${piece}</code>` : piece))}`;
 }
