@@ -1,4 +1,4 @@
-/** Answers one message of an MCP client, with the official server package. The first message loads this. */
+/** Answers an MCP client's message with the official server package. The first message loads this file. */
 import {
   createMcpHandler,
   ProtocolError,
@@ -26,25 +26,25 @@ interface McpMessage {
   /** One JSON-RPC message, parsed; never an array. */
   message: unknown;
   caller: Caller;
-  /** Its headers that belong to the protocol. */
+  /** Headers of the message that belong to the protocol. */
   headers: Readonly<Record<string, string>>;
   requestId: string;
 }
 
 export interface McpReply {
   status: number;
-  /** Null if there is nothing to answer, as to a notification. */
+  /** Body of the reply; null if there is nothing to answer, as for a notification. */
   content: { type: string; text: string } | null;
   /** Outcome of a tool call; null if no tool was called. */
   called: CallOutcome | null;
 }
 
 export interface Mcp {
-  /** Answers a message and never rejects. A faulty message gets a JSON-RPC error, a faulty call an error of its tool. */
+  /** Answers a message and never rejects. A faulty message gets a JSON-RPC error, a faulty call a tool error. */
   answer(message: McpMessage): Promise<McpReply>;
 }
 
-/** @param onFault called with errors of the server package. */
+/** Opens an MCP server with all tools. @param onFault called with errors from the server package. */
 export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) => void): Mcp {
   const tools = makeTools(dependencies);
   const listed = tools.map((tool) => tool.listed);
@@ -58,7 +58,7 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
         if (tool === undefined && called.result.kind === "answer") throw unknownTool(name, tools);
         return resultOf(called, requestId);
       };
-      // Each message gets its own server and leaves nothing behind, so any instance answers any message.
+      // Each message gets a server of its own and leaves nothing behind, so any instance can answer any message.
       const handler = createMcpHandler(() => makeServer(listed, call), {
         keepAliveMs: 0,
         onerror: onFault,
@@ -77,11 +77,11 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
   };
 }
 
-/** Returns the arguments of a message known to be a call. The server package drops one named `__proto__`, so it is not asked. */
+/** Returns a call's arguments from its message, because the server package drops an argument named `__proto__`. */
 const argumentsOf = (message: unknown) =>
   (message as { params: { arguments?: Record<string, unknown> } }).params.arguments ?? {};
 
-/** Counts a call of an unknown tool, like any other. */
+/** Counts a call to an unknown tool, like any other call. */
 const countUnknown = (dependencies: ToolDependencies, caller: Caller, name: string) =>
   answerCounted(dependencies, caller, () =>
     faulty({ parameter: "name", code: "unknown_value", detail: `No tool is named ${echo(name)}.` }),
@@ -100,9 +100,9 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
 const json = "application/json";
 const eventStream = "text/event-stream";
 
-/** Returns the message of a stream that has only one. Every client reads both. */
+/** Returns an event stream with only one message as plain JSON. Every client reads both. */
 function onlyMessage(type: string, text: string): McpReply["content"] {
-  // JSON may contain U+2028, which ends a line in a regular expression but not in a stream of events.
+  // JSON may contain U+2028, which ends a line in a regular expression but not in an event stream.
   const [first, ...others] = text
     .split("\n")
     .flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
@@ -111,10 +111,10 @@ function onlyMessage(type: string, text: string): McpReply["content"] {
     : { type, text };
 }
 
-/** Longest text of an error, in characters: longer than any that repeats nothing. */
+/** Longest text in an error, in characters. Texts that repeat no input are all shorter. */
 const errorTextMax = 600;
 
-/** Masks keys in the server package's errors, and shortens them. They repeat parts of a faulty message and of its headers. */
+/** Masks keys in the server package's errors and shortens the texts, because they repeat parts of a faulty message. */
 function withoutEchoes({ type, text }: NonNullable<McpReply["content"]>): string {
   if (!type.startsWith(json)) return text;
   const message = JSON.parse(text) as { error?: unknown };
@@ -136,7 +136,7 @@ const guide = {
 
 let made: string | undefined;
 
-/** Returns the resource that explains the records to a model: Markdown, made from their declarations. */
+/** Returns the resource that explains the records to a model, as Markdown made from their declarations. */
 function guideText(): string {
   return (made ??= [
     "# The records",
@@ -212,7 +212,7 @@ function resultOf({ result }: CallOutcome, requestId: string): object {
   });
 }
 
-/** Returns a problem as over HTTP, for the model to read. `detail` says what to do; `retry_after` gives the seconds to wait. */
+/** Returns a problem as over HTTP, for the model to read. `detail` says what to do, `retry_after` how long to wait. */
 const failure = (problem: object) => ({
   content: [{ type: "text", text: JSON.stringify(problem) }],
   isError: true,

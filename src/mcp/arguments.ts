@@ -1,10 +1,10 @@
-/** Reads the arguments of a tool call by the tool's schema, and suggests the right one for each wrong one. */
+/** Reads a tool call's arguments by the tool's schema, and suggests a correction for each wrong one. */
 import { nearest } from "#operations/edit-distance.ts";
 import { lengthFault } from "#operations/parameters.ts";
 import { echo, listedMax, type ParameterFault } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 
-/** Kinds of argument that tools take, as JSON Schema. */
+/** JSON Schema of a text argument. The types below are the other kinds of argument. */
 interface TextSchema {
   readonly type: "string";
   readonly enum?: readonly string[];
@@ -38,13 +38,13 @@ export interface ArgumentFault extends Omit<ParameterFault, "code"> {
   code: ParameterFault["code"] | "wrong_type" | "unknown_value" | "not_a_date" | "out_of_order";
 }
 
-/** Value of an argument, given or by default: a text, a list of texts or a whole number. */
+/** Value of an argument, given or default: a text, a list of texts or a whole number. */
 export type ArgumentValue = string | readonly string[] | number;
 
 /**
- * Returns the values of arguments; their faults in the order of the arguments, missing ones last, at most `listedMax`; and
- * the number of all faults, listed or not.
- * @param given an object of any values, unchecked.
+ * Reads arguments. Returns their values, at most `listedMax` faults and the total number of faults. The faults are in
+ * the order of the arguments, with missing ones last.
+ * @param given object with any values, not yet checked.
  */
 export function readArguments(
   tool: string,
@@ -56,7 +56,7 @@ export function readArguments(
   const values: Record<string, ArgumentValue> = {};
   const faults: ArgumentFault[] = [];
   let faultCount = 0;
-  /** Describes only faults that are listed. Finding a suggestion costs more than reading a name. */
+  /** Adds a fault, but describes it only if it is listed: finding a suggestion costs more than reading a name. */
   const add = (describe: () => ArgumentFault) => {
     if (faultCount++ < listedMax) faults.push(describe());
   };
@@ -83,7 +83,7 @@ export function readArguments(
   return { values, faults, faultCount };
 }
 
-/** Returns the `detail` of an error: a sentence for each listed fault. */
+/** Returns an error's `detail`: a sentence for each listed fault. */
 export function faultsDetail(faults: readonly ArgumentFault[], count: number): string {
   const problems = count === 1 ? "1 problem" : `${count} problems`;
   const first = faults.length < count ? `, of which these are the first ${faults.length}` : "";

@@ -1,4 +1,4 @@
-/** Makes tools: the declaration of one, the page that each answers with, and its call, which counts one request. */
+/** Makes tools from declarations. A tool answers with a page, and a call counts as one request. */
 import type { Caller, Found, Outcome, Refusal } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
@@ -23,13 +23,13 @@ export interface ToolDependencies extends Pick<
   findAnswer: FindAnswer;
 }
 
-/** Answer of a tool: its structured content as JSON, or the faults of its arguments. */
+/** Answer of a tool: structured content as JSON, or the faults of the arguments. */
 export type ToolAnswer =
   | { datasetVersion: string; content: string }
   | {
       datasetVersion: null;
       faults: readonly ArgumentFault[];
-      /** Number of all faults, listed or not. */
+      /** Total number of faults, listed or not. */
       faultCount: number;
     };
 
@@ -45,9 +45,9 @@ export interface CallOutcome extends Omit<Outcome<ToolAnswer>, "result"> {
 
 export interface Tool {
   name: string;
-  /** What a list of tools says of it. */
+  /** Entry in the list of tools. */
   listed: object;
-  /** Counts one request and answers. Throws nothing: a refusal is an outcome. */
+  /** Counts one request and answers. Never throws: a refusal is an outcome. */
   call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<CallOutcome>;
 }
 
@@ -58,22 +58,22 @@ interface ToolDeclaration {
   name: string;
   title: string;
   description: string;
-  /** Schema of an entry of a page. */
+  /** Schema of an entry on a page. */
   item: object;
-  /** Arguments besides those of the page. */
+  /** Arguments besides those for paging. */
   properties: ArgumentsSchema["properties"];
   required: readonly string[];
-  /** Largest page, if not the operator's. */
+  /** Largest page, if it is not the operator's. */
   limitMax?: number;
-  /** Its records come in brief or in full. */
+  /** True if the caller may choose between brief and full records. */
   hasDetail: boolean;
-  /** Returns a Problem if the caller may not call it. */
+  /** Returns a Problem if the caller may not use the tool. */
   refusal?(caller: Caller): Problem | undefined;
-  /** @throws Problem */
+  /** Answers a call with checked arguments. @throws Problem if it is refused. */
   answer(values: ArgumentValues): ToolAnswer | Promise<ToolAnswer>;
 }
 
-/** Returns a tool that answers with a page. Wrong arguments count, too. */
+/** Returns a tool that answers with a page. Calls with wrong arguments count, too. */
 export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclaration): Tool {
   const { name, title, description, item, properties, required, hasDetail } = declaration;
   const { limitMax = dependencies.pageSizeMax, refusal, answer } = declaration;
@@ -107,7 +107,7 @@ const annotations = {
   openWorldHint: false,
 };
 
-/** Counts one request and answers it. A failure becomes a problem, and the request stays counted; a `refusal` counts nothing. */
+/** Counts one request and answers it. A failure becomes a problem but stays counted; a `refusal` is not counted. */
 export async function answerCounted(
   { gateway }: Pick<ToolDependencies, "gateway">,
   caller: Caller,
@@ -129,7 +129,7 @@ export async function answerCounted(
   }
 }
 
-/** Returns the page arguments of a tool, the same as an operation's. */
+/** Returns a tool's arguments for paging, the same as an operation's. */
 const pageProperties = (pageSizeMax: number) => {
   const { limit, offset } = pageSchemas(pageSizeMax);
   return {
@@ -145,13 +145,13 @@ const detailProperty = {
   description: "`brief` gives the most important members, `full` whole records.",
 } as const;
 
-/** Returns only names and types of a record's members. The guide has their meanings, and a list of tools is read often. */
+/** Returns only the names and types of members, because a list of tools is read often. The guide explains them. */
 export const recordSchema = (kind: RecordKind): object => ({
   ...shapeOf(declarations[kind].schema),
   required: declarations[kind].brief,
 });
 
-/** Returns the schema of an answer. @param item schema of an entry of its `data`. */
+/** Returns the schema of an answer. @param item schema of an entry in its `data`. */
 function pageSchema(item: object): object {
   const properties = {
     notice: { type: "string" },

@@ -1,4 +1,4 @@
-/** The table of tools: the four operations, lists by the records' own values, the vocabulary, and the changes. */
+/** All tools: the four operations, lists by the records' own values, the vocabulary, and the changes. */
 import { createReadStream } from "node:fs";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
@@ -66,7 +66,7 @@ const operationTool = (dependencies: ToolDependencies, operation: Operation): To
     },
   });
 
-/** Formats of tools. In the answer cache each has tags of its own, apart from the formats of HTTP. */
+/** Formats of tools. In the answer cache, their entity tags differ from those of the HTTP formats. */
 const toolFormats = Object.fromEntries(
   details.map((detail): [Detail, Format] => [
     detail,
@@ -88,7 +88,7 @@ const toolFormats = Object.fromEntries(
 ) as Readonly<Record<Detail, Format>>;
 
 type Filterables<K extends RecordKind> = (typeof declarations)[K]["filterable"];
-/** Kinds of records with values of their own. Others are found by their GPs, as their operations do. */
+/** Kinds of record with values of their own. Others are found only by their GPs, as in their operations. */
 type ListedKind = {
   [K in RecordKind]: Extract<
     Filterables<K>[keyof Filterables<K>],
@@ -102,7 +102,7 @@ interface List {
   name: string;
   title: string;
   description: string;
-  /** Descriptions of the arguments for a first and a last day. */
+  /** Descriptions of the arguments `since` and `until`. */
   since: string;
   until: string;
 }
@@ -169,7 +169,7 @@ function listTool(dependencies: ToolDependencies, kind: ListedKind): Tool {
 const datesOf = (kind: RecordKind): readonly string[] =>
   Object.entries(filterable[kind]).flatMap(([name, { by }]) => (by === "range" ? [name] : []));
 
-/** Returns an argument for each condition by equality. */
+/** Returns an argument for each equality condition. */
 const equalitiesOf = (kind: RecordKind): ArgumentsSchema["properties"] =>
   Object.fromEntries(
     Object.entries(filterable[kind]).flatMap(([name, condition]) =>
@@ -187,7 +187,7 @@ const valuesOf = ({ meaning, values }: Equality<never>): ArgumentsSchema["proper
   maxItems: parameterBounds.valuesMax,
 });
 
-/** Arguments of all lists, besides values by the names of conditions. */
+/** Arguments of a list. Other members are the values of conditions, by the conditions' names. */
 type ListValues = Readonly<Record<string, readonly string[]>> & {
   gp_name?: string;
   date?: string;
@@ -213,7 +213,7 @@ async function listRecords(
     });
   const between = { since, until };
   const ownDate = date ?? datesOf(kind)[0];
-  // A GP has no date of its own; its signals have.
+  // A GP has no date of its own, but its signals do.
   const dated = ownDate === undefined ? { signal: { date: between } } : { [ownDate]: between };
   const filter: Filter = { ...own, gp_name: gp_name?.trim(), ...dated };
   const model = await prepared(dependencies, kind, filter);
@@ -230,7 +230,7 @@ function isAfter(date: string, other: string): boolean {
   return date.slice(0, length) > other.slice(0, length);
 }
 
-/** Longest pause for other requests while a list reads the documents of a dataset, in ms. */
+/** Longest pause for other requests while a list reads a dataset's documents, in ms. */
 const sliceMilliseconds = 2;
 
 /** Returns the current dataset, ready for the filter. @throws Problem if there is none. */
@@ -312,7 +312,7 @@ interface ChangesValues extends Bounds {
   detail: Detail;
 }
 
-/** Most versions named after a question for an unknown one. */
+/** Most versions that the error for an unknown one names. */
 const versionsNamed = 20;
 
 async function listChanges(
@@ -371,7 +371,7 @@ async function readChanges({ file, start, end }: StepPart): Promise<RecordChange
   );
 }
 
-/** Returns a change in the requested detail, then shorter, in case it fills more than an answer. */
+/** Returns a change in the requested detail, and then in shorter forms, in case it does not fit into an answer. */
 function formsOf({ record, ...change }: RecordChange, detail: Detail): object[] {
   const { kind, id } = change;
   const shortest = { change: change.change, kind, id };
