@@ -22,7 +22,7 @@ const Counts = Type.Object(
   { description: "Changes by kind of record." },
 );
 
-/** Entry of the list, for the reference. */
+/** Schema of a list's entry, for the reference. */
 export const PublishedChange = Type.Object({
   version: text("The dataset that was served from then on."),
   published_at: time("When it was published."),
@@ -38,7 +38,7 @@ export type PublishedChange = Omit<Static<typeof PublishedChange>, "counts"> & {
   counts: NonNullable<Publication["step"]>["counts"] | null;
 };
 
-/** Line of a step after its head, for the reference. */
+/** Schema of a step's lines after its head, for the reference. */
 export const RecordChange = Type.Object({
   change: oneOf("What happened to the record.", changeKinds),
   kind: oneOf("Kind of the record.", recordKinds),
@@ -75,11 +75,11 @@ const entryOf = ({ version, published_at, from, hash, step }: Publication): Publ
   counts: step?.counts ?? null,
 });
 
-/** Reads the query of the list. @throws Problem as `readQuery` does. */
+/** Reads the list's query. @throws Problem as `readQuery` does. */
 export const readListQuery = (queryText: string, pageSizeMax: number, all: readonly Operation[]) =>
   readQuery({ path: changesPath, filters: {} }, queryText, pageSizeMax, all);
 
-/** @param publications oldest first. */
+/** Returns a page of publications, newest first. @param publications oldest first. */
 export function publicationPage(
   publications: readonly Publication[],
   parts: DatasetParts,
@@ -96,25 +96,25 @@ export function publicationPage(
 
 const stepShape = /^(\d{8}T\d{6}Z-[0-9a-f]{8})\.\.(\d{8}T\d{6}Z-[0-9a-f]{8})\.ndjson$/;
 
-/** Changes that count one request. */
+/** Number of changes that count as one request. */
 export const changesOfRequest = 100;
 /** Most steps that a 404 lists. */
 const keptMax = 20;
 
-/** A part of a step, to be sent. */
+/** A part of a step that is sent. */
 export interface StepPart {
   from: string;
   to: string;
-  /** Whole path, without a query. */
+  /** Full path, without a query. */
   path: string;
   file: string;
   start: number;
   end: number;
-  /** Changes of the whole step. */
+  /** Number of changes in the whole step. */
   total: number;
   limit: number | null;
   offset: number;
-  /** Number of requests that it counts. */
+  /** Number of requests that the part counts as. */
   requests: number;
 }
 
@@ -122,12 +122,12 @@ interface StepOrder {
   /** Rest of the path after `/changes/`. */
   name: string;
   queryText: string;
-  /** Most requests that one question may count. */
+  /** Most requests that a single request may count as. */
   greatestRequest: number;
   operations: readonly Operation[];
 }
 
-/** Finds a part of a step. @throws Problem 404 if the step is not kept, with some that are; 400 for its parameters. */
+/** Finds a part of a step. @throws Problem if the step is not kept or not here yet, or if a parameter is invalid. */
 export function findStep(
   source: ChangesSource,
   served: string,
@@ -157,7 +157,7 @@ export function findStep(
   };
 }
 
-/** Returns the problem of a part that is too large for any quota. It is no 429, because waiting would not help. */
+/** Returns the problem for a part that is too large for the quota. It is not a 429, because waiting would not help. */
 function tooMany(path: string, changes: number, most: number): Problem {
   const fault: ParameterFault = {
     parameter: "limit",

@@ -14,12 +14,12 @@ function editDistance(a: string, b: string): number {
   return above[b.length]!;
 }
 
-/** Returns the nearest of the words, or the first of several. Returns undefined if none is within two edits. */
+/** Returns the nearest word, or the first of several. Returns undefined if no word is within two edits. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = 3;
   for (const candidate of words) {
-    // The difference in length is a lower bound, and saves the table for long words.
+    // The difference in length is a lower bound, so most long words need no table.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(word, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

@@ -1,4 +1,4 @@
-/** Members of every page besides its records, declared once for their types and the reference: `pagination` and `meta`. */
+/** Declares the members of every page besides its records, for types and reference alike: `pagination` and `meta`. */
 import { type Static, Type } from "#records/schema.ts";
 
 export const Pagination = Type.Object({
@@ -28,7 +28,7 @@ export const Hint = Type.Object({
 });
 export type Hint = Static<typeof Hint>;
 
-/** Facts in every answer about the dataset it was made from. */
+/** Facts about the dataset from which an answer was made. */
 export const Meta = Type.Object({
   api_version: Type.String(),
   dataset_version: Type.String({

@@ -1,4 +1,4 @@
-/** Reads the principals of GPs that satisfy the filters, by name. */
+/** Reads the principals of GPs that satisfy the filters, in order of name. */
 import { gpFilters, type Operation } from "./operation.ts";
 
 export const fetchPrincipals = {

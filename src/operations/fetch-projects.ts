@@ -1,4 +1,4 @@
-/** Reads the projects of GPs with a name, or all of them, by name. */
+/** Reads projects in order of name: all, or those of the GPs that match a name. */
 import { type Operation, optional } from "./operation.ts";
 
 export const fetchProjects = {

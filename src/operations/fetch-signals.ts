@@ -1,4 +1,4 @@
-/** Reads the market signals of GPs with a name, or all of them, newest first. */
+/** Reads market signals, newest first: all, or those of the GPs that match a name. */
 import { type Operation, optional } from "./operation.ts";
 
 export const fetchSignals = {

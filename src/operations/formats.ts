@@ -1,4 +1,4 @@
-/** Formats that an operation can answer in, best first. */
+/** Formats in which an operation can answer, best first. */
 import { csvTable } from "#csv.ts";
 import { recordColumns, type RecordMembers } from "#records/columns.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -6,13 +6,13 @@ import type { Operation, Query } from "./operation.ts";
 import { answer, answerLines, type Page } from "./page.ts";
 
 export interface Format {
-  /** Name that distinguishes the answers to one query in their ETags. */
+  /** Name that distinguishes the ETags of answers to one query in different formats. */
   name: string;
   /** Media type in `Accept`. */
   mediaType: string;
-  /** Media type that the answer declares. */
+  /** Value of the answer's `Content-Type`. */
   contentType: string;
-  /** Runs a query on one dataset. The answer depends on nothing else. */
+  /** Answers a query from one dataset. The answer depends on nothing else. */
   write(operation: Operation, model: ReadModel, query: Query): Page;
 }
 

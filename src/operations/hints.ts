@@ -1,4 +1,4 @@
-/** Hints in an answer: why it is empty or cut, and how to ask better. */
+/** Hints in an answer: why it is empty or cut, and how to improve the query. */
 import { echo } from "#problems.ts";
 import type { Miss } from "#search/facet-index.ts";
 import type { ReadModel, Selection } from "#search/read-model.ts";
@@ -8,7 +8,7 @@ import type { Query } from "./operation.ts";
 /**
  * Returns the hints for a selection.
  * @param known suggests similar values.
- * @param isCut a GP of the page has more principals or signals than it embeds.
+ * @param isCut true if a GP on the page has more principals or signals than it embeds.
  */
 export function hintsFor(
   known: Pick<ReadModel, "suggestionsFor">,

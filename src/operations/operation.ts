@@ -1,4 +1,4 @@
-/** Declares operations, each a read with its records and parameters, and the meaning of every parameter. */
+/** Declares operations (what each reads and which parameters it takes) and the meaning of every parameter. */
 import { filterableGp } from "#records/gp.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds, Filter } from "#search/read-model.ts";
@@ -7,7 +7,7 @@ interface DeclaredFilter {
   /** Text for the reference; backticks mark code. */
   meaning: string;
   lengthMax: number;
-  /** It may be given several times, and any value is enough. */
+  /** True if the filter may be given several times; any of its values then matches. */
   isRepeatable: boolean;
 }
 
@@ -18,8 +18,8 @@ const wholeValue = ({ meaning }: { meaning: string }): DeclaredFilter => ({
 });
 
 /**
- * The only list of filters, in the order of the reference and of a canonical query. Parsing, hints, forms and OpenAPI
- * follow it. Each has the name of a condition on the records of an operation that takes it.
+ * The only list of filters, in the order of the reference and of canonical queries. Parsing, hints, forms and OpenAPI
+ * follow it. A filter has the name of a condition on the records of each operation that takes it.
  */
 const allFilters = {
   gp_name: {
@@ -45,20 +45,20 @@ export type ParameterName = FilterName | PageParameter;
 export const isRepeatable = (name: ParameterName): boolean =>
   name !== "limit" && name !== "offset" && filters[name].isRepeatable;
 
-/** Limits of the contract. The operator chooses the largest page. */
+/** Limits that the contract sets. The operator sets the largest page. */
 export const parameterBounds = {
-  /** Most times that a repeatable filter may be given. */
+  /** Most values of a repeatable filter. */
   valuesMax: 10,
   limitDefault: 20,
   offsetMax: 2_147_483_647,
 } as const;
 
-/** Parameters of a request, all of them valid. */
+/** Valid parameters of a request. */
 export interface Query extends Bounds {
   filter: Filter;
 }
 
-/** Rules of an operation for a filter it takes. */
+/** An operation's rules for a filter that it takes. */
 interface FilterRule {
   isRequired: boolean;
   lengthMin: number;
@@ -66,28 +66,28 @@ interface FilterRule {
 
 /** Declaration of an operation. Routes, reference, forms, OpenAPI and metrics follow it. */
 export interface Operation {
-  /** Name everywhere: path, `operationId`, heading, file. */
+  /** Name used everywhere: as path, `operationId`, heading and file. */
   name: `fetch-${string}`;
   path: `/fetch-${string}`;
-  /** Kind of the records it returns. */
+  /** Kind of record that the operation returns. */
   kind: RecordKind;
   summary: string;
   /** Paragraphs for the reference. */
   description: string;
-  /** Filters it takes, in the order of the docs. */
+  /** Filters that the operation takes, in the order of the docs. */
   filters: Readonly<Partial<Record<FilterName, FilterRule>>>;
-  /** Query that finds something in most datasets. Curl lines and forms begin with it. */
+  /** Query that finds something in most datasets. Curl samples and forms start with it. */
   example: Readonly<Partial<Record<ParameterName, string>>>;
 }
 
 export const optional = { isRequired: false, lengthMin: 1 } satisfies FilterRule;
 
-/** Filters on a GP, none of them required. */
+/** Filters on a GP, all optional. */
 export const gpFilters = { gp_name: optional, tag: optional, theme: optional, market: optional };
 
 const namesOf = new WeakMap<Pick<Operation, "filters">, readonly ParameterName[]>();
 
-/** Returns the parameters of an operation, in the order of the docs: the same array on every call. */
+/** Returns an operation's parameters in the order of the docs, as the same array on every call. */
 export function parametersOf(operation: Pick<Operation, "filters">): readonly ParameterName[] {
   let names = namesOf.get(operation);
   if (names === undefined) {
@@ -100,7 +100,7 @@ export function parametersOf(operation: Pick<Operation, "filters">): readonly Pa
 export const filtersOf = ({ filters }: Pick<Operation, "filters">) =>
   Object.keys(filters) as FilterName[];
 
-/** Returns the values that a filter takes on an operation, as JSON Schema. */
+/** Returns the JSON Schema of a filter's values for an operation. */
 export function filterSchema(name: FilterName, operation: Operation) {
   const { lengthMax, isRepeatable } = filters[name];
   const text = {
@@ -113,7 +113,7 @@ export function filterSchema(name: FilterName, operation: Operation) {
     : text;
 }
 
-/** Returns the same for `limit` and `offset`. @param pageSizeMax largest page that the operator allows. */
+/** Returns the JSON Schemas of `limit` and `offset`. @param pageSizeMax largest page that the operator allows. */
 export const pageSchemas = (pageSizeMax: number) =>
   ({
     limit: {

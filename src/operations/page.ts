@@ -1,4 +1,4 @@
-/** Writes the page of every operation from finished JSON: `data`, `pagination` and `meta`, or only records, one a line. */
+/** Writes operations' pages from finished JSON: `data`, `pagination` and `meta`, or only records, one per line. */
 import { embeddedKinds, eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { type DatasetParts, documentCount } from "#search/dataset-parts.ts";
 import { bufferOver } from "#search/packed-texts.ts";
@@ -14,7 +14,7 @@ export interface Page {
   returned: number;
 }
 
-/** Runs a query on one dataset. The answer depends on nothing else. */
+/** Answers a query from one dataset. The answer depends on nothing else. */
 export function answer(operation: Operation, model: ReadModel, query: Query): Page {
   const selection = model.select(operation.kind, query.filter, query);
   const { total, positions } = selection;
@@ -30,7 +30,7 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
   return { body: body.finish(), total, returned };
 }
 
-/** @param returned on this page. @param total on all pages. */
+/** Returns the pagination of a page. @param returned records on this page. @param total records on all pages. */
 export function paginationOf(
   { limit, offset }: Bounds,
   returned: number,
@@ -48,14 +48,14 @@ export const metaOf = ({ version, updatedAt }: DatasetParts, hints: Hint[]): Met
   hints,
 });
 
-/** Returns a record as it is in `data`. */
+/** Returns the JSON of a record, as in `data`. */
 export function recordText(parts: DatasetParts, kind: Operation["kind"], position: number): string {
   const body = beginBody(parts.documents[kind].bytes);
   writeRecords(body, parts, kind, [position], comma);
   return body.finish().toString();
 }
 
-/** Writes only the records of the same page: one a line, byte for byte as in `data`. */
+/** Answers with only the records, one per line, byte for byte as in `data`. */
 export function answerLines(operation: Operation, model: ReadModel, query: Query): Page {
   const { total, positions } = model.select(operation.kind, query.filter, query);
   const body = beginBody(model.parts.documents[operation.kind].bytes);
@@ -81,7 +81,7 @@ const embeddedLists = embeddedKinds.map(embeddedList);
 const opening = Buffer.from('{"data":[');
 const [comma, brace, lineFeed] = [0x2c, 0x7d, 0x0a];
 
-/** @param separator the byte between two records. */
+/** Writes records. @param separator byte between two records. */
 function writeRecords(
   body: BodyWriter,
   parts: DatasetParts,
@@ -127,7 +127,7 @@ function writeList(
   body.number(total);
 }
 
-/** Reports whether one of the GPs has more principals or signals than it embeds. */
+/** Reports whether a GP has more principals or signals than it embeds. */
 export const embedsTooFew = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =>
   embeddedLists.some(({ kind }) => {
     const { starts } = recordsOfGp[kind];
@@ -135,18 +135,19 @@ export const embedsTooFew = ({ recordsOfGp }: DatasetParts, gps: readonly number
   });
 
 /**
- * Size of a block: 256 KiB. Bodies are allocated in it one after another, as a buffer for each would trigger a garbage
- * collection every few dozen answers. It is no larger, because a slow client keeps the whole block of its body alive.
+ * Size of a block: 256 KiB. Bodies are allocated in it one after another, because a buffer for each would trigger a
+ * garbage collection every few dozen answers. It is no larger, because a slow client keeps the whole block with its
+ * body in memory.
  */
 const blockBytes = 256 * 1024;
 let block = Buffer.allocUnsafeSlow(blockBytes);
-/** Beginning of the body, and its end so far. */
+/** Beginning of the current body in the block, and its end so far. */
 let start = 0;
 let end = 0;
-/** Bytes of all documents. `copy` needs no view of a piece, unlike `set`. */
+/** Bytes of all documents. Unlike `set`, `copy` needs no view of a part. */
 let source = block;
 
-/** Begins a body. There is one at a time: an unfinished one is discarded. @param documents bytes of all documents. */
+/** Begins a body and discards an unfinished one. @param documents bytes of all documents. */
 function beginBody(documents: Uint8Array): BodyWriter {
   source = bufferOver(documents);
   end = start;
@@ -164,8 +165,8 @@ function enlarge(bytes: number): void {
 type BodyWriter = typeof writer;
 
 /**
- * Writer of a body from stored documents and a little text. One serves all bodies: V8 inlines it into its callers only if
- * it is always the same.
+ * Writer of bodies from stored documents and a little text. All bodies share it, because V8 inlines it into its callers
+ * only if it is always the same object.
  */
 const writer = {
   text(text: string): void {
@@ -176,14 +177,14 @@ const writer = {
     if (end === block.length) enlarge(1);
     block[end++] = byte;
   },
-  /** Adds a few bytes one by one, ten times as fast as text. */
+  /** Adds a few bytes one by one, which is ten times as fast as adding text. */
   bytes(bytes: Uint8Array): void {
     if (end + bytes.length > block.length) enlarge(bytes.length);
     const [target, at] = [block, end];
     for (let i = 0; i < bytes.length; i++) target[at + i] = bytes[i]!;
     end += bytes.length;
   },
-  /** Adds a whole number, in decimal digits. */
+  /** Adds a whole number in decimal digits. */
   number(value: number): void {
     if (value >= 10) writer.number(Math.floor(value / 10));
     writer.byte(0x30 + (value % 10));
@@ -194,7 +195,7 @@ const writer = {
     source.copy(block, end, from, from + length);
     end += length;
   },
-  /** Returns the body. It is a slice of a shared block: copy it to keep it for long. */
+  /** Returns the body, which is a slice of a shared block. Copy it to keep it for long. */
   finish(): Buffer {
     const body = block.subarray(start, end);
     start = end;

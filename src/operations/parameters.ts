@@ -1,4 +1,4 @@
-/** Reads a query text: returns a query with valid parameters, or reports all faults at once. */
+/** Reads a query string: returns a query with valid parameters, or reports all faults at once. */
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
 import type { Filter } from "#search/read-model.ts";
 import { nearest } from "./edit-distance.ts";
@@ -15,7 +15,7 @@ import {
   type Query,
 } from "./operation.ts";
 
-/** An operation, or another path that is read like one. */
+/** An operation, or another path whose query is read in the same way. */
 interface TakesParameters extends Pick<Operation, "filters"> {
   readonly path: string;
 }
@@ -23,9 +23,10 @@ interface TakesParameters extends Pick<Operation, "filters"> {
 /**
  * Reads the query of an operation.
  * @param text everything after the first `?` of the request, undecoded.
- * @param all every operation, to say where else a parameter is known.
+ * @param all all operations, to say which others know a parameter.
  * @param limitDefault value of `limit` if it is left out.
- * @throws Problem invalid-parameters with the first faults in the order of the query, missing ones last, and their number.
+ * @throws Problem `invalid-parameters` with the number of faults and the first of them, in the order of the query with
+ *   missing parameters last.
  */
 export function readQuery(
   operation: TakesParameters,
@@ -37,7 +38,7 @@ export function readQuery(
   const allowed = parametersOf(operation);
   const faults: ParameterFault[] = [];
   let faultCount = 0;
-  /** Describes only faults that are listed. Finding a suggestion costs more than reading the pair. */
+  /** Adds a fault, but describes it only if it is listed: finding a suggestion costs more than reading the pair. */
   const add = (describe: () => ParameterFault) => {
     if (faultCount++ < listedMax) faults.push(describe());
   };
@@ -67,9 +68,9 @@ export function readQuery(
 }
 
 /**
- * Refuses every parameter, on a path that takes none.
- * @param all every operation, to say where a parameter is known.
- * @throws Problem invalid-parameters, as `readQuery` does.
+ * Refuses every parameter on a path that takes none.
+ * @param all all operations, to say which of them know a parameter.
+ * @throws Problem `invalid-parameters`, as `readQuery` does.
  */
 export function refuseParameters(path: string, text: string, all: readonly Operation[]): void {
   const names = new Map(readPairs(text).map((pair) => [pair.name, pair]));
@@ -100,19 +101,19 @@ function queryFrom(
   };
 }
 
-/** Returns the query as text, the same for every way to ask the same question. */
+/** Returns the canonical query string, which is the same for all equivalent queries. */
 export const canonicalQuery = (
   operation: Pick<Operation, "filters">,
   { filter, limit, offset }: Query,
 ): string => pageQuery(filterText(operation, filter), limit, offset);
 
-/** Returns the query of a page. @param filter from `filterText`. */
+/** Returns the query string of a page. @param filter from `filterText`. */
 export const pageQuery = (filter: string, limit: number, offset: number): string =>
   `${filter}${filter === "" ? "" : "&"}limit=${limit}&offset=${offset}`;
 
 /**
- * Writes every filter that the operation takes, so that links and entity tags leave none out.
- * @param change applied to each value.
+ * Returns the filters that the operation takes as a query string, for links and entity tags. It leaves none out.
+ * @param change function that is applied to each value.
  */
 export function filterText(
   operation: Pick<Operation, "filters">,
@@ -200,7 +201,7 @@ function faultOfNumber(
   return isInRange ? undefined : { parameter: name, code: "out_of_range", ...range };
 }
 
-/** Returns a value without the spaces around a name. A whole value is compared unchanged. */
+/** Returns a name without surrounding spaces. Any other value is unchanged, because it is compared as a whole. */
 const ownText = (name: FilterName, value: string) => (isRepeatable(name) ? value : value.trim());
 
 const tooMany = (name: ParameterName): ParameterFault => ({
@@ -216,13 +217,13 @@ function missing(name: FilterName, { filters: rules }: TakesParameters): Paramet
   return { parameter: name, code: "missing", detail: `Required, ${atLeast}.` };
 }
 
-/** Most faults in the `detail` of an error. */
+/** Most faults in an error's `detail`. */
 const summarisedMax = 5;
 
 /**
- * Returns the problem of invalid parameters.
+ * Returns the problem for invalid parameters.
  * @param errors the first faults, at most `listedMax`.
- * @param count number of all faults.
+ * @param count total number of faults.
  */
 export function invalidParameters(
   path: string,
@@ -261,15 +262,15 @@ function summaryOf(
   }
 }
 
-/** A name and a value of a query. */
+/** A name and its value in a query. */
 interface Pair {
   name: string;
   value: string;
-  /** The text was percent-encoded UTF-8 without control characters. If not, name and value are left undecoded. */
+  /** True if name and value are percent-encoded UTF-8 without control characters. A faulty one stays undecoded. */
   isReadable: boolean;
 }
 
-/** Splits a query into its pairs, and drops or guesses nothing. @param text has one character per byte, as Node gives it. */
+/** Splits a query string into pairs. Drops only empty parts. @param text one character per byte, as Node gives it. */
 function readPairs(text: string): Pair[] {
   const pairs: Pair[] = [];
   for (const part of text.split("&")) {
@@ -291,7 +292,7 @@ function readPairs(text: string): Pair[] {
 const plain = /^[A-Za-z0-9_.~-]*$/;
 const controlCharacter = /\p{Cc}/u;
 
-/** Decodes a text. Returns undefined if an escape is broken, the bytes are not UTF-8, or one is a control character. */
+/** Decodes a text. Returns undefined for a broken escape, bytes that are not UTF-8, or a control character. */
 function decode(raw: string): string | undefined {
   if (plain.test(raw)) return raw;
   const escaped = raw

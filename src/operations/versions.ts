@@ -5,7 +5,7 @@ export interface ApiVersion {
   version: string;
   /** First day it was served, `YYYY-MM-DD`. */
   date: string;
-  /** Additions, a sentence each; backticks mark code. */
+  /** Additions, one sentence each. Backticks mark code. */
   changes: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The vocabulary of a dataset: every tag, theme and market with its number of GPs, and the closed lists with their meanings. */
+/** A dataset's vocabulary: tags, themes and markets with their numbers of GPs, and closed lists with meanings. */
 import { list, text, whole } from "#records/fields.ts";
 import { filterableGp } from "#records/gp.ts";
 import { type Static, Type } from "#records/schema.ts";
@@ -36,11 +36,11 @@ export const vocabularySummary =
 
 type ListName = `${FacetName}s`;
 
-/** Makes a list for each facet, by the facet's name in the plural. */
+/** Makes a list for each facet, under the facet's name in the plural. */
 const forEachFacet = <T>(make: (facet: FacetName) => T) =>
   Object.fromEntries(facetNames.map((facet) => [`${facet}s`, make(facet)])) as Record<ListName, T>;
 
-/** Schema of the data, for the reference. */
+/** Schema of `data`, for the reference. */
 export const VocabularyData = Type.Object({
   ...forEachFacet((facet) =>
     list(
@@ -60,7 +60,7 @@ export interface Vocabulary {
 
 const known = new WeakMap<ReadModel, Vocabulary>();
 
-/** Returns the vocabulary, counted when it is first needed and kept as long as the dataset. */
+/** Returns the vocabulary. It is counted when first needed, and kept as long as the dataset. */
 export function vocabularyOf(model: ReadModel): Vocabulary {
   let vocabulary = known.get(model);
   if (vocabulary === undefined) {
@@ -71,7 +71,7 @@ export function vocabularyOf(model: ReadModel): Vocabulary {
   return vocabulary;
 }
 
-/** Lists the values that GPs carry, most GPs first, then in the byte order of the folded values. */
+/** Lists the values that GPs carry, most GPs first, then in byte order of the folded values. */
 function countValues(model: ReadModel, facet: FacetName): CountedValue[] {
   const values = model.values("gp", facet);
   const counts = model.count("gp", facet, values, {});
