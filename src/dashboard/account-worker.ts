@@ -45,7 +45,7 @@ interface RunningThread {
   ended: Promise<unknown>;
 }
 
-/** Most memory for new objects, in MB. Strangers' requests would otherwise fill the 48 MB that V8 allows. */
+/** Memory limit for new objects, in MB. Strangers' requests would otherwise fill the 48 MB that V8 allows. */
 const youngGenerationMegabytes = 8;
 
 export function openAccountWorker(options: AccountWorkerOptions): AccountWorker {

@@ -1,4 +1,4 @@
-/** The account pages' two cookies (RFC 6265bis): the session, and a mark for a browser used to sign in before. */
+/** The account pages' two cookies (RFC 6265bis): the session, and the mark of a browser that has signed in before. */
 import { endSession, type OpenedSession } from "#accounts/sessions.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { type AccountRequest, type Reply, seeOther, withHeader } from "./screen.ts";

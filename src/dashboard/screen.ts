@@ -140,7 +140,7 @@ export interface AccountRequest {
   own: OwnOrigin;
   /** All routes, for the navigation. */
   routes: readonly Route[];
-  /** Null if the person is not signed in. */
+  /** The person who is signed in; null if nobody is. */
   signedIn: SignedIn | null;
   /** Time of the request, in ms since 1970. */
   now: number;
@@ -217,7 +217,7 @@ export function refusal(fault: DomainError, markup: string): Reply {
   return isWorthWaiting ? withHeader(reply, "retry-after", String(seconds)) : reply;
 }
 
-/** Returns a fault's text for the person who asked. Where a store is and why it fails is for the operator only. */
+/** Returns a fault's text for the person who asked. A store's place and error are for the operator only. */
 export const wordsFor = (fault: DomainError): string =>
   fault instanceof StoreFault
     ? "The service cannot read or write its accounts at the moment. Try again in a moment."

@@ -69,10 +69,7 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
   } else if (used < quota / 2) await forgetNotice(control, notice);
 }
 
-/**
- * Returns the latest notice that is due, or null. A rotated key needs none, nor does a key with only a few days to
- * live.
- */
+/** Returns the latest notice that is due, or null. Rotated keys and keys made for only a few days need none. */
 export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
   const { createdAt, expiresAt, revokedAt, replacedBy } = key;
   if (expiresAt === null || revokedAt !== null || replacedBy !== null) return null;

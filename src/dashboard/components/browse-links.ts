@@ -26,7 +26,7 @@ export interface Chosen extends Readonly<Record<ChoiceName, readonly string[]>> 
 export const orders = ["match", "latest", "name"] as const;
 export type Order = (typeof orders)[number];
 
-/** Returns the order for a URL that names none. */
+/** Returns the default order: best match with a name, latest signal without. */
 const usualOrder = ({ name }: Pick<Chosen, "name">): Order =>
   name === undefined ? "latest" : "match";
 

@@ -362,7 +362,7 @@ function facetValues(
 
 /** Links of a facet that are always shown; the others unfold. */
 const atOnce = 6;
-/** Most markup of a facet's links, in bytes. Each link repeats the whole choice. */
+/** Size limit of a facet's links, in bytes of markup. Each link repeats the whole choice. */
 const linksBytesMax = 4000;
 
 /** Returns the facets with their links; false if none has a value. */

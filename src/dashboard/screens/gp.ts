@@ -73,7 +73,9 @@ const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: numbe
   ) as Body<R>;
 
 const descriptionLengthMax = 1000;
-/** Most markup in bytes: of all lists together, of people and of projects. Signals, the longest list, get the rest. */
+/**
+ * Size limits in bytes of markup: all lists together, people, and projects. Signals, the longest list, get the rest.
+ */
 const bytesMax = { lists: 32_000, people: 8000, projects: 8000 } as const;
 
 function gpMain(view: ShownGp): Html {
@@ -275,7 +277,7 @@ interface Section<R extends Sourced, P extends Part> {
   gp: string;
   records: readonly R[];
   total: number;
-  /** Most markup of all pieces together, in bytes. */
+  /** Size limit of all pieces together, in bytes of markup. */
   bytesMax: number;
   /** Returns a record's row or item. @param note the record's provenance if it is unusual, and a link to its source. */
   piece(record: R, note: Part): P;

@@ -421,7 +421,7 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
   });
 }
 
-/** Returns sentences that say how long a new key works, and how long the key that it replaces. */
+/** Returns sentences that say how long a new key and the key that it replaces work. */
 function lifeOf({ name, expiresAt }: IssuedKey, old: string | undefined, now: number): Html {
   const end: Part =
     expiresAt === null

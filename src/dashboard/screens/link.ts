@@ -1,4 +1,6 @@
-/** Pages that mail a link, and the page that it opens, where a GET changes nothing. A demo shows the link itself. */
+/**
+ * Pages that mail a link, and the page that the link opens, where a GET changes nothing. A demo shows the link itself.
+ */
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
 import { acceptInvitation } from "#accounts/invites.ts";
@@ -59,7 +61,7 @@ export const linkRoutes: readonly Route[] = [
   }),
 ];
 
-/** Returns a page that says why nobody can sign up here without help. Returns null if anybody can. */
+/** Returns a page that says why nobody can sign up here on their own. Returns null if anybody can. */
 function noSignUp(request: AccountRequest): Reply | null {
   const { signUp } = request.services.settings;
   if (signUp !== "open") {

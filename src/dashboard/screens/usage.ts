@@ -27,7 +27,7 @@ export const usageRoutes: readonly Route[] = [
   route("/account/usage/quota", "member", { GET: showGauges, isBackground: true }),
 ];
 
-/** The two plots. Every `tickEvery` bars there is a tick, away from both edges. */
+/** The two plots, with a tick every `tickEvery` bars, away from both edges. */
 const units = {
   hour: {
     span: "in the last 24 hours",
@@ -149,7 +149,7 @@ function durationText(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Returns a table of totals for each key or operation, whose name links to its requests. */
+/** Returns a table of totals by key or operation. Each name links to its requests. */
 function totalsTable(
   by: "key" | "operation",
   rows: readonly { id: string; name: string; totals: Totals }[],
