@@ -1,4 +1,4 @@
-/** The folder of generations: `<version>.sqlite`, its facts in `<version>.json`, and the pointer `current`. */
+/** The folder of generations: files `<version>.sqlite`, their facts in `<version>.json`, and the pointer `current`. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { asideShape, replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
@@ -14,45 +14,45 @@ import {
   withAllCounts,
 } from "./generation.ts";
 
-/** The part of a catalogue for callers that only read. */
+/** Read-only part of a catalogue. */
 export interface DatasetList {
   folder: string;
   pathOf(version: string): string;
   /** Lists all generations, oldest first. */
   list(): Generation[];
-  /** Lists versions with at least one of their two files, oldest first, without one that an import has yet to publish. */
+  /** Lists versions with at least one of their two files, oldest first. Omits what an import has yet to publish. */
   versions(): string[];
-  /** Reports whether both files of the dataset are there. Returns false while an import has yet to publish it. */
+  /** Reports whether both files of a dataset exist. Returns false while its import has yet to publish it. */
   has(version: string): boolean;
-  /** Returns a version. @throws DatasetFault if there is none, or its facts cannot be read or belong to another. */
+  /** Returns a generation. @throws DatasetFault if there is none, or its facts are unreadable or name another. */
   find(version: string): Generation;
-  /** Returns a version. Returns null if `find` throws. */
+  /** Returns a generation. Returns null if `find` throws a DatasetFault. */
   findReadable(version: string): Generation | null;
-  /** Returns the current version. @throws DatasetFault if the pointer names none: that is not the same as no pointer. */
+  /** Returns the current version; null without a pointer. @throws DatasetFault if the pointer names no version. */
   currentVersion(): string | null;
-  /** Returns the current generation. @throws DatasetFault as `find` and `currentVersion`. */
+  /** Returns the current generation; null without a pointer. @throws as `find` and `currentVersion` do. */
   current(): Generation | null;
 }
 
 export interface Catalogue extends DatasetList {
-  /** Folder of the files that a server offers of whole datasets. It has a folder for each version, removed with it. */
+  /** Folder of exported datasets. Each version has a subfolder, which is removed with the version. */
   exportsFolder: string;
-  /** Adds a verified draft, to be published later. After an interruption the dataset is staged or not there at all. */
+  /** Adds a verified draft to be published later. If interrupted, leaves the dataset either staged or absent. */
   stage(draftPath: string, generation: Generation): void;
   /**
-   * Adds a verified draft and makes it the current one; a server notices within a second. After an interruption the
-   * dataset is the current one, or is gone once leftovers are cleared.
+   * Adds a verified draft and makes it current. A server notices within 1 s. If interrupted, leaves the dataset either
+   * current, or to be deleted when leftovers are cleared.
    */
   publishDraft(draftPath: string, generation: Generation, time: string): Generation;
-  /** Makes a version the current one. After an interruption a staged dataset is the current one, or staged as before. */
+  /** Makes a version current. If interrupted, leaves a staged dataset either current or still staged. */
   publish(version: string, time: string): Generation;
-  /** Notes since when a version must not be removed; null ends that. */
+  /** Pins a version, which protects it from removal. @param time time of the pin; null removes the pin. */
   pin(version: string, time: string | null): Generation;
-  /** Deletes the files of a version. Never call it for the current one. */
+  /** Deletes the files of a version. Never call it for the current version. */
   remove(version: string): void;
 }
 
-/** @param folder folder that is created if it does not exist. */
+/** Opens a catalogue. Creates its folder if it does not exist. */
 export function openCatalogue(folder: string): Catalogue {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const pathOf = (version: string) => join(folder, `${version}.sqlite`);
@@ -60,7 +60,7 @@ export function openCatalogue(folder: string): Catalogue {
   const pointer = join(folder, "current");
   const exportsFolder = join(folder, "exports");
   const draftFacts = join(folder, draftFactsName);
-  /** Reports whether an import named this version, but has yet to publish it. */
+  /** Reports whether an import has named a version but not yet published it. */
   const isUnpublished = (version: string, unconfirmed = findUnconfirmed(folder)) =>
     unconfirmed?.version === version && unconfirmed.published_at !== null;
   const has = (version: string) =>
@@ -71,7 +71,7 @@ export function openCatalogue(folder: string): Catalogue {
   const find = (version: string): Generation => {
     if (!has(version)) throw noDataset(version);
     const unconfirmed = findUnconfirmed(folder);
-    // Its own facts already say that it was published.
+    // The facts in `<version>.json` may already say that it was published.
     return unconfirmed?.version === version ? unconfirmed : readFacts(factsOf(version), version);
   };
   const findReadable = (version: string) => {
@@ -94,13 +94,13 @@ export function openCatalogue(folder: string): Catalogue {
     const version = readPointer(folder);
     return version !== null && isVersion(version) ? version : null;
   };
-  /** Renames the file. The facts of the draft already name it, and its own facts follow. */
+  /** Gives a draft its final name. Writes `.draft.json` first; the caller writes `<version>.json` afterwards. */
   const nameDraft = (draftPath: string, generation: Generation) => {
     writeSynced(draftFacts, factsText(generation));
     syncPath(folder);
     renameSync(draftPath, pathOf(generation.version));
   };
-  /** Makes a change. The pointer, which moves last, decides what was done; the draft's facts tell what to undo. */
+  /** Makes a change. The pointer moves last and decides if it took effect. The draft's facts tell what to undo. */
   const confirmed = (change: () => void) => {
     try {
       change();
@@ -168,7 +168,7 @@ export function openCatalogue(folder: string): Catalogue {
       return pinned;
     },
     remove(version) {
-      // In this order, so that a process killed in between leaves something small that is not listed.
+      // In this order, so that a process killed in between leaves only small files, which are not listed.
       rmSync(pathOf(version), { force: true });
       rmSync(factsOf(version), { force: true });
       rmSync(join(exportsFolder, version), { recursive: true, force: true });
@@ -187,12 +187,12 @@ export function currentOrNull(list: DatasetList): string | null {
 }
 
 /**
- * Finds the generation that was current when the present one was published; if that is gone, the newest older one. Skips
- * staged generations.
+ * Finds the generation that was current before the current one was published, or the newest older one if that is gone.
+ * Skips staged generations.
  */
 export function findBefore(list: DatasetList): Generation | undefined {
   const current = list.currentVersion();
-  // An unreadable one must not prevent a rollback to another.
+  // An unreadable generation must not prevent a rollback to another.
   const readable = list.versions().flatMap((version) => list.findReadable(version) ?? []);
   const published = readable.filter((one) => !isStaged(one));
   const after = published.find(({ version }) => version === current)?.published_after;
@@ -202,17 +202,17 @@ export function findBefore(list: DatasetList): Generation | undefined {
   );
 }
 
-/** Name of a dataset being built. */
+/** File name of a dataset that is being built. */
 export const draftName = ".draft.sqlite";
-/** Name of the file with texts of records, while a large dataset is built. */
+/** Name of the file that holds record texts while a large dataset is built. */
 export const draftTextsName = ".draft.sqlite.texts";
 /**
- * Name of the facts of a dataset that is being named or published for the first time. They are written before any other
- * change and removed after the last, so they tell how to finish or undo an interrupted change.
+ * File name of the facts of a dataset that is being named or published for the first time. The file is written before
+ * any other change and removed after the last, so it tells how to finish or undo an interrupted change.
  */
 const draftFactsName = ".draft.json";
 
-/** Clears leftovers. The caller holds the import lock, so that no unfinished file belongs to a running process. */
+/** Deletes what killed imports left. The caller holds the import lock, so no unfinished file is still in use. */
 export function clearLeftovers(folder: string): void {
   settleDraft(folder);
   for (const name of readdirSync(folder))
@@ -224,10 +224,10 @@ const isOurs = (name: string) => /^(?:current|\d{8}T\d{6}Z-[0-9a-f]{8}\.json)\./
 const remove = (folder: string, name: string) => rmSync(join(folder, name), { force: true });
 
 /**
- * Finds a named dataset whose first publication the pointer does not confirm: it is under way or was interrupted. Returns
- * null if there is none, or a damaged pointer cannot tell.
- * @returns a dataset that is staged as before if `published_at` is null. Otherwise an import was about to publish it, and
- *   it does not count as a dataset yet.
+ * Finds a named dataset whose first publication is under way or was interrupted: the pointer does not name it yet.
+ * Returns null if there is none, or if the pointer is damaged.
+ * @returns its facts. If `published_at` is null, the dataset counts as staged. Otherwise an import was about to publish
+ *   it, and it does not count as a dataset yet.
  */
 function findUnconfirmed(folder: string): Generation | null {
   const facts = readDraftFacts(folder);
@@ -243,7 +243,7 @@ function settleDraft(folder: string): void {
   const facts = readDraftFacts(folder);
   const unconfirmed = findUnconfirmed(folder);
   const current = readPointer(folder);
-  // Nobody acted upon a truncated file.
+  // A truncated file was written by a change that went no further.
   if (facts !== null) {
     const { version } = facts;
     const hasFacts = existsSync(join(folder, `${version}.json`));
@@ -263,7 +263,7 @@ const isVersion = (text: string) => versionShape.test(text);
 
 const readPointer = (folder: string) => readIfThere(join(folder, "current"))?.trim() ?? null;
 
-/** Reads the facts of a draft. Returns null if there are none, or the file was truncated. */
+/** Reads the facts of a draft. Returns null if there are none, or the file is truncated. */
 function readDraftFacts(folder: string): Generation | null {
   const text = readIfThere(join(folder, draftFactsName));
   if (text === null) return null;

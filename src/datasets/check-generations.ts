@@ -10,18 +10,18 @@ import { verifyGeneration } from "./verify.ts";
 
 export interface GenerationCheck {
   version: string;
-  /** Path of its file. */
+  /** Path of the SQLite file. */
   file: string;
   isCurrent: boolean;
-  /** Sentence about the fault that names the file; null if there is none. */
+  /** Sentence that describes the fault and names the file; null if there is no fault. */
   fault: string | null;
   /** Remedy; null if there is no fault. */
   mend: string | null;
 }
 
 /**
- * Checks a generation, and reads every byte of it.
- * @param readsBack reads every record and link, too, as before publishing.
+ * Checks a generation by reading every byte of its file.
+ * @param readsBack true to read back every record and link too, as before publishing.
  */
 export function checkGeneration(
   catalogue: DatasetList,
@@ -68,12 +68,12 @@ function findFault(
     const { message } = error as Error;
     const without = (advice: string) => message.slice(0, -advice.length).trimEnd();
     if (message.endsWith(factsRemedy)) return broken(without(factsRemedy), facts);
-    // A backup would not help, because it has the same file.
+    // A backup would not help, because it contains the same file.
     return message.endsWith(remedy) ? { fault: without(remedy), mend: remedy } : broken(message);
   }
 }
 
-/** Returns a way to serve without the current dataset. */
+/** Returns advice on how to serve without the current dataset. */
 const wayOn = (catalogue: DatasetList) =>
   findBefore(catalogue) === undefined
     ? `remove ${join(catalogue.folder, "current")} and import every source again`

@@ -1,4 +1,4 @@
-/** Makes another generation the current one: a new one, a named one, or the previous one. */
+/** Makes another generation current: a new, a named or the previous one. */
 import { currentOrNull, type DatasetList, findBefore } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { type Generation, isOutdated, isStaged } from "./generation.ts";
@@ -8,16 +8,16 @@ import { type DatasetStore, ownFormat } from "./store.ts";
 
 export interface Choice {
   version: string;
-  /** Publish a staged dataset even if another became current since? Its changes are then discarded. */
+  /** True to publish a staged dataset even if another became current since; the other's changes are lost. */
   discardsNewer: boolean;
-  /** Publish even if a running server could not read it? */
+  /** True to publish even if a running server cannot read the dataset. */
   isForced: boolean;
 }
 
 /**
- * Publishes a version. The caller holds the lock.
- * @throws DatasetFault if there is no such dataset, its file is not the one that was built, it is outdated, or a running
- *   server could not read it.
+ * Publishes a version. The caller holds the import lock.
+ * @throws DatasetFault if there is no such dataset, its file is not the one that was built, it is outdated, or a
+ *   running server cannot read it.
  */
 export async function publishVersion(store: DatasetStore, choice: Choice): Promise<Generation> {
   const { version, discardsNewer, isForced } = choice;
@@ -42,8 +42,8 @@ function refuseOutdated(list: DatasetList, generation: Generation): void {
 }
 
 /**
- * Makes the previous generation current again. The caller holds the lock.
- * @throws DatasetFault if there is none, its file is not the one that was built, or a running server could not read it.
+ * Makes the previous generation current again. The caller holds the import lock.
+ * @throws DatasetFault if there is none, its file is not the one that was built, or a running server cannot read it.
  */
 export async function rollBack(store: DatasetStore): Promise<Generation> {
   const before = chosenBefore(await store.read());
@@ -63,7 +63,7 @@ export function chosenBefore(list: DatasetList): Generation {
   );
 }
 
-/** @throws DatasetFault if a running server reads no datasets of this program's format, which alone it publishes. */
+/** Throws DatasetFault if a running server cannot read datasets of this program's format. */
 export async function refuseUnreadable(store: DatasetStore, advice: string): Promise<void> {
   const servers = await store.servers();
   const unable = servers.find(({ isLive, formats }) => isLive && !formats.includes(ownFormat));
@@ -74,14 +74,14 @@ export async function refuseUnreadable(store: DatasetStore, advice: string): Pro
   );
 }
 
-/** Makes a generation current. Verifies its file first, so that no server loads one that was damaged since. */
+/** Makes a generation current. Verifies its file first, so that no server loads a damaged one. */
 async function makeCurrent(store: DatasetStore, generation: Generation): Promise<Generation> {
   const path = await store.open(generation.version);
   openPublished(path, generation).db.close();
   return publishNext(store, { generation, path, isBaseChecked: false });
 }
 
-/** Publishes a generation with the step that leads to it. */
+/** Publishes a generation, with the step from the current one to it. */
 export async function publishNext(store: DatasetStore, next: Next): Promise<Generation> {
   const list = await store.read();
   const expected = currentOrNull(list);

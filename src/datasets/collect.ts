@@ -1,4 +1,4 @@
-/** Collects the records of a source for a new generation: checks them, takes each id once, and resolves every link. */
+/** Collects a source's records for a new generation: checks them, accepts each id once, and resolves every link. */
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { namedGpPrefix, type RecordFault, type RecordName } from "#records/canonical.ts";
 import type { Drafted, DraftedBlock, DraftedEntry } from "./draft-entry.ts";
@@ -14,7 +14,7 @@ import { countRejections, type Place, type Rejections } from "./rejections.ts";
 import { linksIn, type TextStore } from "./text-store.ts";
 
 export interface Collected {
-  /** Number of lines or rows with a record. */
+  /** Number of lines or rows that were read. */
   read: number;
   accepted: number;
   rejections: Rejections;
@@ -24,17 +24,17 @@ export interface Collected {
 
 interface CollectRequest {
   source: string;
-  /** Blocks in the order of the source. */
+  /** Blocks in source order. */
   blocks: AsyncIterable<DraftedBlock>;
-  /** Store of the texts of records. */
+  /** Store for the records' texts. */
   texts: TextStore;
-  /** Records of the source that the delivery is merged into; null if it replaces them all. */
+  /** Former records of the source, to merge the delivery into; null if the delivery replaces them all. */
   former: DraftRecords | null;
-  /** Called now and then with the number of lines read so far. */
+  /** Called after every 1,000 lines, with the number of lines read so far. */
   onRead: (lines: number) => void;
 }
 
-/** Returns the records that the source has from now on. */
+/** Collects the records of a source, merged with its former ones if there are any. */
 export async function collectSource({
   source,
   blocks,
@@ -54,7 +54,7 @@ export async function collectSource({
       const entered = ledger.enter(entry);
       if (entered.faults.length > 0) rejections.add(entry.file, entry.line, entered.faults);
       for (const { kind, sourceId, id, sortKey, formerIds: ids, text } of entered.records) {
-        // Most records have none and share one empty list.
+        // Most records have no former ids, and share one empty list.
         const formerIds = ids.length === 0 ? none : ids;
         records[kind].push({ source, sourceId, id, sortKey, formerIds, text: text + firstText });
       }
@@ -78,14 +78,14 @@ const none: readonly never[] = [];
 
 const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
 
-/** A link of a record to another of the same source. */
+/** A link from a record to another of the same source. */
 interface Need {
   field: string;
   kind: RecordKind;
   id: string;
 }
 
-/** Returns the links of a record, which names GPs and projects by the source's own ids. */
+/** Returns a record's links to GPs and projects, by the source's own ids. */
 function needsOf({ gps, projects }: Pick<StoredLinks, "gps" | "projects">): Need[] {
   const needs: Need[] = [];
   for (const id of gps) needs.push({ field: "gps", kind: "gp", id });
@@ -93,7 +93,7 @@ function needsOf({ gps, projects }: Pick<StoredLinks, "gps" | "projects">): Need
   return needs;
 }
 
-/** A removal that a line asks for. */
+/** A removal requested by a line. */
 interface Removal {
   place: Place;
   name: RecordName;
@@ -104,19 +104,19 @@ interface Waiting {
   place: Place;
   records: readonly DraftedRecord[];
   needs: readonly Need[];
-  /** Ids of GPs that the line only names. They exist while a line names or links to them. */
+  /** Ids of GPs that the line only names. Such a GP exists as long as a line names it or links to it. */
   named: readonly string[];
 }
 
-/** Opens a ledger of which records exist, and which links still wait for their target. */
+/** Opens a ledger of the records that exist and the lines that wait for the target of a link. */
 function openLedger(source: string, former: DraftRecords | null) {
   const places = eachOf(recordKinds, () => new Map<string, Place>());
   const known = eachOf(recordKinds, (kind) => idsOf(former?.[kind] ?? none));
   const removals = new Map<string, Removal>();
-  /** Lines that wait for a target, or for a target that waits itself. */
+  /** Lines with a link whose target is missing or itself waiting. */
   const waiting = new Set<Waiting>();
   const waitingKeys = new Set<string>();
-  /** Named GPs to which no line certain to stay refers. */
+  /** Named GPs without a reference from a line that is certain to stay. */
   const unheld = new Set<string>();
 
   const placeOf = (kind: RecordKind, id: string) =>
@@ -137,7 +137,7 @@ function openLedger(source: string, former: DraftRecords | null) {
     if ("faults" in drafted) return drafted.faults;
     return drafted.isForeign ? [foreignSource(source)] : none;
   };
-  /** Takes the ids of the records that have no fault of their own. */
+  /** Reserves the ids of a line's records, except records with a fault of their own. */
   const take = ({ file, line, records, namedGps, deleted }: DraftedEntry) => {
     const place = { file, line };
     const faults: RecordFault[] = [];
@@ -163,7 +163,7 @@ function openLedger(source: string, former: DraftRecords | null) {
   };
   return {
     removals: removals as ReadonlyMap<string, Removal>,
-    /** Enters a line. @returns its faults, or its records and the GPs that it names first. */
+    /** Enters a line. @returns its faults; or its records, and the GPs that no earlier line has. */
     enter(entry: DraftedEntry): { faults: readonly RecordFault[]; records: DraftedRecord[] } {
       const { namedGps, deleted } = entry;
       if (entry.faults.length > 0) return { faults: entry.faults, records: [] };
@@ -174,7 +174,7 @@ function openLedger(source: string, former: DraftRecords | null) {
       }
       for (const name of deleted) removals.set(keyOf(name.record, name.id), { place, name });
       const records = [...taken];
-      // Without faults all drafted ones are records.
+      // Because the line has no faults, each of these drafts is a record.
       for (const gp of namedGps as readonly DraftedRecord[]) {
         if (places.gp.has(gp.sourceId)) continue;
         places.gp.set(gp.sourceId, place);
@@ -191,7 +191,7 @@ function openLedger(source: string, former: DraftRecords | null) {
       }
       return { faults, records };
     },
-    /** Drops lines that link to a missing record, until nothing changes, and named GPs that nothing refers to any more. */
+    /** Drops lines with a link to a missing record until none is left, then named GPs that nothing refers to. */
     settle() {
       const rejected: { place: Place; fault: RecordFault }[] = [];
       const dropped = new Set<string>();
@@ -217,7 +217,7 @@ function openLedger(source: string, former: DraftRecords | null) {
 
 const idsOf = (records: readonly DraftRecord[]) => new Set(records.map(({ sourceId }) => sourceId));
 
-/** The fault of the second of two lines for one record, even an equal one: the result would depend on their order. */
+/** Returns the fault of the second of two lines for one record. A source may not even repeat an equal line. */
 const repeatedId = (kind: RecordKind, id: string, { file, line }: Place): RecordFault => ({
   field: "id",
   reason: `'${id}' is the id of the ${kind} at ${file}:${line} too`,
@@ -238,7 +238,7 @@ const missingTarget = ({ field, kind, id }: Need): RecordFault => ({
   reason: `names ${kind} '${id}', which this source does not have`,
 });
 
-/** Faults of a line, found at the end. */
+/** Faults of a line that are found only after all lines. */
 interface Found extends Place {
   faults: RecordFault[];
 }
@@ -268,7 +268,7 @@ function mergeInto(
   const gone = new Set<string>();
   const staying = (key: string) =>
     (linkers.get(key) ?? none).filter(({ record, id }) => !gone.has(keyOf(record, id)));
-  // A removal may depend on a later one: a signal may name a project, and either a GP.
+  // A removal may depend on a later one: a signal may name a project, and both may name a GP.
   for (let goneBefore = -1; gone.size > goneBefore;) {
     goneBefore = gone.size;
     for (const [key] of asked) if (staying(key).length === 0) gone.add(key);
@@ -279,7 +279,7 @@ function mergeInto(
     const { faults } = rejected.getOrInsertComputed(place, () => ({ ...place, faults: [] }));
     faults.push({ field: "deleted", reason: blockedWords(name, staying(key)) });
   }
-  // A GP that rows only name goes with the last link to it, as when a source is replaced.
+  // A GP that rows only name is removed with the last link to it, as when a source is replaced.
   const linkedBefore = linkersOf([former], new Set(named), texts);
   for (const key of named) if (linkedBefore.has(key) && staying(key).length === 0) gone.add(key);
   for (const kind of recordKinds)
@@ -304,7 +304,7 @@ function blockedWords({ record, id }: RecordName, linkers: readonly RecordName[]
   return `${record} '${id}' cannot be removed while others name it: ${first!.record} '${first!.id}'${others}`;
 }
 
-/** Returns the records that link to the wanted ones. */
+/** Returns, for each wanted record, the records that link to it. */
 function linkersOf(
   among: readonly DraftRecords[],
   wanted: ReadonlySet<string>,

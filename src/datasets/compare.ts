@@ -6,12 +6,12 @@ import type { ChangeKind } from "#records/publication.ts";
 import { openGeneration } from "./open-generation.ts";
 import { arraysOf } from "./rows.ts";
 
-/** A record that differs between the two. */
+/** A record that differs between two generations. */
 export interface Difference {
   change: ChangeKind;
   kind: RecordKind;
   id: string;
-  /** Id of the GP that a merged one is now. */
+  /** Id of the GP that a merged GP became part of; null for other changes. */
   into: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface StoredRecord {
 export type Comparison = ReturnType<typeof compareGenerations>;
 
 /**
- * Opens a comparison. The caller refuses files that are not the built ones.
+ * Opens a comparison of two generations. The caller has checked that both files are the ones that were built.
  * @throws DatasetFault if a file cannot be read.
  */
 export function compareGenerations(fromPath: string, toPath: string) {
@@ -46,7 +46,7 @@ export function compareGenerations(fromPath: string, toPath: string) {
       : { change: "merged", kind, id, into: gp["id"] as string };
   };
   return {
-    /** Yields each differing record once. Only ids and hashes of one kind are in memory. */
+    /** Yields each differing record once. Keeps only the ids and hashes of one kind in memory. */
     *differences(): Generator<Difference, void> {
       for (const kind of recordKinds) {
         const old = sortedStates(from, kind)[Symbol.iterator]();
@@ -65,10 +65,10 @@ export function compareGenerations(fromPath: string, toPath: string) {
         for (; one.done !== true; one = old.next()) yield goneOf(kind, one.value[0]);
       }
     },
-    /** Returns the former record of a difference; only for one that existed. */
+    /** Returns the older state of a differing record. Call it only for a record that existed before. */
     before: openRecords(from),
     after: openRecords(to),
-    /** Returns the hash of the newer one's records, as docs/changes.md defines it, once all differences were read. */
+    /** Returns the newer generation's hash, as docs/changes.md defines it. Call it after reading all differences. */
     hash: () => total.digest("hex"),
     close() {
       from.close();
@@ -97,16 +97,16 @@ function openSorted(path: string): DatabaseSync {
   return db;
 }
 
-/** State of a record. Two equal states mean equal documents. */
+/** SQL expression for the state of a record. Equal states mean equal documents. */
 const state = "hex(content_hash) || updated_at";
 
-/** Yields states sorted by id. The unary plus reads the table in its own order: its index would look up each row by itself. */
+/** Yields states sorted by id. The unary plus avoids the index, which would look up every row separately. */
 const sortedStates = (db: DatabaseSync, kind: RecordKind): Iterable<[id: string, state: string]> =>
   arraysOf(db, `select id, ${state} from ${kind} order by +id`);
 
 const digestBytes = 32;
 
-/** Yields states with the SHA-256 of each document. Documents themselves are too long to be sorted. */
+/** Yields states sorted by id, with each document's SHA-256. The documents themselves are too long to sort. */
 function* digestedStates(
   db: DatabaseSync,
   kind: RecordKind,

@@ -12,35 +12,35 @@ import type { Kept } from "./store.ts";
 
 export interface DatasetCache {
   catalogue: Catalogue;
-  /** Reports whether its file is here with its full length. The served part is checked when it is loaded. */
+  /** Reports whether a generation's file is in the folder at full length. Loading checks the part that is served. */
   has(generation: Generation): boolean;
-  /** Reports whether its file is here, and every byte is as published. */
+  /** Reports whether a generation's file is in the folder and every byte is as published. */
   isWhole(generation: Generation): boolean;
-  /** Returns a path for a file that is being fetched. */
+  /** Returns a new path for a file to be fetched. */
   temporaryPath(): string;
-  /** Takes over a whole file. @returns its path. */
+  /** Gives a complete file its final name. @returns its path. */
   adopt(temporaryPath: string, generation: Generation): string;
-  /** Writes its facts beside its file. Returns true if they changed. */
+  /** Writes a generation's facts beside its file. Returns true if they changed. */
   noteFacts(generation: Generation): boolean;
-  /** Makes it the one that a server on this folder serves. Returns true if anything changed. */
+  /** Makes a generation the one that a server on this folder serves. Returns true if anything changed. */
   point(generation: Generation): boolean;
-  /** Keeps a version from being pruned for ten minutes. */
+  /** Protects a version from pruning for 10 minutes. */
   touch(version: string): void;
   /**
-   * Removes files that nobody asked for within ten minutes, and leftovers of killed processes.
+   * Removes versions that were not fetched or opened within 10 minutes, and leftovers of killed processes.
    * @param kept versions that stay.
    */
   prune(kept: ReadonlySet<string>, nowMilliseconds: number): void;
 }
 
-/** Name of the file that marks a cache: its datasets are all elsewhere, too, so they may be deleted. */
+/** Name of the file that marks a folder as a cache, whose datasets may be deleted because the database has them all. */
 const markName = ".cache";
 const keptMilliseconds = 600_000;
 let fetched = 0;
 
 /**
- * @param folder folder that is created if it does not exist.
- * @throws DatasetFault if the folder has datasets that were not fetched: a cache would lose them.
+ * Opens a cache. Creates its folder if it does not exist.
+ * @throws DatasetFault if the folder has datasets that were not fetched: a cache would delete them.
  */
 export function openCache(folder: string): DatasetCache {
   const catalogue = openCatalogue(folder);
@@ -93,7 +93,7 @@ export function openCache(folder: string): DatasetCache {
   };
 }
 
-/** Returns the versions that a folder keeps without being asked: the served one, the target of a rollback, and the next. */
+/** Returns the versions that a cache always keeps: the current one, the target of a rollback, and the next ones. */
 export function versionsToKeep(kept: Kept): Set<string> {
   const current = kept.currentVersion();
   const before = findBefore(kept)?.version;
@@ -101,7 +101,7 @@ export function versionsToKeep(kept: Kept): Set<string> {
   return new Set([current, before, ...next].filter((one) => typeof one === "string"));
 }
 
-/** Returns datasets built on the current one and not published yet: the newest two, so that a folder does not fill up. */
+/** Returns the newest two unpublished datasets that were built on the current one. More would fill the folder. */
 export function comingNext(kept: Kept): Generation[] {
   const current = kept.currentVersion();
   return [...kept.list(), ...kept.added]

@@ -4,8 +4,8 @@ import { otherThanFile } from "#store/whole-file.ts";
 
 /**
  * Reason of a fault:
- * - `unfit`: there is no such dataset, or the existing ones do not allow it
- * - `full`: the disk is too full for it
+ * - `unfit`: the dataset does not exist, or the existing ones do not allow the operation
+ * - `full`: the disk has too little space
  */
 type DatasetFaultKind = "unfit" | "full";
 
@@ -27,13 +27,13 @@ export const noDataset = (version: string) =>
 export const isCurrentDataset = (version: string) =>
   new DatasetFault(`${version} is the current dataset, which cannot be removed.`);
 
-/** Returns the fault of a publication whose caller expected another current version, or none. */
+/** Returns the fault for a publication whose caller expected another current version, or no current version. */
 export const overtaken = (version: string, current: string | null, expected: string | null) =>
   new DatasetFault(
     `${version} was not published: ${current ?? "nothing"} became current meanwhile, not ${expected ?? "nothing"}, and its changes would be lost. Import again.`,
   );
 
-/** @throws DatasetFault if there is something other than a file. Call it first: a server would wait to open a FIFO. */
+/** Throws DatasetFault if a path is something other than a file. Call it before opening: a FIFO would block. */
 export function refuseOtherThanFile(path: string): void {
   const other = otherThanFile(path);
   if (other !== null)
@@ -42,7 +42,7 @@ export function refuseOtherThanFile(path: string): void {
     );
 }
 
-/** Reads a file. Returns null if there is none. @throws DatasetFault if there is something other than a file. */
+/** Reads a file. Returns null if it does not exist. @throws DatasetFault if the path is something other than a file. */
 export function readIfThere(path: string): string | null {
   refuseOtherThanFile(path);
   try {
@@ -54,8 +54,8 @@ export function readIfThere(path: string): string | null {
 }
 
 /**
- * Returns why a file cannot be read, as a sentence that names it, without a full stop, and the remedy. Returns null if it
- * can be read, or does not exist.
+ * Returns why a file cannot be read, and the remedy. The fault is a sentence that names the file, without a full stop.
+ * Returns null if the file can be read or does not exist.
  */
 export function unread(path: string): { fault: string; mend: string } | null {
   const other = otherThanFile(path);
@@ -72,7 +72,7 @@ export function unread(path: string): { fault: string; mend: string } | null {
   };
 }
 
-/** Returns why the system refuses to read a file. Returns null if it does not, or the file does not exist. */
+/** Returns the system's reason for refusing to read a file. Returns null if the file can be read or does not exist. */
 export function whyNotRead(path: string): string | null {
   let file: number | undefined;
   try {

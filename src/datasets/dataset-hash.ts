@@ -1,15 +1,15 @@
-/** Hashes to compare files, records and generations by. */
+/** Hashes for comparing files, records and generations. */
 import { createHash, hash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 import { foldVersion } from "#records/fold.ts";
 import { formatVersion } from "./format.ts";
 
-/** Returns 128 bits of a document's SHA-256, without times. Hexadecimal takes half the time of a buffer. */
+/** Returns 128 bits of the SHA-256 of a document without times. Hexadecimal takes half as long as a buffer. */
 export const hashOfContent = (content: string | Uint8Array): string =>
   hash("sha256", content, "hex").slice(0, 32);
 
 /**
- * Returns the hash of a dataset. It covers the rules that made the dataset, which is published again under new rules.
+ * Returns the hash of a dataset. It covers format and fold, so a dataset is published again if either changes.
  * @param contentHash SHA-256 over the hashes of all documents in order.
  */
 export function datasetHash(contentHash: string): string {

@@ -14,7 +14,7 @@ interface Change {
   name: string;
   /** Differing members, each with both values; `updated_at` only if nothing else differs. */
   members?: Record<string, { from: unknown; to: unknown }>;
-  /** Id of the GP that a merged one is now. */
+  /** Id of the GP that a merged GP became part of. */
   into?: string;
 }
 
@@ -58,7 +58,7 @@ function changeOf(
   return { ...what, members: differing(JSON.parse(before.document) as Members, shown) };
 }
 
-/** Returns the differing members. Documents of one kind have the same members. */
+/** Returns the differing members with both values. Documents of one kind have the same members. */
 function differing(from: Members, to: Members): NonNullable<Change["members"]> {
   const names = Object.keys(to).filter(
     (name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]),

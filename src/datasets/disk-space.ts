@@ -2,11 +2,12 @@
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { DatasetFault } from "./dataset-fault.ts";
 
-/** Share of the carried bytes that is certainly needed. Records of sources differ in size, so this is an estimate. */
+/** Least share of the carried-over bytes that an import needs. Record sizes differ, so this is an estimate. */
 const carriedShare = 0.5;
 
 /**
- * Returns the least that an import needs. It usually takes about three times what it reads, but may try if it might fit.
+ * Returns the fewest bytes that an import could need. Most imports need about three times what they read, but one that
+ * might fit is tried.
  * @param carried bytes carried over from the previous dataset.
  * @param read bytes of the files.
  */
@@ -18,13 +19,13 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** @throws DatasetFault `full` if the disk is certainly too small, before anything is read or written. */
+/** Throws DatasetFault `full` if the disk is certainly too small. Call it before anything is read or written. */
 export function refuseTooLittleSpace(folder: string, needed: number): void {
   const free = freeBytes(folder);
   if (free < needed) throw new DatasetFault(fullWords(folder, needed, free), "full");
 }
 
-/** Codes of SQLITE_FULL, and of I/O errors of a write, a sync and a growing `-shm`, as at a quota or `ulimit -f`. */
+/** SQLite's codes for a full disk, and for failures to write, sync or grow a file at a quota or `ulimit -f`. */
 const sqliteCodes: readonly unknown[] = [13, 778, 1034, 4874];
 const systemCodes: readonly unknown[] = ["ENOSPC", "EDQUOT", "EFBIG"];
 
@@ -37,7 +38,7 @@ export function isNoRoom(error: unknown): boolean {
 /**
  * Removes a draft that an error interrupted.
  * @param needed bytes known to be needed.
- * @returns the error to throw: `full` if the disk was, else the same error.
+ * @returns the error to throw: DatasetFault `full` if there was no room, otherwise the given error.
  */
 export function abandonDraft(
   error: unknown,

@@ -1,11 +1,11 @@
-/** Checks the entries of an importer and drafts their records. That needs no other entry, so any thread can do it. */
+/** Checks an importer's entries and drafts their records. Each entry is independent, so any thread can do it. */
 import type { CanonicalRecord, RecordFault, RecordName, SourceEntry } from "#records/canonical.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { checkRecord } from "#records/check-record.ts";
 import { type DraftedRecord, draftRecord, type KeepText } from "./draft-record.ts";
 import { openPacker, type PackedRecords } from "./text-store.ts";
 
-/** A record without faults, or the faults of a record and its name, which may be any JSON. */
+/** A record without faults, or a record's faults with its kind and id, which may then be any JSON. */
 export type Drafted =
   | DraftedRecord
   | { faults: readonly RecordFault[]; kind: RecordKind; sourceId: string };
@@ -19,13 +19,13 @@ export interface DraftedEntry {
   namedGps: readonly Drafted[];
   /** Records that the line removes. */
   deleted: readonly RecordName[];
-  /** Faults of the line as such. */
+  /** Faults of the line itself. */
   faults: readonly RecordFault[];
 }
 
-/** Some entries of a source. */
+/** Entries of a source that are processed together. */
 export interface DraftedBlock {
-  /** The texts of their records are numbered from 0. */
+  /** Entries, whose records' texts are numbered from 0. */
   entries: DraftedEntry[];
   packed: PackedRecords;
 }
@@ -36,10 +36,10 @@ export function draftBlock(entries: readonly SourceEntry[], source: string): Dra
   return { entries: drafted, packed: packer.take() };
 }
 
-/** Number of entries that share a block. */
+/** Number of entries in a block. */
 const entriesOfBlock = 512;
 
-/** Drafts the entries of a source in this thread. */
+/** Drafts the entries of a source in the calling thread. */
 export async function* draftBlocks(
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
   source: string,

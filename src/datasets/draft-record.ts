@@ -8,7 +8,7 @@ import { externalIdKeys } from "#records/vocabulary.ts";
 import { ownJson, ownPart } from "./render.ts";
 import type { KeptText } from "./text-store.ts";
 
-/** A record of the generation. All its other facts are stored as text, because a million of these are in memory. */
+/** A record of the generation. Its other facts are stored as text, because a million such objects are in memory. */
 export interface DraftRecord {
   source: string;
   sourceId: string;
@@ -18,7 +18,7 @@ export interface DraftRecord {
   sortKey: string;
   /** Former ids of a delivered GP, as the source writes them. */
   formerIds: readonly string[];
-  /** Place of its links and of the JSON of its own part, see render.ts. */
+  /** Place of its links and its own part's JSON in the text store, see render.ts. */
   text: KeptText;
 }
 
@@ -40,10 +40,10 @@ export function readLinks(text: string): StoredLinks {
   return { statedAt, gps, projects };
 }
 
-/** A record that was just read, and not accepted or rejected yet. */
+/** A record that has been read but not yet accepted or rejected. */
 export interface DraftedRecord extends Omit<DraftRecord, "source">, Omit<StoredLinks, "statedAt"> {
   kind: RecordKind;
-  /** Does it claim to be of another source? */
+  /** True if the record claims to be from another source. */
   isForeign: boolean;
 }
 
@@ -59,8 +59,8 @@ export const countsOf = (records: DraftRecords): Record<RecordKind, number> =>
 
 /**
  * Drafts a record.
- * @param record a checked record.
- * @param keep stores its texts.
+ * @param record record without faults.
+ * @param keep function that stores its texts.
  */
 export function draftRecord(
   record: CanonicalRecord,
@@ -94,8 +94,8 @@ export function sortKeyOf(record: CanonicalRecord): string {
 const outOfOrder = /[\ud800-\uffff]/;
 
 /**
- * Returns a text that compares like the UTF-8 bytes of this one. JavaScript compares code units, which puts characters
- * beyond the basic plane, surrogates from U+D800 on, before U+E000 to U+FFFF. The two ranges therefore change places.
+ * Returns a text that compares like the UTF-8 bytes of the given one. JavaScript compares UTF-16 code units, so that
+ * surrogates (U+D800 to U+DFFF) come before U+E000 to U+FFFF. The two ranges therefore change places.
  */
 export function inByteOrder(text: string): string {
   if (!outOfOrder.test(text)) return text;
@@ -106,7 +106,7 @@ export function inByteOrder(text: string): string {
     .join("");
 }
 
-/** Returns the own part as published: lists without repetition, whole provenance, projects by public id. */
+/** Returns a record's own part as published: lists without duplicates, complete provenance, projects by public id. */
 function publishedPart(
   record: CanonicalRecord,
   source: string,
@@ -133,7 +133,7 @@ const listMembers = eachOf(recordKinds, (kind) => {
   return Object.keys(own).filter((name) => Array.isArray(own[name]));
 });
 
-/** Longest list that is compared pairwise, which is faster than a set. */
+/** Most items of a list that are compared pairwise, which is faster than a set. */
 const fewMax = 16;
 
 export function eachOnce(list: readonly string[]): readonly string[] {
@@ -142,7 +142,7 @@ export function eachOnce(list: readonly string[]): readonly string[] {
   return areDifferent ? list : [...new Set(list)];
 }
 
-/** Returns ids with their keys in one order, each id once, without keys that have none. */
+/** Returns external ids with their keys in a fixed order, each id once. Omits keys without ids. */
 function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefined>>): object {
   const ids: Record<string, readonly string[]> = {};
   for (const key of externalIdKeys) {
@@ -152,15 +152,15 @@ function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefi
   return ids;
 }
 
-/** Digits of an id in base 36, about 82 bits. Among a million records a collision has a probability of about 10⁻¹³. */
+/** Number of base-36 digits in an id, about 82 bits. A million records collide with a probability of about 10⁻¹³. */
 const digits = 16;
 
 export function mintId(kind: RecordKind, source: string, sourceId: string): string {
-  // A source's name has no line break, so no two triples give the same text.
+  // A source's name contains no line break, so different triples never give the same text.
   const digest = hash("sha256", `${kind}\n${source}\n${sourceId}`, "hex");
   const number = BigInt(`0x${digest.slice(0, 32)}`)
     .toString(36)
     .padStart(25, "0");
-  // `join` makes a flat string. A template would keep both parts alive, in three times the memory.
+  // `join` makes a flat string. A template would keep both parts alive and take three times the memory.
   return [kinds[kind].prefix, number.slice(-digits)].join("_");
 }

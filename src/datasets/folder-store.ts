@@ -1,4 +1,4 @@
-/** Keeps datasets in a folder, for the commands of one machine. Its server reads the folder itself (`follow-current.ts`). */
+/** Keeps datasets in a folder, for one machine's commands. A server reads the folder directly (`follow-current.ts`). */
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { takeLock } from "#store/lock.ts";
@@ -12,11 +12,11 @@ import type { Draft, MadeStep, OpenStore, StoreOrder } from "./store.ts";
 export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder): OpenStore {
   const catalogue = openCatalogue(folder);
   const publications = openPublications(folder);
-  /** Drafts to be published at once. They stay where they are until then. */
+  /** Drafts to be published without staging. Their files are not moved before that. */
   const added = new Map<string, Draft>();
   const list = () => publications.list(catalogue.currentVersion());
 
-  /** Notes a publication before the pointer moves. If that fails, clients that follow read all records again. */
+  /** Notes a publication before the pointer moves. Only warns on failure: clients then read all records again. */
   function note(version: string, published_at: string, step: MadeStep | null): void {
     try {
       const to = { version, published_at };
@@ -66,7 +66,7 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
     },
     async remove(version) {
       const draft = added.get(version);
-      // If its publication failed, its file has its name by now, or is gone.
+      // After a failed publication, the file already has its final name or is gone.
       if (draft !== undefined) return rmSync(draft.path, { force: true });
       if (currentOrNull(catalogue) === version) throw isCurrentDataset(version);
       catalogue.remove(version);

@@ -7,43 +7,43 @@ import { buffersIn } from "./stored-arrays.ts";
 
 export interface Follower {
   /**
-   * Returns the model to answer from. Take it once for each request, and keep it for no later turn of the event loop: it is
-   * closed when another one has replaced it. Returns null while there is no dataset.
+   * Returns the model to answer from. Take it once per request, and do not keep it beyond the current turn of the event
+   * loop: a replaced model is closed. Returns null while there is no dataset.
    */
   model(): ReadModel | null;
-  /** Checks the pointer now. Settles when its generation is served or has failed to load. */
+  /** Checks the pointer now. Resolves once the current generation is served or has failed to load. */
   look(): Promise<void>;
-  /** Checks the pointer, and tries a failed generation again at once: its file may be another one now. */
+  /** Checks the pointer, and retries a failed generation at once, because its file may have been replaced. */
   lookAnew(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface FollowRequest {
   catalogue: Catalogue;
-  /** Load of the generation that was current a moment ago, already begun. */
+  /** Load that was started in advance, of the generation that was current then. */
   ahead?: Load | null;
   onModel: (model: ReadModel, from: LoadOrder) => void;
-  /** Called once if a generation cannot be served, however often it is tried. The previous one stays. */
+  /** Called when a generation cannot be served, but not again for the same fault. The previous generation stays. */
   onFault: (error: Error) => void;
-  /** Returns the ms of a monotonic clock. */
+  /** Returns monotonic milliseconds. */
   now: () => number;
 }
 
-/** Time between two looks: half of the second within which a new dataset is noticed, as promised. */
+/** Time between checks of the pointer, in ms: half of the promised second within which a new dataset is noticed. */
 const lookEveryMilliseconds = 500;
 
-/** Time until a failed load is tried again. Its cause may pass: too little memory, too few file descriptors, no permission. */
+/** Time until a failed load is retried, in ms. Its cause may pass, such as too little memory. */
 export const tryAgainMilliseconds = 60_000;
 
-/** Time until a replaced dataset is freed. Taking over the next one already makes its turn long, and empties the cache. */
+/** Time until a replaced dataset is freed, in ms. The turn that takes over the new one is already long. */
 export const freeAfterMilliseconds = 2000;
 
-/** Starts loading the current generation at once. */
+/** Follows the pointer. Starts loading the current generation at once. */
 export function followCurrent(request: FollowRequest): Follower {
   const { catalogue, onModel, onFault, now } = request;
   let { ahead = null } = request;
   let model: ReadModel | null = null;
-  /** Model that was served before, until the thread that loaded the present one frees its memory. */
+  /** Previous model, until the thread that loaded its successor frees its memory. */
   let replaced: { model: ReadModel; at: number; free: Loaded["free"] } | null = null;
   let tried: string | null = null;
   let tryAgainAt = Infinity;
@@ -60,7 +60,7 @@ export function followCurrent(request: FollowRequest): Follower {
     free(memory);
   }
 
-  /** Loads a generation. Closing does not wait for that, because it may take seconds. */
+  /** Loads a generation. Closing the follower stops the load instead of waiting seconds for it. */
   function load(order: LoadOrder): Promise<Loaded> {
     const begun = ahead;
     ahead = null;
@@ -77,7 +77,7 @@ export function followCurrent(request: FollowRequest): Follower {
   async function lookOnce(): Promise<void> {
     try {
       const generation = catalogue.current();
-      // With the time, so that a version published again is tried again.
+      // Includes the time, so that a version published again is tried again.
       const named = generation === null ? null : `${generation.version} ${generation.published_at}`;
       if (generation === null || (named === tried && now() < tryAgainAt)) return;
       tried = named;

@@ -12,21 +12,21 @@ import { ownFormat } from "./store.ts";
 export interface FollowOrder {
   /** `DATABASE_URL`. */
   url: string;
-  /** Memory shared by all threads, so that together they try a server that is away once a second. */
+  /** Memory shared by all threads, so that together they try an unreachable database only once a second. */
   gateMemory: GateMemory;
   folder: string;
-  /** Are pinned datasets fetched, too? */
+  /** True to fetch pinned datasets too. */
   fetchesPinned: boolean;
   /** Version of the program. */
   program: string;
-  /** Id of this start of a server. */
+  /** Id of this run of the server. */
   id: string;
 }
 
-/** A message of the server: the version that it serves, one that it could not load, or its end. */
+/** A message from the server: the version that it serves, a version that it could not load, or a request to close. */
 export type ToFollower = { served: string | null } | { mend: string } | "close";
 
-/** A message to the server: the version to serve, news in the folder, or a fault (null: all works again). */
+/** A message to the server: the version to serve, a change in the folder, or a fault (null once all is well again). */
 export type FromFollower = { wanted: string | null } | "pointed" | { fault: Error | null };
 
 const noteEveryMilliseconds = 2000;
@@ -36,7 +36,7 @@ const port = parentPort!;
 const tell = (message: FromFollower) => port.postMessage(message);
 lowerOwnPriority();
 const cache = openCache(folder);
-// It publishes nothing, so it keeps no steps of its own.
+// This thread publishes nothing, so it writes no steps.
 const keeping = { changesDays: 0, warn() {} };
 const store = openSharedStore({ url, gate: openGate(gateMemory) }, cache, keeping);
 const follower = followShared({
@@ -56,7 +56,7 @@ const instance: Instance = {
   formats: [ownFormat],
   served: null,
 };
-// The follower reports faults of the database.
+// Errors are ignored here, because the follower reports faults of the database.
 const noteInstance = () => store.noteServer(instance).catch(() => {});
 const timer = setInterval(() => void noteInstance(), noteEveryMilliseconds);
 void noteInstance();

@@ -1,4 +1,4 @@
-/** Keeps the folder of a server equal to the shared datasets: fetches new ones, and points at the current one. */
+/** Keeps a server's folder in step with the shared datasets: fetches new ones, and points at the current one. */
 import { rmSync } from "node:fs";
 import type { Publication } from "#records/publication.ts";
 import { comingNext, type DatasetCache, versionsToKeep } from "./dataset-cache.ts";
@@ -10,27 +10,27 @@ import type { Kept } from "./store.ts";
 interface FollowRequest {
   store: Pick<SharedStore, "read" | "publications" | "open" | "pullStep" | "watch">;
   cache: DatasetCache;
-  /** Are pinned datasets fetched, too? */
+  /** True to fetch pinned datasets too. */
   fetchesPinned: boolean;
-  /** Called each time the database answered. @param wanted version that all servers should serve. */
+  /** Called each time the database answers. @param wanted version that all servers should serve. */
   onSeen: (wanted: string | null) => void;
-  /** Called when the folder points at another dataset, or has replaced a damaged one. */
+  /** Called when the folder points at another dataset, or a damaged file in it has been replaced. */
   onPointed: () => void;
-  /** Called once if the database is away or a dataset cannot be fetched, and with null when all works again. */
+  /** Called once when the database is unreachable or a fetch fails, and with null once everything works again. */
   onFault: (error: Error | null) => void;
-  /** Returns the ms of a monotonic clock. */
+  /** Returns monotonic milliseconds. */
   now: () => number;
 }
 
 interface SharedFollower {
-  /** Fetches a version that could not be loaded again if its file is damaged. */
+  /** Checks the file of a version that could not be loaded, and fetches it again if it is damaged. */
   mend(version: string): void;
-  /** Settles when nothing is left to do. */
+  /** Resolves once nothing is left to do. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Wait after a failure. It doubles each time, and starts again when something changes. */
+/** Wait after a first failure, in ms. It doubles after each further failure, and is reset when the datasets change. */
 const firstRetryMilliseconds = 1000;
 const lastRetryMilliseconds = 60_000;
 
@@ -51,14 +51,14 @@ export function followShared(request: FollowRequest): SharedFollower {
     if (isClosed) return;
     const before = faults[part];
     faults[part] = error?.message ?? "";
-    // A database that is away has other words each time.
+    // The words for an unreachable database differ each time.
     const isNew = part === "looking" ? before === "" : before !== error?.message;
     if (error !== null && isNew) onFault(error);
     else if (error === null && before !== "" && faults.looking === "" && faults.fetching === "")
       onFault(null);
   }
 
-  /** Fetches a dataset. Returns false if it was here already, and whole. */
+  /** Fetches a dataset. Returns false if the folder already has its whole file. */
   async function fetch(generation: Generation): Promise<boolean> {
     const { version } = generation;
     if (cache.has(generation) && !damaged.has(version)) return false;
@@ -77,7 +77,7 @@ export function followShared(request: FollowRequest): SharedFollower {
     }
   }
 
-  /** Points at a dataset. Asks once more which one is current: a command on this folder may have moved the pointer since. */
+  /** Points at a dataset if it is still current: a command on this folder may have moved the pointer since. */
   async function point(generation: Generation, isFetched: boolean): Promise<void> {
     const current = (await store.read()).current();
     if (current?.version !== generation.version) return;
@@ -99,7 +99,7 @@ export function followShared(request: FollowRequest): SharedFollower {
     const current = seen.current();
     const isFetched = current !== null && (await fetch(current));
     const publications = await store.publications();
-    // The step to the dataset comes with it. If the step is damaged, the dataset still comes.
+    // The step to the dataset is fetched before the pointer moves. A damaged step does not keep the dataset from it.
     const [newest] = await Promise.allSettled(publications.slice(-1).map(fetchStep));
     steps.write(publications);
     steps.clear(publications);
@@ -112,7 +112,7 @@ export function followShared(request: FollowRequest): SharedFollower {
     const pinned = fetchesPinned ? published.filter((one) => one.pinned_at !== null) : [];
     for (const { version } of pinned) kept.add(version);
     cache.prune(kept, Date.now());
-    // Pins come and go. `point` notes those of the current dataset.
+    // Pins may have changed. `point` notes the current dataset's.
     for (const one of published)
       if (one.version !== current?.version && cache.has(one)) cache.noteFacts(one);
     for (const one of pinned.toReversed()) if (!isClosed && !isAgain) await fetch(one);

@@ -1,11 +1,11 @@
 /** The file format of a generation: one SQLite database, described in docs/dataset-format.md. */
-// Only kinds: with their schemas the worker that loads a dataset would take four times as long to start.
+// Imports only kinds: with their schemas, the worker that loads a dataset would take four times as long to start.
 import { kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 
 /** Version of the layout. Raise it whenever a program could misread a file of another version. */
 const layoutVersion = 3;
 
-/** Version of the format, which a new kind raises, too. */
+/** Version of the format. A new kind of record raises it too. */
 export const formatVersion = Math.max(
   layoutVersion,
   ...recordKinds.map((kind) => kinds[kind].since),
@@ -26,13 +26,13 @@ const recordTable = (kind: RecordKind) => `
   );`;
 
 /**
- * Settings of a draft. Nothing reads it before it is complete and synced, so it needs neither journal nor locks. Larger
- * pages are fewer to write and check, and waste less space.
+ * SQLite settings for a draft. Nothing reads it before it is complete and synced, so it needs neither journal nor
+ * locks. Large pages are fewer to write and check, and waste less space.
  */
 export const draftPragmas = `pragma page_size = 16384; pragma journal_mode = off;
   pragma synchronous = off; pragma locking_mode = exclusive`;
 
-/** Tables, which are filled first and indexed last: that is several times faster. */
+/** SQL that creates the tables. Indexes are created after they are filled, which is several times faster. */
 export const tables = `
   create table meta (key text primary key, value text not null) without rowid;
   create table source (name text primary key, imported_at text not null) without rowid;
@@ -48,7 +48,7 @@ export const indexes = `
   ${recordKinds.map((kind) => `create unique index ${kind}_id on ${kind} (id);`).join("\n  ")}
 `;
 
-/** Content of `meta`, all as text. */
+/** Content of the table `meta`, all as text. */
 export interface Meta {
   format_version: string;
   fold_version: string;
@@ -62,7 +62,7 @@ export interface Meta {
   documents_crc32: string;
 }
 
-/** Returns a version such as `20261120T030000Z-9f3c2a7e`: time of the build, and start of its hash. */
+/** Returns a version such as `20261120T030000Z-9f3c2a7e`: the time of the build and the start of the hash. */
 export function versionOf(builtAt: string, hash: string): string {
   return `${builtAt.slice(0, 19).replaceAll(/[-:]/g, "")}Z-${hash.slice(0, 8)}`;
 }

@@ -1,19 +1,19 @@
-/** Keeps public ids when GPs turn out to be one: the oldest id stays, and the others lead to it. */
+/** Keeps public ids when GPs turn out to be the same: the oldest id stays, and the others lead to it. */
 import { DatasetFault } from "./dataset-fault.ts";
 import { type DraftRecord, mintId } from "./draft-record.ts";
 import type { Previous } from "./previous.ts";
 
 const publicIdShape = /^gp_[0-9a-z]{16}$/;
 
-/** A text later than every time. */
+/** Text that sorts after every time. */
 const youngest = "9999";
 
 /**
- * Gives each GP of the source its lasting id. Merged GPs stay merged: a GP that was left out has its former id when it
- * comes back, under its own source id or the one that it was merged into.
+ * Gives each GP of the source its lasting id. Merged GPs stay merged. A GP that was left out gets its public id back
+ * when it returns, under its own source id or that of a GP it was merged with.
  * @param gps all GPs of the draft, from any source.
- * @returns every former id with the id that it leads to, even those of absent GPs, which may come back.
- * @throws DatasetFault if a former id is still a GP of its own, or belongs to two.
+ * @returns every former id with the id that it leads to, even for absent GPs, which may return.
+ * @throws DatasetFault if a former id is still a separate GP's id, or two GPs claim it.
  */
 export function settleIds(
   gps: readonly DraftRecord[],
@@ -47,7 +47,7 @@ function settleClaims(
     );
     const ids = [...new Set([gp.id, ...publicIds])];
     for (const id of ids) claim(claimedBy, id, gp);
-    // The sort is stable, so that among equals the GP's own id stays.
+    // The sort is stable, so that among ids of the same age the GP's own stays.
     const [oldest = gp.id, ...others] = ids.toSorted((a, b) =>
       sinceOf(a) < sinceOf(b) ? -1 : sinceOf(a) > sinceOf(b) ? 1 : 0,
     );
@@ -81,7 +81,7 @@ function claim(claimedBy: Map<string, string>, id: string, { sourceId, source }:
   claimedBy.set(id, sourceId);
 }
 
-/** Refuses two GPs that are one by their former ids. */
+/** Throws DatasetFault if two GPs have the same lasting id. */
 function refuseTwins(gps: readonly DraftRecord[], leads: ReadonlyMap<string, string>): void {
   const lastingId = ({ id }: DraftRecord) => leads.get(id) ?? id;
   const found = new Set<string>();

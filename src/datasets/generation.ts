@@ -1,4 +1,4 @@
-/** The facts of a generation, which are beside its file in `<version>.json`. */
+/** The facts of a generation, kept beside its file in `<version>.json`. */
 import { readFileSync } from "node:fs";
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { otherThanFile } from "#store/whole-file.ts";
@@ -16,24 +16,24 @@ export interface Generation {
   bytes: number;
   records: Record<RecordKind, number>;
   built_at: string;
-  /** Version whose other sources it carries on; null for the first one. */
+  /** Version whose other sources it carries over; null for the first generation. */
   built_from: string | null;
-  /** Time when it last became the current one; null if it never did. */
+  /** Time when it last became current; null if it was never published. */
   published_at: string | null;
-  /** Version that was current when it first became so; null if there was none. */
+  /** Version that was current before its first publication; null if no dataset was. */
   published_after: string | null;
-  /** Time since when it must not be removed; null if it may be. */
+  /** Time when it was pinned against removal; null if it is not pinned. */
   pinned_at: string | null;
 }
 
 /** Reports whether a generation was never published. */
 export const isStaged = ({ published_at }: Generation) => published_at === null;
 
-/** Reports whether a staged dataset lacks changes that were published since. */
+/** Reports whether a staged dataset lacks changes that were published after it was built. */
 export const isOutdated = (generation: Generation, current: string | null) =>
   isStaged(generation) && generation.built_from !== current;
 
-/** Returns the facts after a publication. The first one notes which version was current before. */
+/** Returns the facts after a publication. The first publication notes which version was current before. */
 export const asPublished = (
   generation: Generation,
   published_at: string,
@@ -44,7 +44,7 @@ export const asPublished = (
   published_after: isStaged(generation) ? current : generation.published_after,
 });
 
-/** Returns the one that became current last, not the newest after a rollback. Returns undefined if none ever did. */
+/** Returns the generation that became current last. Returns undefined if none was published. */
 export const lastPublished = (generations: readonly Generation[]): Generation | undefined =>
   generations
     .filter(({ published_at }) => (published_at ?? null) !== null)
@@ -53,13 +53,13 @@ export const lastPublished = (generations: readonly Generation[]): Generation | 
 
 export const factsText = (generation: Generation) => `${JSON.stringify(generation, null, 2)}\n`;
 
-/** Remedy for wrong facts. The real one depends on facts that are not known here: is the dataset served? */
+/** Remedy for wrong facts. The exact remedy depends on whether the dataset is served, which is not known here. */
 export const factsRemedy = "'gp-records datasets verify' says how to fix it.";
 
 /**
  * Reads facts.
- * @param version version in the name of the file, which the facts must have, too.
- * @throws DatasetFault naming the file.
+ * @param version version in the file's name, which the facts must repeat.
+ * @throws DatasetFault that names the file.
  */
 export function readFacts(path: string, version: string): Generation {
   const other = otherThanFile(path);
@@ -77,7 +77,7 @@ export function readFacts(path: string, version: string): Generation {
   );
 }
 
-/** Returns facts with a count of every kind, in their order. Counts that an older program did not note are 0. */
+/** Returns facts with a count for every kind, in the order of kinds. An older program's missing counts are 0. */
 export const withAllCounts = (facts: Generation): Generation => ({
   ...facts,
   records: eachOf(recordKinds, (kind) => facts.records?.[kind] ?? 0),

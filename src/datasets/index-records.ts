@@ -1,4 +1,4 @@
-/** Builds the index of a generation: once from the written records, and again from those read back. */
+/** Builds the index of a generation: once from the records as written, and again from those read back. */
 import { fold } from "#records/fold.ts";
 import { filterableGp, type Gp } from "#records/gp.ts";
 import { eachOf, type LinkedKind, linkedKinds } from "#records/kinds.ts";
@@ -14,7 +14,7 @@ export type Body = Readonly<Record<string, unknown>>;
 
 export type Indexer = ReturnType<typeof openIndexer>;
 
-/** Opens a builder of an index, which takes each kind in display order. */
+/** Opens an index builder. Records of each kind are added in display order. */
 export function openIndexer() {
   const names = { gps: openNumbers(), shown: [] as string[], folded: [] as string[] };
   const facets = eachOf(facetNames, (facet) => openFacetIndexer("isMarket" in filterableGp[facet]));
@@ -33,7 +33,7 @@ export function openIndexer() {
       for (const facet of facetNames)
         facets[facet].add(filterableGp[facet].of(gp as unknown as Gp) as string[], position);
     },
-    /** Adds a link. @param gp position of a GP that the record belongs to. */
+    /** Adds a link from a record to a GP that it belongs to, both by position. */
     addLink(kind: LinkedKind, record: number, gp: number): void {
       links[kind].gps.add(gp);
       links[kind].records.add(record);
@@ -53,7 +53,7 @@ export function openIndexer() {
   };
 }
 
-/** Returns name, legal name and aliases of a GP, each once, in this order. */
+/** Returns the name, legal name and aliases of a GP in this order, each once. */
 const namesOf = (gp: Body): readonly string[] =>
   eachOnce([
     gp["name"] as string,

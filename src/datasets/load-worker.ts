@@ -1,4 +1,4 @@
-/** The worker that reads a generation, so that the HTTP thread is not blocked. */
+/** The worker that loads a generation, so that the HTTP thread is not blocked. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Generation } from "./generation.ts";
 import { loadGeneration } from "./served.ts";
@@ -11,7 +11,7 @@ export interface LoadOrder {
 }
 
 export interface Loading extends LoadOrder {
-  /** Is another dataset served meanwhile? Its requests need the CPU. */
+  /** True if another dataset is served meanwhile: its requests need the CPU. */
   isTakeover: boolean;
 }
 
@@ -20,5 +20,5 @@ if (isTakeover) lowerOwnPriority();
 const parts = loadGeneration(path, generation);
 // The parts are transferred, not copied.
 parentPort!.postMessage(parts, buffersIn(parts));
-// The answer is the memory of the dataset served before. It is freed when this thread ends.
+// The reply brings the memory of the dataset served before, which is freed when this thread ends.
 parentPort!.once("message", () => parentPort!.close());

@@ -7,18 +7,18 @@ import { DatasetFault, refuseOtherThanFile, unread } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
 
-/** Returns a URI that tells SQLite that nobody writes the file: no locks, no journal. */
+/** Returns a URI that opens a file as immutable: SQLite then uses neither locks nor a journal. */
 export const immutableUri = (path: string) =>
   `file:${encodeURI(path).replaceAll("?", "%3f").replaceAll("#", "%23")}?immutable=1`;
 
-/** Remedy if the newest dataset cannot be used. Importing the files again restores ids and other sources. */
+/** Remedy for an unusable current dataset. Importing every source again restores records and ids. */
 export const remedy =
   "Publish another version, or remove the file `current` beside it and import every source again.";
 
 /** Remedy if a file is as published and only its facts are wrong. */
 const factsMend = "Put it back from a backup, or write the facts of the file into it.";
 
-/** Returns the error for a dataset. @param reason end of a sentence, without its full stop. */
+/** Returns the fault of an unusable dataset. @param reason end of a sentence, without the full stop. */
 export const refusalOf = (path: string, reason: string) =>
   new DatasetFault(`The dataset ${path} ${reason}. ${remedy}`);
 
@@ -27,7 +27,7 @@ interface OpenGeneration {
   meta: Meta;
 }
 
-/** Opens a generation. @throws DatasetFault naming the file and its fault. */
+/** Opens a generation. @throws DatasetFault that names the file and its fault. */
 export function openGeneration(path: string): OpenGeneration {
   const opened = openAnyFormat(path);
   const other = otherRules(opened.meta);
@@ -37,7 +37,7 @@ export function openGeneration(path: string): OpenGeneration {
 }
 
 function openAnyFormat(path: string): OpenGeneration {
-  // Checked first, because opening a FIFO would wait for a writer.
+  // The path is checked first, because opening a FIFO would wait for a writer.
   const found = unread(path);
   if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
   let db: DatabaseSync | undefined;
@@ -52,7 +52,7 @@ function openAnyFormat(path: string): OpenGeneration {
   }
 }
 
-/** Reports whether a file has the format and the fold of this program. Returns false if it cannot be read. */
+/** Reports whether a file has this program's format and fold. Returns false if the file cannot be read. */
 export function isOwnFormat(path: string): boolean {
   try {
     const { db, meta } = openAnyFormat(path);
@@ -125,6 +125,6 @@ function refuseOther(path: string, expected: Generation): void {
   const other = (reason: string) =>
     refusalOf(path, `is not the file that was published: ${reason}`);
   if (sha256 !== expected.sha256) throw other("its SHA-256 differs");
-  // A server does not hash the file, and would refuse it by its size.
+  // A server does not hash the file, but would refuse it because of its size.
   if (bytes !== expected.bytes) throw other(`it has ${bytes} bytes instead of ${expected.bytes}`);
 }

@@ -1,4 +1,4 @@
-/** Keeps the datasets of several machines in PostgreSQL: a row for each, and its file in parts of 1 MiB. */
+/** Keeps the datasets of several machines in PostgreSQL: a row for each dataset, and its file in parts of 1 MiB. */
 import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Publication } from "#records/publication.ts";
@@ -39,24 +39,24 @@ import {
 import type { Kept, MadeStep, OpenStore, StoreOrder } from "./store.ts";
 
 /**
- * The datasets of several machines. Each call throws a StoreFault if the database is away: `busy` within 2 s, where no file
- * is stored or fetched.
+ * The datasets of several machines. Each call throws a StoreFault if the database is unreachable. A call that transfers
+ * no file throws it, as `busy`, within 2 s.
  */
 export interface SharedStore extends OpenStore {
-  /** Notes that a server runs, so that nothing is published that it cannot read. */
+  /** Notes a running server, so that no dataset is published that it cannot read. */
   noteServer(instance: Instance): Promise<void>;
   forgetServer(id: string): Promise<void>;
-  /** Fetches a step into a new file. @throws DatasetFault naming a missing or damaged part. */
+  /** Fetches a step into a new file. @throws DatasetFault that names a missing or damaged part. */
   pullStep(path: string, from: string, to: string): Promise<void>;
   /**
-   * Looks at the datasets now and twice a second.
-   * @param onLook gets the same object while nothing changes, and an error while the database is away.
+   * Checks the datasets at once, and then twice a second.
+   * @param onLook called with the same object while nothing changes, or with an error if the database is unreachable.
    * @returns a function that ends the watch.
    */
   watch(onLook: (seen: Kept | Error) => void): () => void;
 }
 
-/** Opens the store for a command. @throws DatasetFault if the folder is no cache. */
+/** Opens the store for a command. @throws DatasetFault if the folder is not a cache. */
 export function openPostgresStore(order: Omit<StoreOrder, "now">, url: string): SharedStore {
   const cache = openCache(order.folder);
   const store = openSharedStore({ url, gate: openGate() }, cache, order);
@@ -73,7 +73,7 @@ export function openPostgresStore(order: Omit<StoreOrder, "now">, url: string): 
 
 const lookEveryMilliseconds = 500;
 
-/** @param cache folder that files are fetched into. */
+/** Opens the store. @param cache folder that files are fetched into. */
 export function openSharedStore(
   place: PostgresPlace,
   cache: DatasetCache,
@@ -89,7 +89,7 @@ export function openSharedStore(
 
   const read = async () => keptOf(catalogue, await readShared(main));
 
-  /** Reads as `read`, but returns the same object if nothing changed since it was last called. */
+  /** Reads the datasets like `read`, but returns the previous object if nothing has changed. */
   async function look(): Promise<Kept> {
     const [row] = await query<{ change: number }>("select change from dataset_state");
     if (looked?.change === row!.change) return looked.kept;
@@ -98,11 +98,11 @@ export function openSharedStore(
     return looked.kept;
   }
 
-  /** Does work on a connection of its own, which may take its time. */
+  /** Does work that may take long, on a separate connection. */
   const transferring = <R>(work: (session: PostgresSession) => Promise<R>): Promise<R> =>
     withSession(place, work, { limits: partLimits });
 
-  /** Stores in one transaction, so that nobody ever sees a part. */
+  /** Stores a file in one transaction, so that nobody ever sees only a part of it. */
   const storing = (work: (session: PostgresSession) => Promise<unknown>) =>
     transferring((session) => session.inTransaction(() => work(session)));
 
@@ -119,7 +119,7 @@ export function openSharedStore(
         return cache.adopt(path, generation);
       } catch (error) {
         rmSync(path, { force: true });
-        // Closing the session caused another error, which is not the reason.
+        // If aborted, the caught error is only a consequence of closing the session.
         signal?.throwIfAborted();
         throw error;
       } finally {
@@ -127,7 +127,7 @@ export function openSharedStore(
       }
     });
 
-  /** Stores the step that was written for a publication. Returns null if that fails, which fails no publication. */
+  /** Stores the step that was written for a publication. Returns null if that fails; the publication still goes on. */
   async function storeStep(from: string, to: string, step: MadeStep): Promise<MadeStep | null> {
     try {
       await storing((session) => pushStep(session, steps.stepPath(from, to), from, to));
@@ -138,7 +138,7 @@ export function openSharedStore(
     }
   }
 
-  /** Checks a stored dataset. Fetches it again, so that the stored file is checked and not this machine's copy. */
+  /** Checks a stored dataset. Fetches it again, so that the stored file is checked rather than this machine's copy. */
   async function check(version: string): Promise<GenerationCheck> {
     const kept = await read();
     const generation = kept.find(version);
@@ -159,7 +159,7 @@ export function openSharedStore(
     return checked;
   }
 
-  /** Moves the pointer. Returns false if another version than the expected one is current by now. */
+  /** Moves the pointer. Returns false if the expected version is no longer current. */
   async function point(
     published: Generation,
     expected: string | null,
@@ -172,7 +172,7 @@ export function openSharedStore(
       return (await query(publishSql, [version, expected, facts, noted])).length > 0;
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error;
-      // The statement may have been carried out although its answer was lost.
+      // The statement may have succeeded although its answer was lost.
       const kept = await read().catch(() => null);
       if (kept?.currentVersion() === version) return true;
       if (kept !== null) throw error;
@@ -217,7 +217,7 @@ export function openSharedStore(
         kept.currentVersion() === expected && (await point(published, expected, publications));
       if (!isDone) throw overtaken(version, (await read()).currentVersion(), expected);
       try {
-        // A server on this folder does so, too; the second one finds it done.
+        // A server on this folder does the same; the later of the two finds nothing to do.
         if (cache.has(published)) cache.point(published);
       } catch (error) {
         warn(`the published dataset is not in ${folder}: ${(error as Error).message}`);
@@ -295,7 +295,7 @@ export function openSharedStore(
   };
 }
 
-/** Returns the shared datasets in place of the folder's. A dataset that is only added does not count yet. */
+/** Returns the shared datasets as a list of datasets. One that is only added is not listed yet. */
 function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   const { current, generations, added, readAt } = state;
   const findReadable = (version: string | null) =>
@@ -319,11 +319,11 @@ function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   };
 }
 
-/** Finds a dataset, also one that is only added. @throws DatasetFault if there is none. */
+/** Finds a dataset, even one that is only added. @throws DatasetFault if there is none. */
 const findAny = ({ added, find }: Kept, version: string): Generation =>
   added.find((one) => one.version === version) ?? find(version);
 
-/** Returns a session for the life of a process, opened when needed, and opened again after it ended. */
+/** Returns a session that is opened when it is first needed, and reopened after it has ended. */
 function openLastingSession(place: PostgresPlace): Pick<PostgresSession, "query" | "close"> {
   let main: PostgresSession | null = null;
   let opening: Promise<PostgresSession> | null = null;
@@ -350,7 +350,7 @@ const foreignKeyViolation = "23503";
 
 const raiseChange = "update dataset_state set change = change + 1";
 
-/** One statement. A process that publishes meanwhile holds the row, which then no longer names the expected version. */
+/** SQL that publishes in one statement. Changes nothing if another process has published first. */
 const publishSql = `
   with moved as (
     update dataset_state set current = $1, publications = $4, change = change + 1
@@ -365,21 +365,21 @@ const pinSql = `
 
 const forgetSql = `${raiseChange}, publications = $1`;
 
-/** Forgets servers that were not seen for a day, too. */
+/** SQL that notes a server, and forgets servers not seen for a day. */
 const noteServerSql = `
   with old as (delete from instance where seen_at < now() - interval '1 day' and id <> $1)
   insert into instance (id, host, pid, seen_at, program, formats, served)
   values ($1, $2, $3, now(), $4, $5, $6)
   on conflict (id) do update set seen_at = now(), served = excluded.served`;
 
-/** @param versions one parameter, or a query. The rest goes with the files. */
+/** Returns SQL that removes datasets by deleting their files. @param versions a parameter, or a query for versions. */
 const removeSql = (versions: string) => `
   with gone as (delete from dataset_file where name in (${versions}) returning name)
   ${raiseChange} where exists (select from gone)`;
 
-/** A lock of PostgreSQL on all machines, which ends with the session of its holder. */
+/** A PostgreSQL lock for all machines, which ends with its holder's session. */
 interface HeldLock {
-  /** @throws StoreFault if the session ended: somebody else may hold the lock by now. */
+  /** Throws StoreFault if the session has ended, because another process may hold the lock by now. */
   check(): void;
   release(): Promise<void>;
 }
@@ -390,7 +390,7 @@ const lockKeys = [0x6770_7265, 1];
 /** Name of a session that holds the lock. */
 const holderName = `gp-records process ${process.pid} on ${hostname()}`;
 
-/** Takes the lock. @throws StoreFault `busy`, naming the holder, if another import has the lock. */
+/** Takes the lock. @throws StoreFault `busy` that names the holder, if another process has the lock. */
 async function lockImports(database: PostgresPlace): Promise<HeldLock> {
   const place = placeName(database.url);
   const session = await connectPostgres(database, { name: holderName });
@@ -426,14 +426,14 @@ const lockOf = (session: PostgresSession, place: string): HeldLock => ({
         `The connection to ${place} that held the lock of this import ended, so another import may have begun. Nothing was published. Import again.`,
       );
   },
-  // Closing alone would release it only when the server notices, and the next command may come first.
+  // Closing alone would release the lock only when the server notices, which may be after the next command.
   async release() {
     await session.query("select pg_advisory_unlock($1, $2)", lockKeys).catch(() => {});
     session.close();
   },
 });
 
-/** Query for the holder, whose name another role may not be allowed to see. Its session took the lock at once, so the start of the session tells since when. */
+/** SQL that finds the holder; a role may not see another role's name. A holder takes the lock as its session starts. */
 const holderSql = `
   select replace(a.application_name, 'gp-records ', '') as name, ${timeText("a.backend_start", "since")}
   from pg_locks l join pg_stat_activity a on a.pid = l.pid

@@ -1,4 +1,4 @@
-/** Reads from the previous generation the records, ids and times that the next one keeps. */
+/** Reads the records, ids and times that a new generation keeps from the previous one. */
 import { DatabaseSync } from "node:sqlite";
 import type { CanonicalRecord } from "#records/canonical.ts";
 import { recordKinds, type RecordKind } from "#records/kinds.ts";
@@ -25,7 +25,7 @@ export interface Known {
 
 export type Previous = ReturnType<typeof openPrevious>;
 
-/** @param generation open file of a verified generation; null if there is none. */
+/** Opens the previous generation. @param generation open file of a verified generation; null if there is none. */
 export function openPrevious(generation: DatabaseSync | null) {
   const db = generation ?? emptyGeneration();
   const pairsOf = (sql: string): ReadonlyMap<string, string> =>
@@ -33,9 +33,9 @@ export function openPrevious(generation: DatabaseSync | null) {
   return {
     /** Sources, with the time of the last import that changed each. */
     sources: pairsOf("select name, imported_at from source"),
-    /** Returns the records of these sources, to be carried over. */
+    /** Returns the records of the given sources, to carry them over. */
     records: (sources: readonly string[], texts: TextStore) => readRecords(db, sources, texts),
-    /** Returns the number of records of these sources. */
+    /** Returns the number of records of the given sources. */
     countOf(sources: readonly string[]): number {
       const sql = `select count(*) as n from canonical where source in (${marksFor(sources)})`;
       return Number(db.prepare(sql).get(...sources)!["n"]);
@@ -62,7 +62,7 @@ function emptyGeneration(): DatabaseSync {
 
 const marksFor = (values: readonly string[]) => values.map(() => "?").join(", ");
 
-/** Records whose texts are stored together. */
+/** Number of records whose texts are stored together. */
 const recordsOfPack = 512;
 
 function readRecords(db: DatabaseSync, sources: readonly string[], texts: TextStore): DraftRecords {
@@ -95,7 +95,7 @@ function readRecords(db: DatabaseSync, sources: readonly string[], texts: TextSt
 type KnownRow = [id: string, since: string, contentHash: string, updatedAt: string];
 type Row = [source: string, sourceId: string, id: string, isTimeStated: number, document: string];
 
-/** Drafts a record again, so that it has members added to the format since. */
+/** Drafts a stored record again, so that it gets members that were added to the format since. */
 function draftAgain(
   kind: RecordKind,
   [source, sourceId, id, isTimeStated, document]: Row,

@@ -1,4 +1,4 @@
-/** Lowers the CPU priority of long work, so that it slows down requests less. */
+/** Lowers the CPU priority of long work, so that it slows requests down less. */
 import { readdirSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 
@@ -11,17 +11,17 @@ export function lowerProcessPriority(): void {
 
 /** Lowers the CPU priority of the calling thread. Changes nothing if threads have no priority of their own. */
 export function lowerOwnPriority(): void {
-  // On Linux 0 is the calling thread, elsewhere its process (setpriority(2)).
+  // 0 means the calling thread on Linux, its process elsewhere (setpriority(2)).
   if (process.platform === "linux") lower(0);
 }
 
-/** Returns the ids that have a priority: on Linux each thread, elsewhere the process. */
+/** Returns the ids whose priority can be set: each thread on Linux, only the process elsewhere. */
 function threads(): number[] {
   if (process.platform !== "linux") return [process.pid];
   return readdirSync("/proc/self/task").map(Number);
 }
 
-/** Lowers a priority. Leaves it as it is if the system refuses. */
+/** Lowers a priority. Leaves it unchanged if the system refuses. */
 function lower(thread: number): void {
   try {
     setPriority(thread, PRIORITY_BELOW_NORMAL);

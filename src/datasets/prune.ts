@@ -1,25 +1,25 @@
-/** Deletes old generations, except any that is current, pinned, waiting to be published, or possibly being opened. */
+/** Deletes old generations, except those that are current, pinned, waiting to be published, or perhaps being opened. */
 import { existsSync } from "node:fs";
 import { findBefore } from "./catalogue.ts";
 import { type Generation, isOutdated, isStaged } from "./generation.ts";
 import type { DatasetStore, Kept } from "./store.ts";
 
-/** Time after which a server has opened a generation that it learned of, or given up. */
+/** Longest time that a server takes to open a generation or give up, in ms. */
 const openingMilliseconds = 600_000;
 
 export interface PruneOrder {
   /** Number of newest published datasets to keep; 0 keeps all. */
   keep: number;
   /**
-   * Does it run after an import instead of on request? Then the target of a rollback stays, too. An outdated staged dataset
-   * goes only with the published ones of its time, because somebody may still want to compare it.
+   * True after an import, false on request. After an import, the target of a rollback stays too, and an outdated staged
+   * dataset is removed only with published ones of its age, because somebody may still want to compare it.
    */
   isAutomatic?: boolean;
   isDryRun: boolean;
 }
 
 export interface Pruned {
-  /** Generations that were removed, or would be, oldest first. */
+  /** Generations that were removed, or would be without a dry run, oldest first. */
   removed: Generation[];
   /** Generations that only a pin kept. */
   pinned: Generation[];
@@ -28,8 +28,8 @@ export interface Pruned {
 }
 
 /**
- * Prunes datasets. The caller holds the lock.
- * @throws DatasetFault if the pointer names no existing dataset: nobody then knows which ones are needed.
+ * Prunes datasets. The caller holds the import lock.
+ * @throws DatasetFault if the pointer names no existing dataset, because the needed ones are then unknown.
  */
 export async function prune(store: DatasetStore, order: PruneOrder): Promise<Pruned> {
   const kept = await store.read();
@@ -43,13 +43,13 @@ export async function prune(store: DatasetStore, order: PruneOrder): Promise<Pru
     } catch (error) {
       pruned.failures.push({ version: one.version, error: error as Error });
     }
-  // Facts that a removal left behind when it was killed half-way.
+  // A removal that was killed half-way leaves facts behind.
   for (const version of kept.versions())
     if (!kept.has(version) && !existsSync(kept.pathOf(version))) await store.remove(version);
   return pruned;
 }
 
-/** Finds generations that at most a pin would keep, with a pin and without. */
+/** Finds generations that can be removed, and those that only a pin keeps. */
 function findSpare(
   list: Kept,
   { keep, isAutomatic = false }: PruneOrder,
@@ -72,12 +72,12 @@ function findSpare(
   };
 }
 
-/** Returns versions that were current at some time in the last ten minutes. */
+/** Returns versions that were current at some time in the last 10 minutes. */
 function lately(published: readonly Generation[], nowMilliseconds: number): string[] {
   const since = nowMilliseconds - openingMilliseconds;
   const byTime = published.toSorted((a, b) => publishedAt(a) - publishedAt(b));
   const recent = byTime.filter((one) => publishedAt(one) >= since);
-  // The one that was current when the ten minutes began. It is still current if nothing was published since.
+  // The generation that was current when the 10 minutes began. It is still current if nothing was published since.
   const before = recent.length === 0 ? undefined : byTime.findLast((one) => !recent.includes(one));
   return [...recent, ...(before === undefined ? [] : [before])].map(({ version }) => version);
 }

@@ -1,4 +1,4 @@
-/** The publications of a folder of datasets and the steps between them. Both outlive the datasets. */
+/** The publications of a datasets folder, and the steps between them. Both outlive the datasets. */
 import {
   closeSync,
   existsSync,
@@ -18,29 +18,29 @@ import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.
 
 export interface Publications {
   /**
-   * Lists publications, oldest first. Leaves out notes of an interrupted publication.
+   * Lists publications, oldest first. Omits the note of an interrupted publication.
    * @param current version that is current, or served.
    * @throws DatasetFault if the list is damaged.
    */
   list(current: string | null): readonly Publication[];
   /** Returns the path of a step, which need not exist. */
   stepPath(from: string, to: string): string;
-  /** Opens a step. Returns null if it is not kept. */
+  /** Opens a step. Returns null if it is not stored. */
   openStep(from: string, to: string): StoredStep | null;
   /** Returns the path of a new file for a step. */
   temporaryPath(): string;
-  /** Takes over the file of a step. */
+  /** Gives a step's file its final name, and writes its index. */
   adoptStep(temporaryPath: string, from: string, to: string): void;
-  /** Replaces the list, whole or not at all. */
+  /** Replaces the list atomically. */
   write(publications: readonly Publication[]): void;
-  /** Deletes the files of steps that none of these publications has, and leftovers of killed processes. */
+  /** Deletes the steps of all other publications, and leftovers of killed processes. */
   clear(kept: readonly Publication[]): void;
 }
 
 const listName = "publications.json";
 const stepShape = /^changes-(.+)\.\.(.+)\.(?:ndjson|index)$/;
 
-/** @param datasetsFolder folder of the datasets; the first writer creates the folder below it. */
+/** Opens the publications of a datasets folder. The first write creates their subfolder. */
 export function openPublications(datasetsFolder: string): Publications {
   const folder = join(datasetsFolder, "changes");
   const listPath = join(folder, listName);
@@ -49,7 +49,7 @@ export function openPublications(datasetsFolder: string): Publications {
   const indexPath = (from: string, to: string) => join(folder, `${nameOf(from, to)}.index`);
   const makeFolder = () => mkdirSync(folder, { recursive: true, mode: 0o700 });
   let made = 0;
-  /** List as last read, kept while the file stays the same: it may have a year of publications. */
+  /** List as last read, cached while the file is unchanged, because it may hold a year of publications. */
   let known: { stamp: string; publications: readonly Publication[] } | null = null;
   return {
     list(current) {
@@ -74,7 +74,7 @@ export function openPublications(datasetsFolder: string): Publications {
     },
     adoptStep(temporaryPath, from, to) {
       refuseOtherThanFile(indexPath(from, to));
-      // First, so that every existing step has its index.
+      // The index is written first, so that every existing step has one.
       writeSynced(indexPath(from, to), indexOf(temporaryPath));
       renameSync(temporaryPath, stepPath(from, to));
       syncPath(folder);
@@ -96,13 +96,13 @@ export function openPublications(datasetsFolder: string): Publications {
   };
 }
 
-/** Parses a list. @throws DatasetFault if it is none. */
+/** Parses the list. @throws DatasetFault if the text is not a list. */
 function parseList(text: string, path: string): Publication[] {
   try {
     const noted: unknown = JSON.parse(text);
     if (Array.isArray(noted)) return (noted as Publication[]).map(withAllStepCounts);
   } catch {
-    // Reported below.
+    // The fault is reported below.
   }
   throw new DatasetFault(
     `${path} is damaged. Put it back from a backup, or remove it: /changes then starts again with the next publication.`,
@@ -110,9 +110,9 @@ function parseList(text: string, path: string): Publication[] {
 }
 
 /**
- * Returns publications that came about. A publication is noted before the pointer moves, and the next one begins where the
- * pointer is, so notes after the last one of the current version never came about. If there is none of the current
- * version, it was published while CHANGES_DAYS was 0.
+ * Returns the publications that took effect. A publication is noted before the pointer moves, so notes after the last
+ * one of the current version did not take effect. If none is of the current version, it was published while
+ * CHANGES_DAYS was 0.
  */
 function confirmed(noted: readonly Publication[], current: string | null): readonly Publication[] {
   if (current === null) return [];
@@ -123,7 +123,7 @@ function confirmed(noted: readonly Publication[], current: string | null): reado
 const numberBytes = 8;
 const newline = 10;
 
-/** Returns the index of a step: where each change begins, and where the last one ends, as little-endian doubles. */
+/** Returns the index of a step: the start of each change and the end of the last one, as little-endian doubles. */
 function indexOf(path: string): Uint8Array {
   const piece = Buffer.allocUnsafe(1024 * 1024);
   const file = openSync(path, "r");

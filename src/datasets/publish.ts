@@ -1,29 +1,29 @@
 /**
  * Datasets: imports the records of a source as a new generation, which is built, verified, and published or staged.
  *
- * The module holds immutable generations in a folder (`catalogue.ts`): for each an SQLite file and its facts, and the
- * pointer `current` to the one to serve. Several machines can share them in PostgreSQL (`postgres.ts`); the folder of each
- * machine is then a cache. Commands use either through a `DatasetStore` (`store.ts`).
+ * The module keeps immutable generations in a folder (`catalogue.ts`). Each has an SQLite file and its facts, and the
+ * pointer `current` names the one to serve. Several machines can share generations in PostgreSQL (`postgres.ts`); each
+ * machine's folder is then a cache. Commands use either through a `DatasetStore` (`store.ts`).
  *
  * An import takes these steps:
- * 1. Its caller takes the lock, which clears what a killed command left. A disk that is certainly too small is refused.
- * 2. `collect.ts` checks the records, takes each id once, and resolves every link.
- * 3. Too many rejected lines, an empty source, or one that shrank too much are refused.
+ * 1. Its caller takes the lock, which clears what a killed command left. It ends if the disk is certainly too small.
+ * 2. `collect.ts` checks the records, accepts each id once, and resolves every link.
+ * 3. It is refused if too many lines were rejected, or if the source is empty or shrank too much.
  * 4. The other sources of the current generation are added. `write-draft.ts` writes documents in display order, and the
  *    index.
  * 5. `verify.ts` reads the draft back: documents, hash, checksums, links and index.
- * 6. The draft gets its name and facts, and the pointer moves last. Whoever takes the lock next finishes or undoes an
- *    interruption.
+ * 6. The draft gets its name and facts, and the pointer moves last. The next holder of the lock finishes or undoes an
+ *    interrupted publication.
  * 7. A server notices the pointer within a second (`follow-current.ts`). A worker loads the generation, and the HTTP
  *    thread takes it over between two requests.
  *
- * One command at a time changes datasets: its caller holds the import lock, of the folder or of PostgreSQL. Any number of
- * servers read meanwhile, and none waits.
+ * One command at a time changes datasets: it holds the import lock of the folder or of PostgreSQL. Any number of
+ * servers read meanwhile, without waiting.
  *
- * When something is away:
- * - The import, failed or killed: the current generation stays as it is.
- * - A file that cannot be loaded: the server goes on with the generation before, and tries again every minute.
- * - PostgreSQL: servers go on with the files in their folder. Commands fail within two seconds.
+ * Failures:
+ * - If an import fails or is killed, the current generation stays as it is.
+ * - If a file cannot be loaded, the server keeps the previous generation and retries every minute.
+ * - If PostgreSQL is unreachable, servers go on with the files in their folders. Commands fail within 2 s.
  */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -47,23 +47,23 @@ import { openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
 import { type Changes, writeDraft } from "./write-draft.ts";
 
-/** Name of the source of invented records, which the first real import removes. */
+/** Name of the source of invented records, which the first import of another source removes. */
 export const demoSource = "demo";
 
 export interface ImportRequest extends Guards {
   source: string;
   /** Drafted entries, in the order of the source. */
   blocks: AsyncIterable<DraftedBlock>;
-  /** Merge into the records of the source instead of replacing them? */
+  /** True to merge into the source's records instead of replacing them. */
   isMerge?: boolean;
-  /** Only report what would change? */
+  /** True only to report what would change. */
   isDryRun: boolean;
-  /** Stage the dataset, to be published later? */
+  /** True to stage the dataset, to be published later. */
   isStaged?: boolean;
-  /** Size of the files. It tells before anything is read that a disk is certainly too small. */
+  /** Size of the files in bytes, to refuse a disk that is certainly too small before anything is read. */
   knownBytes?: number;
   nowMilliseconds: number;
-  /** Called with progress: lines read, then records written, then records read back. */
+  /** Called with the number of lines read so far. The other two are called with records written and read back. */
   onRead?: (lines: number) => void;
   onWritten?: (records: number) => void;
   onChecked?: (records: number) => void;
@@ -80,9 +80,9 @@ export interface ImportResult {
   droppedCount: number;
   /** Records of each kind in the resulting dataset; null if the import was refused. */
   records: Generation["records"] | null;
-  /** Published dataset, if there is one. */
+  /** Published dataset; null if there is none. */
   published: Generation | null;
-  /** Dataset that waits to be published, if there is one. */
+  /** Dataset that waits to be published; null if there is none. */
   staged: Generation | null;
 }
 
@@ -95,8 +95,8 @@ export const sourceFault = (source: string) =>
     : "must be 1 to 64 of a-z, 0-9, - and _, beginning with a letter or digit";
 
 /**
- * Replaces the records of one source in the current dataset, or merges into them, and makes the result the current one.
- * If anything fails, the current dataset stays as it is. The caller holds the lock.
+ * Replaces the records of one source in the current dataset, or merges into them, and publishes or stages the result.
+ * If anything fails, the current dataset stays as it is. The caller holds the import lock.
  * @throws DatasetFault if the disk is too full, the current dataset is damaged, or ids contradict each other.
  */
 export async function importSource(
@@ -112,7 +112,7 @@ export async function importSource(
     );
   const list = await store.read();
   const current = list.current();
-  // Checked whole: damage would be carried over.
+  // The whole file is checked, because damage would be carried over.
   const previous = openPrevious(
     current && openPublished(await store.open(current.version), current).db,
   );
@@ -124,7 +124,7 @@ export async function importSource(
   const texts = openTextStore(join(folder, draftTextsName));
   try {
     refuseTooLittleSpace(folder, needed);
-    // Created first, so that a long file is not read in vain if that fails.
+    // The draft is created first, so that no long file is read in vain if that fails.
     closeSync(openSync(path, "w", 0o600));
     const builtAt = buildTime(list, request.nowMilliseconds);
     const order = { path, request, dropped, builtAt, previous, texts };
@@ -152,7 +152,7 @@ async function addAndPublish(store: DatasetStore, draft: Draft): Promise<Generat
   try {
     return await publishNext(store, { generation, path, isBaseChecked: true });
   } catch (error) {
-    // The next import removes it if this fails, too. Nothing removes it if it became current after all.
+    // If this fails too, the next import removes the dataset. A dataset that became current after all is not removed.
     await store.remove(generation.version).catch(() => {});
     throw error;
   }
@@ -177,15 +177,15 @@ function generationOf(
   };
 }
 
-/** Returns a time later than every existing generation, even if two builds share a second or the clock was set back. */
+/** Returns a time later than every generation's, even if two builds share a second or the clock was set back. */
 function buildTime(list: DatasetList, nowMilliseconds: number): string {
-  // From the names of files, because facts may be damaged.
+  // The time comes from file names, because facts may be damaged.
   const newest = list.versions().findLast(list.has);
   const earliest = newest === undefined ? 0 : Date.parse(builtAtOf(newest)) + 1000;
   return timeOf(Math.max(nowMilliseconds, earliest));
 }
 
-/** Returns about the bytes of the current file that are carried over. @param replaced sources of which nothing is. */
+/** Estimates the bytes of the current file that are carried over. @param replaced sources that are not. */
 function carriedBytes(
   current: Generation | null,
   previous: Previous,
@@ -197,7 +197,7 @@ function carriedBytes(
 }
 
 interface BuildOrder {
-  /** Path of the empty file. */
+  /** Path of an empty file. */
   path: string;
   request: ImportRequest;
   /** Sources of the previous generation to drop. */
@@ -270,13 +270,13 @@ type Refusal = "rejections" | "empty" | "shrunk";
 
 interface Guards {
   rejectedMax: RejectedMax;
-  /** Percentage of its former records that the source may lose; 100 if left out. */
+  /** Percentage of its former records that the source may lose; 100 by default. */
   shrinkPercentMax?: number;
-  /** May the source end up without any record? */
+  /** True if the source may end up without records. */
   allowsEmpty?: boolean;
 }
 
-/** Number of the source's records before and now. */
+/** Numbers of the source's records before and after an import. */
 interface SourceSize {
   before: number;
   now: number;
@@ -289,7 +289,7 @@ function reasonToRefuse(
   { rejectedMax, shrinkPercentMax = 100, allowsEmpty = false }: Guards,
 ): Refusal | null {
   if (isTooMuch(rejections.count, read, rejectedMax)) return "rejections";
-  // An empty delivery is a mistake, not a wish to remove the source.
+  // An empty delivery is more likely a mistake than a wish to remove the source.
   if (now === 0) return allowsEmpty && rejections.count === 0 ? null : "empty";
   return now * 100 < before * (100 - shrinkPercentMax) ? "shrunk" : null;
 }

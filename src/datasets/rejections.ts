@@ -10,14 +10,14 @@ export interface Place {
 interface Rejection extends Place {
   field: string;
   reason: string;
-  /** Number of its occurrences, several only for the fault of a cell; `file` and `line` belong to the first. */
+  /** Number of occurrences; above 1 only for a cell's fault, whose `file` and `line` are those of the first. */
   count: number;
 }
 
-/** Most lines that a published import may leave out: a number, or a share of the lines read. */
+/** Most rejected lines with which an import is published: a number, or a percentage of the lines read. */
 export type RejectedMax = { lines: number } | { percent: number };
 
-/** Maximum number of listed faults, equal ones of cells as one. All others are only counted. */
+/** Maximum number of listed faults. Equal faults of cells count once. Further lines are only counted. */
 const listedMax = 1000;
 
 export type Rejections = ReturnType<typeof countRejections>;

@@ -30,7 +30,7 @@ export function ownPart(
   kind: RecordKind,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  // Copies of one object share its hidden class, which makes this the fastest way to write them.
+  // Copies of one object share its hidden class, so they are serialized fastest.
   const own = { ...blank[kind] };
   for (const name of ownMembers[kind]) {
     const value = given[name];
@@ -62,7 +62,7 @@ export const gpFrame = (id: string, formerIds: readonly string[]): Frame => ({
 /**
  * Returns the frame of a record with links.
  * @param lists JSON of the lists that a principal inherits; null for other kinds.
- * @param gps JSON of each of its GPs, as from `linkJson`.
+ * @param gps JSON of the link to each of its GPs, from `linkJson`.
  */
 export const linkedFrame = (id: string, lists: string | null, gps: readonly string[]): Frame => ({
   head: `{"id":"${id}",`,

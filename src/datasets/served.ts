@@ -1,4 +1,4 @@
-/** Loads the served part of a generation and checks its checksums, so that no damaged byte is served. */
+/** Loads the served part of a generation and verifies its checksums, so that no damaged byte is served. */
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -20,7 +20,7 @@ export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
 /**
  * Loads a generation. Reads and checks only the served bytes: hashing the whole file would take several times as long.
  * @param path file of the generation.
- * @param expected its facts in the catalogue.
+ * @param expected facts of the file in the catalogue.
  * @throws DatasetFault if the served bytes are not the published ones, or cannot be read.
  */
 export function loadGeneration(path: string, expected: Generation): DatasetParts {
@@ -61,7 +61,7 @@ function readServed(db: DatabaseSync, meta: Checksums) {
   return { index, documents };
 }
 
-/** Puts the documents of a piece into their places. The first of them has the number `from`. */
+/** Copies the documents of a piece to their places. @param from position of the piece's first document. */
 function fill({ bytes, starts, lengths }: Documents, from: number, piece: Uint8Array): void {
   const last = Math.min(from + documentsOfPiece, lengths.length) - 1;
   for (let at = from, end = 0; end < piece.length; at++) {
@@ -82,12 +82,12 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
   return hexadecimal(crc);
 }
 
-/** Documents in a piece. SQLite joins them in little more time than one, and they still fit into the CPU's cache. */
+/** Number of documents in a piece. SQLite joins them almost as fast as it reads one, and they fit in the CPU cache. */
 const documentsOfPiece = 256;
 
 /**
- * Yields the bytes of all documents in the order of kinds and positions, which the checksum confirms. Each piece comes with
- * the number of its first document.
+ * Yields the bytes of all documents by kind and position, the order of the checksum. Each piece comes with the position
+ * of its first document.
  */
 function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>) {
   for (const kind of recordKinds) {
@@ -98,8 +98,8 @@ function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>) {
 }
 
 /**
- * Returns a function that reads the documents of a kind from one position to another, joined. It returns bytes: decoding
- * and encoding them again would take as long as everything else.
+ * Returns a function that reads and joins a kind's documents from one position to another. It returns bytes, because
+ * decoding and encoding them again would take as long as everything else.
  */
 export function openDocumentPieces(
   db: DatabaseSync,

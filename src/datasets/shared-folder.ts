@@ -1,4 +1,4 @@
-/** Copies shared datasets into a folder, and a folder of datasets into an empty database, in the caller's transaction. */
+/** Copies shared datasets into a folder, and a folder of datasets into an empty database, each in one transaction. */
 import { join } from "node:path";
 import type { Publication } from "#records/publication.ts";
 import type { PostgresSession } from "#store/postgres.ts";
@@ -9,9 +9,9 @@ import { listPublications, readShared } from "./shared-rows.ts";
 import { checkFile, pullFile, pushDataset, pushStep, stepName } from "./stored-parts.ts";
 
 /**
- * Writes the current dataset, the pinned ones, and the publications into a folder. Leaves out a damaged step.
+ * Writes the current dataset, the pinned ones, and the publications into a folder. Omits damaged steps.
  * @param folder new or empty folder.
- * @throws DatasetFault naming a dataset that is stored damaged.
+ * @throws DatasetFault that names a damaged dataset.
  */
 export async function fetchFolder(session: PostgresSession, folder: string): Promise<void> {
   const catalogue = openCatalogue(folder);
@@ -61,7 +61,7 @@ export async function storeFolder(session: PostgresSession, folder: string): Pro
   const noted = publications.list(current);
   for (const { from, version, step } of noted) {
     if (step === null) continue;
-    // A dataset published twice after the same one has one step for both.
+    // A dataset that was published twice after the same predecessor has one step for both.
     const isNew = await pushStep(session, publications.stepPath(from!, version), from!, version);
     if (isNew) await checkFile(session, stepName(from!, version));
   }

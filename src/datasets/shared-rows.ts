@@ -1,4 +1,4 @@
-/** The rows of what several machines share: datasets, publications, and the servers themselves. */
+/** The rows that several machines share: datasets, publications, and the servers themselves. */
 import { type Publication, withAllStepCounts } from "#records/publication.ts";
 import { timeText } from "#store/dataset-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
@@ -10,17 +10,17 @@ type Query = Pick<PostgresSession, "query">;
 export interface SharedState {
   /** Number that grows with every change. */
   change: number;
-  /** Version that is current; null if there is none. */
+  /** Current version; null if there is none. */
   current: string | null;
   /** Datasets without those that are only added, oldest first. */
   generations: readonly Generation[];
-  /** Datasets that imports are about to publish. The next import removes them if those imports died. */
+  /** Datasets that imports are about to publish. The next import removes those that a killed import left. */
   added: readonly Generation[];
-  /** Time by the clock of the database, in ms since 1970. */
+  /** Time by the database's clock, in ms since 1970. */
   readAt: number;
 }
 
-/** Reads the state of one moment, so it is one statement. */
+/** Reads the state in one statement, so that all of it is of one moment. */
 export async function readShared({ query }: Query): Promise<SharedState> {
   const factsOf = (condition: string) =>
     `(select coalesce(json_agg(facts order by version), '[]') from dataset where ${condition})`;
@@ -45,28 +45,28 @@ export async function listPublications({ query }: Query): Promise<Publication[]>
   return row!.publications.map(withAllStepCounts);
 }
 
-/** A server on the shared datasets. */
+/** A server that uses the shared datasets. */
 export interface Instance {
   id: string;
   host: string;
   pid: number;
   program: string;
-  /** Formats that it can read, as `ownFormat`. */
+  /** Formats that it can read, in the form of `ownFormat`. */
   formats: readonly string[];
   /** Version that it serves; null while it serves none. */
   served: string | null;
 }
 
 export interface SeenInstance extends Instance {
-  /** Time when it was first seen, RFC 3339, by the clock of the database. */
+  /** Time when it was first seen, RFC 3339, by the database's clock. */
   startedAt: string;
-  /** Time when it was last seen, RFC 3339, by the clock of the database. */
+  /** Time when it was last seen, RFC 3339, by the database's clock. */
   seenAt: string;
-  /** Was it seen lately enough to count as running? */
+  /** True if it was seen recently enough to count as running. */
   isLive: boolean;
 }
 
-/** Seconds until a silent instance no longer counts. It notes every two seconds that it runs. */
+/** Seconds until a silent server no longer counts as running. A running server reports every 2 s. */
 const liveSeconds = 15;
 
 /** Lists servers by host and process. */

@@ -1,39 +1,39 @@
-/** Starts the worker that keeps the folder of a server equal to the shared datasets, and restarts it if it ends. */
+/** Starts the worker that keeps a server's folder in step with the shared datasets, and restarts it if it ends. */
 import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import { openCache } from "./dataset-cache.ts";
 import type { FollowOrder, FromFollower, ToFollower } from "./follow-shared-worker.ts";
 
 export interface SharedDatasetsLink {
-  /** Returns the version that all servers should serve, as last heard. Returns undefined until then. */
+  /** Returns the version that all servers should serve. Returns undefined until the database first answers. */
   wanted(): string | null | undefined;
-  /** Returns the time since this server was last known to serve the wanted version; 0 up to 2 s. */
+  /** Returns the seconds since this server was last known to serve the wanted version; 0 if fewer than 2. */
   behindSeconds(): number;
-  /** Notes that this server took over a dataset. */
+  /** Notes that this server has taken over a dataset. */
   noteServed(version: string): void;
-  /** Reports a version that could not be loaded; its file may be damaged. */
+  /** Reports a version that could not be loaded, because its file may be damaged. */
   mend(version: string): void;
   /** Ends the worker. Resolves within 2 s. */
   close(): Promise<void>;
 }
 
 interface StartRequest extends Omit<FollowOrder, "id"> {
-  /** Version that the server serves already. */
+  /** Version that the server already serves. */
   served: string | null;
-  /** Called when the folder points at another dataset, or has replaced a damaged one. */
+  /** Called when the folder points at another dataset, or a damaged file in it has been replaced. */
   onPointed: () => void;
-  /** Called once for each fault, and with null when all works again. */
+  /** Called once for each fault, and with null once everything works again. */
   onFault: (error: Error | null) => void;
-  /** Returns the ms of a monotonic clock. */
+  /** Returns monotonic milliseconds. */
   now: () => number;
 }
 
 const startAgainMilliseconds = 1000;
 const closeMilliseconds = 2000;
-/** Time for which a server that agreed with the database is not behind. The database is asked twice a second. */
+/** Time, in ms, in which a server that agreed with the database is not behind. The database is read twice a second. */
 const agreedLatelyMilliseconds = 2000;
 
-/** Starts the worker. @throws DatasetFault if the folder is no cache. */
+/** Starts the worker. @throws DatasetFault if the folder is not a cache. */
 export function startFollowing(request: StartRequest): SharedDatasetsLink {
   const { url, gateMemory, folder, fetchesPinned, program, onPointed, onFault, now } = request;
   openCache(folder);
@@ -43,7 +43,7 @@ export function startFollowing(request: StartRequest): SharedDatasetsLink {
   let { served } = request;
   let agreedAt = now();
   let isClosing = false;
-  /** Error that ended the worker, reported once. */
+  /** Message of the last error that ended the worker. It is reported only once. */
   let lastError = "";
   let timer: NodeJS.Timeout | undefined;
   let worker = start();

@@ -1,4 +1,4 @@
-/** Starts the worker that reads a generation. Imports no search, so that a start can begin with it. */
+/** Starts the worker that loads a generation. Imports no search, so that a starting server can begin with it. */
 import { Worker } from "node:worker_threads";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -7,8 +7,8 @@ import type { Loading, LoadOrder } from "./load-worker.ts";
 export interface Loaded {
   parts: DatasetParts;
   /**
-   * Ends the worker, which frees this memory. Freeing 700 MB takes 80 ms, and the HTTP thread must not stop for that. Left
-   * to the garbage collector it may stay for hours.
+   * Ends the worker, which frees the given memory. Freeing 700 MB takes 80 ms, for which the HTTP thread must not stop.
+   * The garbage collector might keep the memory for hours.
    */
   free(memory: ArrayBuffer[]): void;
 }
@@ -16,7 +16,7 @@ export interface Loaded {
 export interface Load {
   order: LoadOrder;
   loaded: Promise<Loaded>;
-  /** Resolves when the worker has ended, as it does after it was told to free memory. */
+  /** Resolves once the worker has ended, as it does after `free`. */
   ended: Promise<void>;
   /** Ends the worker at once, whatever it is doing. */
   stop(): void;
@@ -36,14 +36,14 @@ export function startLoad(workerData: Loading): Load {
   return { order: workerData, loaded, ended, stop: () => void worker.terminate() };
 }
 
-/** Loads the current generation before anything needs it. Returns null if there is none, or the follower will say why. */
+/** Loads the current generation before anything needs it. Returns null if there is none or it cannot be read. */
 export function loadAhead(catalogue: Catalogue): Load | null {
   try {
     const generation = catalogue.current();
     if (generation === null) return null;
     const path = catalogue.pathOf(generation.version);
     const load = startLoad({ path, generation, isTakeover: false });
-    // Nobody may come to wait for it.
+    // Prevents an unhandled rejection if nobody awaits the load.
     load.loaded.catch(() => {});
     return load;
   } catch {

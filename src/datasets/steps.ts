@@ -12,13 +12,13 @@ export interface Next {
   generation: Generation;
   /** Path of its verified file. */
   path: string;
-  /** Is the file of the current generation verified, too? */
+  /** True if the current generation's file is verified too. */
   isBaseChecked: boolean;
 }
 
 /**
- * Writes the step from the current generation to another, if it does not exist yet. Returns null if there is none, or if it
- * cannot be written. That prevents no publication: clients that follow read all records again.
+ * Writes the step from the current generation to another, unless it exists. Returns null if no step is needed or it
+ * cannot be written. The publication still goes on: clients that follow changes then read all records again.
  */
 export async function stepTo(
   store: DatasetStore,
@@ -56,7 +56,7 @@ export async function stepTo(
   }
 }
 
-/** Returns the sentence about a step that was not written, without a full stop. */
+/** Returns the warning about a step that was not written, without a full stop. */
 export const noStep = (from: string, to: string, { message }: Error) =>
   `the changes from ${from} to ${to} were not written, so clients that follow /changes must read all records again: ${message.replace(/\.$/, "")}`;
 
@@ -64,8 +64,8 @@ const hashIn = (noted: readonly Publication[], version: string) =>
   noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;
 
 /**
- * Adds a publication, and the one before it if that was published while CHANGES_DAYS was 0. Adds none if the version was
- * current already.
+ * Adds a publication, and its predecessor if that was published while CHANGES_DAYS was 0. Adds nothing if the version
+ * is already current.
  */
 export function withPublication(
   noted: readonly Publication[],
@@ -100,7 +100,7 @@ export function withPublication(
   return [...before, publication];
 }
 
-/** Returns publications younger than this many days, and the newest one. Returns none if the number is 0. */
+/** Returns publications younger than a number of days, and the newest one. Returns none if the number is 0. */
 export function youngerThan(
   noted: readonly Publication[],
   days: number,
@@ -128,14 +128,14 @@ interface Side {
 
 /** Format of a step. Raise it when a program could misread a step. */
 const stepFormat = 1;
-/** Room for the head. It is written last, because the counts are known last. */
+/** Bytes reserved for the head. It is written last, because the counts are known last. */
 const headBytes = 1024;
 const pieceUnits = 256 * 1024;
 
 /**
- * Writes a new file and syncs it, in bounded memory whatever the number of changes.
- * @param from its hash is null if it is not known.
- * @throws DatasetFault if a generation cannot be read, or an error of the system if the file cannot be written.
+ * Writes a step to a new file and syncs it, in bounded memory for any number of changes.
+ * @param from generation that the step starts from; its hash is null if unknown.
+ * @throws DatasetFault if a generation cannot be read, or a system error if the file cannot be written.
  */
 function writeStep(path: string, from: Side & { hash: string | null }, to: Side): StepFacts {
   const comparison = compareGenerations(from.path, to.path);
@@ -146,7 +146,7 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
       let changes = 0;
       writeFileSync(file, " ".repeat(headBytes));
       let waiting = "";
-      // Unlike `writeSync` it continues after a partial write, as on a nearly full disk.
+      // Unlike `writeSync`, `writeFileSync` continues after a partial write, as on a nearly full disk.
       const flush = () => {
         writeFileSync(file, waiting);
         waiting = "";
@@ -190,7 +190,7 @@ function lineOf(difference: Difference, comparison: Comparison): string {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Returns the differing members, and the whole record, too, if it has other members or another order of them. */
+/** Returns the differing members. Adds the whole record if its members, or their order, are not the same. */
 function changedMembers(beforeText: string, afterText: string): string {
   const before = JSON.parse(beforeText) as Members;
   const after = JSON.parse(afterText) as Members;

@@ -1,4 +1,4 @@
-/** The place where datasets are kept, for commands and for the thread that follows a database: a folder or PostgreSQL. */
+/** The place where commands, and the thread that follows a database, find datasets: a folder or PostgreSQL. */
 import { foldVersion } from "#records/fold.ts";
 import type { Publication } from "#records/publication.ts";
 import type { DatasetList } from "./catalogue.ts";
@@ -7,17 +7,17 @@ import { formatVersion } from "./format.ts";
 import type { Generation } from "./generation.ts";
 import type { SeenInstance } from "./shared-rows.ts";
 
-/** Format and fold of this program's datasets, such as `3.1`. A program reads only the ones that it writes. */
+/** Format and fold of this program's datasets, such as `3.1`. A program reads only the format that it writes. */
 export const ownFormat = `${formatVersion}.${foldVersion}`;
 
-/** Function that reports a mishap which is no reason to fail. @param sentence text without a full stop. */
+/** Function that reports a problem that stops nothing. @param sentence text without a full stop. */
 export type Warn = (sentence: string) => void;
 
-/** All datasets at one moment. A damaged one throws only when it is asked for, so that the others can be used. */
+/** All datasets at one moment. A damaged dataset throws only when it is requested, so that the others can be used. */
 export interface Kept extends DatasetList {
-  /** Datasets that imports are about to publish. Only servers use them, which fetch them ahead. */
+  /** Datasets that imports are about to publish. Only servers use them, to fetch files in advance. */
   added: readonly Generation[];
-  /** Time by the clock of the store, in ms since 1970. */
+  /** Time by the store's clock, in ms since 1970. */
   readAt: number;
 }
 
@@ -25,18 +25,18 @@ export interface Kept extends DatasetList {
 export interface Draft {
   path: string;
   generation: Generation;
-  /** Does it wait to be published on request? Otherwise the caller publishes it at once. */
+  /** True if it waits to be published on request. Otherwise the caller publishes it at once. */
   isStaged: boolean;
 }
 
-/** Note of a publication with a step, and the hash at the start of the step. */
+/** Hash and step to note for a publication, and the hash of the generation that the step starts from. */
 export interface MadeStep extends Pick<Publication, "hash" | "step"> {
   from_hash: string;
 }
 
 /** Datasets, and the publications that led to the current one. A caller that changes anything holds the import lock. */
 export interface DatasetStore {
-  /** Folder of this machine for drafts, steps and files of datasets: all files, or those fetched from a database. */
+  /** Folder of this machine for drafts, steps and dataset files: all of them, or those fetched from a database. */
   readonly folder: string;
   /** CHANGES_DAYS; 0 keeps no steps. */
   readonly changesDays: number;
@@ -47,41 +47,41 @@ export interface DatasetStore {
   /**
    * Makes sure that the file of a version is on this machine.
    * @returns its path. `openPublished` verifies the file.
-   * @throws DatasetFault naming what is missing or damaged, or the reason with which `signal` was aborted.
+   * @throws DatasetFault that names what is missing or damaged, or the reason of `signal` if that is aborted.
    */
   open(version: string, signal?: AbortSignal): Promise<string>;
-  /** Takes over a draft, whole or not at all. @returns the new path of its file. */
+  /** Adds a draft, whole or not at all. @returns the new path of its file. */
   add(draft: Draft): Promise<string>;
   /**
-   * Makes a version the current one. A draft that was added for this does not exist for anybody else until then.
-   * @param expected version that is current as far as the caller knows; null if there is none, or the pointer is damaged.
-   * @param step step from the one to the other; null if there is none.
-   * @throws DatasetFault if another version is current, or this one is gone.
+   * Makes a version current. A draft that was added for this stays hidden from everybody else until then.
+   * @param expected version that the caller believes to be current; null if there is none or the pointer is damaged.
+   * @param step step from the expected version to the new one; null if there is none.
+   * @throws DatasetFault if another version is current, or the new one is gone.
    */
   publish(version: string, expected: string | null, step: MadeStep | null): Promise<Generation>;
   /** Pins or unpins a version. An existing pin keeps its time. @throws DatasetFault if there is no such version. */
   pin(version: string, isPinned: boolean): Promise<Generation>;
-  /** Removes a version. @throws DatasetFault if it is the current one. */
+  /** Removes a version. @throws DatasetFault if it is current. */
   remove(version: string): Promise<void>;
-  /** Forgets publications older than CHANGES_DAYS with their steps, except the newest one; 0 forgets that, too. */
+  /** Deletes publications older than CHANGES_DAYS and their steps, except the newest one; 0 deletes that too. */
   forgetSteps(): Promise<void>;
-  /** Checks a version with its whole content. */
+  /** Checks the whole content of a version. */
   check(version: string): Promise<GenerationCheck>;
-  /** Lists the servers of several machines with the formats that they read. Those of a folder do not report themselves. */
+  /** Lists the servers that share a database, with the formats that they read. Returns none for a folder. */
   servers(): Promise<readonly SeenInstance[]>;
 }
 
-/** Lock for one import at a time. */
+/** Lock that admits one import at a time. */
 interface ImportLock {
   /**
-   * Takes the lock at once or not at all, and clears what killed imports left.
+   * Takes the lock without waiting, and clears what killed imports left.
    * @returns a function that releases it.
    * @throws StoreFault `busy` if another process holds it.
    */
   take(): Promise<() => Promise<void>>;
 }
 
-/** Does work under the lock. @throws as `take`. */
+/** Does work under the lock. @throws as `take` does. */
 export async function underLock<R>(lock: ImportLock, work: () => R | Promise<R>): Promise<R> {
   const release = await lock.take();
   try {
@@ -94,6 +94,6 @@ export async function underLock<R>(lock: ImportLock, work: () => R | Promise<R>)
 export type OpenStore = DatasetStore & ImportLock & { close(): void };
 
 export interface StoreOrder extends Pick<DatasetStore, "folder" | "changesDays" | "warn"> {
-  /** Returns milliseconds since 1970. A database has a clock of its own for what other machines see. */
+  /** Returns milliseconds since 1970. A database uses its own clock for what other machines see. */
   now(): number;
 }

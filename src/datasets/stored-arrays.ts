@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 const arrays = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const;
 type Element = keyof typeof arrays;
 
-/** A row of the table. */
+/** A row of the table `array`. */
 export interface StoredArray {
   name: string;
   element: Element;
@@ -22,14 +22,14 @@ export function* arraysIn(tree: object, path: readonly string[] = []): Generator
   }
 }
 
-/** Returns the memory of all arrays in a tree, each block once, for the transfer to another thread. */
+/** Returns each block of memory of a tree's arrays once, for transfer to another thread. */
 export const buffersIn = (tree: object): ArrayBuffer[] => [
   ...new Set(Array.from(arraysIn(tree), ({ bytes }) => bytes.buffer)),
 ];
 
 /**
- * Frees the memory of an array at once. V8 sees only a small object, and pieces as large as half of the dataset would pile
- * up until a collection. The memory of the process would never shrink again.
+ * Frees an array's memory at once. V8 sees only a small object, so pieces as large as half the dataset would pile up
+ * before a collection, and the process's memory would never shrink again.
  */
 export const free = ({ buffer }: { buffer: ArrayBufferLike }) =>
   void (buffer as ArrayBuffer).transfer(0);
@@ -40,7 +40,7 @@ const elementOf = (array: ArrayBufferView): Element =>
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
-/** Returns the tree of these arrays. */
+/** Returns the tree that the arrays were stored from. */
 export function treeOf(all: readonly StoredArray[]): object {
   const tree: Record<string, unknown> = {};
   for (const array of all) {
@@ -53,7 +53,7 @@ export function treeOf(all: readonly StoredArray[]): object {
   return tree;
 }
 
-/** Returns the same memory as numbers. */
+/** Returns an array's bytes as numbers, without a copy. */
 function numbersOf({ element, bytes }: StoredArray) {
   const { BYTES_PER_ELEMENT: size } = arrays[element];
   return new arrays[element](bytes.buffer, bytes.byteOffset, bytes.length / size);
@@ -64,7 +64,7 @@ export function writeArrays(db: DatabaseSync, all: Iterable<StoredArray>): void 
   for (const { name, element, bytes } of all) insert.run(name, element, bytes);
 }
 
-/** Reads arrays one after the other, in the order in which they were written. */
+/** Returns the stored arrays one by one, in the order in which they were written. */
 export const readArrays = (db: DatabaseSync) =>
   db
     .prepare("select name, element, bytes from array order by rowid")

@@ -9,19 +9,19 @@ import { DatasetFault } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import type { Generation } from "./generation.ts";
 
-/** Limits for sessions that carry parts: one may take long over a slow network, and so may a transaction of all. */
+/** Limits for sessions that transfer parts, in ms. A part, or a transaction of all, may take long on a slow network. */
 export const partLimits = { answer: 30_000, statement: 0, idleInTransaction: 60_000 };
 
 const partBytes = 1024 * 1024;
 const compress = promisify(zstdCompress);
-/** Fast compression, with a checksum that tells a damaged part. */
+/** Options for fast compression, with a checksum that reveals a damaged part. */
 const zstdOptions = {
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 };
 const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
 const unpack = promisify(zstdDecompress);
 
-/** Remedy for a file that is stored damaged. */
+/** Remedy for a damaged stored file. */
 export const storedRemedy =
   "Go back with 'gp-records datasets rollback', or import again; or restore the database from its backup.";
 
@@ -34,8 +34,8 @@ interface StoredFile {
 }
 
 /**
- * Stores a file. Compresses each part while the one before is on its way.
- * @returns false if a file of this name was there already.
+ * Stores a file. Compresses each part while the previous one is being sent.
+ * @returns false if a file of this name is already stored.
  */
 async function pushFile(
   session: PostgresSession,
@@ -57,7 +57,7 @@ async function pushFile(
       const packed = await pack(part);
       await sent;
       sent = session.query(insertPartSql, [name, number, packed]);
-      // The next round awaits it, and throws.
+      // The next iteration awaits it, and throws its error.
       sent.catch(() => {});
     }
     await sent;
@@ -75,7 +75,7 @@ const insertFileSql =
 const insertPartSql = "insert into dataset_part (name, number, bytes) values ($1, $2, $3)";
 const selectPartSql = "select bytes from dataset_part where name = $1 and number = $2";
 
-/** Stores the file of a dataset, and then the dataset. */
+/** Stores the file of a dataset, and then its facts. */
 export async function pushDataset(
   session: PostgresSession,
   path: string,
@@ -90,7 +90,7 @@ export async function pushDataset(
 /** Returns the name of a step in the database. */
 export const stepName = (from: string, to: string) => `${from}..${to}`;
 
-/** Stores the file of a step. Returns false if it was there already. */
+/** Stores the file of a step. Returns false if it is already stored. */
 export const pushStep = (
   session: PostgresSession,
   path: string,
@@ -99,8 +99,8 @@ export const pushStep = (
 ): Promise<boolean> => pushFile(session, path, { name: stepName(from, to), ...hashFile(path) });
 
 /**
- * Yields the parts of a stored file, in order. The next one is on its way while one is used.
- * @throws DatasetFault naming a missing or damaged part, or after the last part if only the SHA-256 of all tells.
+ * Yields the parts of a stored file in order. Fetches the next part while the caller uses one.
+ * @throws DatasetFault that names a missing or damaged part, or after the last part if the file's SHA-256 differs.
  */
 async function* storedParts(session: PostgresSession, name: string): AsyncGenerator<Buffer, void> {
   const [file] = await session.query<StoredFile>(
@@ -134,7 +134,7 @@ async function* storedParts(session: PostgresSession, name: string): AsyncGenera
     );
 }
 
-/** Writes the parts into a new file at `path`, which is whole only if this does not throw. @throws as `storedParts`. */
+/** Writes a stored file to a new file at `path`, which is incomplete if this throws. @throws as `storedParts` does. */
 export async function pullFile(
   session: PostgresSession,
   name: string,
@@ -148,7 +148,7 @@ export async function pullFile(
   }
 }
 
-/** Reads and checks all parts, and keeps nothing. @throws as `storedParts`. */
+/** Reads and checks all parts of a stored file. @throws as `storedParts` does. */
 export async function checkFile(session: PostgresSession, name: string): Promise<void> {
   for await (const _ of storedParts(session, name));
 }

@@ -1,18 +1,18 @@
-/** Keeps the texts of many records outside the heap: the garbage collector would copy and scan a million of them repeatedly. */
+/** Keeps the texts of many records outside the heap, where the garbage collector would copy and scan them often. */
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { free } from "./stored-arrays.ts";
 
-/** The place where the texts of a record are stored. */
+/** The number under which a record's texts are stored. */
 export type KeptText = number;
 
 /** The texts of many records, which another thread may have packed. */
 export interface PackedRecords {
   bytes: Uint8Array<ArrayBuffer>;
-  /** Three places for each record: start of its links, start of its own part, and end of that. */
+  /** Three offsets for each record: start of its links, and start and end of its own part. */
   places: readonly number[];
 }
 
-/** The stored texts of a record, valid until the next read. Its places are in `bytes`. */
+/** The stored texts of a record, as offsets in `bytes`. Valid until the next read. */
 export interface StoredText {
   bytes: Buffer;
   links: number;
@@ -34,13 +34,14 @@ const memoryBytesMax = 40 * 1024 * 1024;
 const numbersOfPlace = 4;
 
 /**
- * @param path file for texts beyond the memory, created if needed and removed at the end.
+ * Opens a text store.
+ * @param path file for texts that exceed the memory, created if needed and removed by `clear`.
  * @param bytesMax maximum bytes in memory.
  */
 export function openTextStore(path: string, bytesMax = memoryBytesMax) {
-  /** Packs in memory, or their places in the file. */
+  /** Packs in memory, or their offsets in the file. */
   const packs: (Buffer | number)[] = [];
-  /** Number of each record's pack, and its place there. */
+  /** Four numbers for each record: its pack, and three offsets in the pack. */
   let places = new Uint32Array(1024 * numbersOfPlace);
   let count = 0;
   let bytesInMemory = 0;
@@ -62,7 +63,7 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax) {
     free(bytes);
   };
   return {
-    /** Takes packed bytes over. @returns the place of the first record; the others follow, one higher each. */
+    /** Takes over packed records. @returns the number of the first record; the others are numbered consecutively. */
     take({ bytes, places: added }: PackedRecords): KeptText {
       storePack(bytes);
       const first = count;
@@ -110,20 +111,20 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax) {
   };
 }
 
-/** Size of the memory that a packer begins with, in bytes. */
+/** Initial size of a packer's memory, in bytes. */
 const packBytes = 2 * 1024 * 1024;
 
-/** Maximum bytes of UTF-8 for one UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const unitBytesMax = 3;
 
-/** Returns a packer of texts into one array of bytes. */
+/** Opens a packer, which joins texts in one array of bytes. */
 export function openPacker() {
   let bytes: Buffer<ArrayBuffer> | null = null;
   let end = 0;
   let places: number[] = [];
   const makeSpace = (needed: number): Buffer<ArrayBuffer> => {
     if (bytes !== null && end + needed <= bytes.length) return bytes;
-    // Never part of the pool that small buffers share. Unwritten pages take no memory.
+    // `allocUnsafeSlow` never takes memory from the pool that small buffers share. Unwritten pages take no memory.
     const larger = Buffer.allocUnsafeSlow(Math.max(packBytes, 2 * (end + needed)));
     if (bytes !== null) larger.set(bytes.subarray(0, end));
     return (bytes = larger);
@@ -137,7 +138,7 @@ export function openPacker() {
       end = middle + target.write(own, middle, "utf8");
       return places.push(start, middle, end) / 3 - 1;
     },
-    /** Returns the added texts, which are no longer the packer's. */
+    /** Returns the added texts, and starts a new pack. */
     take(): PackedRecords {
       const taken = { bytes: (bytes ?? Buffer.allocUnsafeSlow(0)).subarray(0, end), places };
       bytes = null;

@@ -16,13 +16,13 @@ import { timeMember } from "./render.ts";
 import { hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
 import { arraysIn, free, readArrays } from "./stored-arrays.ts";
 
-/** Number of documents of a kind that are hashed again and parsed, evenly spread over all. */
+/** Number of documents of each kind that are hashed again and parsed, spread evenly over all of them. */
 const sampleSize = 1000;
 
 /**
- * Verifies a file.
- * @param onChecked called now and then with the number of records read so far.
- * @throws DatasetFault naming the fault.
+ * Verifies a generation's file.
+ * @param onChecked called after every batch with the number of records read so far.
+ * @throws DatasetFault that names the fault.
  */
 export function verifyGeneration(
   path: string,
@@ -40,7 +40,7 @@ export function verifyGeneration(
   }
 }
 
-/** Returns what is gathered from all documents, at its beginning. */
+/** Returns empty collections for the facts that are gathered from all documents. */
 const gather = () => ({
   contentHashes: createHash("sha256"),
   checksum: 0,
@@ -146,18 +146,18 @@ type DocumentRow = readonly [
   bytes: number,
 ];
 
-/** A hash as text: 65,000 small arrays take several times as long to make. */
+/** Columns of a `DocumentRow`. Hashes are text, because 65,000 small arrays take several times as long to make. */
 const documentColumns =
   "position, id, lower(hex(content_hash)), updated_at, own_length, octet_length(document)";
 
-/** A stored document among others. */
+/** A stored document within the bytes of several. */
 interface StoredDocument {
   bytes: Buffer;
   start: number;
   end: number;
   /**
-   * Its bytes, each as a character. All texts that are looked for are ASCII, and no other character has ASCII bytes in
-   * UTF-8.
+   * Its bytes, each as a character. All texts that are searched for are ASCII, and in UTF-8 no other character has
+   * ASCII bytes.
    */
   characters: string;
 }
@@ -174,7 +174,7 @@ function isPlaced(
     characters.startsWith(`{"id":"${id}",`) &&
     ownLength >= ending.length &&
     characters.startsWith(ending, ownLength - ending.length) &&
-    // The last one is the record's own: no later member can hold another.
+    // The last `updated_at` is the record's own: no later member can contain another.
     !characters.includes(timeMember, ownLength)
   );
 }
@@ -189,7 +189,7 @@ function isUnchanged(
   return hashOfContent(Buffer.concat(content)) === contentHash;
 }
 
-/** Members that the display order compares first. Quotes inside a text are escaped, so nothing else can look like them. */
+/** Members that the display order compares first. Quotes in a text are escaped, so nothing else can look like them. */
 const sortMembers = { signal: ',"date":"', other: ',"name":"' } as const;
 const [quote, backslash] = [0x22, 0x5c];
 
@@ -212,7 +212,7 @@ const isInOrder = (kind: RecordKind, one: Sorted, next: Sorted) =>
     ? one.id < next.id
     : one.sortKey < next.sortKey === (kind !== "signal");
 
-/** Reports whether the table has exactly these former ids for the existing GPs. */
+/** Reports whether the table has exactly the given former ids for the existing GPs. */
 function areFormerIds(db: DatabaseSync, told: ReadonlyMap<string, string>): boolean {
   const sql = "select former_id, gp_id from former_id join gp on gp.id = gp_id";
   const rows = new Map(arraysOf<[string, string]>(db, sql));
@@ -227,7 +227,7 @@ const gpsMember = '"gps":[';
 const idMember = '{"id":"';
 const idLength = 19;
 
-/** Returns the ids in the list at the end of a document. No text can look like a member, because its quotes are escaped. */
+/** Returns the GP ids at the end of a document. No text can look like a member, because its quotes are escaped. */
 function gpIdsIn([, , , , ownLength]: DocumentRow, { characters }: StoredDocument): string[] {
   const ids: string[] = [];
   let at = characters.indexOf(gpsMember, ownLength);
@@ -238,7 +238,7 @@ function gpIdsIn([, , , , ownLength]: DocumentRow, { characters }: StoredDocumen
   return ids;
 }
 
-/** Returns how the arrays differ from those made of the documents. Returns undefined if they do not. */
+/** Returns how the stored arrays differ from those made from the documents. Returns undefined if they are equal. */
 function firstWrongArray(db: DatabaseSync, made: DatasetIndex): string | undefined {
   const called = new Map(Array.from(arraysIn(made), (array) => [array.name, array]));
   for (const { name, element, bytes } of readArrays(db)) {

@@ -44,14 +44,14 @@ interface DraftRequest {
   builtAt: string;
   /** Generation that changes are counted against. */
   previous: Previous;
-  /** Called now and then with the number of records written so far. */
+  /** Called after every 1,000 records, with the number of records written so far. */
   onWritten: (records: number) => void;
 }
 
 /** Writes a draft. @returns `meta` null if nothing differs; the file is then incomplete. */
 export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
   const { path, records, texts, sources, formerIds, builtAt } = request;
-  // In defensive mode SQLite would keep a journal despite the pragma, and a killed import would leave it behind, too.
+  // In defensive mode SQLite would keep a journal despite the pragma, which a killed import would leave behind.
   const db = new DatabaseSync(path, { defensive: false });
   try {
     db.exec(`${draftPragmas}; begin; ${tables}`);
@@ -96,13 +96,13 @@ function writePairs(
 /** Facts about a GP for records that link to it. */
 interface WrittenGp {
   position: number;
-  /** JSON of the link in their documents. */
+  /** JSON of the link to it in their documents. */
   linkJson: string;
   /** JSON of the lists that a principal inherits. */
   listsJson: string;
 }
 
-/** GPs by source, and by the source's own id. */
+/** GPs by source and source id. */
 type WrittenGps = ReadonlyMap<string, ReadonlyMap<string, WrittenGp>>;
 
 /** Writes the GPs of a draft. @param formerIds former ids of each GP that has any. */
@@ -174,7 +174,7 @@ interface Inherited {
 
 type DocumentWriter = ReturnType<typeof openDocumentWriter>;
 
-/** Function that frames a record. @param stored contains the record's own part. */
+/** Function that frames a record. @param stored texts with the record's own part. */
 type FrameOf = (
   record: DraftRecord,
   position: number,
@@ -182,7 +182,7 @@ type FrameOf = (
   stored: StoredText,
 ) => Frame;
 
-/** Opens a writer of documents, which takes each kind once, in the order of `recordKinds`. */
+/** Opens a document writer. Each kind is written once, in the order of `recordKinds`. */
 function openDocumentWriter(
   draft: DatabaseSync,
   { previous, texts, builtAt, onWritten }: DraftRequest,
@@ -191,7 +191,7 @@ function openDocumentWriter(
   const changes: Changes = { added: 0, updated: 0, removed: 0 };
   const assembly = openAssembly();
   let checksum = 0;
-  /** Hashes of the documents in `assembly`. Taken in one by one, each would take as long as a document. */
+  /** Hashes of the documents in `assembly`. Added to `content` one by one, each would take as long as a document. */
   let hashes = "";
   let written = 0;
   const endBatch = () => {
@@ -209,7 +209,7 @@ function openDocumentWriter(
     /**
      * Writes all records of a kind.
      * @param records list that is emptied, so that a million records can be freed.
-     * @param frameOf called in display order.
+     * @param frameOf function that is called in display order.
      * @returns the places of the documents.
      */
     write(kind: RecordKind, records: DraftRecord[], frameOf: FrameOf): DocumentPlaces {
@@ -259,21 +259,21 @@ function openDocumentWriter(
   };
 }
 
-/** A row whose document is bytes: SQLite copies them as they are, but would have to encode a string. */
+/** SQL for a row whose document is bytes: SQLite copies bytes as they are, but would have to encode a string. */
 const row = `(${"?, ".repeat(9)}cast(? as text))`;
 const columns = 10;
 
-/** Rows in a statement. One statement for many small rows takes half the time of one for each. */
+/** Number of rows in a statement. One statement for many small rows takes half as long as one for each row. */
 const batchRows = 32;
 
-/** Opens a writer of the rows of a kind. */
+/** Opens a writer of a kind's rows. */
 function openRowWriter(db: DatabaseSync, kind: RecordKind) {
   const insert = (rows: number) =>
     db.prepare(`insert into ${kind} values ${Array.from({ length: rows }, () => row).join(", ")}`);
   const whole = insert(batchRows);
   let batch: SQLInputValue[] = [];
   return {
-    /** Adds a row. Returns true if it wrote this row and all before it. */
+    /** Adds a row. Returns true if that wrote this row and all before it. */
     add(...values: SQLInputValue[]): boolean {
       batch.push(...values);
       if (batch.length < batchRows * columns) return false;
@@ -290,22 +290,22 @@ function openRowWriter(db: DatabaseSync, kind: RecordKind) {
 
 /** Maximum bytes of a time and of the constant parts of a document. */
 const assemblySpare = 256;
-/** Maximum bytes of UTF-8 for one UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const unitBytesMax = 3;
 
-/** Returns an assembly of documents as bytes, one after the other. */
+/** Opens an assembly, which joins the parts of documents as bytes. */
 function openAssembly() {
   let bytes = Buffer.allocUnsafeSlow(256 * 1024);
   let start = 0;
   let timeAt = 0;
   let end = 0;
   return {
-    /** Begins a document. @returns it without its time, valid until `end`. */
+    /** Begins a document. @returns the document without its time, valid until `end`. */
     begin({ head, tail }: Frame, { bytes: stored, own, end: ownEnd }: StoredText): Uint8Array {
       const units = head.length + tail.length;
       const needed = end + units * unitBytesMax + (ownEnd - own) + assemblySpare;
       if (needed > bytes.length) {
-        // Documents that wait to be written keep the old buffer.
+        // Documents that wait to be written still use the old buffer.
         const larger = Buffer.allocUnsafeSlow(needed * 2);
         larger.set(bytes.subarray(0, end));
         bytes = larger;
@@ -318,7 +318,7 @@ function openAssembly() {
       end += bytes.write(tail, end, "utf8");
       return bytes.subarray(start, end);
     },
-    /** Ends a document. @returns it with its time, valid until `clear`. */
+    /** Ends a document. @returns the document with its time, valid until `clear`. */
     end(updatedAt: string): { document: Uint8Array; ownLength: number } {
       bytes.copyWithin(timeAt + updatedAt.length, timeAt, end);
       bytes.write(updatedAt, timeAt, "latin1");
@@ -326,7 +326,7 @@ function openAssembly() {
       const ownLength = timeAt + updatedAt.length + 1 - start;
       return { document: bytes.subarray(start, end), ownLength };
     },
-    /** Starts again. @returns all documents since the last time, valid until `begin`. */
+    /** Starts over. @returns all documents since the last call, valid until `begin`. */
     clear(): Uint8Array {
       const all = bytes.subarray(0, end);
       end = 0;
@@ -335,7 +335,7 @@ function openAssembly() {
   };
 }
 
-/** Returns the time of a record. A record that did not change keeps its own. */
+/** Returns a record's `updated_at`. An unchanged record keeps its time. */
 function updatedAtOf(
   { statedAt }: StoredLinks,
   contentHash: string,
