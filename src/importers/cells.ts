@@ -1,8 +1,8 @@
-/** Tidies the text of cells without changing its meaning, and fills it into texts with columns in braces. */
+/** Tidies the text of cells without changing its meaning, and fills it into templates. */
 
 const untidy = /^\s|\s$|\s\s|[^\S ]/;
 
-/** Returns the text on one line. Every run of white space, even non-breaking, becomes one space. */
+/** Returns a text on one line. Every run of white space, even non-breaking, becomes one space. */
 export function clean(text: string): string {
   return untidy.test(text) ? text.replace(/\s+/g, " ").trim() : text;
 }
@@ -23,8 +23,8 @@ export function comparable(text: string): string {
 }
 
 /**
- * Returns `GREENWOOD VILLAGE` as `Greenwood Village`. Text with a lower-case letter stays as it is. Right for places, wrong
- * for firms, whose capitals are part of the name: `KRG CAPITAL` is not `Krg Capital`.
+ * Returns `GREENWOOD VILLAGE` as `Greenwood Village`. Text with a lower-case letter stays as it is. This suits places,
+ * not firms, whose capitals are part of the name: `KRG CAPITAL` is not `Krg Capital`.
  */
 export function titleCase(text: string): string {
   if (/\p{Ll}/u.test(text)) return text;
@@ -35,10 +35,10 @@ export function titleCase(text: string): string {
     });
 }
 
-/** A column in the text `{First Name} {Middle Name?} {Last Name}`. */
+/** A column in a template such as `{First Name} {Middle Name?} {Last Name}`. */
 interface Placeholder {
   column: string;
-  /** Is it marked with `?` and left out if it is missing? Any other missing column makes the whole text missing. */
+  /** True if it is marked with `?` and may be missing. Any other missing column makes the whole text missing. */
   optional: boolean;
 }
 
@@ -46,7 +46,7 @@ type Template = readonly (string | Placeholder)[];
 
 const placeholder = /\{([^{}]+)\}/;
 
-/** Returns the parts of a template in order. Returns undefined if braces do not pair or no column is named. */
+/** Returns the parts of a template in order. Returns undefined if braces are unpaired or no column is named. */
 export function parseTemplate(text: string): Template | undefined {
   const parts = text
     .split(placeholder)
@@ -62,8 +62,8 @@ function toPlaceholder(written: string): Placeholder {
 }
 
 /**
- * Returns the text with its columns filled in, tidied. Returns an empty text if a required column is missing.
- * @param read returns a column's cell, or undefined if it is missing.
+ * Returns a template's text with its columns filled in, tidied. Returns an empty text if a required column is missing.
+ * @param read function that returns a column's cell, or undefined if it is missing.
  */
 export function fillTemplate(
   template: Template,

@@ -1,4 +1,4 @@
-/** Compiles a mapping, and the source of each field in it, into one function from the cells of a row to its records. */
+/** Compiles a mapping, with the source of each of its fields, into a function from a row's cells to its records. */
 import {
   type CanonicalGp,
   type CanonicalRecord,
@@ -40,7 +40,7 @@ export interface CompiledMapping {
   read: (cells: Cells) => RowReading;
 }
 
-/** The content of a row: only faults if it has any. */
+/** The content of a row. If there are faults, everything else is empty. */
 interface RowReading {
   records: CanonicalRecord[];
   namedGps: CanonicalGp[];
@@ -49,7 +49,7 @@ interface RowReading {
   faults: RecordFault[];
 }
 
-/** @param mapping a mapping without faults, from `readMapping`. */
+/** Compiles a mapping. @param mapping mapping without faults, from `readMapping`. */
 export function compileMapping(mapping: Mapping): CompiledMapping {
   const columns: string[] = [];
   const context: MappingContext = {
@@ -77,7 +77,7 @@ export function compileMapping(mapping: Mapping): CompiledMapping {
   return { columns, read };
 }
 
-/** Function that makes of a row a record, the name of one to remove, or nothing. */
+/** Function that turns a row into a record, the name of a record to remove, or nothing. */
 type ReadBlock = (
   cells: Cells,
   namedGps: readonly CanonicalGp[],
@@ -120,7 +120,7 @@ const codeOfState = new Map(
 );
 const nearestState = nearestFinder(Object.values(usStates));
 
-/** Replaces states of the US by their USPS codes. States of other countries stay as they are. */
+/** Replaces US states with their USPS codes. States of other countries stay as they are. */
 function codeStates(record: Record<string, unknown>, faults: RecordFault[]): void {
   for (const [state, country] of stateMembers) {
     const text = record[state];
@@ -134,7 +134,7 @@ function codeStates(record: Record<string, unknown>, faults: RecordFault[]): voi
   }
 }
 
-/** Returns the value. Returns undefined and adds a fault if it is not valid. */
+/** Returns a value if it is valid. Otherwise adds a fault and returns undefined. */
 function orFault<V>(field: string, value: V | Unreadable, faults: RecordFault[]): V | undefined {
   if (!(value instanceof Unreadable)) return value;
   faults.push({ field, reason: value.reason, isOfCell: true });
@@ -165,7 +165,7 @@ function compileCondition(
 
 const confidenceOfNames = 0.5;
 
-/** Compiles the GPs that rows only name. All rows share one GP for a name, whatever its case and punctuation. */
+/** Compiles the GPs that rows only name. All rows share one GP per name, regardless of its case and punctuation. */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
   const readNames = compileField(named.names, namesField, context);
   const aliases = aliasesOf(named);
@@ -206,7 +206,7 @@ function gpNamed(
   };
 }
 
-/** Returns the spellings that `values` maps to a name, by its folded form. As aliases they still find it. */
+/** Returns the spellings that `values` maps to each name, by its folded form. As aliases, they still find the GP. */
 function aliasesOf({ names }: NamedGps): Map<string, string[]> {
   const aliases = new Map<string, string[]>();
   for (const { values = {} } of sourcesOf(names))
@@ -231,7 +231,7 @@ interface MappingContext {
   decimal?: DecimalMark;
 }
 
-/** Function that returns a value, for a list field a list. Returns undefined if the value is missing. */
+/** Function that returns a field's value, or a list for a list field. Returns undefined if the value is missing. */
 type ReadField = (cells: Cells) => unknown;
 
 function sourcesOf(written: Written | Written[]): SourceOfField[] {
@@ -282,7 +282,7 @@ function compileSource(source: SourceOfField, field: Field, context: MappingCont
 interface SourceText {
   /** Words before the text in messages: `column "Units" holds`. */
   label: string;
-  /** Returns the text. Returns an empty text if there is none. */
+  /** Returns the text of a row; empty if there is none. */
   read: (cells: Cells) => string;
 }
 
@@ -322,7 +322,7 @@ function missingOf(source: SourceOfField, context: MappingContext): ReadonlySet<
   return new Set(["", ...context.missing, ...(source.missing ?? []).map(comparable)]);
 }
 
-/** Compiles the values of a text: looked up in `values`, missing, split or converted, in this order. */
+/** Compiles a function that looks up a text in `values`, takes it as missing, splits or converts it, in this order. */
 function compileMeaning(source: SourceOfField, field: Field, context: MappingContext) {
   const listed = new Map(
     Object.entries(source.values ?? {}).map(([word, value]) => [comparable(word), value]),
@@ -364,11 +364,11 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
 
 interface ReadingOptions extends Omit<SourceOfField, "dates" | "missing"> {
   dates: readonly DateFormat[];
-  /** Words of the closed list by their keys. */
+  /** Words of the closed list, by `wordKey`. */
   choiceOf: ReadonlyMap<string, string>;
 }
 
-/** Converts a text. @param text text that is not empty, with any white space. */
+/** Converts a text. @param text non-empty text with any white space. */
 function convert(
   text: string,
   field: Field,
@@ -395,7 +395,7 @@ function convert(
 const readChoice = (text: string, { choices }: Field, { choiceOf }: ReadingOptions) =>
   choiceOf.get(wordKey(clean(text))) ?? new Unreadable(`must be one of ${choices.join(", ")}`);
 
-/** Returns the form in which words of a closed list are compared. Between digits a separator counts: `5_10` is not `510`. */
+/** Returns the form in which words of a closed list are compared. Separators between digits stay: `5_10`, not `510`. */
 const wordKey = (text: string) =>
   text
     .toLowerCase()
@@ -407,7 +407,7 @@ function readText(text: string, source: ReadingOptions): string | Unreadable {
   return source.case === "title" ? titleCase(text) : text;
 }
 
-/** Kind of a number: any, whole, or dollars, which are rounded to whole ones. */
+/** Kind of number: any, whole, or an amount of money, which is rounded to whole dollars. */
 export type NumberKind = "decimal" | "whole" | "money";
 
 const amounts: Readonly<Record<DecimalMark, RegExp>> = {
@@ -418,9 +418,9 @@ const couldBeEither = /^-?[1-9]\d{0,2}[.,]\d{3}$/;
 const centsOrNone = /^(?:0*|\d\d)$/;
 
 /**
- * Reads a number as spreadsheets and registers write it: `1234`, `1,234.50`, `1 234 567`, `$1,234,567`, `-5`, `(123)` for
- * minus 123, `4.0`. Refuses a text with two readings: `1,234` without a declared decimal mark, and a fraction of a dollar
- * other than cents without `multiply_by`. A `decimal`, such as a coordinate, has no thousands.
+ * Reads a number as spreadsheets and registers write it: `1234`, `1,234.50`, `1 234 567`, `$1,234,567`, `-5`, `(123)`
+ * for minus 123, `4.0`. Refuses an ambiguous text: `1,234` without a declared decimal mark, or a fraction of a dollar
+ * other than cents without `multiply_by`. A `decimal`, such as a coordinate, may not have thousands separators.
  */
 export function readNumber(
   text: string,
@@ -453,7 +453,7 @@ export function readNumber(
   return whole + 0;
 }
 
-/** Removes parentheses and, from money, the sign or code of the dollar. */
+/** Removes parentheses and, from money, the dollar sign or code. */
 function unwrap(text: string, kind: NumberKind): { digits: string; sign: 1 | -1 } {
   const inParentheses = /^\(([^()-]*)\)$/.exec(text.trim());
   const bare = (inParentheses?.[1] ?? text).trim();
@@ -464,7 +464,7 @@ function unwrap(text: string, kind: NumberKind): { digits: string; sign: 1 | -1 
   return { digits, sign: inParentheses === null ? 1 : -1 };
 }
 
-/** Returns the product in decimal: 1.1 million is 1,100,000, though binary fractions would add a little. */
+/** Returns the decimal product: 1.1 million is exactly 1,100,000, although binary fractions would add a little. */
 function exactProduct(value: number, multiplyBy: number): number {
   return multiplyBy === 1 ? value : Number((value * multiplyBy).toPrecision(15));
 }

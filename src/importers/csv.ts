@@ -13,8 +13,8 @@ import { readBytes, type ReadOptions, shownName } from "./source-file.ts";
 
 /**
  * Yields an entry for each row that is not blank. A row with an unreadable cell becomes an entry with only faults.
- * @param written mapping from `readMapping`. An encoding in the options overrides that of the mapping.
- * @throws ImportFault if a file cannot be used as a whole: no such column, a quote never closed, a row cut off.
+ * @param written mapping from `readMapping`. An encoding in the options overrides the mapping's.
+ * @throws ImportFault if a file is unusable: a column is missing, a quote is never closed, or a row is cut off.
  */
 export async function* readCsv(
   files: readonly string[],
@@ -64,7 +64,7 @@ function rowReader(file: string, header: CsvRow, encoding: Encoding, compiled: C
   };
 }
 
-/** Returns the fault of a row as such. Returns undefined if there is none. */
+/** Returns the fault of a row itself. Returns undefined if there is none. */
 function rowFault(file: string, row: CsvRow, columns: number): RecordFault | undefined {
   if (row.quoteFault !== "") return { field: "row", reason: row.quoteFault };
   const count = row.cells.length;
@@ -79,7 +79,7 @@ const oneColumn =
   "the header has a single column, so perhaps the mapping's delimiter is not the file's";
 
 /**
- * Returns the index of each wanted column, found by its name alone, or the fault of the header.
+ * Returns the index of each wanted column, found by name, or the fault of the header.
  * @param header decoded names, with any white space around and between words.
  */
 function locateColumns(
@@ -112,11 +112,11 @@ function missingWords(column: string, names: readonly string[]): string {
 export interface CsvRow {
   /** Number of its first line, from 1. A quoted cell may span several lines. */
   line: number;
-  /** Undecoded cells: one character for each byte, as `cellDecoder` takes it. */
+  /** Undecoded cells, with one character for each byte, as `cellDecoder` expects. */
   cells: readonly string[];
-  /** Fault of its quotes; empty if there is none. */
+  /** Fault in its quotes; empty if there is none. */
   quoteFault: string;
-  /** Does a line end follow? A last row may have none. */
+  /** True if a line end follows. The last row may have none. */
   ended: boolean;
 }
 
@@ -130,13 +130,13 @@ const rowBytesMax = 1024 * 1024;
 const lineEnd = /\r\n|\r|\n/g;
 
 /**
- * Yields all rows that are not blank, the header first. Strict about quotes, lenient about line ends (RFC 4180).
+ * Yields all rows that are not blank, the header first. Is strict about quotes and lenient about line ends (RFC 4180).
  * @throws ImportFault if a quote is never closed or a row is longer than 1 MiB: nothing after it can be trusted.
  */
 export async function* readRows(file: string, mapping: Mapping): AsyncGenerator<CsvRow, void> {
   const format = formatOf(mapping);
   let line = 1;
-  // Called while the parser is at the row, so that `line` is right when the next one fails.
+  // The parser calls this at each row, so that `line` is right if the next row fails.
   const toRow = ({ record: cells, raw }: Parsed): CsvRow | null => {
     const begin = line;
     line += raw.match(lineEnd)?.length ?? 0;
@@ -172,7 +172,7 @@ function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: Mapping): Op
   };
 }
 
-/** Returns the fault of odd quotes. The lenient parser finds where such a row ends; a strict one tells odd from doubled. */
+/** Returns the fault of stray quotes. The lenient parser finds the row's end; a strict one tells stray from doubled. */
 function quoteFaultIn(raw: string, format: Options): string {
   if (format.quote === null) return "";
   try {
@@ -193,7 +193,7 @@ function wordsFor(error: CsvError): string {
 
 const beyondAscii = /[\x80-\xff]/;
 
-/** Returns a function that decodes a cell of one character for each byte. A bad byte costs only its row. */
+/** Returns a decoder for cells in which each character stands for one byte (Latin-1). A bad byte costs only its row. */
 function cellDecoder(encoding: Encoding): (bytes: string) => string | Unreadable {
   const decode = decoderOf(encoding);
   return (bytes) => (beyondAscii.test(bytes) ? decode(Buffer.from(bytes, "latin1")) : bytes);

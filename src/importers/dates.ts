@@ -1,10 +1,10 @@
-/** Reads dates in the formats a mapping names, as precisely as they are given. */
+/** Reads dates in the formats that a mapping names, as precisely as they are given. */
 import { existsInCalendar } from "#records/fields.ts";
 import { Unreadable } from "./import-fault.ts";
 
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 
-/** Time of day after a date, which is dropped. */
+/** Pattern of a time of day after a date. The time is dropped. */
 const timeOfDay = String.raw`(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M)?Z?)?`;
 
 /** Date formats. `MON` is the three-letter English name of a month. A year always has four digits. */
@@ -20,10 +20,10 @@ export const dateFormats = [
 ] as const;
 export type DateFormat = (typeof dateFormats)[number];
 
-/** Formats for a mapping that names none. None of them can be mistaken for another. */
+/** Formats for a mapping that names none. They cannot be mistaken for one another. */
 export const isoFormats: readonly DateFormat[] = ["YYYY-MM-DD", "YYYY-MM", "YYYY"];
 
-/** Range of years. Others are typing errors, or placeholders such as 0000 and 9999. */
+/** Range of valid years. Other years are typing errors, or placeholders such as 0000 and 9999. */
 const yearMin = 1600;
 const yearMax = 2200;
 
@@ -39,7 +39,7 @@ function patternOf(format: DateFormat): RegExp {
   return new RegExp(`^${digits}${format.includes("DD") ? timeOfDay : ""}$`, "i");
 }
 
-/** Returns `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. The first format that fits decides. */
+/** Reads a date as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. The first format that fits decides. */
 export function readDate(text: string, formats: readonly DateFormat[]): string | Unreadable {
   for (const format of formats) {
     const parts = patterns.get(format)?.exec(text)?.groups;

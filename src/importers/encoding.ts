@@ -1,14 +1,14 @@
-/** The encodings a file may be in, and decoding that neither loses nor guesses a character. */
+/** The encodings that a file may have, and decoding that neither loses nor guesses a character. */
 import { isUtf8 } from "node:buffer";
 import { Unreadable } from "./import-fault.ts";
 
 export const encodings = ["utf-8", "windows-1252", "iso-8859-1"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** Function that returns the text of a line or a cell, or names the byte that is not a character. */
+/** Function that decodes a line or a cell. Returns the fault of the first invalid byte if there is one. */
 type Decode = (bytes: Buffer) => string | Unreadable;
 
-/** C1 controls. They never occur in text, so they are letters of another encoding. */
+/** C1 control characters. They never occur in text, so their bytes are letters of another encoding. */
 const controls = /[\x80-\x9f]/;
 const windows1252 = new TextDecoder("windows-1252");
 
@@ -36,7 +36,7 @@ export function firstInvalidUtf8(bytes: Buffer): number | undefined {
   if (isUtf8(bytes)) return undefined;
   const decoded = Buffer.from(bytes.toString("utf8"));
   let at = decoded.findIndex((byte, i) => byte !== bytes[i]);
-  // It was decoded as U+FFFD, whose first bytes may be the same.
+  // The invalid byte was decoded as U+FFFD, whose first bytes may be the same.
   while ((decoded[at]! & 0xc0) === 0x80) at--;
   return at;
 }

@@ -1,7 +1,7 @@
-/** Faults of the files of an import: a file that cannot be used, and a line or a cell that is not valid. */
+/** Faults of an import's files: a file that cannot be used, and a line or a cell that is not valid. */
 import type { RecordFault } from "#records/canonical.ts";
 
-/** Error of a file that cannot be used, so that nothing of it is imported. */
+/** An error for a file that cannot be used. Nothing of the file is imported. */
 export class ImportFault extends Error {
   /** Name of the file, as the operator wrote it. */
   readonly file: string;
@@ -10,7 +10,7 @@ export class ImportFault extends Error {
   readonly reason: string;
   /** All faults of a mapping file, each with its path in the file; empty for other files. */
   readonly faults: readonly RecordFault[];
-  /** The message: a line for the file, and one for each of the faults. */
+  /** Lines of the message: one for the file, and one for each fault. */
   readonly lines: readonly string[];
 
   constructor(
@@ -33,14 +33,14 @@ export class ImportFault extends Error {
   }
 }
 
-/** @throws ImportFault always. A file without a record is more likely a mistake than intended. */
+/** Throws an ImportFault. A file without records is more likely a mistake than intended. */
 export function refuseEmpty(file: string): never {
   throw new ImportFault(file, null, "holds no record; if that is meant, say --allow-empty");
 }
 
 /** Stand-in for the value of a line or a cell whose text is not valid. */
 export class Unreadable {
-  /** Valid text in words, such as "must be a whole number". */
+  /** Reason as the end of a sentence, such as "must be a whole number". */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -50,7 +50,7 @@ export class Unreadable {
 
 const quotedLengthMax = 50;
 
-/** Returns a text from a file as a message shows it: on one line, shortened, in quotes. */
+/** Returns a text from a file as messages show it: on one line, shortened, in quotes. */
 export function quoted(text: string): string {
   const shown = Array.from(text.slice(0, quotedLengthMax * 2));
   const cut = shown.length > quotedLengthMax;

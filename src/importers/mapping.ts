@@ -1,6 +1,6 @@
 /**
- * Declares a mapping file: how the columns of a CSV file become records, and what kind of text each member of a record takes.
- * The schema in examples/mappings is made from this.
+ * Declares a mapping file: how the columns of a CSV file become records, and which kind of text each member accepts.
+ * The schema in examples/mappings is generated from this file.
  */
 import { canonicalSchemas } from "#records/canonical.ts";
 import { ExternalIds, Provenance } from "#records/common.ts";
@@ -18,7 +18,7 @@ const dates = Type.Array(oneOf("A way to write dates.", dateFormats), {
   description: "How dates are written, the first format that fits decides. Without it: ISO 8601.",
 });
 
-/** Marks before the decimals of a number. The other one may then stand between thousands. */
+/** Decimal marks. The other mark may then separate thousands. */
 const decimalMarks = [".", ","] as const;
 export type DecimalMark = (typeof decimalMarks)[number];
 const decimal = oneOf(
@@ -26,7 +26,7 @@ const decimal = oneOf(
   decimalMarks,
 );
 
-/** A value as it is in the record. */
+/** Returns the schema of a value that is copied into the record as it stands. */
 const value = (description: string) =>
   Type.Unsafe<string | number>({ type: ["string", "number"], description });
 const valueOrList = (description: string) =>
@@ -36,7 +36,7 @@ const valueOrList = (description: string) =>
     description,
   });
 
-/** Where the value of one field comes from. A bare column name stands for `{ "column": … }`. */
+/** Schema of a field's source. A mapping may write just a column's name for `{ "column": … }`. */
 export const SourceOfField = Type.Object(
   {
     column: optional(columnName),
@@ -91,7 +91,7 @@ export const SourceOfField = Type.Object(
 );
 export type SourceOfField = Static<typeof SourceOfField>;
 
-/** As written in the file: a column's name, a source, or for lists several. */
+/** A source as written in the file: a column's name, or an object. */
 export type Written = string | SourceOfField;
 
 export const Condition = Type.Object(
@@ -101,7 +101,7 @@ export const Condition = Type.Object(
 
 export type Condition = Static<typeof Condition>;
 
-/** One record a row. read-mapping.ts and packaging/mapping-schema.ts describe `id` and `fields`, which depend on the kind. */
+/** Schema of one record per row. For `id` and `fields` see read-mapping.ts and packaging/mapping-schema.ts. */
 export const RecordBlock = Type.Object(
   {
     record: oneOf("Kind of record.", recordKinds),
@@ -175,16 +175,16 @@ export type FieldKind =
   | "link";
 
 export interface Field {
-  /** As in a mapping and in the report: `status`, `external_ids.cik`. */
+  /** Path as in mappings and reports, such as `status` or `external_ids.cik`. */
   path: string;
   kind: FieldKind;
   list: boolean;
   description: string;
-  /** The words a choice allows. */
+  /** Words that a choice allows. */
   choices: readonly string[];
 }
 
-/** The source's own id, of the record itself. */
+/** Field for a record's id in its source. */
 export const idField: Field = {
   path: "id",
   kind: "text",
@@ -193,10 +193,10 @@ export const idField: Field = {
   choices: [],
 };
 
-/** The names of GPs that have no record of their own in the source. */
+/** Field for names of GPs that have no record in the source. */
 export const namesField: Field = { ...idField, path: "gps", list: true };
 
-/** The part of JSON Schema by which the kinds are told apart. */
+/** The part of JSON Schema that tells the kinds of fields apart. */
 interface MemberSchema {
   type?: string | string[];
   description?: string;
@@ -207,10 +207,10 @@ interface MemberSchema {
   properties?: Record<string, MemberSchema>;
 }
 
-/** A text that may be longer than this may have paragraphs. */
+/** Longest text without paragraphs, in characters. */
 const lineLengthMax = 2000;
 
-/** Set by the mapping itself or by the command, not by the source of a field. */
+/** Members that the mapping itself or the command sets, rather than a field. */
 const notMapped = new Set(["record", "id", "provenance.source"]);
 
 /** Members that are written as an object of fields. */
@@ -219,7 +219,7 @@ export const grouped: Readonly<Record<string, unknown>> = {
   provenance: Provenance,
 };
 
-/** Every field a mapping may fill in a record of this kind, by path. */
+/** Returns every field that a mapping may fill in records of a kind, by path. */
 export function fieldsOf(kind: RecordKind): Map<string, Field> {
   const { properties = {} } = canonicalSchemas[kind] as unknown as MemberSchema;
   const fields = Object.entries(properties).flatMap(([name, schema]) => {
@@ -232,7 +232,7 @@ export function fieldsOf(kind: RecordKind): Map<string, Field> {
   );
 }
 
-/** The fields of a block by path, those of a group one by one. */
+/** Returns a block's fields by path. Lists the fields of a group one by one. */
 export function writtenFields(fields: RecordBlock["fields"]): [string, Written | Written[]][] {
   return Object.entries(fields).flatMap(([name, written]) =>
     Object.hasOwn(grouped, name)

@@ -1,4 +1,4 @@
-/** Reads canonical records from NDJSON: one JSON object a line, as docs/importing.md describes. */
+/** Reads canonical records from NDJSON, one JSON object per line, as docs/importing.md describes. */
 import type { CanonicalRecord, RecordName, SourceEntry } from "#records/canonical.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { decoderOf, type Encoding } from "./encoding.ts";
@@ -9,9 +9,9 @@ import { parseStrictJson } from "./strict-json.ts";
 const lineBytesMax = 1024 * 1024;
 
 /**
- * Yields what is made of each block of lines. Blocks without an entry, of blank lines, are left out.
- * @param read makes the entries of a block. If that is a promise, the next blocks are read meanwhile.
- * @throws ImportFault if a file cannot be opened, is no text file, or has no line.
+ * Yields the result of `read` for each block of lines. Omits blocks of only blank lines.
+ * @param read function that makes a block's entries. If it returns a promise, the next blocks are read meanwhile.
+ * @throws ImportFault if a file cannot be opened, is not a text file, or has only blank lines.
  */
 export async function* readNdjson<Read extends { entries: readonly unknown[] }>(
   files: readonly string[],
@@ -30,10 +30,10 @@ export async function* readNdjson<Read extends { entries: readonly unknown[] }>(
   }
 }
 
-/** Blocks that are read ahead: enough that two threads do not wait for the one that takes their entries. */
+/** Number of blocks read ahead: enough that two threads never wait for the thread that takes their entries. */
 const blocksAhead = 6;
 
-/** Yields the result of each block, in the order of blocks. */
+/** Yields the results in the order of their blocks. */
 async function* inOrder<Read>(
   blocks: AsyncIterable<LineBlock>,
   read: (block: LineBlock) => Read | Promise<Read>,
@@ -47,7 +47,7 @@ async function* inOrder<Read>(
         yield made;
         continue;
       }
-      // A rejection is reported when its turn comes.
+      // A rejection is thrown when its turn comes.
       made.catch(() => {});
       pending.push(made);
       if (pending.length > blocksAhead) yield await pending.shift()!;
@@ -55,7 +55,7 @@ async function* inOrder<Read>(
   } catch (error) {
     fault = { error };
   }
-  // Blocks before the fault come first.
+  // The results of blocks before the fault come first.
   for (const made of pending) yield await made;
   if (fault !== null) throw fault.error;
 }
@@ -65,17 +65,17 @@ export interface LineBlock {
   /** Name of the file, as the operator wrote it. */
   file: string;
   encoding: Encoding;
-  /** Number of the first of its lines, from 1. */
+  /** Number of its first line, from 1. */
   firstLine: number;
-  /** The lines with their ends; null for a single line that is too long, which was dropped. */
+  /** Lines with their ends; null for a single line that was dropped because it is too long. */
   bytes: Uint8Array<ArrayBuffer> | null;
-  /** Does the last line have an end? Otherwise the file may have been truncated there. */
+  /** True if the last line has an end. Otherwise the file may be truncated there. */
   ended: boolean;
 }
 
 /**
- * Returns an entry for each line of a block that is not blank. An unreadable line becomes an entry with a fault. Does not
- * check records against their schema.
+ * Returns an entry for each line of a block that is not blank. An unreadable line becomes an entry with a fault. Does
+ * not check records against their schema.
  */
 export function entriesOf({ file, encoding, firstLine, bytes, ended }: LineBlock): SourceEntry[] {
   const tooLong = new Unreadable(`is longer than ${lineBytesMax} bytes`);
@@ -99,10 +99,10 @@ export function entriesOf({ file, encoding, firstLine, bytes, ended }: LineBlock
   return entries;
 }
 
-/** Reports whether a line has no control character: JSON must escape all but DEL. Half a surrogate pair has no bytes. */
+/** Reports whether a line has no control character or lone surrogate. JSON in UTF-8 must escape them, except DEL. */
 const isPlain = (text: string) => !text.includes("\\") && !text.includes("\x7f");
 
-/** Returns the object of a line, or why there is none. Returns undefined for a blank line. */
+/** Returns a line's object, or why there is none. Returns undefined for a blank line. */
 function readLine(text: string): object | Unreadable | undefined {
   if (text.trim() === "") return undefined;
   const value = parseStrictJson(text);
@@ -112,7 +112,7 @@ function readLine(text: string): object | Unreadable | undefined {
   return value;
 }
 
-/** @param ended false if the line has no end. */
+/** Returns the entry of a line. @param ended false if the line has no end. */
 function entryOf(file: string, line: number, ended: boolean, value: object): SourceEntry {
   const entry = { file, line, records: [], namedGps: [], faults: [] };
   if (value instanceof Unreadable) {
@@ -130,7 +130,7 @@ function entryOf(file: string, line: number, ended: boolean, value: object): Sou
     : { ...entry, faults: [{ field: "deleted", reason: "needs `record` and `id` of a record" }] };
 }
 
-/** Reports whether it names a record to be removed. Other members are ignored. */
+/** Reports whether an object names a record to remove. Ignores other members. */
 function isName(record: object): record is RecordName {
   const { record: kind, id } = record as Partial<Record<string, unknown>>;
   return recordKinds.includes(kind as RecordKind) && typeof id === "string" && id !== "";
@@ -139,13 +139,13 @@ function isName(record: object): record is RecordName {
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Yields a file in blocks of whole lines. Memory is bounded however long a line is. */
+/** Yields a file in blocks of whole lines, in bounded memory however long a line is. */
 async function* readBlocks(file: string, encoding: Encoding): AsyncGenerator<LineBlock> {
   const common = { file: shownName(file), encoding };
-  // One byte more for a carriage return.
+  // One more byte allows for a carriage return.
   const isTooLong = (size: number) => size > lineBytesMax + 1;
   let firstLine = 1;
-  /** Pieces of a line that no chunk has ended yet; empty if it is too long. */
+  /** Pieces of an unfinished line; empty if the line is too long. */
   let begun: Buffer[] = [];
   let begunBytes = 0;
   for await (const chunk of readBytes(file, encoding)) {
@@ -174,7 +174,7 @@ async function* readBlocks(file: string, encoding: Encoding): AsyncGenerator<Lin
   yield { ...common, firstLine, bytes, ended: false };
 }
 
-/** Joins pieces in memory of their own, which another thread can take over. */
+/** Joins pieces in new memory, which another thread can take over. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let end = 0;

@@ -5,7 +5,7 @@ import { quoted } from "./import-fault.ts";
 const likenessMin = 0.5;
 const suggestionsMax = 3;
 
-/** Returns up to three of `names`, the most similar first, by the Dice coefficient of their folded trigrams and letters. */
+/** Returns up to 3 of `names`, the most similar first, by the Dice coefficient of their folded trigrams and letters. */
 export function nearest(wanted: string, names: Iterable<string>): string[] {
   const sought = gramsOf(wanted);
   return Array.from(names, (name) => ({ name, likeness: dice(sought, gramsOf(name)) }))
@@ -21,7 +21,7 @@ const soughtMax = 1000;
 /** Maximum length of such a text, in characters. */
 const soughtLengthMax = 100;
 
-/** Returns a function that says which of `names` is most similar to a text. Its text is empty if none is. */
+/** Returns a function that says which of `names` is most similar to a text. It returns an empty text if none is. */
 export function nearestFinder(names: readonly string[]): (text: string) => string {
   const found = new Map<string, string>();
   return (text) => {

@@ -25,8 +25,9 @@ import { readBytes } from "./source-file.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
 /**
- * @param path of a JSON file as examples/mappings/mapping.schema.json describes.
- * @throws ImportFault with every fault of the file and its path inside, such as `records[0].fields.status`.
+ * Reads a mapping.
+ * @param path path of a JSON file that follows examples/mappings/mapping.schema.json.
+ * @throws ImportFault with every fault of the file and its place, such as `records[0].fields.status`.
  */
 export async function readMapping(path: string): Promise<Mapping> {
   const bytes = Buffer.concat(await Array.fromAsync(readBytes(path)));
@@ -40,7 +41,7 @@ export async function readMapping(path: string): Promise<Mapping> {
   return value as Mapping;
 }
 
-/** @param value any JSON value; it is a `Mapping` if nothing is found. */
+/** Returns the faults of a mapping. @param value any JSON value; it is a `Mapping` if it has no faults. */
 function checkMapping(value: unknown): RecordFault[] {
   const faults = shapeFaults(Mapping, value, "");
   if (!isObject(value)) return [{ field: "mapping", reason: "must be an object" }];
@@ -69,7 +70,7 @@ function checkBlock(block: Record<string, unknown>, path: string): RecordFault[]
   return [...faults, ...checkFields(fields, fieldsOf(kind), `${path}.fields`, "")];
 }
 
-/** @param group `external_ids` or `provenance` while inside of it, else empty. */
+/** Returns the faults of fields. @param group `external_ids` or `provenance` for its members, otherwise empty. */
 function checkFields(
   fields: Record<string, unknown>,
   known: ReadonlyMap<string, Field>,
@@ -113,7 +114,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** @param path of the part in the file: `records[0].fields`, empty for the whole. */
+/** Returns how a value breaks a schema. @param path place of the value, such as `records[0]`; empty for the file. */
 function shapeFaults(schema: TSchema, value: unknown, path: string): RecordFault[] {
   const faults = new Map<string, string>();
   for (const { keyword, instancePath, params, message } of Errors(schema, value)[1]) {
@@ -144,7 +145,7 @@ function unknownWords(schema: TSchema, path: string): string {
   return notKnown(path.split(".").at(-1) ?? path, known);
 }
 
-/** The message for an unknown name. */
+/** Returns the message for an unknown name. */
 function notKnown(name: string, known: readonly string[]): string {
   const [suggestion] = nearest(name, known);
   return suggestion === undefined
@@ -172,7 +173,7 @@ const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly Field
   ["fold", "texts", ["text"]],
 ];
 
-/** @param written what the file has at `path`: a column, a source or, for a list, several. */
+/** Returns the faults of a field's sources. @param written a column, a source or, for a list field, several. */
 function checkSources(written: unknown, field: Field, path: string): RecordFault[] {
   if (Array.isArray(written) && field.list)
     return written.flatMap((one, at) => checkSource(one, field, `${path}[${at}]`));
@@ -259,7 +260,7 @@ function checkValues(
   return faults;
 }
 
-/** Why a value of the mapping does not fit this field. */
+/** Returns why a value of the mapping does not fit a field. Returns undefined if it fits. */
 function valueFault(value: unknown, { kind, choices }: Field): string | undefined {
   if (kind === "whole" || kind === "money")
     return Number.isSafeInteger(value) ? undefined : "must be a whole number";

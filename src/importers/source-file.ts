@@ -1,4 +1,4 @@
-/** Opens the files of an import: their names in reports, faults of those that cannot be read, and their bytes. */
+/** Opens the files of an import: their names in reports, their faults if they cannot be read, and their bytes. */
 import { closeSync, createReadStream, openSync, statSync } from "node:fs";
 import type { Encoding } from "./encoding.ts";
 import { ImportFault } from "./import-fault.ts";
@@ -15,8 +15,8 @@ const openSource = (file: string): AsyncIterable<Buffer> =>
   file === standardInput ? process.stdin : createReadStream(file, { highWaterMark: chunkBytes });
 
 /**
- * Opens every file before any is read, so that a missing last one is noticed at once and not after an hour.
- * @throws ImportFault naming all files that cannot be read.
+ * Opens every file before any is read, so that a missing last file is noticed at once rather than after an hour.
+ * @throws ImportFault that names all files that cannot be read.
  */
 export function refuseUnreadable(files: readonly string[]): void {
   const faults = files.flatMap((file) => {
@@ -48,7 +48,7 @@ const reasons: Readonly<Record<string, string>> = {
 const whyClosed = ({ code = "", message }: NodeJS.ErrnoException): string =>
   reasons[code] ?? `cannot be read: ${message}`;
 
-/** Returns the total size of the files. A pipe counts 0. */
+/** Returns the total size of the files in bytes. A pipe counts as 0. */
 export function knownBytes(files: readonly string[]): number {
   const sizes = files.map((file) => {
     const found = file === standardInput ? undefined : statSync(file);
@@ -57,15 +57,15 @@ export function knownBytes(files: readonly string[]): number {
   return sizes.reduce((a, b) => a + b, 0);
 }
 
-/** Options of reading files. */
+/** Options for reading files. */
 export interface ReadOptions {
   /** Encoding of the files; undefined if the operator named none. */
   encoding?: Encoding | undefined;
-  /** Is a file without any record accepted? Most often something went wrong on its way. */
+  /** True to accept a file without records, which is usually a mistake. */
   allowsEmpty?: boolean;
 }
 
-/** Beginnings of files of other formats, one character for each byte. */
+/** First bytes of files in other formats, one character for each byte. */
 const otherFormats: readonly (readonly [beginning: string, reason: string])[] = [
   ["\x1f\x8b", "is compressed with gzip; unpack it first"],
   ["PK\x03\x04", "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV"],
@@ -75,12 +75,12 @@ const otherFormats: readonly (readonly [beginning: string, reason: string])[] = 
 const webPage = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i;
 const utf8Mark = "\xef\xbb\xbf";
 
-/** Number of bytes that show the format of a file. A pipe may deliver them one by one. */
+/** Number of bytes that reveal a file's format. A pipe may deliver them one by one. */
 const beginningBytes = 200;
 
 /**
  * Yields the bytes of a file in chunks, without a byte order mark.
- * @throws ImportFault if the file cannot be opened, or is of another format or encoding.
+ * @throws ImportFault if the file cannot be opened, or has another format or encoding.
  */
 export async function* readBytes(
   file: string,
@@ -115,7 +115,7 @@ async function* withoutMark(
   if (beginning !== null) yield begin(beginning);
 }
 
-/** Returns the length of the byte order mark that a file begins with. @throws ImportFault if it is of another format. */
+/** Returns the length of a file's byte order mark, 0 if there is none. @throws ImportFault if it has another format. */
 function markLength(name: string, chunk: Buffer, encoding: Encoding): number {
   const text = chunk.toString("latin1", 0, beginningBytes);
   const hasMark = text.startsWith(utf8Mark);

@@ -28,7 +28,7 @@ export function parseStrictJson(text: string): unknown {
     : new Unreadable(`gives the key ${quoted(repeated)} twice in one object`);
 }
 
-/** Returns the parser's message without its line, which it counts within the text. The text is one line of the file. */
+/** Returns the parser's message without "line 1": a text is usually a single line of a file. */
 function parserWords(error: Error): string {
   return error.message.replace(
     / in JSON at position \d+ \(line 1 column (\d+)\)/,
@@ -55,14 +55,14 @@ function surveyValue(value: unknown, depth: number, survey: Survey): void {
 }
 
 /**
- * Compares the number of quotes before a colon, at least one for each key, with the keys that `JSON.parse` kept. Returns
- * false if something is escaped: an escaped quote hides where a key ends, and V8 14 may decode an escaped key of a known
- * shape wrongly.
+ * Reports whether the quotes before colons, at least one for each key, are as many as the keys that `JSON.parse` kept.
+ * Returns false if anything is escaped: an escaped quote hides where a key ends, and V8 14 may decode an escaped key of
+ * a known shape wrongly.
  */
 function hasEachKeyOnce(text: string, keysKept: number): boolean {
   if (text.includes("\\")) return false;
   let ends = 0;
-  // A regular expression takes four times as long, some hundredths of an import.
+  // A regular expression would take four times as long, a few per cent of an import.
   for (let colon = text.indexOf(":"); colon >= 0; colon = text.indexOf(":", colon + 1)) {
     let before = colon - 1;
     while (blanks.has(text.charCodeAt(before))) before--;
@@ -72,12 +72,12 @@ function hasEachKeyOnce(text: string, keysKept: number): boolean {
 }
 
 const quote = 0x22;
-/** White space of JSON: space, tab, line feed, carriage return. */
+/** JSON's white space: space, tab, line feed and carriage return. */
 const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"(?=([ \t\r\n]*:)?)|[{}]/g;
 
-/** Returns the first key that an object repeats. It is slow and exact. @param text valid JSON. */
+/** Returns the first key that an object repeats, slowly but exactly. @param text valid JSON. */
 function firstRepeatedKey(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [written, colon] of text.matchAll(token)) {
