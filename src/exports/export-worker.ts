@@ -1,4 +1,4 @@
-/** The thread that writes files of records. Its memory is limited, and returned to the system at its end. */
+/** The thread that writes files of records. Its memory is limited, and is returned to the system when it ends. */
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { csvHeading, csvRow, lineEnd } from "#csv.ts";
@@ -9,18 +9,18 @@ import { openOutputFile, type OutputFile } from "#store/whole-file.ts";
 import { inPieces, openRecordSource } from "./record-source.ts";
 import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-export.ts";
 
-// Requests, and other work of the machine, come first.
+// Requests and the machine's other work come first.
 lowerOwnPriority();
 const { path, generation, kinds, format, folder, licence } = workerData as ExportOrder;
 const source = openRecordSource(path, generation);
-// A file for each kind, or one for all.
+// There is a file for each kind, or one for all.
 const kindsOfFiles = format === workbookFormat ? [kinds] : kinds.map((kind) => [kind]);
 const files: ExportedFile[] = [];
 for (const ofFile of kindsOfFiles) files.push(await writeFile(ofFile));
 source.close();
 parentPort!.postMessage(files);
 
-/** Replaces a file of the same name once this one is complete. */
+/** Writes a file. Replaces one of the same name only when the new one is complete. */
 async function writeFile(ofFile: readonly RecordKind[]): Promise<ExportedFile> {
   const name = format === workbookFormat ? "records" : ofFile[0];
   const file = join(folder, `${name}.${format}`);

@@ -1,4 +1,4 @@
-/** Offers whole datasets as files: lists them, and makes each once, when it is first requested. */
+/** Offers whole datasets as files: lists the files, and makes each once, when it is first requested. */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -16,7 +16,7 @@ export interface OfferedFile {
   kind: RecordKind;
   format: FileFormat;
   records: number;
-  /** Null until it is first requested. */
+  /** Finished file; null until it is first requested. */
   made: MadeFile | null;
 }
 
@@ -31,9 +31,9 @@ export type ExportOffers = ReturnType<typeof openExportOffers>;
 interface OffersOrder {
   /** Folder of the datasets. */
   folder: string;
-  /** Returns the served version, or null while there is none. */
+  /** Returns the served version; null while there is none. */
   served(): string | null;
-  /** Version of the program. Another one may write other bytes. */
+  /** Version of the program. Another version may write different bytes. */
   program: string;
   onMade(version: string, name: string, milliseconds: number): void;
 }
@@ -56,7 +56,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
   const closing = new AbortController();
 
   const offered = (current = served()): Generation[] => {
-    // A staged dataset may be pinned, to keep it, before it is published.
+    // A staged dataset may be pinned too, but is not offered before it is published.
     const isOffered = (one: Generation) =>
       one.version === current ||
       (one.published_at !== null && one.pinned_at !== null && isReadable(one));
@@ -68,7 +68,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     const isCurrent = ({ version }: Generation) => version === current;
     return [...newestFirst.filter(isCurrent), ...newestFirst.filter((one) => !isCurrent(one))];
   };
-  /** Reports whether a dataset can be read. One pinned before an update may have an old format, or a full disk cut it short. */
+  /** Reports whether a pinned dataset can be read. It may have an older format, or be cut short by a full disk. */
   const isReadable = ({ version, bytes }: Generation) => {
     const path = catalogue.pathOf(version);
     return statSync(path, { throwIfNoEntry: false })?.size === bytes && isOwnFormat(path);
@@ -101,19 +101,19 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
   }
 
   return {
-    /** Lists the served dataset first, then published and pinned ones that this program can read, newest first. */
+    /** Lists the served dataset, then the other published and pinned ones that this program can read, newest first. */
     list: () =>
       offered().map((generation) => ({
         generation,
         files: kindsAndFormats.flatMap((one) => fileOf(generation, one.join(".")) ?? []),
       })),
-    /** Returns undefined if the dataset is not offered, or has no such file. */
+    /** Finds a file. Returns undefined if the dataset is not offered or has no such file. */
     find(version: string, name: string): OfferedFile | undefined {
       const generation = offered().find((one) => one.version === version);
       return generation && fileOf(generation, name);
     },
     /**
-     * Makes a file, one at a time. Requests for it meanwhile get the same one. Rejects if it cannot be made. Rejects with a
+     * Makes a file, one at a time. Calls for the same file share the result. Rejects if it cannot be made, with a
      * DatasetFault `full` if the disk has no room.
      */
     make(version: string, file: OfferedFile): Promise<MadeFile> {
@@ -133,15 +133,15 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
         for (const version of readdirSync(catalogue.exportsFolder))
           if (!kept.has(version)) rmSync(folderOf(version), { recursive: true, force: true });
       } catch {
-        // No file was made yet, or one cannot be removed, which is tried again the next time.
+        // No file was made yet, or one cannot be removed. The next call tries again.
       }
     },
-    /** Stops the making of a file. */
+    /** Stops making a file. */
     close: () => closing.abort(),
   };
 }
 
-/** @throws always: the error given, or a DatasetFault if the disk was full. */
+/** Throws a DatasetFault `full` if there was no room, otherwise the given error. */
 function wordRoom(error: unknown): never {
   if (!isNoRoom(error)) throw error;
   const words = `an export cannot be written: ${(error as Error).message}; free some space in DATA_DIR`;
@@ -150,7 +150,7 @@ function wordRoom(error: unknown): never {
 
 const factsPath = (path: string) => `${path}.json`;
 
-/** Returns a made file. Returns null if it was not made by this version of the program, or not completely. */
+/** Returns a finished file. Returns null if it is missing, incomplete, or from another version of the program. */
 function readMade(path: string, program: string): MadeFile | null {
   try {
     const facts = JSON.parse(readPlainFile(factsPath(path)).toString()) as Facts;
@@ -159,7 +159,7 @@ function readMade(path: string, program: string): MadeFile | null {
       ? { path, bytes, sha256 }
       : null;
   } catch {
-    // A faulty file is made again.
+    // A missing or faulty file is made again.
     return null;
   }
 }

@@ -9,13 +9,13 @@ import type { RecordSource } from "./record-source.ts";
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** Members of a GP. Its embedded records are in the files of principals and signals, joined by `gps`. */
+/** Members of a GP without its embedded records. Those are in the files of principals and signals, linked by `gps`. */
 const { principals: _principals, signals: _signals, ...gpMembers } = Gp.properties;
 
 const membersOf = (kind: RecordKind): TProperties =>
   kind === "gp" ? gpMembers : declarations[kind].schema.properties;
 
-/** Rows in memory at a time. Larger groups take more memory to write; smaller ones take more time to read. */
+/** Number of rows in a group. Larger groups take more memory to write; smaller ones take more time to read. */
 const rowsOfGroup = 4096;
 
 /** Writes all records of a kind. */
@@ -55,7 +55,7 @@ export function writeParquet(source: RecordSource, kind: RecordKind, output: Out
   moveOn();
 }
 
-/** Part of a declaration that a schema is made from. */
+/** The part of a declaration from which a schema is made. */
 interface Declared {
   type: string | readonly string[];
   format?: string;
@@ -64,7 +64,7 @@ interface Declared {
   items?: Declared;
 }
 
-/** Returns an element and those inside it, in the order of the format (parquet.thrift, LogicalTypes.md). */
+/** Returns an element and then its children, as the format requires (parquet.thrift, LogicalTypes.md). */
 function elementsOf(name: string, declared: Declared, mayBeMissing: boolean): SchemaElement[] {
   const { type, properties, required = [], items } = declared;
   const mayBeNull = mayBeMissing || [type].flat().includes("null");
@@ -99,7 +99,7 @@ function leafOf({ type, format }: Declared): Partial<SchemaElement> {
   return { type: "BYTE_ARRAY", converted_type: "UTF8" };
 }
 
-/** Returns the conversion of a value for the writer. Texts and decimal numbers stay unchanged: lists and objects have nothing else. */
+/** Returns a function that converts values for the writer. Texts and decimals, alone or in lists and objects, stay. */
 function conversionOf({ type, format }: Declared): (value: unknown) => unknown {
   if ([type].flat().includes("integer"))
     return (value) => (value === null ? null : BigInt(value as number));

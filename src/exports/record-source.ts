@@ -1,4 +1,4 @@
-/** Reads the records of a dataset one after another, as the API answers them, in little memory however many there are. */
+/** Reads a dataset's records one by one, as the API returns them, in little memory however many there are. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "#datasets/generation.ts";
 import { openPublished } from "#datasets/open-generation.ts";
@@ -20,8 +20,8 @@ interface RecordLink {
 }
 
 /**
- * Opens a dataset. It reads the whole file first, to know that it is the published one.
- * @throws DatasetFault if it is not, or cannot be read.
+ * Opens a dataset. Reads the whole file first, to verify that it is the published one.
+ * @throws DatasetFault if the file is not the published one or cannot be read.
  */
 export function openRecordSource(path: string, generation: Generation) {
   const { db } = openPublished(path, generation);
@@ -33,7 +33,7 @@ export function openRecordSource(path: string, generation: Generation) {
     lines: (kind: RecordKind) => inPieces(linesOf(documents(kind))),
     /** Yields the same records, parsed. */
     records: (kind: RecordKind) => parsed(documents(kind)),
-    /** Yields the same, but GPs without their embedded records, which are most of the bytes. Their totals remain. */
+    /** Yields the same records, but GPs only with the totals of their embedded records, which are most of the bytes. */
     ownRecords: (kind: RecordKind) => parsed(documents(kind, false)),
     /** Yields the links from principals, signals or projects to GPs, in the order of the records and of their GPs. */
     links: (kind: RecordKind) =>
@@ -47,7 +47,7 @@ export function openRecordSource(path: string, generation: Generation) {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
       return Number(count.get(`recordsOfGp.${kind}.items`)!["links"]);
     },
-    /** Returns the imports that brought the records. */
+    /** Returns the sources of the records, with the times of their imports. */
     sources: () =>
       db.prepare("select name, imported_at from source order by name").all() as {
         name: string;
@@ -57,10 +57,10 @@ export function openRecordSource(path: string, generation: Generation) {
   };
 }
 
-/** Characters in a piece. A GP with its embedded records may have a hundred thousand. */
+/** Number of characters after which a piece ends. A GP with its embedded records may have 100,000. */
 const charactersOfPiece = 64 * 1024;
 
-/** Joins texts into pieces, which are fewer to write. */
+/** Joins texts into pieces, so that fewer writes are needed. */
 export function* inPieces(texts: Iterable<string>): Generator<string> {
   let piece = "";
   for (const text of texts) {
@@ -72,7 +72,7 @@ export function* inPieces(texts: Iterable<string>): Generator<string> {
   yield piece;
 }
 
-/** Yields the lines of NDJSON. Documents have no line breaks: JSON escapes them. */
+/** Yields lines of NDJSON. Documents have no line breaks, because JSON escapes them. */
 function* linesOf(documents: Iterable<string>): Generator<string> {
   for (const document of documents) yield `${document}\n`;
 }
@@ -86,7 +86,7 @@ function* documentsOf(db: DatabaseSync, kind: RecordKind): Generator<string> {
   for (const [document] of rows) yield document;
 }
 
-/** Yields GPs. They are stored without the principals and signals that they embed. */
+/** Yields GPs. Adds the principals and signals that they embed, which are stored separately. */
 function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
   const recordsOfGp = readLinks(db);
   const readOwn = openOwnDocuments(db, "gp");
@@ -111,7 +111,7 @@ function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
   }
 }
 
-/** Reads the links: the only ones needed here of the arrays that a server loads. */
+/** Reads the links, the only arrays of a server's index that are needed here. */
 const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] => {
   const rows = db
     .prepare("select name, element, bytes from array where name like 'recordsOfGp.%'")
@@ -119,7 +119,7 @@ const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] => {
   return (treeOf(rows) as Pick<DatasetIndex, "recordsOfGp">).recordsOfGp;
 };
 
-/** Reads a document up to the part left out inside a GP. Returns null after the last one. */
+/** Returns a function that reads a document up to the part that GPs do not embed, or null after the last one. */
 function openOwnDocuments(db: DatabaseSync, kind: RecordKind): (position: number) => string | null {
   const read = db.prepare(
     `select cast(substr(cast(document as blob), 1, own_length) as text) as own from ${kind} where position = ?`,

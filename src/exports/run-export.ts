@@ -1,10 +1,10 @@
-/** Runs an export in a thread of its own. It loads none of the code that writes files. */
+/** Runs an export in a separate thread, so that the caller loads none of the code that writes files. */
 import { Worker } from "node:worker_threads";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import type { Generation } from "#datasets/generation.ts";
 import type { RecordKind } from "#records/kinds.ts";
 
-/** Formats with a file for each kind. Its name ends in the format. */
+/** Formats with a file for each kind. The file's name ends in the format. */
 export const fileFormats = ["ndjson", "csv", "parquet"] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
@@ -31,12 +31,12 @@ export interface ExportedFile {
   sha256: string;
 }
 
-/** Memory limits of the thread, in MB: enough for the largest possible records, and small, so that garbage is collected soon. */
+/** Memory limits of the thread: enough for the largest possible record, but small so that garbage is collected soon. */
 const resourceLimits = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 64 };
 
 /**
  * Runs an export.
- * @param signal ends it. The next export overwrites unfinished files.
+ * @param signal signal that stops the export. The next export overwrites unfinished files.
  * @throws DatasetFault if the dataset cannot be read, or is too large for a workbook.
  */
 export async function runExport(order: ExportOrder, signal?: AbortSignal): Promise<ExportedFile[]> {
@@ -53,7 +53,7 @@ export async function runExport(order: ExportOrder, signal?: AbortSignal): Promi
   });
 }
 
-/** Restores the class of an error. It is lost between threads. */
+/** Restores an error's class, which is lost between threads. */
 function faultOf(error: Error & { kind?: DatasetFault["kind"] }): Error {
   return error.name === "DatasetFault" ? new DatasetFault(error.message, error.kind) : error;
 }

@@ -1,4 +1,4 @@
-/** Writes records as a workbook (xlsx, ECMA-376): a sheet for each kind, one for their links, and one about the workbook. */
+/** Writes records as a workbook (xlsx, ECMA-376): a sheet for each kind, one for links, and one about the workbook. */
 import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { looksLikeFormula } from "#csv.ts";
@@ -8,14 +8,14 @@ import { recordColumns, type ColumnType } from "#records/columns.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import { inPieces, type RecordSource } from "./record-source.ts";
 
-/** Most rows of a sheet, with its heading. This is the limit of spreadsheet programs. */
+/** Most rows of a sheet, including its heading. This is the limit of spreadsheet programs. */
 export const rowsMax = 1_048_576;
 
 /**
- * Writes a workbook. Texts are stored as texts, so that no program runs one as a formula and an id keeps its zeros. A
- * complete date is a date. The column after it gives its precision.
+ * Writes a workbook. Texts are stored as text, so that no program runs one as a formula and an id keeps its zeros. A
+ * complete date is stored as a date, and the next column gives the precision.
  * @param licence licence of the data, for the last sheet; null if the operator does not state it.
- * @throws DatasetFault if a sheet would have too many rows, before anything is written.
+ * @throws DatasetFault before anything is written if a sheet would have too many rows.
  */
 export async function writeWorkbook(
   source: RecordSource,
@@ -34,7 +34,7 @@ export async function writeWorkbook(
     aboutSheet(source, kinds, licence),
   ];
   const zip = new ZipFile();
-  // The same dataset gives the same file.
+  // With a fixed time, the same dataset gives the same file.
   const options = { mtime: new Date(source.generation.built_at) };
   for (const { path, text } of fixedParts(sheets.map(({ name }) => name)))
     zip.addBuffer(Buffer.from(text), path, options);
@@ -66,7 +66,7 @@ interface Sheet {
   rows: Iterable<readonly SheetCell[]>;
 }
 
-/** Content of a cell. A time is a date with a fraction of a day. */
+/** Content of a cell. A time is a day with a fraction. */
 type SheetCell = string | number | null | { day: number; hasTime: boolean };
 
 const linksName = "Links";
@@ -113,7 +113,7 @@ function aboutSheet(
   };
 }
 
-/** Columns of a GP that the sheets of links, people and signals have instead. */
+/** Columns of a GP that are omitted, because the sheets of links, people and signals have them. */
 const onOtherSheets = new Set(["principals.name", "signals.title"]);
 
 function sheetOf(source: RecordSource, kind: RecordKind): Sheet {
@@ -141,7 +141,7 @@ const isDate = (type: ColumnType) => type === "date" || type === "date-or-time";
 
 const dayLength = "2026-03-31".length;
 const dayMilliseconds = 86_400_000;
-/** Day 0. From March 1900 on, all programs agree on the day of a number. */
+/** Day 0. All programs agree on the numbers of days from 1 March 1900 on. */
 const firstDay = Date.UTC(1899, 11, 30);
 const firstAgreed = Date.UTC(1900, 2, 1);
 
@@ -161,12 +161,12 @@ const precisions: Readonly<Record<number, string>> = { 4: "year", 7: "month", 10
 const precisionOf = (text: string | null) =>
   text === null ? null : (precisions[text.length] ?? "second");
 
-/** Numbers of the styles in `styles`. */
+/** Indexes of the cell styles in `styles`. */
 const style = { heading: 1, text: 2, formulaLike: 3, day: 4, time: 5 } as const;
 
 /**
- * Styles of cells. Text has the format "text", so that it stays text when somebody edits it. Text that looks like a formula
- * is also marked as quoted, for programs that read a text again, as some do after pasting.
+ * XML of the cell styles. Text has the format "text", so that it stays text when somebody edits it. Text that looks
+ * like a formula is also marked as quoted, for programs that parse a text again, as some do after pasting.
  */
 const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>
@@ -241,7 +241,7 @@ function cellXml(place: string, cell: SheetCell): string {
   return `<c r="${place}" s="${cell.hasTime ? style.time : style.day}"><v>${cell.day}</v></c>`;
 }
 
-/** Longest text of a cell, in UTF-16 units. With a longer one, a program treats the whole file as damaged. */
+/** Longest text of a cell, in UTF-16 code units. Programs treat a file with a longer one as damaged. */
 const textLengthMax = 32_767;
 
 function textXml(place: string, number: number, text: string): string {
@@ -254,8 +254,8 @@ const toEscape =
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
 /**
- * Escapes text for XML (ECMA-376, ST_Xstring). A character that XML cannot contain is written as `_x001F_`. The beginning of
- * a text that only looks like that is escaped in the same way.
+ * Escapes text for XML (ECMA-376, ST_Xstring). A character that XML cannot contain is written in the form `_x001F_`.
+ * The first underscore of a text that already looks like that is escaped in the same way.
  */
 const escapeXml = (text: string) =>
   text.replace(
