@@ -108,7 +108,8 @@ interface LinkedPage {
 }
 
 /**
- * Returns the `Link` header of a page (RFC 8288). @param publicUrl null for references relative to the request's host.
+ * Returns the `Link` header of a page (RFC 8288).
+ * @param publicUrl null for references relative to the request's host.
  */
 export function pageLinks(
   { path, filters, query, total }: LinkedPage,

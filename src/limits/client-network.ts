@@ -1,9 +1,10 @@
-/** Networks of client addresses: one to count wrong keys by, and a coarser one to show people and to count sites by. */
+/** Networks of client addresses: one to limit clients by, and a coarser one to show to people and to limit sites by. */
 import { isIP } from "node:net";
 
 /**
- * Returns an IPv4 address as it is, even if mapped into IPv6, and the first 64 bits of an IPv6 address, because anyone
- * can get that many addresses (RFC 6177). Returns one name for all that is no address: nonsense allows no extra guesses.
+ * Returns an IPv4 address unchanged, but without a mapping into IPv6. Returns the /64 of an IPv6 address, because
+ * anyone can get that many addresses (RFC 6177). Returns the same name for all other text, so that nonsense allows no
+ * extra guesses.
  */
 export function clientNetwork(address: string): string {
   const family = isIP(address);
@@ -22,7 +23,9 @@ export function coarseNetwork(address: string): string {
   return plain === undefined ? prefixOf(groups, 3) : `${plain.replace(/\d+$/, "0")}/24`;
 }
 
-/** Returns the network of an address, and of IPv6 its /48 too: one site can have that, with 65,536 networks (RFC 6177). */
+/**
+ * Returns the network of an address and, for IPv6, its /48: one site can have that, with 65,536 networks (RFC 6177).
+ */
 export function networksOf(address: string): [network: string, site?: string] {
   const network = clientNetwork(address);
   return network.endsWith("/64") ? [network, coarseNetwork(address)] : [network];
@@ -43,7 +46,7 @@ function prefixOf(groups: readonly number[], count: number): string {
 
 /** Returns the eight groups of a valid IPv6 address, without its zone. */
 function groupsOf(address: string): number[] {
-  // A URL writes an IPv4 address at the end as two groups, too.
+  // URL parsing also turns a trailing IPv4 address into two groups.
   const { hostname } = new URL(`http://[${address.replace(/%.*/, "")}]`);
   const [before = [], after = []] = hostname
     .slice(1, -1)
@@ -53,10 +56,10 @@ function groupsOf(address: string): number[] {
   return [...before, ...between, ...after];
 }
 
-/** Share of a site: as much as 4 of its 65,536 networks. */
+/** Limit of a site, as a multiple of a network's: a site may have 65,536 networks. */
 const networksPerSite = 4;
 
-/** @param most largest amount of a network at a time. */
+/** Limits the amount that each client network holds at a time. @param most maximum amount for one network. */
 export function openNetworkShares(most: number) {
   const taken = new Map<string, number>();
   const add = (network: string, amount: number) => {
@@ -67,7 +70,8 @@ export function openNetworkShares(most: number) {
   return {
     /**
      * Takes an amount for the networks of an address.
-     * @returns a function that gives it back, or null, with nothing taken, if one of them would have too much.
+     * @returns a function that gives the amount back. Returns null, with nothing taken, if a network would exceed its
+     *   limit.
      */
     take(address: string, amount: number): (() => void) | null {
       const [network, site] = networksOf(address);

@@ -2,17 +2,17 @@
 import { readFileSync } from "node:fs";
 
 export interface Clock {
-  /** Whole µs since the machine started. Never steps; all processes of one boot read the same. */
+  /** Returns whole µs since the machine started. Never steps; all processes of one boot read the same clock. */
   monotonicMicroseconds(): number;
-  /** Whole ms since 1970. Steps when the system clock is set. */
+  /** Returns whole ms since 1970. Steps when the system clock is set. */
   wallMilliseconds(): number;
-  /** The boot that `monotonicMicroseconds` counts from; null if unknown, and each run then counts as a boot. */
+  /** Id of the boot that `monotonicMicroseconds` counts from. If it is null, each run counts as a boot. */
   readonly bootId: string | null;
 }
 
 /**
- * Returns this machine's clocks: CLOCK_MONOTONIC, and the boot id of Linux (random(4)). CLOCK_MONOTONIC stands still
- * while the machine sleeps, so a laptop refuses a little too long, never too little.
+ * Returns this machine's clocks: CLOCK_MONOTONIC, the wall clock, and Linux's boot id (random(4)). CLOCK_MONOTONIC
+ * stands still while the machine sleeps, so a laptop may refuse for too long, but never for too short a time.
  */
 export function systemClock(): Clock {
   return {

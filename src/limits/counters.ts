@@ -2,25 +2,25 @@
  * Limits: counts the requests of every account and decides whether one more is admitted.
  *
  * The module holds the exact times of the requests that an account sent within the last day. Three windows slide over
- * them: a minute, an hour and a day. Wrong keys have a window of their own for each client network (`keyed-limit.ts`).
+ * them: a minute, an hour and a day. Wrong keys have a separate window for each client network (`keyed-limit.ts`).
  *
  * A request is decided in these steps:
- * 1. `take` drops from each window the requests that are as old as the window is long.
+ * 1. `take` drops from each window the requests that have left it.
  * 2. The request is admitted if all three windows have room, and is counted in all. A refusal is counted in none.
- * 3. The caller gets the quota status: what remains, when each window resets, and on a refusal how long to wait.
- * 4. `commit` makes the count last. Only then may the transport send the answer.
+ * 3. The caller gets the quota status: what remains, when each window resets and, after a refusal, how long to wait.
+ * 4. `commit` makes the count durable. Only then may the transport send the answer.
  *
- * One process counts in memory (`memory-counters.ts`). Its journal is written by `commit`, synced each second, and read
- * at the next start. Times of the same boot are exact; others are converted by the wall clock.
+ * One process counts in memory (`memory-counters.ts`). `commit` writes its journal, which is synced each second and
+ * read at the next start. Times of the same boot are exact; others are converted by the wall clock.
  *
  * Several instances count in PostgreSQL or Valkey (`shared-counters.ts`). Each collects the requests of one turn of the
- * event loop and sends them as one batch, one batch at a time. The server decides a batch by its own clock, and decides
- * one request of an account after another, so that instances together admit what one alone would.
+ * event loop and sends them as one batch, one batch at a time. The server uses its own clock and decides an account's
+ * requests one after another, so all instances together admit as much as one alone would.
  *
- * When something is away:
+ * When something is unavailable:
  * - Disk: counting goes on in memory, and up to 65,536 records wait to be written. A restart before that forgets them.
- * - PostgreSQL or Valkey, in mode `local`: each instance counts by itself, from what it admitted before. It connects
- *   again, charges the requests that it admitted meanwhile, and then shares counts again.
+ * - PostgreSQL or Valkey, in mode `local`: each instance counts by itself, starting from what it has admitted so far.
+ *   It reconnects, charges the requests admitted meanwhile, and then shares counts again.
  * - The same, in mode `deny`: each request is refused with a 503 until the server is back.
  * - A crash of PostgreSQL, like a power failure here, loses at most the last second. A Valkey that comes back empty is
  *   reported: each account has its whole quota again.
@@ -32,7 +32,7 @@ export interface WindowStatus {
   readonly name: WindowName;
   readonly quota: number;
   readonly windowSeconds: number;
-  /** Requests the window still admits. */
+  /** Number of requests that the window still admits. */
   readonly remaining: number;
   /** Whole seconds, rounded up, until the oldest counted request leaves the window; 0 if it counts none. */
   readonly resetSeconds: number;
@@ -42,7 +42,7 @@ export interface WindowStatus {
 
 export interface QuotaStatus {
   readonly admitted: boolean;
-  /** Minute, hour, day. */
+  /** Minute, hour and day, in this order. */
   readonly windows: readonly WindowStatus[];
   /** The windows that refuse, shortest first; empty if the request is admitted. */
   readonly violated: readonly WindowName[];
@@ -50,7 +50,9 @@ export interface QuotaStatus {
   readonly retryAfterSeconds: number;
 }
 
-/** Ways to count: this process alone, a server for several instances, or one of two ways while that is away. */
+/**
+ * Ways to count: in this process, on a server shared by instances, or one of two ways while that server is unavailable.
+ */
 export const countersModes = ["embedded", "shared", "local", "deny"] as const;
 export type CountersMode = (typeof countersModes)[number];
 
@@ -60,14 +62,17 @@ export interface Counters {
    * the next `commit`. Rejects if the request could not be counted; it must then be refused.
    * @param account its number in the control store, 1 to 2^32 - 1.
    * @param quotas may differ from call to call.
-   * @param requests number to count at one moment, all or none; at most `greatestRequest`, 1 if left out.
+   * @param requests number to count at one moment, all or none; at most `greatestRequest`, 1 if omitted.
    */
   take(account: number, quotas: Quotas, requests?: number): QuotaStatus | Promise<QuotaStatus>;
-  /** Returns what `take` would decide now, and counts nothing. Never fails: in an outage it tells what this process counted. */
+  /**
+   * Returns what `take` would decide now, without counting. Never fails: in an outage it uses this process's own
+   * counts.
+   */
   look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /**
-   * Saves what was counted before the call. The end of the process then loses none of it, a power failure at most the
-   * last second. Rejects if those counts may be lost; their requests must then be refused.
+   * Saves everything counted before the call. After that, the end of the process loses nothing, and a power failure at
+   * most the last second. Rejects if those counts may be lost; their requests must then be refused.
    */
   commit(): void | Promise<void>;
   close(): void | Promise<void>;

@@ -1,34 +1,37 @@
-/** The server that counts for several instances: the questions of one turn of the event loop, and the wait for its answers. */
+/** Interface to a server that counts for several instances, and the wait for its answers. */
 import { DomainError } from "#store/domain-error.ts";
 import type { QuotaStatus } from "./counters.ts";
 import { quotaStatus, windowStatus } from "./memory-counters.ts";
 import { type Quotas, windows } from "./policy.ts";
 
 export interface Engine {
-  /** URL without user and password, for messages; it also tells a cluster from a single server. */
+  /** Name of the server for messages: its URL without user and password, or the cluster at that URL. */
   readonly place: string;
   /**
    * Opens a connection in place of the previous one, and checks that the server can count.
    * @param onLost called once if this connection ends other than by `disconnect`.
-   * @throws StoreFault `unusable`, naming the place, if the server must be set up first; another error if it does not answer.
+   * @throws StoreFault `unusable`, naming the place, if the server must be set up first; another error if it does not
+   *   answer.
    */
   connect(onLost: (fault: Error) => void): Promise<void>;
-  /** Decides groups, which are sorted by account. @returns the decisions in the same order. */
+  /** Decides groups sorted by account. @returns the decisions in the same order. */
   decide(groups: readonly Group[]): Promise<Decision[]>;
-  /** Returns the part of an account. Accounts of one part are charged together. */
+  /** Returns the part that an account belongs to. A charge contains only accounts of one part. */
   partOf(account: number): number;
   charge(charge: Charge): Promise<void>;
-  /** Drops the connection and rejects every call under way. */
+  /** Drops the connection and rejects every call in progress. */
   disconnect(): void;
 }
 
-/** Requests that an instance admitted by itself, to be counted now. All accounts are of one part, in ascending order. */
+/**
+ * Requests that an instance admitted by itself, to be counted now. All accounts belong to one part, in ascending order.
+ */
 export interface Charge {
-  /** Instance, and the number of its charge. A charge that was made before changes nothing. */
+  /** Id of the instance, which numbers its charges. A charge that was made before changes nothing. */
   instance: string;
   number: number;
   part: number;
-  /** Age of each request in µs, oldest first. Requests older than a day are not counted. */
+  /** Accounts, with the age of each request in µs, oldest first. Requests older than a day are not counted. */
   accounts: readonly { account: number; ages: readonly number[] }[];
 }
 
@@ -37,22 +40,22 @@ export interface Group {
   account: number;
   quotas: Quotas;
   /**
-   * Number to count. With 0 nothing is written, and the decision tells what one request would meet. Below zero this is one
-   * request that counts as several: all of them are counted, or none.
+   * Number of requests to count. If it is 0, nothing is written, and the decision says whether a request would be
+   * admitted. If it is negative, one request counts as that many: all of them are counted, or none.
    */
   requests: number;
 }
 
 /**
- * An engine's decision on a group, in µs by its clock: how many requests it counted, which are the first ones, and then
- * three numbers each for minute, hour and day. These are the requests counted, with the new ones; the time until the oldest
- * leaves, 0 if there is none; and the time until the window admits another request, or another whole, 0 if it does now.
+ * Engine's decision on a group. It begins with the number of requests counted, which are the first ones. Three numbers
+ * each for minute, hour and day follow: the requests in the window, including the new ones; the µs until the oldest
+ * leaves, 0 if there is none; and the µs until the window admits another request of this size, 0 if it does now.
  */
 export type Decision = readonly number[];
 
 /**
  * Returns the quota status of one request of a group.
- * @param position place of the request in its group, from 0; 0 for a look and for a whole.
+ * @param position place of the request in its group, from 0; 0 for a look and for a request that counts as several.
  */
 export function statusOf(
   { quotas, requests }: Group,
@@ -80,12 +83,12 @@ export function statusOf(
   );
 }
 
-/** Parts of a wait. One turn of the event loop uses up at most one of them. */
+/** Number of parts of a wait. One turn of the event loop uses up at most one of them. */
 const waitParts = 5;
 
 /**
- * Waits for a promise. Rejects after this many ms. A busy machine keeps this process from running, too, with the answer
- * unread or the question unsent. However long a turn of the event loop takes, it therefore counts as one part of the wait,
+ * Waits for a promise. Rejects after this many ms. On a busy machine this process may not get to send the question or
+ * read the answer. A turn of the event loop therefore counts as at most one part of the wait, however long it takes,
  * and sockets are read once more after the last part.
  */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
@@ -104,7 +107,10 @@ export async function within<T>(milliseconds: number, promise: Promise<T>): Prom
   }
 }
 
-/** Returns a sentence about a fault. @param place URL of the engine, no user and password; a DomainError names it itself. */
+/**
+ * Returns a sentence about a fault.
+ * @param place name of the engine, which a DomainError's message already contains.
+ */
 export function sentenceOf(fault: Error, place: string): string {
   if (fault instanceof DomainError) return fault.message;
   return `${place} fails: ${fault.message || (fault as NodeJS.ErrnoException).code}.`;

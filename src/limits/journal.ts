@@ -1,8 +1,8 @@
 /**
  * Writes admitted requests to files, in batches and before their responses are sent, so that a restart forgets none.
  *
- * A segment is one file of the folder `counts`. Each start and each hour begins a new one. It is deleted when its records
- * are a day old.
+ * A segment is one file in the folder `counts`. Each start and each hour begins a new segment. A segment is deleted
+ * once its records are a day old.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -34,7 +34,7 @@ export interface JournalOptions {
   dir: string;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be read or saved, and with null when they are saved again. Never
+   * Called with the reason when counts can no longer be read or saved, and with null once they are saved again. Never
    * called after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
@@ -95,8 +95,8 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
       isDue = true;
     },
     /**
-     * Writes the buffered records. The end of the process then loses none of them, a power failure at most the last
-     * second. Never throws: a record that cannot be written now is written later.
+     * Writes the buffered records. After that, the end of the process loses none of them, and a power failure at most
+     * the last second. Never throws: a record that cannot be written now is written later.
      */
     write,
     close() {
@@ -110,7 +110,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
   };
 }
 
-/** Reports once when counts cannot be read or saved, and once when they are saved again. */
+/** Reports that counts cannot be read or saved, and later that they are saved again. */
 function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   let isFailing = false;
   const report = (fault: Error) => {
@@ -119,9 +119,9 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   };
   return {
     isFailing: () => isFailing,
-    /** Reports a fault, even if one is known already. */
+    /** Reports a fault, even if another is known already. */
     report,
-    /** Reports a fault unless one is known already. */
+    /** Reports a fault, unless one is known already. */
     fail(error: unknown) {
       if (isFailing) return;
       const reason = `Request counts cannot be saved in ${folder}: ${(error as Error).message}.`;
@@ -136,14 +136,17 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   };
 }
 
-/** Time between two attempts to use a disk that refuses. */
+/** Time between two attempts to write to a failing disk. */
 const retryMicroseconds = 1e6;
-/** Maximum number of waiting records. Later requests are counted in memory only, so that an outage does not fill it. */
+/**
+ * Maximum number of records that wait for the disk, so that an outage does not fill the memory. Later requests are
+ * counted in memory only.
+ */
 const waitingMax = 65_536;
 
 /**
  * Writes records in order, and keeps those that the disk refuses for a later attempt. Never throws.
- * @param write returns how many records it wrote, and throws if it could write none.
+ * @param write returns the number of records written, and throws if it could write none.
  */
 export function openBacklog(
   write: (records: Buffer, nowMicroseconds: number) => number,
@@ -159,7 +162,7 @@ export function openBacklog(
       if (written * recordBytes === records.length) return written;
       throw new Error("ENOSPC: only a part could be written");
     } catch (error) {
-      // A partial write waits, too: the last block of a full disk may take a few bytes of a record for ever.
+      // A partial write waits, too: a full disk may accept a few bytes of a record again and again.
       retryAt = now + retryMicroseconds;
       onFault(error);
       return written;
@@ -184,7 +187,7 @@ export function openBacklog(
   };
 }
 
-/** Returns the contents of all segments by their paths. A file that cannot be read is reported and skipped. */
+/** Returns the contents of all segments by path. Reports and skips a file that cannot be read. */
 function readSegments(
   folder: string,
   onFault: (fault: Error) => void,
@@ -212,7 +215,7 @@ function readable<T>(
 }
 
 /**
- * Reads whatever a crash or a bad disk left of a segment. Records with a wrong checksum are skipped.
+ * Reads what a crash or a bad disk left of a segment. Skips records with a wrong checksum.
  * @throws if the file cannot be read, or has another format version.
  */
 function readSegment(path: string): SegmentContent {
@@ -238,7 +241,11 @@ function readSegment(path: string): SegmentContent {
 
 const segmentMicroseconds = 3600e6;
 
-/** @param finished segments of earlier runs. @param onFault called when the sync of a finished segment fails. */
+/**
+ * Opens the segments for writing.
+ * @param finished segments of earlier runs.
+ * @param onFault called if a finished segment or the last one cannot be synced.
+ */
 function openSegments(
   folder: string,
   bootId: string,
@@ -278,7 +285,7 @@ function openSegments(
   };
 
   return {
-    /** Writes records and returns how many are whole in the file. @throws if nothing can be written. */
+    /** Writes records. Returns how many were written completely. @throws if nothing can be written. */
     write(records: Buffer, now: number): number {
       const segment = segmentFor(now);
       newestMicroseconds = now;
@@ -289,7 +296,7 @@ function openSegments(
       if (current === null) throw new Error("no file could be made");
       await syncSegment(current);
     },
-    /** Syncs and closes. Never throws. */
+    /** Syncs and closes the current segment. Never throws. */
     close() {
       if (current === null) return;
       const { fd, synced } = current;
@@ -312,7 +319,7 @@ function isDeleted(path: string): boolean {
   }
 }
 
-/** One file of the journal while it is written: records at fixed offsets, on disk once `syncSegment` is done. */
+/** Journal file that is being written: records at fixed offsets, safe on disk once `syncSegment` resolves. */
 interface Segment {
   readonly path: string;
   readonly fd: number;
@@ -325,7 +332,7 @@ interface Segment {
 
 const syncFile = promisify(fdatasync);
 
-/** Creates a segment. @throws if that fails; no file is left behind. */
+/** Creates a segment. @throws if that fails, and leaves no file behind. */
 function createSegment(path: string, bootId: string): Segment {
   const fd = openSync(path, "wx", 0o600);
   try {
@@ -340,8 +347,8 @@ function createSegment(path: string, bootId: string): Segment {
 }
 
 /**
- * Writes records and returns how many are whole in the file. A record that a full disk cut off is written again by the
- * next call, at the same offset, where a reader looks for it.
+ * Writes records. Returns how many were written completely. The next call writes a record again that a full disk cut
+ * off, at the same offset, where a reader looks for it.
  * @throws if nothing could be written.
  */
 function writeRecords(segment: Segment, records: Buffer): number {
@@ -351,7 +358,7 @@ function writeRecords(segment: Segment, records: Buffer): number {
   return whole;
 }
 
-/** Syncs what is written so far to the disk; the first time, the folder, too. */
+/** Syncs everything written so far to the disk and, the first time, the folder. */
 function syncSegment(segment: Segment): Promise<void> {
   const syncing = segment.synced.then(async () => {
     await syncFile(segment.fd);
@@ -373,15 +380,15 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Length of a record: one admitted request, with a checksum of its own. */
+/** Length of a record in bytes. A record is one admitted request, with a checksum of its own. */
 export const recordBytes = 24;
 
 interface JournalRecord extends Moment {
   account: number;
 }
 
-// All records pass through this one buffer, so that none is allocated for a record or for the parts of its checksum.
-// Its fields: account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian.
+// All records pass through this one buffer, so that no buffer is allocated for a record or for the parts of its
+// checksum. Its fields: account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian.
 const bytes = Buffer.alloc(recordBytes);
 const beforeChecksum = bytes.subarray(0, 4);
 const afterChecksum = bytes.subarray(8);
@@ -400,7 +407,7 @@ function encodeRecord(
   return bytes;
 }
 
-/** Returns the record at an offset of a segment. Returns null if its bytes are not what was written. */
+/** Returns the record at an offset of a segment. Returns null if its bytes are damaged. */
 function decodeRecord(segment: Buffer, offset: number): JournalRecord | null {
   segment.copy(bytes, 0, offset, offset + recordBytes);
   if (fields.getUint32(4, true) !== recordChecksum()) return null;
@@ -413,7 +420,7 @@ function decodeRecord(segment: Buffer, offset: number): JournalRecord | null {
 
 const recordChecksum = () => crc32(afterChecksum, crc32(beforeChecksum));
 
-/** Length of a header: a whole number of records, so that each record begins at a multiple of its length. */
+/** Length of a header in bytes: a whole number of records, so that each record begins at a multiple of its length. */
 export const headerBytes = 3 * recordBytes;
 
 const magic = "gpcounts";
@@ -431,8 +438,8 @@ function encodeHeader(bootId: string): Buffer {
 }
 
 /**
- * Returns the boot id of a segment. Returns null if the header is damaged; the records behind it may be sound.
- * @throws if another version of the format wrote it.
+ * Returns the boot id of a segment. Returns null if the header is damaged; the records after it may be intact.
+ * @throws if the segment has another format version.
  */
 function decodeHeader(segment: Buffer): string | null {
   const header = segment.subarray(0, headerBytes);
@@ -452,7 +459,10 @@ const headerChecksum = (header: Buffer) =>
 
 const segmentName = /^(\d{8})\.counts$/;
 
-/** Lists the paths of all segments, oldest first. Creates the folder if needed. @throws if that or reading it fails. */
+/**
+ * Lists the paths of all segments, oldest first. Creates the folder if needed.
+ * @throws if the folder cannot be used.
+ */
 function listSegments(folder: string): string[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return segmentNames(folder).map((name) => join(folder, name));

@@ -1,4 +1,6 @@
-/** Limits how often something may happen for each of many names, such as wrong keys of a network: sliding windows of their own. */
+/**
+ * Limits how often something may happen for each of many names, such as wrong keys from a network, by sliding windows.
+ */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "./clocks.ts";
 import { append, countIn, openLog, type SlidingLog, waitIn } from "./memory-counters.ts";
@@ -7,31 +9,35 @@ export interface LimitStatus {
   readonly admitted: boolean;
   /** The policy with the longest wait. */
   readonly policy: KeyedPolicy;
-  /** Whole seconds, rounded up, until another would be admitted; 0 if this one is. */
+  /** Whole seconds, rounded up, until another event would be admitted; 0 if this one is. */
   readonly retryAfterSeconds: number;
 }
 
-/** A limit as errors name it: `quota` in a window of this many seconds. */
+/** A limit as named in errors: `quota` events in a window of `window` seconds. */
 export interface KeyedPolicy {
   readonly name: "failed-keys" | "mcp-messages" | "minute" | "day";
   readonly quota: number;
   readonly window: number;
 }
 
-/** Wrong keys of a client network. */
+/** Limit on wrong keys from a client network. */
 export const failedKeys: KeyedPolicy = { name: "failed-keys", quota: 30, window: 60 };
 
-/** Messages of an account to `/mcp` that call no tool. They count against no quota, but against this limit. */
+/** Limit on an account's messages to `/mcp` that call no tool. They count against no quota. */
 export const mcpMessages: KeyedPolicy = { name: "mcp-messages", quota: 120, window: 60 };
 
 export interface KeyedLimit<Name extends string | number> {
-  /** Counts one, or refuses it and counts nothing. */
+  /** Counts an event for a name, or refuses it and counts nothing. */
   take(name: Name): LimitStatus;
-  /** Names in memory. */
+  /** Returns the number of names in memory. */
   nameCount(): number;
 }
 
-/** @param policies shortest window first. @param namesMax maximum number of names in memory; beyond it, the one counted longest ago is dropped. */
+/**
+ * Opens limits for each of many names.
+ * @param policies limits, shortest window first.
+ * @param namesMax maximum number of names in memory; beyond it, the least recently used name is dropped.
+ */
 export function openKeyedLimit<Name extends string | number>(
   policies: readonly KeyedPolicy[],
   clock: Pick<Clock, "monotonicMicroseconds">,

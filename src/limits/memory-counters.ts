@@ -36,7 +36,7 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
       const log = logs.get(account) ?? newLog();
       return statusOf(log, quotas, now, isAdmitted(log, quotas, now, 1), 1);
     },
-    /** Counts a request that was admitted elsewhere, whatever the quotas. The journal does not get it. */
+    /** Counts a request that was admitted elsewhere, whatever the quotas. Does not write it to the journal. */
     count(account: number): void {
       now = Math.max(now, clock.monotonicMicroseconds());
       const log = logs.getOrInsertComputed(account, newLog);
@@ -56,7 +56,10 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
   };
 }
 
-/** Returns a function that forgets one idle account a call, round robin, so that no request pays for all accounts. */
+/**
+ * Returns a function that checks one account in each call, round robin, and forgets it if it is idle. No request pays
+ * for all accounts.
+ */
 function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
   let round = logs.entries();
   return (now) => {
@@ -72,7 +75,7 @@ function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
  * position of the first request that it counts, and only moves it forward, so a decision is O(1) amortised.
  */
 export interface SlidingLog {
-  /** Lengths in µs, shortest first. Requests that leave the last window are forgotten. */
+  /** Window lengths in µs, shortest first. Requests that leave the last window are forgotten. */
   readonly windows: readonly number[];
   readonly firsts: number[];
   end: number;
@@ -89,7 +92,7 @@ export function openLog(windows: readonly number[], times: ArrayLike<number> = [
   return { windows, firsts: windows.map(() => 0), end: times.length, times: slots };
 }
 
-/** Returns the requests in one window now. `now` must never be less than in an earlier call. */
+/** Returns the number of requests in a window now. `now` must never be less than in an earlier call. */
 export function countIn(log: SlidingLog, window: number, now: number): number {
   const { end, times } = log;
   const length = log.windows[window]!;
@@ -108,7 +111,9 @@ export function append(log: SlidingLog, now: number): void {
   log.end++;
 }
 
-/** Returns the µs until a window counts fewer than `quota` requests, even if it counts far more; 0 if it does now. */
+/**
+ * Returns the µs until a window counts fewer than `quota` requests, even if it counts far more; 0 if it already does.
+ */
 export function waitIn(log: SlidingLog, window: number, quota: number, now: number): number {
   const last = log.end - quota;
   return last < log.firsts[window]! ? 0 : leaves(log, last, window) - now;
@@ -120,7 +125,7 @@ export function resetIn(log: SlidingLog, window: number, now: number): number {
   return first === log.end ? 0 : leaves(log, first, window) - now;
 }
 
-/** Frees memory that a busier time needed. Returns false if the log no longer counts anything. */
+/** Frees memory that only a busier time needed. Returns false if the log counts nothing any more. */
 export function shrink(log: SlidingLog, now: number): boolean {
   const kept = countIn(log, log.windows.length - 1, now);
   // At an eighth, not at half, so that a log near a threshold is not copied back and forth.
@@ -151,7 +156,7 @@ function powerOfTwoFrom(count: number): number {
 const windowMicroseconds = windows.map((window) => window.seconds * 1e6);
 const none: readonly never[] = Object.freeze([]);
 
-/** Returns the log of an account that sent nothing yet. */
+/** Returns the log of an account that has sent no requests. */
 const newLog = () => openLog(windowMicroseconds);
 
 function statusOf(
@@ -169,7 +174,7 @@ function statusOf(
   ]);
 }
 
-/** @param statuses minute, hour and day. */
+/** Returns the quota status of a request. @param statuses minute, hour and day, in this order. */
 export function quotaStatus(admitted: boolean, statuses: readonly WindowStatus[]): QuotaStatus {
   if (admitted) return { admitted, windows: statuses, violated: none, retryAfterSeconds: 0 };
   const refusing = statuses.filter(({ waitSeconds }) => waitSeconds > 0);
@@ -181,7 +186,9 @@ export function quotaStatus(admitted: boolean, statuses: readonly WindowStatus[]
   };
 }
 
-/** Checks every window, because each has to move forward even if another refuses already. */
+/**
+ * Reports whether all windows have room. Checks every window, because each must move forward even if another refuses.
+ */
 function isAdmitted(log: SlidingLog, quotas: Quotas, now: number, requests: number): boolean {
   let admitted = true;
   for (let index = 0; index < windows.length; index++)
@@ -208,9 +215,10 @@ function statusIn(
 }
 
 /**
+ * Returns the status of one window.
  * @param index place of the window in `windows`.
- * @param count requests in it.
- * @param resetMicroseconds time until the oldest leaves; 0 if there is none.
+ * @param count number of requests in the window.
+ * @param resetMicroseconds time until the oldest request leaves; 0 if there is none.
  * @param waitMicroseconds time until the window alone admits the request; 0 if it does now, or if it was admitted.
  */
 export function windowStatus(
@@ -225,7 +233,7 @@ export function windowStatus(
     name,
     quota,
     windowSeconds: seconds,
-    // Below zero after an operator has lowered the quota.
+    // The difference is negative after an operator has lowered the quota.
     remaining: Math.max(0, quota - count),
     resetSeconds: wholeSeconds(resetMicroseconds),
     waitSeconds: wholeSeconds(waitMicroseconds),

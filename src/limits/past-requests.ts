@@ -1,16 +1,16 @@
-/** Requests that earlier runs counted: converts their times to the clock of this run. */
+/** Converts the times of requests that earlier runs counted to the clock of this run. */
 import { dayMicroseconds } from "./policy.ts";
 
-/** A segment no longer written to, and the time of its newest record in µs. */
+/** Segment that is no longer written to, and the time of its newest record in µs. */
 export interface FinishedSegment {
   path: string;
   newestMicroseconds: number;
 }
 
 /**
- * Returns the sorted times of the requests of the last day by account, in µs on this run's monotonic clock, which are below
- * zero before its boot; and the segments.
- * @param contents segments by their paths.
+ * Returns the segments, and the sorted times of the last day's requests by account. Times are in µs on this run's
+ * monotonic clock; those before its boot are negative.
+ * @param contents segments by path.
  * @param bootId boot of this run. Times of the same boot are exact; all others are converted by the wall clock.
  */
 export function inTimeOfThisRun(
@@ -23,7 +23,7 @@ export function inTimeOfThisRun(
   const segments: FinishedSegment[] = [];
   for (const [path, content] of contents) {
     const last = lasts.get(content.bootId) ?? content.last;
-    /** Added to a time of another boot to convert it to our monotonic clock. */
+    /** Offset in µs that converts times of another boot to this run's monotonic clock. */
     const shift =
       last === null || content.bootId === bootId
         ? 0
@@ -66,22 +66,23 @@ function collect(
   }
 }
 
-/** Both clocks, read together. */
+/** Readings of both clocks at one moment. */
 export interface Moment {
   monotonicMicroseconds: number;
   wallMilliseconds: number;
 }
 
 /**
- * Returns the least µs that can have passed from the last record of another boot until now. Too little makes the limits
- * refuse for too long, at most one window. Too much would give quota away.
+ * Returns the shortest time, in µs, that can have passed since the last record of another boot. Too short a time makes
+ * the limits refuse for too long, at most for one window. Too long a time would give quota away.
  *
- * The wall clock tells it to a millisecond. Two things stay certain if that clock was set back. A monotonic clock below
- * the last record was restarted, and all that it shows has passed since. One above it may be the same clock, because a
- * container gets its own boot id but not its own clock; then only the difference is certain.
+ * The wall clock gives the time to the millisecond, unless it was set back. The monotonic clock still gives a lower
+ * bound then. If it is behind the last record, it was restarted, and all the time that it shows has passed since.
+ * Otherwise it may be the same clock, because a container gets its own boot id but not its own clock; then only the
+ * difference is certain.
  *
- * This has a limit: a wall clock set *forward* between the last record and now is believed, and forgives requests by as
- * much as it was set. The wall clock is not used within one boot.
+ * A limitation: a wall clock set *forward* between the last record and now is trusted, so requests are forgiven by as
+ * much as it was set. Within one boot the wall clock is not used.
  */
 function elapsedMicroseconds(last: Moment, now: Moment): number {
   const byWall = (now.wallMilliseconds - last.wallMilliseconds - 1) * 1000;
@@ -91,7 +92,7 @@ function elapsedMicroseconds(last: Moment, now: Moment): number {
 }
 
 export interface SegmentContent {
-  /** null if the header is damaged. */
+  /** Null if the header is damaged. */
   bootId: string | null;
   count: number;
   /** Account of each request, in the first `count` elements. */

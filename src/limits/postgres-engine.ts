@@ -1,4 +1,4 @@
-/** Counts in PostgreSQL: one function call for all requests of a turn. Its text is in store/postgres-counts-sql.ts. */
+/** Counts in PostgreSQL: one function call for all requests of a turn. The function is in store/postgres-steps.ts. */
 import {
   connectPostgres,
   openGate,
@@ -11,7 +11,10 @@ import type { Engine } from "./engine.ts";
 
 const forgetEveryMilliseconds = 600_000;
 
-/** @param place database for a direct or session-pooled connection; all connections of the process share its gate. */
+/**
+ * Opens an engine.
+ * @param place database, reached directly or through a session pooler; all connections of the process share its gate.
+ */
 export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): Engine {
   let session: PostgresSession | null = null;
   let attempt = 0;
@@ -28,7 +31,7 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
   const forget = () => {
     if (performance.now() - forgotAt < forgetEveryMilliseconds) return;
     forgotAt = performance.now();
-    // The next question notices a connection that fails.
+    // The next question will notice if the connection has failed.
     query(statements.forget).catch(() => {});
   };
 
@@ -42,6 +45,7 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
         { url, gate },
         {
           name: "gp-records counters",
+          // A statement that waits longer for a row is given up: by then the instance counts by itself.
           limits: { connect: 500, statement: 1000 },
           settings: sessionSettings,
           onEnd() {
@@ -85,8 +89,8 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
 }
 
 /**
- * Settings of the session. A crash of the server may lose the counts of the last second, like a power failure where one
- * process counts alone. A statement that waits too long for a row is given up: by then its instance counts by itself.
+ * Session settings. A crash of the server may lose the counts of the last second, as a power failure does where one
+ * process counts alone.
  */
 const sessionSettings = {
   synchronous_commit: "off",
@@ -94,7 +98,7 @@ const sessionSettings = {
   jit: "off",
 };
 
-/** A statement that fails on a standby, which could look but not count. */
+/** Statement that fails on a standby, which could look but not count. */
 const writeNothing = "select from quota_count where false for update";
 
 const statements = {

@@ -1,10 +1,13 @@
-/** The problem 429: which quota is used up, and when to try again. */
+/**
+ * Problems of quotas: 429 for a quota that is used up, with the time to wait, and 503 for a request that was not
+ * counted.
+ */
 import { Problem, unavailable } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import type { KeyedPolicy, LimitStatus } from "./keyed-limit.ts";
 
 /**
- * Returns the problem of a request that the counters refused.
+ * Returns the problem for a request that the counters refused.
  * @param requests number that the request counts as.
  */
 export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
@@ -21,11 +24,14 @@ export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
   });
 }
 
-/** Returns the problem of a request while the counters are away, or if they may have lost its count. */
+/** Returns the problem for a request that could not be counted, or whose count may be lost. */
 export const notCountedProblem = (): Problem =>
   unavailable("store_down", "The request could not be counted against its quota.");
 
-/** Returns the problem of what a limit refused. @param counted what came too often, such as "wrong keys came". */
+/**
+ * Returns the problem for an event that a limit refused.
+ * @param counted events of the limit, such as "wrong keys came".
+ */
 export const limitProblem = (
   policy: KeyedPolicy,
   counted: string,
@@ -41,7 +47,7 @@ export const limitProblem = (
     },
   );
 
-/** Returns the sentences of a refusal, which name the window that decides how long to wait. */
+/** Returns the sentences of a refusal. They name the window that decides how long to wait. */
 function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus, requests: number): string {
   const deciding = windows.find((window) => window.waitSeconds === retryAfterSeconds)!;
   const again = tryAgain(retryAfterSeconds);
@@ -62,5 +68,5 @@ function tryAgain(seconds: number): string {
   return seconds === 1 ? "Try again in 1 second." : `Try again in ${grouped(seconds)} seconds.`;
 }
 
-/** Returns a whole number with commas. Intl takes 30 µs for this, and refused clients often ask again at once. */
+/** Returns a whole number with commas. Intl would take 30 µs, and refused clients often ask again at once. */
 const grouped = (number: number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");

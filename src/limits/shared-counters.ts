@@ -1,4 +1,4 @@
-/** The counters that several instances share in PostgreSQL or Valkey, and how one instance counts while those are away. */
+/** Counters that several instances share in PostgreSQL or Valkey, and how one instance counts during an outage. */
 import { randomUUID } from "node:crypto";
 import { StoreFault } from "#store/domain-error.ts";
 import type { Clock } from "./clocks.ts";
@@ -7,7 +7,7 @@ import { type Engine, type Group, sentenceOf, statusOf, within } from "./engine.
 import { openMemoryCounters } from "./memory-counters.ts";
 import { defaultQuotas, type Quotas, dayMicroseconds } from "./policy.ts";
 
-/** During an outage: every instance counts by itself, or requests are refused. */
+/** Behaviour during an outage: every instance counts by itself, or requests are refused. */
 type OutageMode = "local" | "deny";
 
 interface SharedCounters extends Counters {
@@ -21,28 +21,29 @@ export interface SharedCountersOptions {
   outage: OutageMode;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be shared, also at the start, and again for a reason that somebody
-   * has to fix. Called with null when they are shared again. Never called after `close`. Must not throw.
+   * Called with the reason when counts can no longer be shared, including at the start, and again for another reason
+   * that the operator has to fix. Called with null once they are shared again. Never called after `close`. Must not
+   * throw.
    */
   onFault: (fault: Error | null) => void;
   patience: Patience;
 }
 
-/** Longest waits of an instance, in ms. The wait for an answer is a setting and has no usual value here. */
+/** Longest waits of an instance, in ms. The wait for an answer is a setting and has no default here. */
 export interface Patience {
-  /** Wait for an answer, before the instance counts by itself. */
+  /** Wait for an answer before the outage mode applies. */
   answer: number;
   /** Wait for a connection. */
   connection?: number;
   /** Wait for requests to be charged. */
   charge?: number;
-  /** Time between two attempts to reach an engine that is away. */
+  /** Time between two attempts to reach an engine that is unavailable. */
   retry?: number;
 }
 
 /**
  * Opens shared counters. Tries to connect once; until a connection works, the outage mode applies.
- * @throws StoreFault if the engine answers but must be set up first, or refuses user or password.
+ * @throws StoreFault if the engine answers but must be set up first, or refuses the user or the password.
  */
 export async function openSharedCounters({
   engine,
@@ -52,11 +53,12 @@ export async function openSharedCounters({
   patience: chosen,
 }: SharedCountersOptions): Promise<SharedCounters> {
   const patience = { connection: 500, charge: 1000, retry: 250, ...chosen };
-  // Everything this instance admitted, whoever counted it: in an outage none of its windows may exceed the quota.
+  // Every request that this instance admitted, wherever it was counted, because in an outage no window may exceed its
+  // quota.
   const own = openMemoryCounters({ dir: null, clock, onFault() {} });
   const debts = openDebts(engine, clock);
   let state: "shared" | "away" | "returning" = "away";
-  /** Groups not sent yet: those of this turn of the event loop, and of all turns since the last batch was sent. */
+  /** Groups not sent yet. The open ones are from this turn of the event loop and all others since the last batch. */
   let collected: AskedGroup[] = [];
   let openGroups = new Map<number, AskedGroup>();
   let isFlushDue = false;
@@ -66,8 +68,8 @@ export async function openSharedCounters({
   let isClosed = false;
 
   /**
-   * Asks about a request. Single requests of an account share a group; a look and a request that counts as several have
-   * one of their own.
+   * Asks the engine about a request. An account's single requests share a group. A look has a group of its own, and so
+   * does a request that counts as several.
    */
   const ask = (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus> => {
     const answered = Promise.withResolvers<QuotaStatus>();
@@ -90,7 +92,7 @@ export async function openSharedCounters({
     setImmediate(flush);
   };
 
-  /** Sends the collected groups. One batch is under way at a time, so that batches grow as an engine gets slower. */
+  /** Sends the collected groups. Only one batch is in progress at a time, so batches grow as an engine gets slower. */
   const flush = () => {
     isFlushDue = false;
     if (state !== "shared" || sent !== null || collected.length === 0) return;
@@ -116,7 +118,7 @@ export async function openSharedCounters({
     );
   };
 
-  /** Begins an outage: decides the waiting requests here, and all later ones until the engine is back. */
+  /** Begins an outage. Until the engine is back, the waiting requests and all later ones are decided here. */
   const lose = (fault: Error) => {
     if (state === "away") return;
     state = "away";
@@ -152,7 +154,7 @@ export async function openSharedCounters({
     const message = `Counts are not shared: ${sentenceOf(fault, engine.place)} ${meanwhile}`;
     if (reported !== null && (message === reported || !isToBeMended(fault))) return;
     reported = message;
-    // The fault itself stays out, because some carry what was sent, such as a password.
+    // The fault itself is left out, because some faults quote what was sent, such as a password.
     onFault(new Error(message));
   };
 
@@ -172,7 +174,7 @@ export async function openSharedCounters({
     retrySoon();
   };
 
-  /** Ends an outage: connects, charges what was admitted alone, and shares again. */
+  /** Ends an outage: connects, charges the requests admitted meanwhile, and shares counts again. */
   const comeBack = async () => {
     const connection = { isLost: false };
     await within(
@@ -182,12 +184,12 @@ export async function openSharedCounters({
         if (state === "shared") lose(fault);
       }),
     );
-    // The first answer may have to be prepared, so only the second has to be quick.
+    // The server may have to prepare the first answer, so only the second has to be quick.
     await within(patience.connection, engine.decide(probe));
     await within(patience.answer, engine.decide(probe));
     for (let round = 0; round < roundsMax && debts.count() > fewDebts; round++)
       await within(patience.charge, debts.pay());
-    // From here on new requests wait, so that none is admitted beside the last charges.
+    // From here on new requests wait, so that none is admitted during the last charges.
     state = "returning";
     await within(patience.answer, debts.pay());
     if (connection.isLost || isClosed) throw new Error("the connection ended");
@@ -233,7 +235,7 @@ interface AskedGroup extends Group {
   waiting: PromiseWithResolvers<QuotaStatus>[];
 }
 
-/** Returns the reason why a request is refused during an outage in mode `deny`. */
+/** Returns the error for a request that is refused during an outage in mode `deny`. */
 const countersAway = () => new Error("Requests cannot be counted: the shared counters are away.");
 
 /** A question that counts nothing. */
@@ -242,11 +244,11 @@ const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, requests: 
 const roundsMax = 8;
 /** Maximum number of debts that can be charged within the wait for an answer. */
 const fewDebts = 256;
-/** Reports whether the server answers, but does not work until somebody changes something. */
+/** Reports whether the server answers but cannot be used until the operator changes something. */
 const isToBeMended = (fault: unknown): fault is StoreFault =>
   fault instanceof StoreFault && fault.kind === "unusable";
 
-/** Maximum number of accounts in one question or charge, so that an answer arrives before it counts as an outage. */
+/** Maximum number of accounts in one question or charge, so that the answer arrives before the longest wait ends. */
 const accountsMax = 128;
 /** Maximum number of requests in one charge. */
 const chargedMax = 1000;
@@ -257,16 +259,18 @@ interface Debt {
   accounts: { account: number; times: number[] }[];
 }
 
-/** Keeps the requests that this instance admitted while the shared counters were away, to be charged there later. */
+/**
+ * Opens the debts: requests that this instance admitted during an outage, to be charged to the shared counters later.
+ */
 function openDebts(engine: Engine, clock: Clock) {
   const instance = randomUUID();
-  /** Times of requests without a number, by account. */
+  /** Times of requests that are in no numbered debt yet, by account. */
   const times = new Map<number, number[]>();
   let lastNumber = 0;
-  /** Numbered debts by part, oldest first. A debt does not change any more once `numberAll` is done. */
+  /** Numbered debts by part, oldest first. A debt no longer changes once `numberAll` is done. */
   const numbered = new Map<number, Debt[]>();
 
-  /** Numbers all requests. Called when all numbered debts are paid. */
+  /** Turns all requests into numbered debts. Called when all earlier debts are paid. */
   const numberAll = () => {
     for (const account of [...times.keys()].toSorted((a, b) => a - b)) {
       const ofAccount = times.get(account)!;
@@ -286,7 +290,7 @@ function openDebts(engine: Engine, clock: Clock) {
     accounts.reduce((sum, { times: { length } }) => sum + length, more) <= chargedMax;
 
   const payPart = async (debts: Debt[]) => {
-    // One after the other, because a later number would make an earlier one look done.
+    // Paid one after the other, because a later number would make an earlier debt look paid.
     for (let debt = debts[0]; debt !== undefined; debt = debts[0]) {
       const now = clock.monotonicMicroseconds();
       const accounts = debt.accounts.map(({ account, times: some }) => ({
@@ -309,7 +313,7 @@ function openDebts(engine: Engine, clock: Clock) {
     },
     count: () =>
       [...times.values(), ...numbered.values()].reduce((sum, { length }) => sum + length, 0),
-    /** Charges all of them. A charge that fails is sent again by the next call, under the same number. */
+    /** Charges all debts. A charge that fails is sent again by the next call, under the same number. */
     async pay() {
       await payNumbered();
       numberAll();

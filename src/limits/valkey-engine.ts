@@ -1,6 +1,6 @@
 /**
- * Counts in Valkey or Redis, a server or a cluster: one script for all requests of a turn. Makes sure that the server can count,
- * and puts its faults into words.
+ * Counts in Valkey or Redis, on a server or a cluster: one script for all requests of a turn. Checks that the server
+ * can count, and puts its faults into words.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { type LookupAddress, promises } from "node:dns";
@@ -9,19 +9,25 @@ import { StoreFault } from "#store/domain-error.ts";
 import type { Charge, Decision, Engine, Group } from "./engine.ts";
 import { chargeScript, probeScript, takeScript } from "./valkey-scripts.ts";
 
-/** Parts of all keys. Keys with the same part in braces are on one node of a cluster, and only those may be in one call. */
+/**
+ * Number of parts that keys are divided into. Keys with the same part in braces are on one node of a cluster, as all
+ * keys of one call must be.
+ */
 const parts = 64;
 
 const lookEveryMilliseconds = 1000;
 
 interface ValkeyOptions {
-  /** Called when a server has lost all counts, as by FLUSHALL or by a restart without saved data. */
+  /** Called when a server has lost all counts, such as after FLUSHALL or a restart without saved data. */
   onEmptied?: () => void;
   /** Lua that sets `clock`, for tests only. */
   readClock?: string;
 }
 
-/** @param url `valkey:`, `redis:`, or with TLS `valkeys:`, `rediss:`. Faults are told without its password. */
+/**
+ * Opens an engine.
+ * @param url `valkey:` or `redis:`, with TLS `valkeys:` or `rediss:`. Faults never contain its password.
+ */
 export async function openValkeyEngine(
   url: string,
   { onEmptied, readClock }: ValkeyOptions = {},
@@ -46,7 +52,7 @@ export async function openValkeyEngine(
   };
   let seenMarks: string | null = null;
   let lookedAt = 0;
-  /** Reports lost counts: each part has a mark, which no server loses alone. A missing mark is set again. */
+  /** Detects lost counts. Each part has a mark, which no server loses without the counts. Sets missing marks again. */
   const lookAtMarks = async () => {
     lookedAt = performance.now();
     const own = randomUUID();
@@ -61,7 +67,7 @@ export async function openValkeyEngine(
   };
   const lookSometimes = () => {
     if (onEmptied === undefined || performance.now() - lookedAt < lookEveryMilliseconds) return;
-    // The question at hand notices a connection that fails.
+    // The current question will notice if the connection has failed.
     lookAtMarks().catch(() => {});
   };
   const decideCall = async (called: readonly Group[]): Promise<Decision[]> => {
@@ -71,11 +77,11 @@ export async function openValkeyEngine(
     );
     try {
       const decisions = await call(take, keys, values);
-      // A proxy may give another answer, which must admit and refuse nobody.
+      // A proxy may answer something else, which must neither admit nor refuse anybody.
       if (Array.isArray(decisions) && decisions.length === called.length) return decisions;
       throw new Error("its answer is not that of the counting script");
     } catch (error) {
-      // While the keys of a part move to another node, each is on one of the two.
+      // While a part's keys move to another node, each key is on one of the two nodes.
       if (called.length === 1 || !(error as Error).message.startsWith("TRYAGAIN")) throw error;
       return (await Promise.all(called.map((group) => decideCall([group])))).flat();
     }
@@ -126,35 +132,38 @@ const scriptOf = (text: string): Script => ({
 
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
 
-/** Longest time for a connection in ms, which its faults name. */
+/** Longest wait for a connection, in ms. Messages about its faults quote it. */
 const connectMilliseconds = 500;
 
 /** A connection to one server, or to each server of a cluster. */
 interface Connection {
-  /** Sends a command. @param key decides which server of a cluster gets it. */
+  /** Sends a command. @param key determines which server of a cluster gets it. */
   send(key: string, command: string[]): Promise<unknown>;
-  /** Closes the connection and rejects every command under way. */
+  /** Closes the connection and rejects every command in progress. */
   destroy(): void;
 }
 
-/** @throws errors whose message has no full stop and follows the place; a StoreFault is a whole sentence. None has the password. */
+/**
+ * Prepares a connection, which `connect` opens. Messages of its errors follow the place and have no full stop; a
+ * StoreFault's message is a whole sentence. No message contains the password.
+ */
 async function openConnection(url: string) {
   const { createClient, createCluster, RedisClient } = await import("@redis/client");
   const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
   const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
   const placeOfUrl = placeOf(url);
   let isCluster = false;
-  /** Names the whole cluster, because the node that fails is not always known. */
+  /** Returns the name of the server, or of the whole cluster, because the node that fails is not always known. */
   const place = () => (isCluster ? `the cluster of ${placeOfUrl}` : placeOfUrl);
   let connection: Connection | null = null;
   let takesAnyKeys = false;
-  /** Addresses where a cluster is asked for its nodes: that of the URL, and all those it had. */
+  /** Addresses at which a cluster is asked for its nodes: that of the URL, and those of all nodes last known. */
   let addresses: Address[] = [{ host, port }];
 
   const lookups = new Map<string, Promise<LookupAddress[]>>();
   // The caller decides how long to wait, and then drops the connection.
   const common = { RESP: 2, commandOptions: { timeout: 0 } } as const;
-  /** Returns options by which a client refuses commands while disconnected, and never connects again by itself. */
+  /** Returns options for a client that refuses commands while it is disconnected, and never reconnects by itself. */
   const optionsOf = (address: Address) =>
     ({
       ...account,
@@ -163,7 +172,7 @@ async function openConnection(url: string) {
       maintNotifications: "disabled",
       socket: {
         ...address,
-        // Some services tell the many servers behind one address apart by this name.
+        // Some services distinguish the many servers behind one address by this name.
         ...(tls && { tls, ...(isIP(host) === 0 && { servername: host }) }),
         connectTimeout: connectMilliseconds,
         lookup: lookupOnce(lookups),
@@ -190,15 +199,15 @@ async function openConnection(url: string) {
     old?.destroy();
   };
 
-  /** Connects to the server, or to each server of its cluster, and makes sure that all can count. */
+  /** Connects to the server, or to each server of its cluster, and checks that all can count. */
   const open = async (onLost: (fault: Error) => void) => {
     let isOpen = false;
-    /** Reason why the connection ended. The rejection of a cluster or a command does not tell it. */
+    /** Reason why the connection ended, which the rejection of a cluster or a command does not contain. */
     let cause: Error | undefined;
     /** Connects a client and uses it. @throws Error if `disconnect` dropped it meanwhile. */
     const use = async (client: Client, opened: Connection) => {
       connection = opened;
-      // An error without a listener would end this process.
+      // An error event without a listener would end this process.
       for (const event of ["error", "node-error"] as const)
         client.on(event, (fault) => {
           cause ??= fault;
@@ -251,11 +260,11 @@ async function openConnection(url: string) {
   };
 
   return {
-    /** Returns the URL without user and password; says that it is a cluster once that is known. */
+    /** Returns the URL without user and password, with a note once it is known to be a cluster's. */
     place,
     /** Reports whether keys of all parts may be in one call. */
     takesAnyKeys: () => takesAnyKeys,
-    /** Connects, as `connect` of `Engine`. */
+    /** Connects, as `Engine.connect` does. */
     async connect(onLost: (fault: Error) => void): Promise<void> {
       disconnect();
       try {
@@ -288,8 +297,9 @@ interface Server {
 const infoOf = async (server: Server) => String(await server.sendCommand(["INFO"]));
 
 /**
- * Reads the policy from INFO, because managed services hide the configuration but not this line.
- * @throws StoreFault if the server may evict keys: an evicted account would have its whole quota again.
+ * Refuses a server that may evict keys: an evicted account would have its whole quota again. Reads the policy from
+ * INFO, because managed services hide the configuration but not this line.
+ * @throws StoreFault if the server may evict keys.
  */
 function refuseEviction(info: string, place: string): void {
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
@@ -302,7 +312,7 @@ function refuseEviction(info: string, place: string): void {
 
 const slotCount = 16_384;
 
-/** @throws Error if some slots of a cluster are on no node: accounts of some parts could not be counted. */
+/** Checks that nodes cover all slots of a cluster. @throws Error if some accounts could not be counted. */
 function refuseHoles(slots: readonly object[]): void {
   const covered = Object.keys(slots).length;
   if (covered < slotCount)
@@ -311,7 +321,7 @@ function refuseHoles(slots: readonly object[]): void {
     );
 }
 
-/** Lists the addresses of a cluster's primaries and replicas, except nodes that do not know their own. */
+/** Lists the addresses of a cluster's primaries and replicas, except for nodes that do not know their own host. */
 async function nodesOf(server: Server): Promise<Address[]> {
   type Told = [host: string | null, port: number];
   const ranges = (await server.sendCommand(["CLUSTER", "SLOTS"])) as [number, number, ...Told[]][];
@@ -323,7 +333,7 @@ async function nodesOf(server: Server): Promise<Address[]> {
 /** Address of a node that does not know its own host. */
 const withoutHost = /^(?:\?|null)?:(\d+)$/;
 
-/** Returns the address of a node with this host. Returns undefined if the package gave it a host already. */
+/** Returns the address of a node with this host. Returns undefined if the address already has a host. */
 function withHost(address: string, host: string): Address | undefined {
   const [, port] = withoutHost.exec(address) ?? [];
   return port === undefined ? undefined : { host, port: Number(port) };
@@ -350,8 +360,9 @@ function placeOf(url: string): string {
 }
 
 /**
- * Returns a function that looks up a name once at a time. Each question keeps one of the few threads for names until the
- * system's resolver gives up, which may take much longer than the caller waits. A database's name needs these threads, too.
+ * Returns a function that looks up each name at most once at a time. A look-up keeps one of the few resolver threads
+ * until the system gives up, which may take much longer than the caller waits. Looking up a database's name needs these
+ * threads, too.
  */
 const lookupOnce =
   (lookups: Map<string, Promise<LookupAddress[]>>): LookupFunction =>
@@ -373,8 +384,8 @@ const unresolved = `the name of its host cannot be resolved within ${connectMill
 const dropped = "the connection was given up";
 
 /**
- * Messages of servers, Node and the package, and their meaning; `$&` stands for the message. A script's error may have
- * the words further on.
+ * Messages of servers, Node and the package, each with its meaning; `$&` stands for the message. A script's error may
+ * contain the words further on.
  */
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
@@ -418,7 +429,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
 ];
 
-/** The same for faults that somebody has to fix, in the setting or at the server. The text follows the place. */
+/** The same for faults that the operator has to fix, in the setting or on the server. The text follows the place. */
 const misfits: typeof meanings = [
   [/^ERR AUTH .*/s, "refuses user or password of COUNTERS_URL: none is set for its default user"],
   [/^(?:NOAUTH|WRONGPASS)\b.*/s, "refuses user or password of COUNTERS_URL: $&"],
@@ -434,8 +445,8 @@ const misfits: typeof meanings = [
 ];
 
 /**
- * Returns an error whose message follows the place. Returns a StoreFault, which names the place, if somebody has to fix
- * something. Neither has the password.
+ * Returns an error whose message follows the place. Returns a StoreFault, which names the place, if the operator has to
+ * fix something. Neither contains the password.
  */
 function faultInWords(fault: Error, place: string, password: string | undefined): Error {
   if (fault instanceof StoreFault) return fault;
@@ -447,7 +458,7 @@ function faultInWords(fault: Error, place: string, password: string | undefined)
   const misfit = findIn(misfits);
   if (misfit !== undefined)
     return new StoreFault("unusable", `${place} ${misfit.replace(/\.$/, "")}.`);
-  // An unknown message is told as it came, and may repeat what was sent.
+  // An unknown message is passed on unchanged, and may repeat what was sent.
   const asItCame = password === undefined ? message : message.replaceAll(password, "***");
   return new Error(findIn(meanings) ?? asItCame.trim());
 }

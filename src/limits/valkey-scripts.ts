@@ -1,14 +1,16 @@
-/** The Lua scripts that count in Valkey or Redis: one decides requests, one adds requests that were admitted without it. */
+/**
+ * Lua scripts that count in Valkey or Redis: one decides requests, one charges requests that were admitted elsewhere.
+ */
 
 /**
- * Functions for one account, which is one string: a head of 24 bytes and a ring of times.
+ * Functions for one account's requests, which are stored in one string: a head of 24 bytes and a ring of times.
  *
- * head  `newest` (8 bytes, a double: µs since 1970), then four bytes each: the slot `next` is written to, and the
- *       requests that minute, hour and day counted when the newest was added
- * ring  5 bytes a slot: the µs of a request modulo 2^40, which is 12.7 days; `newest` makes it a whole time
+ * head  `newest` (8 bytes, a double: µs since 1970), then four bytes each: `next`, which is the next slot to write, and
+ *       the number of requests in minute, hour and day when the newest was added
+ * ring  5 bytes for each slot: a request's µs modulo 2^40, or 12.7 days; `newest` makes it a full time
  *
  * The k-th request from the end is in the slot `next - k`. Only a counted request writes anything. Time therefore never
- * goes back behind a forgotten request: a clock that ran ahead and came back frees no quota.
+ * goes back past a forgotten request: a clock that ran ahead and came back frees no quota.
  */
 const shared = `
 local HEAD, SLOT, WRAP = 24, 5, 2 ^ 40
@@ -96,9 +98,9 @@ const serverTime = `local time = call('TIME')
 local clock = time[1] * 1e6 + time[2]`;
 
 /**
- * Returns the script that decides groups, and answers a `Decision` each. KEYS: the account of each group. ARGV: four numbers
- * for each group, its signed requests and its quotas of minute, hour and day.
- * @param readClock Lua that sets `clock`; a test has its own.
+ * Returns the script that decides groups and answers a `Decision` for each. KEYS: the account of each group. ARGV: four
+ * numbers for each group: its signed requests, and its quotas for minute, hour and day.
+ * @param readClock Lua that sets `clock`; tests have their own.
  */
 export const takeScript = (readClock: string = serverTime): string => `${shared}
 ${readClock}
@@ -134,8 +136,8 @@ return decisions
 
 /**
  * Returns the script that charges requests admitted elsewhere. A charge that was made before changes nothing. KEYS[1]:
- * the number of the instance's newest charge; the others: accounts. ARGV[1]: the number of this charge; the others: the
- * ages in µs of each account's requests, oldest first, with spaces between them.
+ * key of the number of the instance's newest charge; the others: accounts. ARGV[1]: the number of this charge; the
+ * others: the ages in µs of each account's requests, oldest first, separated by spaces.
  */
 export const chargeScript = (readClock: string = serverTime): string => `${shared}
 ${readClock}
@@ -167,7 +169,9 @@ call('SET', KEYS[1], ARGV[1], 'EX', 90000)
 return 1
 `;
 
-/** Script that tries the commands of all others on KEYS, because a server may refuse some. Leaves nothing behind. */
+/**
+ * Script that tries the commands of the other scripts on KEYS, because a server may refuse some. Leaves nothing behind.
+ */
 export const probeScript = `
 redis.call('TIME')
 for _, key in ipairs(KEYS) do
