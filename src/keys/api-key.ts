@@ -1,4 +1,4 @@
-/** The text of an API key: makes it, checks it without a store, finds it in other text and masks it. */
+/** Text of an API key: makes keys, checks their form without a store, and finds them in other text. */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { randomText } from "#store/random-text.ts";
@@ -12,7 +12,7 @@ const hintLength = 8;
 
 const wholeKey = /^gpr_[0-9A-Za-z]{36}$/;
 
-/** Pattern of a key inside other text; not global, so that it can be tested repeatedly. */
+/** Pattern of a key inside other text. It is not global, so it can be tested repeatedly. */
 export const keyPattern = /\bgpr_[0-9A-Za-z]{36}\b/;
 
 /** Returns a new key: `gpr_`, 30 random characters (about 178 bits), and a checksum of 6 characters. */
@@ -23,7 +23,7 @@ export function makeKey(): string {
 
 export type KeyReading = { digest: string } | { fault: "malformed" | "checksum" };
 
-/** Returns the digest to look up a key by, or the fault of its text. */
+/** Returns the digest by which a key is looked up, or the fault of its text. */
 export function readKey(text: string): KeyReading {
   if (text.length !== keyLength || !wholeKey.test(text)) return { fault: "malformed" };
   const bodyLength = keyLength - checkLength;
@@ -31,7 +31,7 @@ export function readKey(text: string): KeyReading {
   return { digest: hash("sha256", text, "base64") };
 }
 
-/** Returns the SHA-256 of a key, 32 bytes, as it is stored. A slow hash would add nothing: nobody can try 2^178 keys. */
+/** Returns a key's SHA-256 as it is stored, 32 bytes. A slow hash would add nothing: nobody can try 2^178 keys. */
 export const digestKey = (key: string): Uint8Array => hash("sha256", key, "buffer");
 
 /** Returns a stored digest in the form that `readKey` returns. */

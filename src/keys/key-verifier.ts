@@ -1,4 +1,4 @@
-/** Checks the keys of requests against the state of the store at that moment. */
+/** Checks requests' keys against the current state of the store. */
 import { Problem } from "#problems.ts";
 import { type Quotas, quotasOf } from "#store/control-tables.ts";
 import type { KeyRow, KeySource } from "#store/control-watch.ts";
@@ -7,9 +7,9 @@ import { digestBytes, readKey, digestText } from "./api-key.ts";
 interface KeyVerifier {
   /**
    * Returns the key that a client presented. A promise rejects with the problems below.
-   * @param presented the value of `x-api-key` as it came.
-   * @throws Problem `api-key-invalid`, `api-key-expired` or `api-key-revoked`; `access-denied` if its account is
-   *   suspended; `unavailable` if it cannot be looked up now. docs/errors.md has the rules.
+   * @param presented value of `x-api-key` as sent.
+   * @throws Problem `api-key-invalid`, `api-key-expired` or `api-key-revoked`; `access-denied` if the account is
+   *   suspended; `unavailable` if the key cannot be looked up now. docs/errors.md has the rules.
    */
   verify(presented: string): LiveKey | Promise<LiveKey>;
   close(): void | Promise<void>;
@@ -18,9 +18,9 @@ interface KeyVerifier {
 interface KeyVerifierOptions {
   /** Keys of the store; closed with the verifier. */
   keys: KnownKeys;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now?: () => number;
-  /** Address that the refusal of an ended key names. */
+  /** URL that the refusal of an expired or revoked key names. */
   accountUrl?: string | null;
 }
 
@@ -35,9 +35,9 @@ export function openKeyVerifier({
     isFresh = false;
   };
 
-  // Asking SQLite takes some 2 µs, so each turn of the event loop asks once. A socket that becomes readable after a
-  // revocation was committed is read in a later poll, after the flag was reset. Only bytes that arrive in the very turn
-  // that has asked already, behind others on the same socket, may still find the key.
+  // Asking SQLite takes about 2 µs, so each turn of the event loop asks once. A socket that becomes readable after a
+  // revocation was committed is read in a later turn, which asks again. Only bytes that arrive in the turn that has
+  // already asked, behind others on the same socket, may still find the key.
   const refreshOnceInATurn = () => {
     if (isFresh) return;
     isFresh = true;
@@ -56,8 +56,8 @@ export function openKeyVerifier({
     verify(presented) {
       const digest = recent.find(presented) ?? digestOf(presented);
       refreshOnceInATurn();
-      // The time of this look-up tells at most about the digest of the sender's own guess, which leads to no key. A
-      // comparison in constant time afterwards would protect nothing more.
+      // The time of this look-up reveals at most something about the digest of the sender's own guess, which leads to
+      // no key. A constant-time comparison afterwards would protect nothing more.
       const known = keys.find(digest);
       return known instanceof Promise
         ? known.then((found) => admit(found, presented, digest))
@@ -77,7 +77,7 @@ const invalidDetails = {
   malformed:
     "This is not the shape of a key: gpr_ and 36 letters and digits, 40 characters in all.",
   checksum: "The key holds a typing error: its last 6 characters do not fit the others.",
-  // It has a … like the refusals of known keys: V8 writes a text with it more slowly, which could be timed.
+  // The text contains a … like the refusals of known keys: V8 writes such text more slowly, which could be timed.
   unknown: "This service never issued this key (gpr_…).",
 };
 
@@ -112,13 +112,16 @@ function refuseEnded(
 }
 
 /**
- * Time that a key stays in memory, in ms. The text of a request stays about as long until it is collected, so reading the
- * memory of the process reveals no more keys than without this.
+ * Time that a key stays in memory, in ms. A request's text stays about as long until it is collected, so this adds no
+ * keys to those that the process's memory reveals anyway.
  */
 const keptMilliseconds = 1000;
 const keptMax = 1000;
 
-/** Keeps digests of the keys accepted within the last second. Computing one costs more than all other checks of a key. */
+/**
+ * Opens a cache of digests of keys accepted within the last second. Computing a digest costs more than all other
+ * checks.
+ */
 export function openRecentDigests() {
   const digests = new Map<string, string>();
   return {
@@ -130,15 +133,15 @@ export function openRecentDigests() {
   };
 }
 
-/** All keys in memory, by digest: keys of a file are below, keys of a database in shared-keys.ts. */
+/** All keys in memory, by digest. Keys of a file are below, keys of a database in shared-keys.ts. */
 export interface KnownKeys {
   /**
    * Returns the key with this digest. Returns undefined if there is none.
    * @param digest as `readKey` returns it.
-   * @throws Problem `unavailable` if nobody can tell now; a promise rejects with it.
+   * @throws Problem `unavailable` if the key cannot be looked up now; a promise rejects with it.
    */
   find(digest: string): KnownKey | undefined | Promise<KnownKey | undefined>;
-  /** Asks the store whether it changed, if asking takes no time. */
+  /** Checks whether the store has changed, if that takes no time. */
   refresh(): void;
   close(): void | Promise<void>;
 }
@@ -146,15 +149,19 @@ export interface KnownKeys {
 interface EmbeddedKeysOptions {
   /** Rows of the store; closed with the keys. */
   source: KeySource;
-  /** Called once when the store can no longer be read, and with null when it can. The keys last read stay in force. */
+  /**
+   * Called with the fault when the store can no longer be read, and with null once it can. The keys last read stay in
+   * force.
+   */
   onFault: (fault: Error | null) => void;
 }
 
-/** Rows read in one turn of the event loop, in some 2 ms. */
+/** Number of rows read in one turn of the event loop, in about 2 ms. */
 const rowsInATurn = 250;
 
 /**
- * Opens the keys of an embedded store. After a change elsewhere each key is looked up by itself until all are read again.
+ * Opens the keys of an embedded store. After another process changes them, looks up each key individually until all are
+ * read again.
  * @throws DomainError if the store cannot be read.
  */
 export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
@@ -169,7 +176,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     isFaulty = fault !== null;
   };
   const stopReading = () => clearImmediate(nextPart);
-  // Drops keys that were half read; the next request begins again.
+  // Drops a reading that is incomplete; the next request begins again.
   const giveUp = (error: unknown) => {
     stopReading();
     versionSeen = undefined;
@@ -183,7 +190,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     }
   };
 
-  // A change committed between two parts may be in neither. Then the version differs, and all are read once more.
+  // A change committed between two parts may be in neither. The version differs then, and all keys are read once more.
   const readPart = (fresh: Map<string, KnownKey>, after: string, max: number) => {
     const part = source.list(after, max);
     for (const [digest, key] of keysByDigest(part)) fresh.set(digest, key);
@@ -200,7 +207,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     if (versionSeen !== versionRead) readPart(new Map(), "", rowsInATurn);
   };
 
-  /** Keeps what was found, so that a revocation once seen holds even if the store becomes unreadable now. */
+  /** Keeps the row that was found, so that a revocation once seen holds even if the store becomes unreadable. */
   const keep = (digest: string, row: KeyRow | undefined) => {
     if (row === undefined) keys.delete(digest);
     else for (const [found, key] of keysByDigest([row])) keys.set(found, key);
@@ -210,7 +217,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
 
   readPart(new Map(), "", Number.MAX_SAFE_INTEGER);
   return {
-    /** Finds a key, as `find` of `KnownKeys`, at once. */
+    /** Returns a key as `KnownKeys.find` does, synchronously. */
     find(digest: string): KnownKey | undefined {
       if (versionRead === versionSeen || isFaulty) return keys.get(digest);
       try {
@@ -232,7 +239,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
   };
 }
 
-/** Rights of a request with a valid key. */
+/** A valid key, with its account and its rights. */
 export interface LiveKey {
   readonly id: string;
   /** The first 8 characters of the key. */
@@ -241,9 +248,9 @@ export interface LiveKey {
   readonly accountNumber: number;
   /** Quotas of the account or of its plan; the same object until the store changes. */
   readonly quotas: Quotas;
-  /** Does its plan let it read changes? */
+  /** True if the account's plan includes changes. */
   readonly mayReadChanges: boolean;
-  /** Is it the key of a demo? Such a key is never accepted through a proxy. */
+  /** True for the key of a demo, which is never accepted through a proxy. */
   readonly isDemo: boolean;
 }
 
@@ -254,7 +261,7 @@ export interface KnownKey {
   expiresAt: string | null;
   /** `expiresAt` in ms since 1970; infinite if there is none. */
   expiresAtMilliseconds: number;
-  /** Is its account suspended or closed? */
+  /** True if the account is suspended or closed. */
   isSuspended: boolean;
 }
 

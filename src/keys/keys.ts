@@ -1,6 +1,6 @@
 /**
- * Issues, lists, rotates and revokes keys in the control store: for commands, and within limits for members, who reach no
- * keys of other accounts. Takes times in ms since 1970, and returns them as ISO text.
+ * Issues, lists, rotates and revokes keys in the control store: for commands, and within limits for members. Members
+ * cannot reach other accounts' keys. Takes times in ms since 1970, and returns them as ISO text.
  */
 import type { Transaction, Selectable } from "kysely";
 import { requireOpenNumber, cleanName } from "#accounts/accounts.ts";
@@ -14,7 +14,7 @@ import { makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { digestKey, hintOf, makeKey } from "./api-key.ts";
 
-/** The only object that ever holds a whole key. Show it once and forget it. */
+/** A key just issued: the only object that ever holds a whole key. Show it once, then forget it. */
 export interface IssuedKey {
   id: string;
   key: string;
@@ -27,7 +27,7 @@ export interface IssuedKey {
 export interface KeyOrder {
   account: { number: number; id: string };
   name: string;
-  /** Null if the key does not expire. */
+  /** Expiry in ms since 1970; null if the key does not expire. */
   expiresAt: number | null;
   isDemo?: boolean;
   actor?: Actor;
@@ -79,7 +79,7 @@ async function insertKey(
 
 export type ListedKey = Awaited<ReturnType<typeof listKeys>>[number];
 
-/** Lists the keys of one account, the key with this digest, or all keys: by account, oldest first. */
+/** Lists all keys, those of one account, or the key with this digest: by account, oldest first. */
 export async function listKeys(
   control: ControlStore,
   {
@@ -111,14 +111,14 @@ export async function listKeys(
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     replacedBy: row.replaced_by,
-    /** Id of the person who made it; null if a command did. */
+    /** Id of the person who created the key; null if a command did. */
     madeBy: row.made_by,
   }));
 }
 
 /**
  * Revokes a key for good. The row stays, so that a client that still sends the key is told when it was revoked.
- * @returns the time of its first revocation; a second one changes nothing.
+ * @returns the time of the key's first revocation; a second one changes nothing.
  * @throws DomainError `not_found`.
  */
 export function revokeKey(
@@ -166,13 +166,13 @@ const expiringMilliseconds = 14 * dayMilliseconds;
 interface KeyFacts {
   expires_at: string | null;
   revoked_at: string | null;
-  /** End of its account; left out if only the key itself is of interest. */
+  /** Time at which the account was suspended or closed; omitted if only the key itself matters. */
   suspended_at?: string | null;
 }
 
 /**
- * Returns the one state that matters most; states that no longer change come first.
- * An `expiring` key has 14 days or less to live. A key is expired from the very moment in `expires_at`.
+ * Returns the state of a key that matters most; final states come first. An `expiring` key has at most 14 days left. A
+ * key has expired from the very moment in `expires_at`.
  */
 export function keyState(
   { expires_at, revoked_at, suspended_at = null }: KeyFacts,
@@ -189,7 +189,7 @@ export function keyState(
 export const isLive = ({ state }: { state: KeyState }): boolean =>
   state !== "revoked" && state !== "expired";
 
-/** Times for which a replaced key may go on working, as the account pages offer them. */
+/** Times after which a replaced key stops working, as the account pages offer them. */
 export const overlaps = [
   { milliseconds: 0, words: "at once" },
   { milliseconds: hourMilliseconds, words: "in 1 hour" },
@@ -201,12 +201,12 @@ export const overlapDefault = dayMilliseconds;
 
 export interface Rotation {
   issued: IssuedKey;
-  /** End of the old key. */
+  /** Expiry of the old key. */
   oldExpiresAt: string;
 }
 
 interface RotationOrder {
-  /** 0 ends the old key at once. */
+  /** Time for which the old key still works; 0 to end it at once. */
   overlapMilliseconds: number;
   actor?: Actor;
   /** One-time value of the submitted form. */
@@ -215,9 +215,9 @@ interface RotationOrder {
 }
 
 /**
- * Makes a second key with the same name, account and quota. It gets the lifetime that the old one was given. The old one
- * ends after the overlap, or at its own end if that is sooner.
- * @throws DomainError `not_found`, or `conflict` if the key is revoked, expired or rotated already.
+ * Replaces a key with a new one of the same name, account, quota and lifetime. The old key ends after the overlap, or
+ * at its own expiry if that is sooner.
+ * @throws DomainError `not_found`, or `conflict` if the key is revoked, expired or already rotated.
  */
 export function rotateKey(
   control: ControlStore,
@@ -239,7 +239,7 @@ async function rotateIn(
     .select(["number", "id"])
     .where("number", "=", old.account)
     .executeTakeFirstOrThrow();
-  // A rotated key cannot be rotated again, so this is still the end it was made with.
+  // A rotated key cannot be rotated again, so this is still its original expiry.
   const oldEnd = old.expires_at;
   const issued = await insertKey(transaction, {
     account,
@@ -251,7 +251,7 @@ async function rotateIn(
     now,
   });
   const overlapEnd = new Date(now + overlapMilliseconds).toISOString();
-  // ISO texts of one length in UTC sort like their times.
+  // ISO times of equal length in UTC sort by time.
   const oldExpiresAt = oldEnd !== null && oldEnd < overlapEnd ? oldEnd : overlapEnd;
   await transaction
     .updateTable("api_key")
@@ -276,26 +276,27 @@ function refuseEnded(old: StoredKey, now: number): void {
   if (state === "expired") refuse(`expired at ${old.expires_at}. ${another}`);
 }
 
-/** Returns a one-time value for a form that makes a key. */
+/** Returns a one-time value for a form that creates a key. */
 export const newForm = makeToken;
 
-/** A person, and one of their accounts. */
+/** A person and one of their accounts, for work on its keys. */
 export interface OwnKeys {
   account: { number: number; id: string };
-  /** Id. */
+  /** Id of the person. */
   person: string;
   now: number;
 }
 
-/** The key made when the form was first submitted. It cannot be shown a second time. */
+/** The key created when the form was first submitted. It cannot be shown again. */
 interface Repeated {
   repeatedId: string;
 }
 
 /**
  * Creates a key for a member.
- * @param order `form` is the one-time value of the form, so that a reload makes no second key.
- * @throws DomainError `conflict` at a limit, `invalid` if the name cannot be used, `refused` if the person is no member.
+ * @param order `form` is the one-time value of the form, so that a reload creates no second key.
+ * @throws DomainError `conflict` at a limit, `invalid` if the name cannot be used, `refused` if the person is not a
+ *   member.
  */
 export function createOwnKey(
   control: ControlStore,
@@ -312,8 +313,8 @@ export function createOwnKey(
 /**
  * Rotates a key for a member.
  * @param order `overlapMilliseconds` is one of `overlaps`.
- * @throws DomainError `not_found` if the account has no key with this id, `conflict` if the key has ended, was rotated
- *   already, or the day's limit is reached, `invalid` if the overlap is another.
+ * @throws DomainError `not_found` if the account has no key with this id; `conflict` if the key has ended, was already
+ *   rotated, or the day's limit is reached; `invalid` if the overlap is not one of those.
  */
 export async function rotateOwnKey(
   control: ControlStore,
@@ -364,8 +365,9 @@ export async function findOwnKey(
 }
 
 /**
- * Does work on a key of the account. A key of another account counts as missing, but the attempt goes into the audit
- * log, so the error is thrown after the transaction.
+ * Does work on one of the account's keys. Treats a key of another account as missing, but writes the attempt to the
+ * audit log, so the error is thrown after the transaction.
+ * @throws DomainError `not_found`.
  */
 async function withOwnKey<R>(
   control: ControlStore,
@@ -385,15 +387,15 @@ async function withOwnKey<R>(
   return outcome.done;
 }
 
-/** Limits on the keys that the members of an account may make: those that work, and those made within 24 hours. */
+/** Limits on the keys that an account's members may create: those that work, and those created within 24 hours. */
 export const liveKeysMax = 10;
 export const createdADayMax = 20;
 
 /**
- * Returns the key that the form has made before. Otherwise refuses a key beyond either limit. A rotated key no longer
- * counts, even while it works, so that all ten can be rotated.
+ * Returns the key that this form has already created, if any. Otherwise refuses a key beyond either limit. A rotated
+ * key no longer counts, even while it works, so that all ten can be rotated.
  * @param addsLiveKey false for a rotation.
- * @throws DomainError `conflict`.
+ * @throws DomainError `conflict` at a limit.
  */
 async function madeBefore(
   transaction: Transaction<ControlTables>,

@@ -1,4 +1,7 @@
-/** All keys of a store across the network, in memory: a key once read is answered at once, whatever becomes of the store. */
+/**
+ * Keeps all keys of a database in memory. A key once read is found at once, even if the database is unreachable by
+ * then.
+ */
 import { unavailable } from "#problems.ts";
 import type { KeyRow } from "#store/control-watch.ts";
 import type { SharedKeySource } from "#store/watch-postgres.ts";
@@ -7,42 +10,50 @@ import { type KnownKeys, keysByDigest, type KnownKey } from "./key-verifier.ts";
 
 interface SharedKeysOptions {
   /**
-   * Connects, at the start and after each lost connection. Rejects if it is too soon for another attempt.
-   * @param onChange called when keys changed.
+   * Connects, at the start and after each lost connection. Rejects if it is too soon to retry.
+   * @param onChange called when keys change.
    */
   connect(onChange: () => void): Promise<SharedKeySource>;
-  /** Called once when the store can no longer be read, and with null when it can. The keys last read stay in force. */
+  /**
+   * Called with the fault when the store can no longer be read, and with null once it can. The keys last read stay in
+   * force.
+   */
   onFault: (fault: Error | null) => void;
 }
 
-/** Longest time until a change is seen whose notification was lost, in ms. */
+/** Longest delay until a change whose notification was lost is seen, in ms. */
 const pollMilliseconds = 1000;
-/** Rows read by one query: some 10 ms of a turn of the event loop. */
+/** Number of rows read by one query, which takes about 10 ms of a turn of the event loop. */
 const rowsInAPart = 1000;
-/** Maximum number of unknown keys looked up at once, so that wrong keys cost the store one query of this size at a time. */
+/**
+ * Maximum number of unknown keys looked up at once, so that wrong keys cost the store one query of this size at a time.
+ */
 const lookupsMax = 64;
 
-/** Reads all keys. @throws DomainError if the store cannot be read now: a server that knows no key need not start. */
+/**
+ * Reads all keys, and follows their changes.
+ * @throws DomainError if the store cannot be read now: a server that knows no keys need not start.
+ */
 export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): Promise<KnownKeys> {
   let keys = new Map<string, KnownKey>();
-  /** All keys, while they are being read again. */
+  /** Keys read so far while all are read again; null otherwise. */
   let reading: Map<string, KnownKey> | null = null;
-  /** Count of the changes that `keys` contains. */
+  /** Number of changes that `keys` contains. */
   let seen = -1;
   let isChanged = true;
   let isFaulty = false;
   let isStarted = false;
   let isClosed = false;
-  /** Unknown digests, with the promise of each answer. */
+  /** Digests being looked up, each with the promise of its answer. */
   const lookups = new Map<string, PromiseWithResolvers<KnownKey | undefined>>();
-  /** Work under way. There is one connection, which does one thing at a time. */
+  /** Work in progress. There is one connection, which does one thing at a time. */
   let working: Promise<void> | null = null;
 
   const setFault = (fault: Error | null) => {
     if ((fault !== null) !== isFaulty) onFault(fault);
     isFaulty = fault !== null;
   };
-  /** Keeps rows. Rows that are read later are newer, whichever way they came. */
+  /** Keeps rows. Rows read later are newer, by whichever query. */
   const learn = (rows: readonly KeyRow[]) => {
     for (const [digest, key] of keysByDigest(rows)) {
       keys.set(digest, key);
@@ -70,7 +81,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       for (const [digest, key] of keysByDigest(part)) reading.set(digest, key);
       if (part.length < rowsInAPart) break;
       after = part.at(-1)!.id;
-      // No look-up waits until all keys are read.
+      // Look-ups do not wait until all keys are read.
       await lookUp(source);
     }
     keys = reading;
@@ -96,7 +107,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       if (source === null || source.isOver) {
         source = null;
         source = await connectAgain();
-        // It may be another database than before, restored or a standby that took over, with counts of its own.
+        // This may be another database, restored or promoted from a standby, with its own count of changes.
         seen = -1;
         isChanged = true;
       }
@@ -112,7 +123,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       setFault(error as Error);
     }
   };
-  /** Begins the work that is due. If some is under way, it goes on with that. */
+  /** Begins the work that is due. Work in progress takes it on. */
   const work = () => {
     if (isClosed || working !== null) return;
     working = workOnce().finally(() => {
