@@ -1,4 +1,4 @@
-/** The catalogue of errors: the meaning of each code, its HTTP status and members, and the only error class that carries it. */
+/** Catalogue of errors: each code's meaning, HTTP status and members, and the only error class that carries them. */
 import { list, oneOf, orNull, time } from "#records/fields.ts";
 import { Type, type Static, type TObject, type TSchema } from "#records/schema.ts";
 
@@ -20,7 +20,7 @@ export const parameterFaultCodes = [
   "invalid_encoding",
 ] as const;
 
-/** Most faults listed in one response. A query of 8 KB can have thousands. */
+/** Maximum number of faults listed in one response. A query of 8 KB can have thousands. */
 export const listedMax = 20;
 
 export const ParameterFault = Type.Object({
@@ -238,7 +238,7 @@ export class Problem extends Error {
   readonly members: ProblemMembers;
 
   constructor(...[code, detail, members]: ProblemParts) {
-    // An expected response needs no stack, which would cost more than the rest of it.
+    // An expected response needs no stack, which would cost more than the rest of the error.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(detail);
@@ -253,34 +253,37 @@ export class Problem extends Error {
   }
 }
 
-/** Returns the problem of an internal error. Its cause is logged, not sent. */
+/** Returns the problem for an internal error. The cause is logged, not sent. */
 export const internalError = () =>
   new Problem(
     "internal-error",
     "The service made a mistake; it has been logged under this request_id.",
   );
 
-/** Returns the problem of a request that breaks a rule of HTTP. */
+/** Returns the problem for a request that breaks a rule of HTTP. */
 export const malformed = (detail: string) => new Problem("malformed-request", detail);
 
-/** Details of a service that is not ready, by the reason. */
+/** Details of the problem for a service that is not ready, by reason. */
 export const notReadyDetails = {
   starting: "The service is starting.",
   draining: "The service is about to stop.",
   no_dataset: "No records have been published yet.",
 } as const;
 
-/** Returns the problem of a request that cannot be answered now. @param retryAfter in seconds. */
+/** Returns the problem for a request that cannot be answered now. @param retryAfter seconds to wait. */
 export const unavailable = (
   reason: MembersOf<"unavailable">["reason"],
   detail: string,
   retryAfter = 1,
 ) => new Problem("unavailable", detail, { reason, retry_after: retryAfter });
 
-/** Registered type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers-11). The other types are pages served here. */
+/**
+ * Registered type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers-11). Other types are pages of this
+ * service.
+ */
 const quotaType = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
-/** Returns the members of the body (RFC 9457), in their order. */
+/** Returns the body of a problem (RFC 9457), with its members in order. */
 export function problemBody({ code, message, members }: Problem, requestId: string) {
   const { status, title } = problemKinds[code];
   return {
@@ -294,12 +297,13 @@ export function problemBody({ code, message, members }: Problem, requestId: stri
   };
 }
 
-// This is wider than a key: a damaged, cut, lengthened, doubled or percent-encoded one still has most of the secret.
+// Matches more than a key: one that is damaged, cut, lengthened, doubled or percent-encoded still has most of the
+// secret.
 const keyLike = /gpr(?:_|%5f)[0-9a-z_]{12,}/gi;
 const hintLength = 8;
 
 /**
- * Cuts everything that looks like a key to 8 characters and `…`, for errors and logs. Percent-escapes are resolved only
+ * Shortens everything that looks like a key to 8 characters and `…`, for errors and logs. Decodes percent-escapes only
  * if they hid a key.
  */
 export function maskKeys(text: string): string {
@@ -316,7 +320,7 @@ const cutKeys = (text: string) => text.replace(keyLike, (key) => `${key.slice(0,
 
 const echoedMax = 50;
 
-/** Returns a caller's text fit to be echoed: at most 50 characters, and nothing that could be an API key. */
+/** Returns a caller's text so that it can be sent back: at most 50 characters, and nothing that could be an API key. */
 export function echo(text: string): string {
   const characters = [...maskKeys(text)];
   return characters.length <= echoedMax

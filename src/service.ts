@@ -1,4 +1,4 @@
-/** Wires the modules together for one process, and ends them in order. The opener of a service closes it. */
+/** Wires the modules together for one process, and stops them in order. The opener of a service stops it. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -41,16 +41,18 @@ import { openRecording } from "#usage/writer.ts";
 
 export interface Service {
   server: Server;
-  /** Returns the address of the metrics once it listens, or null if there is none. */
+  /** Returns the URL of the metrics. Returns null until the server listens there, or if there is none. */
   adminAddress(): string | null;
-  /** Resolves to the address it listens on. Queries get a 503 until `start` has loaded a dataset. */
+  /** Listens, and resolves to the address. Queries get a 503 until `start` has loaded a dataset. */
   listen(): Promise<string>;
   /**
-   * Loads the current dataset, then listens, if it does not yet. Until then clients wait in a passed socket. Without one, a
-   * proxy asks another instance. Resolves to the address.
+   * Loads the current dataset, then listens unless `listen` was called before. Until then, clients wait in a passed
+   * socket; without one, a proxy asks another instance. Resolves to the address.
    */
   start(): Promise<string>;
-  /** Finishes the requests in progress within 5 s, or 8 s while PostgreSQL does not answer. Nothing counted is lost. */
+  /**
+   * Finishes requests in progress within 5 s, or within 8 s while PostgreSQL does not answer. Nothing counted is lost.
+   */
   stop(): Promise<void>;
 }
 
@@ -59,16 +61,16 @@ interface Time {
   clock: Clock;
   /** Returns milliseconds since 1970. */
   now(): number;
-  /** Patience with the server that counts for several instances. */
+  /** Longest waits for the server that counts for several instances. */
   patience?: Patience | undefined;
 }
 
 /**
  * Opens a service.
  * @param ahead load of the current dataset, if it has already begun.
- * @param passed sockets to listen on in place of HOST, PORT and ADMIN_ADDRESS.
- * @param program version of the program, for other machines.
- * @throws DomainError if another server uses the data folder, or if it cannot be used.
+ * @param passed sockets to listen on instead of HOST, PORT and ADMIN_ADDRESS.
+ * @param program version of the program, shown to other machines.
+ * @throws DomainError if another server uses the data folder, or if the folder cannot be used.
  */
 export async function openService(
   config: Config,
@@ -133,7 +135,7 @@ export async function openService(
       offers?.tidy(from.generation.version);
     },
   });
-  // A worker reads the dataset while this thread imports the rest.
+  // A worker reads the dataset while this thread imports the remaining modules.
   const { buildServer } = await import("#http/build-server.ts");
   const keyVerifier = openKeyVerifier({
     keys:
@@ -251,7 +253,7 @@ export async function openService(
       if (life.state !== "starting")
         throw new Error("The service was stopped before it had started.");
       const address = await listen();
-      // Mail and the audit log give it work even if nobody opens a page.
+      // The worker mails notices and removes old audit entries even if nobody opens a page.
       if (config.smtpUrl !== null || config.auditDays > 0) accountWorker.open();
       if (stopping === undefined) life.state = "running";
       return address;
@@ -260,7 +262,7 @@ export async function openService(
   };
 }
 
-/** Opens the files of whole datasets. Their code is loaded only here. */
+/** Opens the exports of whole datasets. Their code is loaded only here. */
 async function openOffers(
   { dataDir }: Config,
   log: Logger,
@@ -277,10 +279,16 @@ async function openOffers(
   });
 }
 
-/** Time in `closing`, in ms: enough to close idle connections, and for the last answer of busy ones, unless it is slow. */
+/**
+ * Time spent in `closing`, in ms: enough to close idle connections, and to send the last response on busy ones unless
+ * it is slow.
+ */
 const closingMilliseconds = 1000;
 
-/** Opens the PostgreSQL of a server: its keys, and what each thread needs to connect. Its code is loaded only here. */
+/**
+ * Opens a server's PostgreSQL database: its keys, and the data that each thread needs to connect. Its code is loaded
+ * only here.
+ */
 async function openDatabase(url: string, onFault: (fault: Error | null) => void) {
   const { makeGateMemory, openGate } = await import("#store/postgres.ts");
   const { openSharedKeys } = await import("#keys/shared-keys.ts");
@@ -297,8 +305,8 @@ async function openDatabase(url: string, onFault: (fault: Error | null) => void)
 }
 
 /**
- * Opens the counters that the settings name. Code for several instances is loaded only here.
- * @param onEmptied called when a Valkey or Redis has lost all counts.
+ * Opens the counters that the settings select. Code for several instances is loaded only here.
+ * @param onEmptied called when a Valkey or Redis server has lost all counts.
  * @throws StoreFault if the server that counts must be set up first.
  */
 async function openCounters(
@@ -322,17 +330,20 @@ async function openCounters(
 interface FollowOrder {
   /** Load of the current dataset, if it has already begun. */
   ahead: Load | null;
-  /** Null if each server has datasets of its own. */
+  /** Database with the shared datasets; null if each server has its own. */
   database: { url: string; gateMemory: GateMemory } | null;
   program: string;
   /**
-   * Called when a dataset is taken over, with the model to answer from. Take it once for each request, and keep it for no
-   * later turn of the event loop: it is closed when another one has replaced it.
+   * Called with the model to answer from when a dataset is taken over. Take the model once for each request, and keep
+   * it for no later turn of the event loop: it is closed once another has replaced it.
    */
   onModel(model: ReadModel, from: LoadOrder): void;
 }
 
-/** Follows the dataset to answer from: the current one of the folder, which follows the shared ones of a database. */
+/**
+ * Follows the dataset to answer from, which is the folder's current one. With a database, the folder follows the shared
+ * datasets.
+ */
 async function followDatasets(
   config: Config,
   log: Logger,
@@ -379,10 +390,13 @@ async function followDatasets(
     look: follower.look,
     /** Returns the version that should be served, or null if there is none or it cannot be read. */
     wanted: () => shared?.wanted() ?? currentOrNull(catalogue),
-    /** Reports whether that version is served. */
+    /** Reports whether the wanted version is served. */
     isWantedServed: () =>
       follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
-    /** Returns the seconds since that was last known of the shared datasets, or null without a database. */
+    /**
+     * Returns the seconds since this server was last known to serve the wanted dataset. Returns null without a
+     * database.
+     */
     behindSeconds: () => shared?.behindSeconds() ?? null,
     publishedAt: () => currentOf(catalogue)?.published_at,
     failures: () => failures,
@@ -392,7 +406,10 @@ async function followDatasets(
   };
 }
 
-/** Returns the current dataset. Returns undefined if the folder names none; if it cannot be read, a version equal to no other. */
+/**
+ * Returns the current dataset. Returns undefined if the folder names none. Returns a version that equals no other if it
+ * cannot be read.
+ */
 function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   try {
     return catalogue.current() ?? undefined;

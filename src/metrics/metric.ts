@@ -1,16 +1,16 @@
-/** Kinds of metrics, and their text: gauges and counters are read on demand, tallies and histograms are added to. */
+/** Kinds of metrics, and their text. Gauges and counters are read on demand; tallies and histograms are added to. */
 
 type Labels = Readonly<Record<string, string>>;
 
 interface Sample {
   value: number;
   labels?: Labels;
-  /** End of the name, for a part of a histogram. */
+  /** Suffix of the name, for a part of a histogram. */
   suffix?: "_bucket" | "_sum" | "_count";
 }
 
 export interface Metric {
-  /** Name. It ends in a base unit, seconds or bytes; a counter's ends in `_total`. */
+  /** Name. It ends in its base unit, seconds or bytes, if it has one; a counter's ends in `_total`. */
   name: string;
   type: "counter" | "gauge" | "histogram";
   /** Help text: one sentence without its full stop. */
@@ -32,15 +32,16 @@ const reading =
     },
   });
 
-/** Makes a metric of a number that is read on demand. It has no sample while the number is null. */
+/** Returns a metric for a number that is read on demand. It has no sample while the number is null. */
 export const gauge = reading("gauge");
 
-/** Makes the same for a number that only grows. */
+/** Returns a metric for a number that only grows, and is read on demand, too. */
 export const counter = reading("counter");
 
 /**
- * Makes a gauge with a sample for each value of a label.
- * @param read returns numbers, or true for 1, by values of the label, which come from closed lists or are versions.
+ * Returns a gauge with a sample for each value of a label.
+ * @param read returns a number, or true for 1, for each value of the label. Values come from closed lists, or are
+ *   versions.
  */
 export const gaugeBy = (
   name: string,
@@ -59,11 +60,17 @@ export const gaugeBy = (
 
 /** A counter with labels. It counts each combination of their values. */
 export interface Tally extends Metric {
-  /** Counts a value for each label. Values must come from closed lists, because each combination is kept for ever. */
+  /**
+   * Counts an event with a value for each label. Values must come from closed lists, because each combination is kept
+   * for ever.
+   */
   add(...values: readonly (string | number)[]): void;
 }
 
-/** Counts by one label after the other, which is faster than joining the values into one key. */
+/**
+ * Count of one combination of values. Cells form a tree with a level for each label: joining values into a key is
+ * slower.
+ */
 interface Cell {
   labels?: Labels;
   value: number;
@@ -72,7 +79,7 @@ interface Cell {
 
 const makeCell = (): Cell => ({ value: 0, below: new Map() });
 
-/** @param known combinations shown from the start, so that a rate includes their first occurrence. */
+/** Opens a tally. @param known combinations shown from the start, so that a rate includes their first occurrence. */
 export function openTally(
   name: string,
   help: string,
@@ -102,7 +109,7 @@ export function openTally(
 
 /** Durations in buckets, for each value of one label. */
 interface Histogram extends Metric {
-  /** @param value value of the label, from a closed list. */
+  /** Adds a duration. @param value value of the label, from a closed list. */
   observe(value: string, seconds: number): void;
 }
 
@@ -113,7 +120,7 @@ interface Row {
   sum: number;
 }
 
-/** @param bounds upper bounds of the buckets in seconds, ascending. */
+/** Opens a histogram. @param bounds upper bounds of the buckets in seconds, ascending. */
 export function openHistogram(
   name: string,
   help: string,
@@ -142,7 +149,7 @@ export function openHistogram(
   };
 }
 
-/** Yields the samples of a row. In the format buckets are cumulative: each includes those before it. */
+/** Yields the samples of a row. Buckets are cumulative in the text format: each includes those before it. */
 function* samplesOf({ labels, counts, sum }: Row, bounds: readonly number[]): Iterable<Sample> {
   let value = 0;
   for (const [i, count] of counts.entries()) {
@@ -154,12 +161,12 @@ function* samplesOf({ labels, counts, sum }: Row, bounds: readonly number[]): It
   yield { suffix: "_count", labels, value };
 }
 
-/** Media type of the text format of Prometheus, version 0.0.4. */
+/** Media type of Prometheus's text format, version 0.0.4. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
  * Returns the text of metrics: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
- * Our helps and labels need no escapes: labels come from closed lists, or are versions.
+ * Help texts and labels need no escapes: labels come from closed lists, or are versions.
  */
 export function exposition(metrics: readonly Metric[]): string {
   let text = "";

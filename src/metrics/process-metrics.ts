@@ -1,4 +1,7 @@
-/** Metrics of the process and its disk: memory, CPU time, open files, event-loop lag. Names are those of the Prometheus client libraries, if any. */
+/**
+ * Metrics of the process and its disk: memory, CPU time, open files, event-loop lag. Names follow the Prometheus client
+ * libraries if those have the metric.
+ */
 import { statfsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { counter, gauge, type Metric } from "./metric.ts";
@@ -21,7 +24,7 @@ export function processMetrics(): Metric[] {
   ];
 }
 
-/** Returns null if it cannot be read: the system is not Linux, or no more files can be opened. */
+/** Returns a reading. Returns null if that fails: the system is not Linux, or no more files can be opened. */
 function readable<T>(read: () => T): T | null {
   try {
     return read();
@@ -30,7 +33,7 @@ function readable<T>(read: () => T): T | null {
   }
 }
 
-/** Reads memory. Linux reports it through a file. */
+/** Returns a function that reads memory use, which Linux reports through a file. */
 const memory = (part: keyof NodeJS.MemoryUsage) => () =>
   readable(() => process.memoryUsage()[part]);
 
@@ -55,10 +58,10 @@ const folder = "/proc/self/fd";
 
 /** Returns the number of open files, including sockets, or null if it is unknown. */
 const countOpenFiles = (): number | null =>
-  // Since Linux 6.2 the size is the number. Listing ten thousand names takes milliseconds.
+  // Since Linux 6.2 the folder's size is the number of files. Listing ten thousand names takes milliseconds.
   readable(() => statSync(folder).size || readdirSync(folder).length);
 
-/** Returns the soft limit: Infinity if there is none, null if it is unknown. */
+/** Returns the soft limit on open files. Returns Infinity if there is none, and null if it is unknown. */
 export const openFilesMax = (): number | null =>
   readable(() => {
     const [, soft] =
@@ -71,12 +74,12 @@ const resolutionMilliseconds = 20;
 export function openEventLoopMetrics() {
   const delays = monitorEventLoopDelay({ resolution: resolutionMilliseconds });
   delays.enable();
-  // The measure is the time between two samples, which includes the sampling interval.
+  // A delay is measured as the time between two samples, which includes the sampling interval.
   const seconds = (nanoseconds: number) =>
     delays.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - resolutionMilliseconds / 1e3);
   const since = "of the event loop since the metrics were last read";
   return {
-    /** Metrics. Reading the last one starts a new measuring period. */
+    /** Metrics of the event loop. Reading the last one starts a new measuring period. */
     metrics: [
       gauge("nodejs_eventloop_lag_p99_seconds", `99th percentile of the delay ${since}`, () =>
         seconds(delays.percentile(99)),

@@ -16,7 +16,7 @@ interface Parts {
   connections: Metered;
   cache: Metered;
   datasets: {
-    /** Returns when a current dataset was last named. */
+    /** Returns the time at which a current dataset was last named. */
     publishedAt(): string | null | undefined;
     /** Returns the number of published datasets that could not be served. */
     failures(): number;
@@ -25,9 +25,9 @@ interface Parts {
   recording: Recording;
   failing: Metric;
   countersMode(): string;
-  /** Returns null without a Valkey or Redis. */
+  /** Returns how often a Valkey or Redis server was found to have lost all counts. Returns null without one. */
   countersEmptied(): number | null;
-  /** Returns the jobs that one server does for all, and whether it is this one. */
+  /** Returns the jobs that one server does for all; true for those that this server does. */
   jobs(): Readonly<Record<string, boolean>>;
   dataDir: string;
 }
@@ -105,7 +105,7 @@ export function metricsOf(parts: Parts): Metric[] {
       "How long this server has not known that it serves what all servers are to serve",
       datasets.behindSeconds,
     ),
-    // Not labelled `job`, which Prometheus gives to every sample.
+    // The label is not `job`, which Prometheus adds to every sample.
     gaugeBy(
       "gp_records_jobs",
       "1 for a job that this server does for all of them, 0 for one that another does",
@@ -123,7 +123,10 @@ const secondsOf = (time: string | null | undefined) =>
 /** Parts that report the beginning and the end of a failure. */
 export type FailingPart = "keys" | "counts" | "usage";
 
-/** @param isDatasetServed reports whether the folder's current dataset is the served one. */
+/**
+ * Opens the state of the parts that can fail.
+ * @param isDatasetServed reports whether the folder's current dataset is the served one.
+ */
 export function openFailingParts(isDatasetServed: () => boolean) {
   const failing: Record<FailingPart, boolean> = { keys: false, counts: false, usage: false };
   return {
