@@ -1,4 +1,4 @@
-/** `gp-records audit`: who changed what. */
+/** `gp-records audit`: shows who changed what. */
 import { requireAccount } from "#accounts/accounts.ts";
 import { listAudit, auditActions } from "#store/audit.ts";
 import { choice, command, family, option } from "./command.ts";

@@ -1,11 +1,11 @@
-/** `gp-records backup`: saves keys, usage and the datasets that are served or pinned in one file, beside running servers. */
+/** `gp-records backup`: saves keys, usage and the served and pinned datasets in one file while servers run. */
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { readConfig } from "#config.ts";
 import { argument, command, flag } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { programVersion } from "./program.ts";
 
-/** Stands for standard output, which carries the archive itself then. */
+/** Argument for standard output, which then carries the archive itself. */
 const output = "-";
 const placeOf = (file: string) => (file === output ? "standard output" : file);
 
@@ -70,7 +70,7 @@ export const backupCommand = command({
   isAside: ({ file }) => file === output,
 });
 
-/** Resolves when the reader has taken it, so that nothing piles up in memory. */
+/** Writes to standard output. Resolves when the reader has taken the bytes, so that nothing piles up in memory. */
 const writeOut = (bytes: Buffer) =>
   new Promise<void>((resolve, reject) => {
     process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));

@@ -1,4 +1,4 @@
-/** How a command fails on purpose: with one line for the person at the terminal and an exit code. */
+/** Expected failure of a command: one line for the person at the terminal, and an exit code. */
 
 /** The exit codes of every command, as docs/running.md lists them. */
 export const exitCodes = {
@@ -9,7 +9,7 @@ export const exitCodes = {
   usage: 2,
   /** The input of an import was refused. */
   inputRefused: 3,
-  /** Nothing has this name, or the present state does not allow it. */
+  /** Nothing has this name, or the current state does not allow the change. */
   conflict: 4,
   /** Another process holds what is needed; trying again may help. */
   busy: 5,
@@ -17,7 +17,7 @@ export const exitCodes = {
   unhealthy: 6,
   /** A source would lose more of its records than `--max-shrink` allows. */
   shrunk: 7,
-  /** The disk is too full for what was to be written. */
+  /** The disk has no room for what was to be written. */
   diskFull: 8,
 } as const;
 

@@ -1,4 +1,4 @@
-/** Every command, in the order `--help` shows them. */
+/** All commands, in the order in which `--help` shows them. */
 import { accountCommands } from "./accounts.ts";
 import { auditCommands } from "./audit.ts";
 import { backupCommand } from "./backup.ts";

@@ -2,23 +2,23 @@
 import { Argument, type Command, Option } from "commander";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 
-/** Process of a command, passed in so that tests can pass their own. */
+/** Environment, clock and output of a command, passed in so that tests can pass their own. */
 export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** File that part of the environment was read from, if there is one. */
   readonly environmentFile?: EnvironmentFile | null;
-  /** Milliseconds since 1970. */
+  /** Returns the time in ms since 1970. */
   readonly now: () => number;
   /** Prints one or more whole lines to standard output. @param text without the last line break. */
   readonly print: (text: string) => void;
-  /** Prints the same to standard error. */
+  /** Prints whole lines to standard error in the same way. */
   readonly reportError: (text: string) => void;
 }
 
 /** Adds one command, or a family of them, to the program. */
 export type AddCommands = (program: Command, context: CliContext) => void;
 
-/** An argument or an option, and how its value is read. */
+/** An argument or option, and how its value is read. */
 interface Parameter<Value> {
   of: Argument | Option;
   /** Reads the value. @param given as commander found it; undefined if the parameter was left out. */
@@ -47,13 +47,13 @@ type ArgumentValue<Name extends string> = Name extends `${string}...${string}`
 export const argument = <Name extends string>(name: Name, description: string) =>
   parameter<ArgumentValue<Name>>(new Argument(name, description));
 
-/** Declares an option without a value. @param others names of options that cannot stand beside it. */
+/** Declares an option without a value. @param others names of options that cannot be combined with it. */
 export const flag = (name: string, description: string, ...others: string[]) => ({
   of: new Option(name, description).conflicts(others),
   read: (given: unknown) => given === true,
 });
 
-/** Declares an option. @param parse throws InvalidArgumentError; without it the value is the text. */
+/** Declares an option. Without `parse`, the value is the text. @param parse throws InvalidArgumentError. */
 export function option<Value = string>(
   name: string,
   description: string,
@@ -62,7 +62,7 @@ export function option<Value = string>(
   return parameter(optionOf(name, description, parse));
 }
 
-/** Declares an option that cannot be left out. */
+/** Declares a required option. */
 export function neededOption<Value = string>(
   name: string,
   description: string,
@@ -76,7 +76,7 @@ function optionOf(name: string, description: string, parse?: (text: string) => u
   return parse === undefined ? made : made.argParser(parse);
 }
 
-/** Declares an option that takes one of some words. */
+/** Declares an option whose value is one of several words. */
 export const choice = <const Word extends string>(
   name: string,
   description: string,
@@ -89,20 +89,20 @@ interface Declaration<Args extends Parameters, Options extends Parameters, Resul
   /** Arguments, in their order. */
   args?: Args;
   options?: Options;
-  /** Call to paste, without the name of the program. */
+  /** Sample call to paste, without the program's name. */
   example: string;
-  /** Does the work. Returns null if it has printed everything itself. */
+  /** Does the work. Returns null if it has already printed everything. */
   run(
     input: Values<Args> & Values<Options>,
     context: CliContext,
   ): Result | null | Promise<Result | null>;
-  /** Returns the output of `--json`, if it is not the result itself. */
+  /** Returns the output of `--json`, if that is not the result itself. */
   json?(result: Result, input: Values<Args> & Values<Options>): unknown;
-  /** Returns the text for people. A command without it prints by itself, and has no `--json`. */
+  /** Returns the text for people. A command without this function prints its own output and has no `--json`. */
   text?(result: Result, input: Values<Args> & Values<Options>, context: CliContext): string;
-  /** Returns the error that the command fails with once its result is printed, or null. */
+  /** Returns the error that the command fails with after its result is printed, or null. */
   fault?(result: Result, context: CliContext): unknown;
-  /** Does standard output carry something else, so that the result goes to standard error? */
+  /** Reports whether standard output carries something else, so that the result goes to standard error. */
   isAside?(input: Values<Args> & Values<Options>): boolean;
 }
 

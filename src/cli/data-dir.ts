@@ -1,4 +1,4 @@
-/** Opens the stores that DATA_DIR and DATABASE_URL name while a command works with them, and notes its changes of datasets. */
+/** Opens the stores that DATA_DIR and DATABASE_URL name for a command, and records its changes of datasets. */
 import { finishRestore } from "#backups/restore-folders.ts";
 import { type Config, readConfig } from "#config.ts";
 import { type Actor, type Audited, operator, writeAudit } from "#store/audit.ts";
@@ -21,7 +21,7 @@ export const withUsage = <R>(
 
 type Stores = typeof import("#store/stores.ts");
 
-/** Finishes a restore that was killed half-way before it opens a store, whose code a server needs none of. */
+/** Opens a store for some work, after finishing a killed restore. Loads code here that no server needs. */
 async function withStore<S extends ControlStore | UsageStore, R>(
   { environment }: CliContext,
   openOf: (stores: Stores) => (dataDir: string, config: Config) => Promise<S>,
@@ -37,12 +37,11 @@ async function withStore<S extends ControlStore | UsageStore, R>(
   }
 }
 
-/** A change of datasets, which are files outside the control store. The operator makes it if no `actor` is given. */
+/** A change of datasets, which are files outside the control store. `actor` is the operator by default. */
 type Change = Pick<Audited, "action" | "detail"> & { actor?: Actor; subject: string };
 
 /**
- * Writes a change into the audit log. The change is done: where the log cannot be written that is a warning, and the
- * command still succeeds.
+ * Writes a change to the audit log. The change is already done, so a log that cannot be written is only a warning.
  * @param subject version of a dataset.
  */
 export async function noteChange(

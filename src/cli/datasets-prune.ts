@@ -1,4 +1,4 @@
-/** Deletes old datasets after each publication, and says which ones are kept. */
+/** Deletes old datasets after each publication, and reports those deleted. */
 import { readConfig } from "#config.ts";
 import type { Pruned } from "#datasets/prune.ts";
 import type { DatasetStore } from "#datasets/store.ts";
@@ -12,16 +12,16 @@ export const freedBytes = ({ removed }: Pruned) =>
 export const countText = ({ removed: { length } }: Pruned) =>
   `${length} dataset${length === 1 ? "" : "s"}`;
 
-/** Datasets deleted after a publication, as its command reports them. */
+/** Datasets deleted after a publication, as reported by its command. */
 export interface Cleared {
   versions: string[];
-  /** Sentence; empty if nothing was deleted. */
+  /** Sentence about them; empty if nothing was deleted. */
   text: string;
 }
 
 /**
- * Deletes what DATASETS_KEEP and CHANGES_DAYS no longer cover. The publication is done, so a failure here is a warning and the command
- * still succeeds. The caller holds the import lock.
+ * Deletes datasets and steps that DATASETS_KEEP and CHANGES_DAYS no longer cover. The publication is done, so a failure
+ * here is only a warning. The caller holds the import lock.
  */
 export async function pruneAfterPublication(
   context: CliContext,

@@ -1,4 +1,4 @@
-/** `gp-records datasets`: shows the datasets there are, checks them, and chooses which one is served. */
+/** `gp-records datasets`: lists and checks datasets, and chooses the one to serve. */
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
@@ -148,7 +148,7 @@ const verify = command({
   run: ({ versions }, context) =>
     lookAtDatasets(context, async (store) => {
       const kept = await store.read();
-      // The facts of a dataset that is there may be what is wrong with it.
+      // Refuses unknown versions only, because the facts of a known one may be what is wrong with it.
       for (const version of versions) if (!kept.has(version)) kept.find(version);
       const progress = showProgress();
       const checks: GenerationCheck[] = [];

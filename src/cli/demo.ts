@@ -1,4 +1,4 @@
-/** The extras of `serve --demo`: its settings, invented records, and a key for the person at this machine. */
+/** Extras of `serve --demo`: its settings, invented records, and a key for the person at this machine. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount, findAccount } from "#accounts/accounts.ts";
@@ -20,8 +20,9 @@ const demoAccount = "demo";
 const keyLifetimeMilliseconds = dayMilliseconds;
 
 /**
- * Returns the settings of a demo: everyone may sign up without reading mail, and only errors are logged unless LOG_LEVEL is set.
- * @throws ConfigFault where others than this machine could reach the demo.
+ * Returns the settings of a demo: anybody may sign up without reading mail, and only errors are logged unless LOG_LEVEL
+ * is set.
+ * @throws ConfigFault if others could reach the demo, or if a setting is meant for a real installation.
  */
 export function demoConfig(config: Config, environment: CliContext["environment"]): Config {
   const { host, isProduction, publicUrl, trustedProxies, databaseUrl } = config;
@@ -45,13 +46,13 @@ interface DemoKey {
 }
 
 interface Demo extends DemoKey {
-  /** Number of records that were invented; 0 if there were some already. */
+  /** Number of invented records; 0 if there were already records. */
   inventedCount: number;
 }
 
 /**
- * Fills an empty data folder with invented records, and finds or makes the key of the demo.
- * @param size what `inventRecords` makes; the whole demo if left out.
+ * Fills an empty data folder with invented records, and finds or makes the demo's key.
+ * @param size numbers of records; those of the whole demo if left out.
  */
 export async function prepareDemo(
   { dataDir }: Config,
@@ -87,7 +88,7 @@ async function inventIfEmpty(
   const { draftBlocks } = await import("#datasets/draft-entry.ts");
   const { demoSource, importSource } = await import("#datasets/publish.ts");
   const { folder } = catalogue;
-  // Invented records are no change that anybody follows.
+  // Keeps no steps, because nobody follows changes of invented records.
   const order = { folder, changesDays: 0, warn() {}, now: () => nowMilliseconds };
   const store = openFolderStore(order);
   const size = given ?? demoSize;
@@ -97,7 +98,7 @@ async function inventIfEmpty(
     progress.show(count, `of ${total.toLocaleString("en-US")} records ${what}`);
   try {
     return await underLock(store, async () => {
-      // An import may have ended before the lock was taken.
+      // An import may have finished before the lock was taken.
       if (!isEmpty()) return 0;
       const { collected } = await importSource(store, {
         source: demoSource,
@@ -118,17 +119,17 @@ async function inventIfEmpty(
   }
 }
 
-/** Returns the file of the key that later starts print again, for its owner alone: the store has only digests. */
+/** Returns the path of the key's file. Later starts print the key from there, because the store has only its digest. */
 const keyFile = (dataDir: string) => join(dataDir, "demo.key");
 
-/** Returns the key made at an earlier start, or a new one if that has ended or its file is gone. */
+/** Returns the key made at an earlier start, or a new one if that has expired or its file is gone. */
 async function demoKey(control: ControlStore, dataDir: string, now: number): Promise<DemoKey> {
   const kept = await findKeptKey(control, dataDir, now);
   if (kept !== null) return kept;
   const account =
     (await findAccount(control.database, demoAccount)) ??
     (await createAccount(control, { name: demoAccount, quotas: {}, actor: service, now }));
-  // Removing the file asks for another key in place of the one in it.
+  // Removing the file asks for a new key in place of the lost one.
   for (const lost of await listKeys(control, { accountNumber: account.number, now }))
     if (lost.isDemo && isLive(lost)) await revokeKey(control, lost.id, now, service);
   const expiresAt = now + keyLifetimeMilliseconds;
@@ -140,7 +141,7 @@ async function demoKey(control: ControlStore, dataDir: string, now: number): Pro
   return { key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-/** Returns null if the store does not have the key, as after a restore, or it no longer works. */
+/** Returns the key in the file, or null if it no longer works or the store does not have it, as after a restore. */
 async function findKeptKey(
   control: ControlStore,
   dataDir: string,

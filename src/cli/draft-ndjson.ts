@@ -1,4 +1,4 @@
-/** Reads NDJSON and drafts its records; those of a large delivery with the help of other threads. */
+/** Reads NDJSON and drafts its records. Other threads help with a large delivery. */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { draftBlock, type DraftedBlock, type DraftedEntry } from "#datasets/draft-entry.ts";
@@ -6,10 +6,10 @@ import { entriesOf, type LineBlock, readNdjson } from "#importers/ndjson.ts";
 import { knownBytes, type ReadOptions } from "#importers/source-file.ts";
 import type { DraftReply } from "./draft-worker.ts";
 
-/** Number of workers. A third would wait for the thread that takes their replies. */
+/** Number of workers. A third would only wait for the thread that takes the replies. */
 const workerCount = 2;
 
-/** Smallest delivery for workers. To load and compile a thread's code takes longer than it saves for less. */
+/** Smallest delivery for workers, in bytes. For less, loading and compiling their code takes longer than it saves. */
 const bytesForWorkers = 192 * 1024 * 1024;
 
 /** Drafts records, in order. @throws ImportFault as `readNdjson` does. */
@@ -23,7 +23,7 @@ export async function* draftNdjson(
   else yield* draftInWorkers(files, options, source);
 }
 
-/** Drafts records in workers, which start with the first block and end with the iteration. */
+/** Drafts records in workers, which end with the iteration. */
 export async function* draftInWorkers(
   files: readonly string[],
   options: ReadOptions,
@@ -41,7 +41,7 @@ export async function* draftInWorkers(
 
 function startWorker(source: string) {
   const worker = new Worker(new URL("./draft-worker.ts", import.meta.url), { workerData: source });
-  /** Blocks under way, with the names of their files. A worker answers in the order in which it is asked. */
+  /** Blocks being drafted, with the names of their files. A worker answers in the order in which it is asked. */
   const waiting: (PromiseWithResolvers<DraftedBlock> & { file: string })[] = [];
   let fault: Error | null = null;
   const fail = (error: Error) => {
@@ -51,14 +51,14 @@ function startWorker(source: string) {
   worker.on("message", ({ entries: json, packed }: DraftReply) => {
     const { file, resolve } = waiting.shift()!;
     const entries = JSON.parse(json) as DraftedEntry[];
-    // They share one name instead of a copy each.
+    // The entries share one name instead of a copy each.
     for (const entry of entries) entry.file = file;
     resolve({ entries, packed });
   });
   worker.on("error", fail);
   worker.on("exit", () => fail(new Error("A thread that reads records ended without an answer.")));
   return {
-    /** Drafts a block, whose bytes it takes over. */
+    /** Drafts a block and takes over its bytes. */
     draft(block: LineBlock): Promise<DraftedBlock> {
       const reply = Promise.withResolvers<DraftedBlock>();
       if (fault !== null) reply.reject(fault);

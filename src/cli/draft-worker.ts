@@ -4,7 +4,7 @@ import { draftBlock } from "#datasets/draft-entry.ts";
 import type { PackedRecords } from "#datasets/text-store.ts";
 import { entriesOf, type LineBlock } from "#importers/ndjson.ts";
 
-/** A drafted block; its entries as JSON, which is cheaper to hand over than objects. */
+/** A drafted block. Its entries are JSON, which is cheaper to pass between threads than objects. */
 export interface DraftReply {
   entries: string;
   packed: PackedRecords;

@@ -1,4 +1,4 @@
-/** `gp-records export`: writes the records of a dataset into files for other programs. */
+/** `gp-records export`: writes a dataset's records to files for other programs. */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Option } from "commander";

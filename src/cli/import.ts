@@ -1,4 +1,4 @@
-/** `gp-records import`: replaces what is published of one source by the records in its files, or merges them in. */
+/** `gp-records import`: replaces a source's published records with those in its files, or merges them in. */
 import { InvalidArgumentError, Option } from "commander";
 import type { ImportRequest, ImportResult } from "#datasets/publish.ts";
 import type { RejectedMax, Rejections } from "#datasets/rejections.ts";
@@ -26,7 +26,7 @@ const args = {
   files: argument("<files...>", "files of the source, read in this order; - is standard input"),
 };
 
-/** The options that every format has. */
+/** Options of every format. */
 const options = {
   source: neededOption("--source <name>", "name of the source whose records are replaced"),
   isMerge: flag("--merge", "add, replace and remove single records; all others of the source stay"),
@@ -115,8 +115,9 @@ interface Imported {
 }
 
 /**
- * Loads what it needs here, so that no other command waits for it.
- * @param mapping files that say how the others are read: then not everything read becomes records, and their size says little.
+ * Imports files. Loads the code for that here, so that no other command waits for it.
+ * @param mapping files that say how the others are read. With any, not everything read becomes records, so sizes say
+ *   little.
  * @param open reads the files once the import may begin.
  */
 async function runImport(
@@ -153,7 +154,7 @@ async function runImport(
   }
 }
 
-/** Writes a publication into the audit log, and deletes what is too old after it. */
+/** Writes a publication to the audit log, and deletes datasets that are too old after it. */
 async function noteAndClear(
   context: CliContext,
   store: DatasetStore,
@@ -228,7 +229,7 @@ function importRefusal({
   }
 }
 
-/** Most lines of a kind that a person is shown; `--json` has up to a thousand. */
+/** Most lines of a kind in the text for people. `--json` has up to a thousand. */
 const shownMax = 20;
 
 function importJson({ given: { source, isMerge }, result, cleared }: Imported): object {
@@ -292,7 +293,7 @@ function importText({ given: { source }, result, cleared }: Imported): string {
   return lines.join("\n");
 }
 
-/** Says why thousands of records are removed, for people who add records to the demo. */
+/** Explains why thousands of records are removed when people add records to the demo. */
 const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
   droppedCount === 0
     ? []
@@ -319,7 +320,7 @@ function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>)
   return ["Next:", ...steps.map((step) => `  ${step}`)];
 }
 
-/** Returns the number of records that are as they were in the dataset before; null if there is none. */
+/** Returns the number of records that are the same as in the previous dataset, or null if the import was refused. */
 function unchangedOf({ records, changes }: ImportResult): number | null {
   if (records === null) return null;
   const total = Object.values(records).reduce((a, b) => a + b);

@@ -1,4 +1,4 @@
-/** `gp-records instances`: the servers that share datasets, and what each of them serves. */
+/** `gp-records instances`: lists the servers that share datasets, and the dataset that each serves. */
 import { readConfig } from "#config.ts";
 import { command } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";

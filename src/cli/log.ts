@@ -1,4 +1,4 @@
-/** The log of the server: one JSON object a line on standard output, whose reader may be slow, stuck or gone. */
+/** The server's log: one JSON object per line on standard output, whose reader may be slow, stuck or gone. */
 import { setTimeout as wait } from "node:timers/promises";
 import { destination as openDestination, pino, stdTimeFunctions } from "pino";
 import type { LogStream } from "#http/record-requests.ts";
@@ -7,7 +7,9 @@ import { harmless } from "./output.ts";
 /** Most bytes buffered for a slow reader; further lines are dropped. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const closeMilliseconds = 500;
-/** Time that lines are gathered. A write takes another thread and a turn of the event loop: a tenth of a request. */
+/**
+ * Time for which lines are gathered, in ms. A write needs a thread and a turn of the event loop: a tenth of a request.
+ */
 const gatherMilliseconds = 20;
 
 export function openLog(level: string) {
@@ -20,23 +22,23 @@ export function openLog(level: string) {
   const logger = pino({ level, base: null, timestamp, hooks }, stream);
   return {
     logger,
-    /** Prints one or more whole lines for people after everything logged before, without the last line break. */
+    /** Prints whole lines for people after everything logged before. The text comes without its last line break. */
     print: (text: string) => stream.write(`${harmless(text)}\n`),
-    /** Gives the reader a moment to take what is not written yet; nothing is logged afterwards. */
+    /** Closes the log. First gives the reader up to 500 ms to take the last lines. */
     async close() {
       logger.level = "silent";
       stream.flush();
       const closed = new Promise((resolve) => destination.once("close", resolve));
       destination.end();
       await Promise.race([closed, wait(closeMilliseconds)]);
-      // Left open, it would keep trying to write at exit, even where nobody reads.
+      // Left open, it would keep trying to write at exit, even if nobody reads.
       destination.destroy();
     },
   };
 }
 
 /**
- * Gathers lines, and keeps their order: a line that is written comes after those gathered.
+ * Gathers lines and keeps their order: a line that is written directly comes after those gathered so far.
  * @param write takes one or more whole lines at a time.
  */
 export function gatherLines(

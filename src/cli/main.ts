@@ -4,11 +4,11 @@ import type { AddCommands } from "./command.ts";
 import { exitCodes } from "./command-fault.ts";
 import { onOneLine } from "./output.ts";
 
-// The reader of the output may stop early (`| head`), or its disk may be full: no reason to stop a server.
+// The reader of the output may stop early (`| head`), or the disk may be full. Neither is a reason to stop a server.
 process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
-/** Commands that may run for long beside a server. */
+/** Commands that may run for a long time beside a server. */
 const longCommands = new Set(["import", "datasets", "export", "backup", "restore", "doctor"]);
 
 const { environment, file } = withEnvironmentFile(process.env);
@@ -35,14 +35,14 @@ const exitCode = await run(
   },
   await partsFor(args[0]),
 );
-// Called once all output is written, or has failed: a key that nobody was shown is no success.
+// Called once all output is written or has failed. A key that nobody was shown is no success.
 process.stdout.write("", () => {
   if (printFault !== undefined)
     process.stderr.write(`error: the output could not be written: ${printFault.message}\n`);
   process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
 });
 
-/** Returns the parts of a command; a server, an import and an export start without what only others need. */
+/** Returns the parts that a command needs. A server, an import and an export load nothing that only others need. */
 async function partsFor(command: string | undefined): Promise<readonly AddCommands[]> {
   if (command === "serve") return [(await import("./serve.ts")).serveCommand];
   if (command === "import") return [(await import("./import.ts")).importCommands];

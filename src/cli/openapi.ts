@@ -1,4 +1,4 @@
-/** `gp-records openapi`: the description of the API, as `/openapi.json` serves it. */
+/** `gp-records openapi`: prints the description of the API that `/openapi.json` serves. */
 import { readConfig } from "#config.ts";
 import { command } from "./command.ts";
 

@@ -9,9 +9,9 @@ import { option } from "./command.ts";
 const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 
 /**
- * Reads a moment. A day is its beginning, and all times are UTC.
- * @returns milliseconds since 1970, of the time that it is now.
- * @throws InvalidArgumentError saying what a moment looks like; commander puts the option's name before it.
+ * Reads a moment. A day means its beginning, and all times are UTC.
+ * @returns the moment in ms since 1970, given the current time.
+ * @throws InvalidArgumentError that shows what a moment looks like. Commander puts the option's name before it.
  */
 export function parseMoment(text: string): (now: number) => number {
   const isTime = momentShape.test(text);
@@ -23,11 +23,11 @@ export function parseMoment(text: string): (now: number) => number {
   return (now) => (isTime ? milliseconds : now - milliseconds);
 }
 
-/** Returns NaN if there is no such day or time. */
+/** Returns the time in ms since 1970. Returns NaN if there is no such day or time. */
 const timeOf = (text: string): number =>
   existsInCalendar(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
 
-/** Reads a count. @throws InvalidArgumentError if it is no whole number from 1 to 999999999. */
+/** Reads a count. @throws InvalidArgumentError if it is not a whole number from 1 to 999999999. */
 export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new InvalidArgumentError("Write a whole number from 1 to 999999999.");
@@ -37,13 +37,13 @@ export function parseCount(text: string): number {
 const unitMilliseconds = { m: minuteMilliseconds, h: hourMilliseconds, d: dayMilliseconds };
 const durationShape = /^([1-9][0-9]{0,4})([mhd])$/;
 
-/** Returns the milliseconds of a duration such as `90d`, `24h` or `30m`; NaN if it is none. */
+/** Returns the milliseconds of a duration such as `90d`, `24h` or `30m`. Returns NaN for any other text. */
 function durationOf(text: string): number {
   const [, count, unit] = durationShape.exec(text) ?? [];
   return Number(count) * unitMilliseconds[unit as keyof typeof unitMilliseconds];
 }
 
-/** Reads a duration. @param orElse end of the sentence for a text that is none. */
+/** Reads a duration in milliseconds. @param orElse end of the error, which names other values of the option. */
 function parseDuration(text: string, orElse = ""): number {
   const milliseconds = durationOf(text);
   if (Number.isNaN(milliseconds))
@@ -53,11 +53,11 @@ function parseDuration(text: string, orElse = ""): number {
   return milliseconds;
 }
 
-/** Reads a lifetime in milliseconds, or `never`: commander would turn a parsed null into an empty text. */
+/** Reads a lifetime in milliseconds, or `never`. Null would not do: commander turns it into an empty text. */
 export const parseLifetime = (text: string): number | "never" =>
   text === "never" ? text : parseDuration(text, ", or never");
 
-/** Reads an overlap in milliseconds; `0` is none at all. */
+/** Reads an overlap in milliseconds. `0` means no overlap. */
 export const parseOverlap = (text: string): number => (text === "0" ? 0 : parseDuration(text));
 
 // Not null for "default": commander turns a parsed null into an empty text.
@@ -70,7 +70,7 @@ const quotaOption = (name: string, seconds: string) =>
     parseQuota,
   );
 
-/** The options that set quotas, of an account or of a plan. */
+/** Options that set the quotas of an account or a plan. */
 export const quotaOptions = {
   minute: quotaOption("minute", "60"),
   hour: quotaOption("hour", "3,600"),
@@ -84,7 +84,7 @@ function parseQuota(text: string): GivenQuota {
   return Number(text);
 }
 
-/** Returns the windows that were given; null for those that go back to the default. */
+/** Returns the quotas of the given windows, null for those that return to the default. */
 export const quotasFrom = (given: {
   readonly [Window in keyof Quotas]: GivenQuota | undefined;
 }): Partial<Quotas> =>

@@ -1,16 +1,16 @@
 /** Output of commands: lines and tables for people, without control characters, and the progress of a long command. */
 
-/** Control characters except the line break, with DEL and C1; separators of lines; characters that change the direction of text. */
+/** Control characters but the line feed, with DEL and C1; line separators; marks that change the text's direction. */
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Returns the text with `\u001b` for an escape, and so on for everything that a terminal would obey instead of showing it.
- * JSON stays JSON with the same meaning, because such characters occur only inside its strings.
+ * Escapes everything that a terminal would obey instead of showing it, such as `\u001b` for an escape character. JSON
+ * keeps its meaning, because such characters occur only inside its strings.
  */
 export const harmless = (text: string): string =>
   text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Returns the same with `\n` for line breaks, too: for text that must not begin a line of its own. */
+/** Escapes line breaks, too, as `\n`, for text that must not begin a line of its own. */
 export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
 
 /** Returns columns two spaces apart under upper-case headings. @param none text in place of a table without rows. */
@@ -39,7 +39,7 @@ export function table(
 export const timeText = (iso: string | null | undefined): string =>
   iso === null || iso === undefined ? "-" : iso.replace(/\.\d+Z$/, "Z");
 
-/** Progress: on a terminal one line that is rewritten, elsewhere lines, only on request. */
+/** Progress of a command: one line that is rewritten on a terminal, elsewhere a line a second, only on request. */
 interface Progress {
   /** Shows a count. @param what things counted, such as "lines read". */
   show(count: number, what: string): void;
@@ -47,10 +47,10 @@ interface Progress {
 }
 
 interface Options {
-  /** Is a line a second written if there is no terminal? */
+  /** True to write a line a second if there is no terminal. */
   isPipedToo?: boolean;
   stream?: Pick<NodeJS.WriteStream, "isTTY" | "write">;
-  /** Milliseconds on a monotonic clock. */
+  /** Returns monotonic milliseconds. */
   now?: () => number;
 }
 

@@ -1,4 +1,4 @@
-/** `gp-records plans`: quotas with a name, which any number of accounts share. */
+/** `gp-records plans`: manages plans, which are named quotas that any number of accounts share. */
 import { listPlans, type Plan, removePlan, setPlan } from "#accounts/plans.ts";
 import { argument, choice, command, family } from "./command.ts";
 import { withControl } from "./data-dir.ts";

@@ -12,7 +12,7 @@ import type { AddCommands, CliContext } from "./command.ts";
 import { harmless, onOneLine } from "./output.ts";
 
 /**
- * Runs a command. Nothing that it prints reaches a terminal as a control character, whichever file or argument it comes from.
+ * Runs a command. Escapes control characters in everything that it prints, whichever file or argument they come from.
  * @param args without the program's own name.
  */
 export async function run(
@@ -37,8 +37,8 @@ export async function run(
 }
 
 /**
- * Commands made by `program.command()` inherit what is set here. An option behind a command is the command's, which may
- * have a `--version` of its own.
+ * Returns a program without commands. Commands that its `command()` makes inherit the settings here. An option after a
+ * command's name is the command's, which may have a `--version` of its own.
  */
 function emptyProgram({ print, reportError }: CliContext): Command {
   const withoutLastBreak = (text: string) => text.replace(/\n$/, "");
@@ -55,11 +55,11 @@ function emptyProgram({ print, reportError }: CliContext): Command {
     });
 }
 
-/** Makes commands that are called wrongly say where their arguments are listed. */
+/** Makes a command's usage errors point to its help. */
 function pointToHelp(command: Command, path: string): void {
   const where = `See \`${path} --help\`.`;
   command.configureOutput({
-    // Commander puts a suggestion on a line of its own; an error is one line.
+    // Commander puts a suggestion on a line of its own, but an error is one line.
     outputError: (text, write) => {
       const line = text.trim().replaceAll("\n", " ");
       write(`${line}${/[.)]$/.test(line) ? "" : "."} ${where}`);
@@ -68,7 +68,7 @@ function pointToHelp(command: Command, path: string): void {
   for (const below of command.commands) pointToHelp(below, `${path} ${below.name()}`);
 }
 
-/** Reports an error: an expected one in a line, a fault of the program with a stack trace. */
+/** Reports an error: an expected one on one line, a fault of the program with its stack trace. */
 function report(error: unknown, { reportError }: CliContext): ExitCode {
   const exitCode = exitCodeOf(error);
   // Commander has reported it already.
@@ -77,7 +77,7 @@ function report(error: unknown, { reportError }: CliContext): ExitCode {
   return exitCode;
 }
 
-/** Returns the lines of an error; several only if several things are wrong. A line break in a file or an argument is escaped. */
+/** Returns an error's lines, several only if several things are wrong. Escapes line breaks from files and arguments. */
 function linesOf(error: unknown, exitCode: ExitCode): readonly string[] {
   const { message = String(error), stack = message } = (error ?? {}) as Partial<Error>;
   if (exitCode === exitCodes.unexpected) return [`unexpected fault: ${stack}`];
@@ -109,7 +109,7 @@ function exitCodeOf(error: unknown): ExitCode {
   return exitCodes.unexpected;
 }
 
-/** Returns the version of this program, as its package states it. */
+/** Returns the program's version from its package.json. */
 export const programVersion = (): string =>
   (JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, "utf8")) as { version: string })
     .version;

@@ -1,4 +1,4 @@
-/** `gp-records requests`: looks into the request log. */
+/** `gp-records requests`: searches the request log. */
 import { requireAccount } from "#accounts/accounts.ts";
 import { DomainError } from "#store/domain-error.ts";
 import {

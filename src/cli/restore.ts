@@ -1,4 +1,4 @@
-/** `gp-records restore`: puts a backup in place of what is in the data folder, or into an empty database, without reviving a key. */
+/** `gp-records restore`: restores a backup into a folder or an empty database, without reviving revoked keys. */
 import { createReadStream, statSync } from "node:fs";
 import type { Ending } from "#backups/endings.ts";
 import type { Restored } from "#backups/restore.ts";
@@ -89,7 +89,7 @@ function openArchive(file: string): Archive {
       exitCodes.usage,
       `${file} is not a file. Name one that \`gp-records backup\` made.`,
     );
-  // Checked before the data folder is created or locked, whose errors have other remedies.
+  // Checked before the data folder is created or locked, because the folder's errors have other remedies.
   const why = whyNotRead(file);
   if (why !== null)
     throw new CommandFault(

@@ -13,11 +13,11 @@ type RowOptions = Readonly<Record<keyof typeof rowOptions, boolean>>;
 
 interface RowOutput<Row> {
   columns: readonly Column<Row>[];
-  /** For people, who get all rows at once. */
+  /** Returns the text for people, who get all rows at once. */
   text(rows: readonly Row[]): string;
 }
 
-/** CSV is printed as it comes, so that it may be more than fits into memory. */
+/** Prints rows. CSV is printed page by page, so it may be larger than memory. */
 export async function printRows<Row>(
   { print }: CliContext,
   { csv, json }: RowOptions,
@@ -34,14 +34,14 @@ export async function printRows<Row>(
   print(json ? JSON.stringify(all.map((row) => jsonRow(columns, row))) : text(all));
 }
 
-/** The account that a number stands for, as the first two columns of usage rows. */
+/** Id and name of an account: the first two columns of usage rows. */
 interface AccountNames {
-  /** Its id. */
+  /** Account id. */
   account: string;
   account_name: string;
 }
 
-/** For usage of an account that a restored control store does not have, which is still shown. */
+/** Returns names for an account that a restored control store does not have. Its usage is still shown. */
 const unknown = (number: number): AccountNames => ({
   account: `unknown (${number})`,
   account_name: "",

@@ -9,9 +9,9 @@ import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
 import { programVersion } from "./program.ts";
 
 /**
- * Flags of V8 for a server (docs/decisions/0035-where-v8-allocates.md). Without the first, two processes of three allocate
- * every request in the old space, for a quarter more processor time. Without the second, a process whose first garbage
- * collections were slow lets its heap grow so little that each 30 MB of answers cost it a full collection.
+ * V8 flags for a server (docs/decisions/0035-where-v8-allocates.md). Without the first, two processes in three allocate
+ * every request in the old space, which takes a quarter more processor time. Without the second, a process whose first
+ * garbage collections were slow lets its heap grow so little that every 30 MB of answers cost a full collection.
  */
 const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=300"] as const;
 
@@ -32,7 +32,7 @@ export const serveCommand = command({
     const config = demo?.demoConfig(given, context.environment) ?? given;
     const passed = passedSockets(context.environment, process.pid);
     const catalogue = openDatasets(config.dataDir);
-    // Loaded here, so that no other command waits for it; a worker reads the dataset meanwhile.
+    // Loaded here, so that no other command waits for it. Meanwhile a worker reads the dataset.
     const { loadAhead } = await import("#datasets/start-load.ts");
     const ahead = loadAhead(catalogue);
     const { openLog } = await import("./log.ts");
@@ -52,7 +52,7 @@ export const serveCommand = command({
         // Listens first: a port in use should be reported before records are invented or a key is made.
         await service.listen();
         const prepared = await demo.prepareDemo(config, context.now());
-        // Through the log, which is buffered: printed directly, the text would overtake log lines of the start.
+        // Through the log, which is buffered: printed directly, the text would overtake log lines from the start.
         await serve(service, (address) => log.print(demo.demoText(address, prepared)));
       }
     } catch (error) {
@@ -65,7 +65,7 @@ export const serveCommand = command({
   },
 });
 
-/** Resolves at a signal, also while the dataset is still being loaded. */
+/** Serves until a signal, which may come while the dataset is still being loaded. */
 async function serve(service: Service, onStarted: (address: string) => void): Promise<void> {
   const { signalled, forget } = listenForSignals();
   try {
@@ -79,11 +79,11 @@ async function serve(service: Service, onStarted: (address: string) => void): Pr
 }
 
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-/** Time in which a signal counts once: a process group and the launcher in it pass on the same one within milliseconds. */
+/** Time within which a repeated signal counts once, in ms: a process group and its launcher may both deliver it. */
 const repeatMilliseconds = 1000;
 
 /**
- * Resolves `signalled` at the first signal, and ends the process at once at a second one.
+ * Listens for signals. Resolves `signalled` at the first signal. A second one ends the process at once.
  * @returns `forget`, after which every signal ends the process at once.
  */
 function listenForSignals() {
@@ -104,18 +104,18 @@ function listenForSignals() {
 }
 
 const firstPassed = 3;
-/** Name of the socket in place of ADMIN_ADDRESS: FileDescriptorName= of its unit. */
+/** Name of the socket that replaces ADMIN_ADDRESS: FileDescriptorName= of its unit. */
 const adminName = "admin";
 
 /**
  * Returns the sockets that the parent process has opened for this one, as sd_listen_fds(3) defines.
- * @throws CommandFault if there are more than are served.
+ * @throws CommandFault if there are more sockets than the server uses.
  */
 export function passedSockets(
   environment: Readonly<Record<string, string | undefined>>,
   pid: number,
 ): PassedSockets {
-  // Meant for another process, which left its environment to this one.
+  // The sockets are meant for another process, whose environment this one inherited.
   if (environment["LISTEN_PID"] !== String(pid)) return { main: null, admin: null };
   const names = environment["LISTEN_FDNAMES"]?.split(":") ?? [];
   const sockets = Array.from({ length: Number(environment["LISTEN_FDS"]) || 0 }, (_, i) => ({

@@ -1,4 +1,4 @@
-/** `gp-records usage`: what was asked in a month, for bills and reports. */
+/** `gp-records usage`: adds up the requests of a month, for bills and reports. */
 import { InvalidArgumentError } from "commander";
 import type { Column } from "#csv.ts";
 import { isMonth } from "#store/durations.ts";
