@@ -297,8 +297,7 @@ export function problemBody({ code, message, members }: Problem, requestId: stri
   };
 }
 
-// Matches more than a key: one that is damaged, cut, lengthened, doubled or percent-encoded still has most of the
-// secret.
+// Matches more than a key: a damaged, cut, lengthened, doubled or percent-encoded key still has most of the secret.
 const keyLike = /gpr(?:_|%5f)[0-9a-z_]{12,}/gi;
 const hintLength = 8;
 

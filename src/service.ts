@@ -1,4 +1,4 @@
-/** Wires the modules together for one process, and stops them in order. The opener of a service stops it. */
+/** Wires the modules together for one process, and stops them in order. The caller that opens a service stops it. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -47,12 +47,10 @@ export interface Service {
   listen(): Promise<string>;
   /**
    * Loads the current dataset, then listens unless `listen` was called before. Until then, clients wait in a passed
-   * socket; without one, a proxy asks another instance. Resolves to the address.
+   * socket; without one, a proxy can ask another instance. Resolves to the address.
    */
   start(): Promise<string>;
-  /**
-   * Finishes requests in progress within 5 s, or within 8 s while PostgreSQL does not answer. Nothing counted is lost.
-   */
+  /** Finishes requests in progress within 5 s, or within 8 s while PostgreSQL does not answer. Loses no counts. */
   stop(): Promise<void>;
 }
 

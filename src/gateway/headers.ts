@@ -14,8 +14,8 @@ import type { Outcome } from "./gateway.ts";
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule("node:http");
 
 /**
- * Header field lines (RFC 9112 §5), each `name: value` with CRLF. Otherwise Node would build this text for each
- * response.
+ * Header field lines (RFC 9112 §5), each `name: value` with CRLF. Kept as text, which Node would otherwise build for
+ * each response.
  */
 export type HeaderLines = string;
 
@@ -159,7 +159,7 @@ const readPart = (header: string) =>
 /**
  * Returns the best available type. Returns undefined if the client accepts none.
  * @param available types, with the default first.
- * @param order decides between types with the same `q` that are named equally specifically.
+ * @param order order of preference among types with equal `q` and specificity.
  */
 export function preferredType<T extends string>(
   accept: string | undefined,
@@ -210,7 +210,7 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
   const best = negotiator.encodings([...encodings, "identity"], { preferred: [...encodings] })[0];
   encoding = best === "br" || best === "gzip" ? best : null;
   if (acceptEncoding.length > knownLengthMax) return encoding;
-  // Made-up headers must not keep out those of real clients for ever.
+  // Made-up headers must not crowd out those of real clients for ever.
   if (known.size === knownMax) known.clear();
   known.set(acceptEncoding, encoding);
   return encoding;

@@ -1,4 +1,4 @@
-/** Reads: take a question and its key as data, and return finished bytes and their headers. */
+/** Reads take a question and its key as data, and return finished bytes and their headers. */
 import type { ExportOffers } from "#exports/offers.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import { json } from "#operations/formats.ts";
@@ -58,7 +58,7 @@ export interface Content {
   kind: "content";
   status: number;
   headers: HeaderLines;
-  /** Null if there is no body, or if it comes from a file. */
+  /** Body; null if there is none, or if a file is sent. */
   body: Buffer | null;
   file?: FilePart;
 }
@@ -73,7 +73,7 @@ interface FilePart {
 }
 
 export interface Read {
-  /** Path. If it ends in `/*`, all paths below it. */
+  /** Path. A `/*` at its end stands for all paths below it. */
   path: string;
   name: ReadName;
   /** True if the read is also served under `/v1`, with identical answers. */
@@ -91,7 +91,7 @@ export interface ReadDependencies {
   /** Returns the dataset to answer from, or null while there is none. */
   model(): ReadModel | null;
   changes: ChangesSource;
-  /** Null if whole datasets are not offered. */
+  /** Exports of whole datasets; null if they are not offered. */
   offers: ExportOffers | null;
   /** Reports whether the service is stopping, which also stops exports in progress. */
   isStopping(): boolean;

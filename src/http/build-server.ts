@@ -47,7 +47,10 @@ import {
 export const timeouts = {
   headers: 10_000,
   request: 15_000,
-  /** Idle time of a connection. Reverse proxies close idle connections sooner, so they never write to a closing one. */
+  /**
+   * Longest idle time of a connection. Reverse proxies close idle connections sooner, so they never write to a closing
+   * one.
+   */
   keepAlive: 10_000,
   checkEvery: 2000,
   /** Time for a client to read the last response and close its side. */
@@ -145,10 +148,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
-/**
- * Returns the owner of the share of the fair queue that a request uses: its account, or its network without a valid
- * key.
- */
+/** Returns the client that a request counts for in the fair queue: its account, or its network without a valid key. */
 const queueOf = ({ key, client }: Caller) =>
   key === null || key instanceof Problem ? clientNetwork(client.address()) : key.accountNumber;
 

@@ -216,7 +216,7 @@ export const parameterComponents = {
   },
 };
 
-/** Answers of every path except files, apart from the 200. */
+/** Answers other than a 200, for every path except files. */
 export const otherAnswers = {
   304: {
     description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",

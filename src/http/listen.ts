@@ -21,7 +21,7 @@ const queueMax = 65_535;
 
 /**
  * Listens on an address. Resolves to the address in use.
- * @param setting name of the only setting with the address; HOST and PORT if omitted.
+ * @param setting name of the setting that holds the whole address; HOST and PORT if omitted.
  * @throws ListenFault if listening fails.
  */
 export async function listenAt(
@@ -52,8 +52,8 @@ export async function listenAt(
 /**
  * Listens on a passed socket. Resolves to its address.
  * @param fd descriptor of a TCP socket, which may already be listening.
- * @param host the setting HOST, for a server that must not be more open than that; null if it may.
- * @throws ListenFault if the descriptor is of another kind, or more open than `host`.
+ * @param host value of HOST. If it is a loopback address, the socket's must be one, too. Null to accept any socket.
+ * @throws ListenFault if the descriptor is no TCP socket, or if the socket is open to other machines against `host`.
  */
 export async function listenPassed(
   server: Server,

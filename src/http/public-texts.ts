@@ -30,7 +30,7 @@ export function openPublicTexts(http: HttpDependencies) {
     landing: () => landingPage(factsOf(http)),
     /** Returns the index as JSON. */
     landingIndex: () => JSON.stringify(landingIndex(factsOf(http))),
-    /** Texts that never change, by path. */
+    /** Functions that make the texts that never change, by path. */
     fixed: {
       "/docs": () =>
         docsPage({

@@ -10,7 +10,7 @@ import type { ReadName } from "#operations/reads.ts";
 import { maskKeys } from "#problems.ts";
 
 export interface Route {
-  /** Path. If it ends in `/*`, all paths below it. */
+  /** Path. A `/*` at its end stands for all paths below it. */
   path: string;
   /** Methods that are answered; any other gets a 405. */
   methods: readonly string[];
@@ -21,7 +21,7 @@ export interface Route {
   who: "public" | "key" | "person";
   /** Label in metrics. */
   name: ReadName | typeof otherPaths;
-  /** Media type of the body of a POST. */
+  /** Media type of a POST's body. */
   bodyType?: string;
   /** True if the key may also come in `Authorization`. */
   takesBearer?: boolean;
@@ -61,7 +61,7 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** Id of the request. */
   readonly id: string;
-  /** Time at which the headers had arrived, by `performance.now()`. */
+  /** Time at which the headers arrived, by `performance.now()`. */
   readonly arrivedAt: number;
   /** Path and query as sent, without scheme and host. */
   readonly target: string;
@@ -248,9 +248,7 @@ function misplacedKey({ url = "", headers }: IncomingMessage): string | undefine
   return undefined;
 }
 
-/**
- * Returns the right-most address that is not a trusted proxy's. The client could have invented those to the left of it.
- */
+/** Returns the right-most address that is not a trusted proxy's. A client can forge all addresses further left. */
 export function clientAddress(
   { socket, headers }: IncomingMessage,
   trusted: BlockList | null,

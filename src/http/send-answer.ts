@@ -105,10 +105,7 @@ function storeHead(
   );
 }
 
-/**
- * Refuses a request whose count may be lost, because it must not be served. Drops its quota headers, so the refusal is
- * sent at once.
- */
+/** Refuses a request whose count may be lost. Drops its quota headers, so that the refusal is sent at once. */
 export function refuseUncommitted({ http, exchange }: Outgoing): void {
   exchange.quotaHeaders = null;
   exchange.datasetVersion = null;

@@ -244,7 +244,7 @@ export interface LiveKey {
   readonly id: string;
   /** The first 8 characters of the key. */
   readonly hint: string;
-  /** Number that quotas are counted by. */
+  /** Number of the account, by which quotas are counted. */
   readonly accountNumber: number;
   /** Quotas of the account or of its plan; the same object until the store changes. */
   readonly quotas: Quotas;

@@ -21,7 +21,7 @@ interface SharedKeysOptions {
   onFault: (fault: Error | null) => void;
 }
 
-/** Longest delay until a change whose notification was lost is seen, in ms. */
+/** Longest delay in noticing a change whose notification was lost, in ms. */
 const pollMilliseconds = 1000;
 /** Number of rows read by one query, which takes about 10 ms of a turn of the event loop. */
 const rowsInAPart = 1000;
@@ -53,7 +53,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
     if ((fault !== null) !== isFaulty) onFault(fault);
     isFaulty = fault !== null;
   };
-  /** Keeps rows. Rows read later are newer, by whichever query. */
+  /** Keeps rows. Rows read later are newer, whichever query read them. */
   const learn = (rows: readonly KeyRow[]) => {
     for (const [digest, key] of keysByDigest(rows)) {
       keys.set(digest, key);
@@ -123,7 +123,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       setFault(error as Error);
     }
   };
-  /** Begins the work that is due. Work in progress takes it on. */
+  /** Begins the work that is due, unless work in progress will do it. */
   const work = () => {
     if (isClosed || working !== null) return;
     working = workOnce().finally(() => {

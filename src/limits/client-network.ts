@@ -1,8 +1,8 @@
-/** Networks of client addresses: one to limit clients by, and a coarser one to show to people and to limit sites by. */
+/** Networks of client addresses: a fine one for limits, and a coarse one for the limits of sites and for display. */
 import { isIP } from "node:net";
 
 /**
- * Returns an IPv4 address unchanged, but without a mapping into IPv6. Returns the /64 of an IPv6 address, because
+ * Returns an IPv4 address unchanged, even one that was mapped into IPv6. Returns the /64 of an IPv6 address, because
  * anyone can get that many addresses (RFC 6177). Returns the same name for all other text, so that nonsense allows no
  * extra guesses.
  */
@@ -56,7 +56,7 @@ function groupsOf(address: string): number[] {
   return [...before, ...between, ...after];
 }
 
-/** Limit of a site, as a multiple of a network's: a site may have 65,536 networks. */
+/** Limit of a site, as a multiple of the limit of one of its 65,536 networks. */
 const networksPerSite = 4;
 
 /** Limits the amount that each client network holds at a time. @param most maximum amount for one network. */

@@ -71,8 +71,8 @@ export interface Counters {
    */
   look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /**
-   * Saves everything counted before the call. After that, the end of the process loses nothing, and a power failure at
-   * most the last second. Rejects if those counts may be lost; their requests must then be refused.
+   * Saves everything counted before the call, so that a restart loses none of it, and a power failure at most the last
+   * second. Rejects if those counts may be lost; their requests must then be refused.
    */
   commit(): void | Promise<void>;
   close(): void | Promise<void>;

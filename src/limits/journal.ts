@@ -95,8 +95,8 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
       isDue = true;
     },
     /**
-     * Writes the buffered records. After that, the end of the process loses none of them, and a power failure at most
-     * the last second. Never throws: a record that cannot be written now is written later.
+     * Writes the buffered records, so that a restart loses none of them, and a power failure at most the last second.
+     * Never throws: a record that cannot be written now is written later.
      */
     write,
     close() {
@@ -347,8 +347,8 @@ function createSegment(path: string, bootId: string): Segment {
 }
 
 /**
- * Writes records. Returns how many were written completely. The next call writes a record again that a full disk cut
- * off, at the same offset, where a reader looks for it.
+ * Writes records. Returns how many were written completely. If a full disk cuts a record off, the next call writes it
+ * again at the same offset, where a reader looks for it.
  * @throws if nothing could be written.
  */
 function writeRecords(segment: Segment, records: Buffer): number {

@@ -125,10 +125,10 @@ export function resetIn(log: SlidingLog, window: number, now: number): number {
   return first === log.end ? 0 : leaves(log, first, window) - now;
 }
 
-/** Frees memory that only a busier time needed. Returns false if the log counts nothing any more. */
+/** Frees memory left over from a busier time. Returns false if the log no longer counts any requests. */
 export function shrink(log: SlidingLog, now: number): boolean {
   const kept = countIn(log, log.windows.length - 1, now);
-  // At an eighth, not at half, so that a log near a threshold is not copied back and forth.
+  // Shrinks at an eighth, not at half, so that a log near a threshold is not copied back and forth.
   if (log.times.length > timesAtFirst && kept < log.times.length / 8)
     resize(log, powerOfTwoFrom(kept * 2));
   return kept > 0;

@@ -89,8 +89,8 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
 }
 
 /**
- * Session settings. A crash of the server may lose the counts of the last second, as a power failure does where one
- * process counts alone.
+ * Session settings. A crash of the server may lose the counts of the last second, as may a power failure of a process
+ * that counts alone.
  */
 const sessionSettings = {
   synchronous_commit: "off",

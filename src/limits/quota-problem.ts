@@ -1,6 +1,5 @@
 /**
- * Problems of quotas: 429 for a quota that is used up, with the time to wait, and 503 for a request that was not
- * counted.
+ * Quota problems: 429 for a quota that is used up, with the time to wait, and 503 for a request that was not counted.
  */
 import { Problem, unavailable } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
@@ -30,7 +29,7 @@ export const notCountedProblem = (): Problem =>
 
 /**
  * Returns the problem for an event that a limit refused.
- * @param counted events of the limit, such as "wrong keys came".
+ * @param counted words for the events, such as "wrong keys came".
  */
 export const limitProblem = (
   policy: KeyedPolicy,

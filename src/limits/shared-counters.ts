@@ -1,4 +1,7 @@
-/** Counters that several instances share in PostgreSQL or Valkey, and how one instance counts during an outage. */
+/**
+ * Counts for several instances in PostgreSQL or Valkey. In an outage, each instance counts by itself or refuses
+ * requests.
+ */
 import { randomUUID } from "node:crypto";
 import { StoreFault } from "#store/domain-error.ts";
 import type { Clock } from "./clocks.ts";
@@ -58,7 +61,7 @@ export async function openSharedCounters({
   const own = openMemoryCounters({ dir: null, clock, onFault() {} });
   const debts = openDebts(engine, clock);
   let state: "shared" | "away" | "returning" = "away";
-  /** Groups not sent yet. The open ones are from this turn of the event loop and all others since the last batch. */
+  /** Groups collected since the last batch was sent, and those of them that further single requests may join. */
   let collected: AskedGroup[] = [];
   let openGroups = new Map<number, AskedGroup>();
   let isFlushDue = false;
@@ -298,7 +301,7 @@ function openDebts(engine: Engine, clock: Clock) {
         ages: some.map((time) => now - time),
       }));
       await engine.charge({ ...debt, instance, accounts });
-      // An attempt that was given up may have removed it already.
+      // An attempt that was given up may have removed the debt already.
       if (debts[0] === debt) debts.shift();
     }
   };

@@ -132,7 +132,7 @@ const scriptOf = (text: string): Script => ({
 
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
 
-/** Longest wait for a connection, in ms. Messages about its faults quote it. */
+/** Longest wait for a connection in ms, which error messages quote. */
 const connectMilliseconds = 500;
 
 /** A connection to one server, or to each server of a cluster. */
@@ -157,7 +157,7 @@ async function openConnection(url: string) {
   const place = () => (isCluster ? `the cluster of ${placeOfUrl}` : placeOfUrl);
   let connection: Connection | null = null;
   let takesAnyKeys = false;
-  /** Addresses at which a cluster is asked for its nodes: that of the URL, and those of all nodes last known. */
+  /** Addresses at which a cluster is asked for its nodes: the URL's, and those of the nodes last known. */
   let addresses: Address[] = [{ host, port }];
 
   const lookups = new Map<string, Promise<LookupAddress[]>>();

@@ -35,7 +35,7 @@ const reading =
 /** Returns a metric for a number that is read on demand. It has no sample while the number is null. */
 export const gauge = reading("gauge");
 
-/** Returns a metric for a number that only grows, and is read on demand, too. */
+/** Returns a metric for a number that is read on demand and only grows. */
 export const counter = reading("counter");
 
 /**

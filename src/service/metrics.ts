@@ -27,7 +27,7 @@ interface Parts {
   countersMode(): string;
   /** Returns how often a Valkey or Redis server was found to have lost all counts. Returns null without one. */
   countersEmptied(): number | null;
-  /** Returns the jobs that one server does for all; true for those that this server does. */
+  /** Returns the jobs that one server does for all servers, each with true if this server does it. */
   jobs(): Readonly<Record<string, boolean>>;
   dataDir: string;
 }
