@@ -1,6 +1,6 @@
 /**
- * The audit log: who changed what, written in the transaction of the change, so that neither exists without the other.
- * Lists entries, and removes old ones.
+ * The audit log of who changed what. An entry is written in the transaction of its change, so that neither exists
+ * without the other. Lists entries, and removes old ones.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type Kysely, sql, type Transaction } from "kysely";
@@ -54,7 +54,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** Id of a person, `operator` for commands, `service` for automatic actions. */
+/** Id of a person, `operator` for a command, or `service` for an automatic action. */
 export type Actor = string;
 
 export const operator: Actor = "operator";
@@ -65,9 +65,9 @@ export interface Audited {
   action: AuditAction;
   /** Number of the account concerned. */
   account?: number | null;
-  /** Id or name of the changed thing. */
+  /** Id or name of the changed object. */
   subject?: string | null;
-  /** Further details; never an address or a secret, because entries outlive people. */
+  /** Further details. They never contain an address or a secret, because entries outlive people. */
   detail?: object;
   now: number;
 }
@@ -92,24 +92,24 @@ export async function writeAudit(
     .execute();
 }
 
-/** Action kept for ever: the only trace of a deleted person, who must be deleted again when an older backup is restored. */
+/** Action kept for ever: the only trace of deleted people, who must be deleted again if an older backup is restored. */
 const keptForGood: AuditAction = "person.deleted";
-/** Entries that a step removes, few enough that others do not wait long for the write lock. */
+/** Maximum number of entries that a step removes, so that others do not wait long for the write lock. */
 const entriesPerStep = 1000;
 
 interface AuditRetention {
-  /** Days to keep entries; 1 or more. */
+  /** Days for which entries are kept; at least 1. */
   days: number;
   /** Milliseconds since 1970. */
   now: number;
-  /** Signal that stops the removal after the present step. */
+  /** Signal that stops the removal after the current step. */
   signal?: AbortSignal;
 }
 
 /**
- * Removes older entries in steps, and logs what each step removed.
+ * Removes old entries in steps, and logs how many each step removed.
  * @returns the number of removed entries.
- * @throws StoreFault as `ControlStore.write`.
+ * @throws StoreFault as `ControlStore.write` does.
  */
 export async function removeOldAudit(
   control: ControlStore,
@@ -117,7 +117,7 @@ export async function removeOldAudit(
 ): Promise<number> {
   const before = new Date(now - days * dayMilliseconds).toISOString();
   let removed = 0;
-  // Reads first: usually nothing is old enough, and nobody should wait for the lock then.
+  // Reads first: usually no entry is old enough, and then nobody should wait for the lock.
   while (signal?.aborted !== true && (await oldNumbers(control.database, before, 1)).length > 0) {
     removed += await control.write((transaction) => removeStep(transaction, before, now));
     await yieldToEventLoop();
@@ -133,7 +133,7 @@ async function removeStep(
   const numbers = await oldNumbers(transaction, before, entriesPerStep);
   if (numbers.length === 0) return 0;
   const detail = { removed: numbers.length, before };
-  // Written first, so that it never takes the number of an entry that is removed.
+  // Written first, so that it never gets the number of a removed entry.
   await writeAudit(transaction, { actor: service, action: "audit.pruned", detail, now });
   await transaction
     .deleteFrom("audit")
@@ -144,7 +144,7 @@ async function removeStep(
   return numbers.length;
 }
 
-/** Returns the numbers of the oldest entries that may be removed, ascending. */
+/** Returns the numbers of up to `max` removable entries, oldest first. */
 async function oldNumbers(
   database: Kysely<ControlTables>,
   before: string,
@@ -165,7 +165,7 @@ interface AuditEntry {
   number: number;
   at: string;
   actor: string;
-  /** Id. */
+  /** Id of the account concerned. */
   account: string | null;
   action: string;
   subject: string | null;
@@ -173,11 +173,11 @@ interface AuditEntry {
 }
 
 interface AuditFilter {
-  /** Number. */
+  /** Number of the account. */
   account?: number | undefined;
   actor?: string | undefined;
   action?: AuditAction | undefined;
-  /** From this moment on. */
+  /** Earliest time, in ms since 1970. */
   since?: number | undefined;
   limit: number;
 }

@@ -1,9 +1,9 @@
-/** The tables of accounts, keys and people, in `control.sqlite` or PostgreSQL. */
+/** The tables for accounts, keys and people, in `control.sqlite` or PostgreSQL. */
 
-/** Columns of a table, each with its type and constraints in SQL. The name `primary key` stands for that of the table. */
+/** Columns of a table, each with its SQL type and constraints. The entry `primary key` declares the table's own key. */
 type Columns = Readonly<Record<string, string>>;
 
-/** Types of the values in tables, by the name of the table and of the column. Each column may be null unless it says so. */
+/** Types of values by table and column. A column may be null unless its SQL says otherwise. */
 export type RowsOf<Tables> = {
   [Table in keyof Tables]: {
     -readonly [Name in Exclude<keyof Tables[Table], "primary key">]: ValueOf<Tables[Table][Name]>;
@@ -20,7 +20,7 @@ type StoredAs<Column> = Column extends `text${string}`
     ? Uint8Array
     : number;
 
-/** Returns statements that create tables. @param indent spaces before each line but the first. */
+/** Returns statements that create tables. @param indent spaces before each line except the first. */
 export const createTables = (
   tables: Readonly<Record<string, Columns>>,
   indent: string,
@@ -30,32 +30,32 @@ export const createTables = (
     return `create table ${table} (${lines.join()}\n${indent})`;
   });
 
-/** Name of the plan of accounts without another one. The plan need not exist. */
+/** Name of the plan for accounts that are on no other. The plan need not exist. */
 export const defaultPlan = "default";
 
 /**
- * All tables. Times are ISO 8601 text in UTC, always of one length, so that texts sort like times. Nothing here counts by
- * itself: the holder of the write lock gives accounts and entries their numbers.
+ * All tables. Times are ISO 8601 text in UTC of one fixed length, so that they sort as text. No number is assigned
+ * automatically: the holder of the write lock numbers accounts and audit entries.
  */
 const tables = {
-  /** A plan: requests for each account on it. Null stands for those of the plan `default`, or of the service. */
+  /** A plan, with the quotas of each account on it. Null means the plan `default`'s quota, or else the service's. */
   plan: {
     name: "text primary key",
     per_minute: "integer",
     per_hour: "integer",
     per_day: "integer",
-    /** May they read changes? 1 or 0; null as the plan `default` says, or 1 without one. */
+    /** Right to read changes: 1 or 0. Null means that of the plan `default`, or 1 if that plan sets none. */
     changes: "integer",
     created_at: "text not null",
   },
   account: {
-    /** Number that quotas are counted by. It is never reused, because accounts are closed and never deleted. */
+    /** Number by which quotas are counted. It is never reused, because accounts are closed and never deleted. */
     number: "integer primary key",
     id: "text not null unique",
     name: "text not null",
     /** Name in lower case, which no two accounts share. A closed account has its id here, which cannot be a name. */
     name_folded: "text not null unique",
-    /** Requests; null stands for those of the plan. */
+    /** Quotas in requests; null means the plan's quota. */
     per_minute: "integer",
     per_hour: "integer",
     per_day: "integer",
@@ -72,25 +72,25 @@ const tables = {
     name: "text not null",
     /** First 8 characters of the key. */
     hint: "text not null",
-    /** 1 for the key that a demo prints, which works only from this machine. */
+    /** 1 for the demo's key, which works only from this machine. */
     is_demo: "integer not null",
     created_at: "text not null",
     expires_at: "text",
     revoked_at: "text",
-    /** Id of the key that replaced it in a rotation. */
+    /** Id of the key that replaced this one in a rotation. */
     replaced_by: "text",
-    /** Id of the person who made it; null if a command did. Stays when the person is deleted. */
+    /** Id of the person who created the key; null if a command did. It remains after the person is deleted. */
     made_by: "text",
-    /** One-time value of the form that made it. No two keys of an account share one. */
+    /** One-time value of the form that created the key. No two keys of an account share a value. */
     form: "text",
   },
-  /** A person. One is created only by following a link sent to the address, so every address is proven. */
+  /** A person. People are created only through a link sent to their address, so every address is proven. */
   person: {
     id: "text primary key",
     email: "text not null",
-    /** Form of the address that no two people share. */
+    /** Folded address, which no two people share. */
     email_folded: "text not null unique",
-    /** Hash `$argon2id$…`, with its parameters. */
+    /** Password hash with its parameters, `$argon2id$…`. */
     password: "text not null",
     created_at: "text not null",
   },
@@ -106,18 +106,18 @@ const tables = {
     digest: "bytea primary key",
     id: "text not null unique",
     person: "text not null references person",
-    /** Account that the person looks at, if still a member of it. */
+    /** Account that the person is viewing, if they are still a member. */
     account: "integer references account",
     created_at: "text not null",
-    /** Last time seen, to the minute. */
+    /** Time of the last request, to the minute. */
     seen_at: "text not null",
     ends_at: "text not null",
-    /** Client network; of IPv6 only the first 64 bits. */
+    /** Client network; for IPv6 the first 64 bits. */
     network: "text not null",
     /** Name of the browser, such as `Firefox on Linux`. */
     browser: "text not null",
   },
-  /** A browser that somebody has signed in with. Wrong guesses of others do not slow it down. */
+  /** A browser with which a person has signed in. Other people's wrong guesses do not slow it down. */
   known_browser: {
     /** SHA-256 of the token in the cookie. */
     digest: "bytea primary key",
@@ -129,12 +129,12 @@ const tables = {
     digest: "bytea primary key",
     id: "text not null unique",
     kind: "text not null",
-    /** Address that it was sent to. */
+    /** Address to which the link was sent. */
     email: "text not null",
     email_folded: "text not null",
-    /** Person that it is for, if there is one already. */
+    /** Person whom the link is for, if they have signed up. */
     person: "text references person",
-    /** Account of an invitation; null for an account of their own. */
+    /** Account of an invitation; null if the person gets an account of their own. */
     account: "integer references account",
     role: "text",
     created_at: "text not null",
@@ -142,26 +142,26 @@ const tables = {
     used_at: "text",
   },
   throttle: {
-    /** Counted thing, hashed, so that a wrong guess stores nobody's address. */
+    /** Subject of the count, hashed, so that a wrong guess stores nobody's address. */
     subject: "text primary key",
     failures: "integer not null",
-    /** Time of the next allowed attempt, or of a new start of a network's count. */
+    /** Time of the next allowed attempt, or when a network's count starts again. */
     next_at: "text not null",
   },
-  /** The audit log. Entries are added, never changed, and removed only when older than AUDIT_DAYS. */
+  /** The audit log. Entries are added, never changed, and removed only when older than AUDIT_DAYS days. */
   audit: {
     number: "bigint primary key",
     at: "text not null",
-    /** Id of a person, `operator` for a command, or `service`. */
+    /** Id of a person, `operator` for a command, or `service` for an automatic action. */
     actor: "text not null",
     account: "integer",
     action: "text not null",
-    /** Id or name of the changed thing. */
+    /** Id or name of the changed object. */
     subject: "text",
-    /** JSON object; never an address or a secret. */
+    /** JSON object without addresses or secrets. */
     detail: "text not null",
   },
-  /** A sent notice, noted so that it is sent once. */
+  /** A notice that was sent, recorded so that it is sent only once. */
   notice: {
     account: "integer not null references account",
     kind: "text not null",
@@ -184,7 +184,7 @@ export type ApiKeyTable = ControlTables["api_key"];
 export type PersonTable = ControlTables["person"];
 export type SessionTable = ControlTables["session"];
 
-/** Statements that create these tables. For PostgreSQL the collation of texts is added. */
+/** Statements that create these tables. PostgreSQL's schema adds a collation to the texts. */
 export const controlTableSql: readonly string[] = [
   ...createTables(tables, "  "),
   "create index account_plan on account (plan)",
@@ -197,7 +197,7 @@ export const controlTableSql: readonly string[] = [
   "create index audit_account on audit (account, number)",
 ];
 
-/** Requests that an account may make; null stands for the default of the service. */
+/** Requests that an account may make in each window; null means the plan's quota or the service's. */
 export interface Quotas {
   readonly minute: number | null;
   readonly hour: number | null;

@@ -1,33 +1,33 @@
-/** Reads the keys of a control store, and tells when another process changed them. Never waits and never writes. */
+/** Reads a control store's keys, and detects changes by other processes. Never waits and never writes. */
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type AccountTable, type ApiKeyTable, defaultPlan } from "./control-tables.ts";
 import { StoreFault } from "./domain-error.ts";
 import { sqliteFault } from "./store-fault.ts";
 
-/** A key, with the facts from its account and its plan. */
+/** A key with facts from its account and plan. */
 export type KeyRow = Pick<
   ApiKeyTable,
   "id" | "digest" | "hint" | "is_demo" | "expires_at" | "revoked_at"
 > &
   Pick<AccountTable, "per_minute" | "per_hour" | "per_day" | "suspended_at"> & {
     account_number: number;
-    /** Does its plan let it read changes? 1 or 0. */
+    /** Right to read changes, from its plan: 1 or 0. */
     changes: number;
   };
 
-/** Reader of keys. A call throws a DomainError if the store cannot be read now; the next one tries again. */
+/** Reader of keys. Each call throws a DomainError if the store cannot be read; the next call tries again. */
 export interface KeySource {
-  /** Returns another value after each change of keys, accounts or plans that somebody else committed. */
+  /** Returns a version that differs after each change to keys, accounts or plans by another connection. */
   version(): unknown;
-  /** Lists keys in the order of their ids, from the first after `after`. */
+  /** Lists up to `max` keys by id, starting after the id `after`. */
   list(after: string, max: number): KeyRow[];
   /** Returns the key with this SHA-256. */
   find(digest: Uint8Array): KeyRow | undefined;
   close(): void;
 }
 
-/** Returns SQL for a quota: the account's own, else its plan's, else that of the default plan, which is looked up once. */
+/** Returns SQL for a quota: the account's own, else its plan's, else the default plan's, which is looked up once. */
 const quota = (column: "per_minute" | "per_hour" | "per_day") =>
   `coalesce(a.${column}, p.${column}, (select ${column} from plan where name = '${defaultPlan}')) as ${column}`;
 
@@ -40,13 +40,13 @@ export const keyRows = `
   from api_key k join account a on a.number = k.account
   left join plan p on p.name = a.plan`;
 
-// No statement fails when the file is removed or replaced under an open connection.
+// Time between checks that the file is still the same, because no statement fails when it is removed or replaced.
 const fileCheckMilliseconds = 1000;
 
 /**
  * Opens a reader of keys.
- * @param now returns ms, of which only differences count.
- * @throws StoreFault if there is no such store.
+ * @param now returns milliseconds; only differences matter.
+ * @throws StoreFault if the store is missing or cannot be read.
  */
 export function watchControl(file: string, now: () => number): KeySource {
   const fileNumber = fileNumberOf(file);
@@ -60,12 +60,12 @@ export function watchControl(file: string, now: () => number): KeySource {
   const connection = naming(() => new DatabaseSync(file, { readOnly: true, timeout: 0 }));
   // Changes when another connection commits: https://www.sqlite.org/pragma.html#pragma_data_version
   const dataVersion = connection.prepare("pragma data_version");
-  // Arrays are about a quarter faster than an object for each row.
+  // Arrays are read about a quarter faster than objects.
   dataVersion.setReturnArrays(true);
   const prepare = (where: string) => naming(() => connection.prepare(`${keyRows} ${where}`));
   const listed = prepare("where k.id > ? order by k.id limit ?");
   const found = prepare("where k.digest = ?");
-  // Sessions, the audit log and all else change much more often than keys.
+  // Key changes have their own count, because sessions, the audit log and the rest change much more often.
   const keyChanges = naming(() => connection.prepare("select count from key_change"));
   keyChanges.setReturnArrays(true);
   const oneOf = (statement: StatementSync) => (statement.get() as unknown as [unknown])[0];
@@ -75,7 +75,7 @@ export function watchControl(file: string, now: () => number): KeySource {
 
   const checkFile = () => {
     if (Math.abs(now() - fileCheckedAt) < fileCheckMilliseconds) return;
-    // The new file is not read: the log of the old one may lie beside it, and SQLite would read the two as one.
+    // The new file is not read, because the old file's write-ahead log may lie beside it, and SQLite would apply it.
     if (fileNumberOf(file) !== fileNumber)
       throw new StoreFault(
         "unusable",

@@ -1,7 +1,7 @@
-/** The PostgreSQL tables of shared datasets, and of the instances that serve them. */
+/** The PostgreSQL tables for shared datasets, and for the instances that serve them. */
 
 export const datasetTables = `
-  -- Files of datasets, by their versions, and of the steps between them, FROM..TO.
+  -- Files of datasets, named by version, and of the steps between datasets, named FROM..TO.
   create table dataset_file (
     name text collate "C" primary key,
     sha256 text not null,
@@ -10,16 +10,16 @@ export const datasetTables = `
   create table dataset_part (
     name text collate "C" not null references dataset_file on delete cascade,
     number integer not null,
-    -- 1 MiB of the file, or the rest in the last part; zstd with a checksum.
+    -- 1 MiB of the file, or the rest in the last part, compressed with zstd and a checksum.
     bytes bytea not null,
     primary key (name, number)
   );
-  -- It is compressed already. Another attempt would take as long as everything else.
+  -- The bytes are compressed already. A second attempt would take as long as everything else together.
   alter table dataset_part alter column bytes set storage external;
   create table dataset (
     version text collate "C" primary key references dataset_file on delete cascade,
     facts json not null,
-    -- Added by an import that is about to publish it; nobody else treats it as a dataset before.
+    -- True until the import that added it publishes it. Until then nobody else treats it as a dataset.
     is_added boolean not null
   );
   create table dataset_state (
@@ -27,7 +27,7 @@ export const datasetTables = `
     current text collate "C" references dataset,
     -- Publications, oldest first. They and the steps between them outlive the datasets.
     publications json not null default '[]',
-    -- Raised by each change of a row of dataset, and of the publications.
+    -- Incremented by each change to a row of dataset or to the publications.
     change bigint not null default 0
   );
   insert into dataset_state default values;
@@ -43,6 +43,6 @@ export const datasetTables = `
   );
 `;
 
-/** Returns SQL for a time as RFC 3339 text, to the second in UTC. */
+/** Returns SQL for a UTC time as RFC 3339 text, to the second. */
 export const timeText = (expression: string, name: string): string =>
   `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}`;

@@ -1,19 +1,19 @@
-/** Expected errors, with messages for the person who asked. */
+/** Expected errors, with messages for the user. */
 
 /**
- * Reason of a refusal:
+ * Reason for a refusal:
  * - `not_found`: nothing has this name or id
- * - `conflict`: the present state of the store does not allow it
- * - `invalid`: the store does not take this value
- * - `refused`: the person may not do it
+ * - `conflict`: the store's present state does not allow the request
+ * - `invalid`: the store does not accept this value
+ * - `refused`: the person may not do this
  * - `too_often`: there were too many attempts; a later one may work
  */
 type RefusalKind = "not_found" | "conflict" | "invalid" | "refused" | "too_often";
 
 /**
- * Reason of a store's fault:
- * - `busy`: another process holds what is needed
- * - `unusable`: the folder or the file has to be repaired first
+ * Reason for a store's fault:
+ * - `busy`: the store is locked or cannot be reached; a later attempt may work
+ * - `unusable`: the operator must first repair the store or correct a setting
  * - `full`: the disk is full, or a limit was reached
  */
 type StoreFaultKind = "busy" | "unusable" | "full";
@@ -30,7 +30,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Error of a store for a reason outside the program. */
+/** Store error whose cause lies outside the program. */
 export class StoreFault extends DomainError {
   declare readonly kind: StoreFaultKind;
 

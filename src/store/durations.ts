@@ -1,10 +1,10 @@
-/** Lengths of the units of time, and hours and months in UTC as text. */
+/** Lengths of time units in ms, and UTC hours and months as text. */
 
 export const minuteMilliseconds = 60_000;
 export const hourMilliseconds = 60 * minuteMilliseconds;
 export const dayMilliseconds = 24 * hourMilliseconds;
 
-/** Returns the hour of a time, such as `2026-11-21T09`. */
+/** Returns a time's UTC hour, such as `2026-11-21T09`. */
 export const hourOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 13);
 
 const monthShape = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])$/;
@@ -12,7 +12,7 @@ const monthShape = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])$/;
 /** Reports whether a text is a month, such as `2026-11`. */
 export const isMonth = (text: string): boolean => monthShape.test(text);
 
-/** Returns the next month: `2026-12` after `2026-11`. */
+/** Returns the next month, such as `2026-12` after `2026-11`. */
 export const monthAfter = (month: string): string => {
   const [year, number] = month.split("-").map(Number);
   return new Date(Date.UTC(year!, number!)).toISOString().slice(0, month.length);

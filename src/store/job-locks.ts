@@ -1,31 +1,31 @@
-/** Locks in PostgreSQL for jobs that only one of several instances does, held for its life or for a step. */
+/** PostgreSQL locks for jobs that only one instance does at a time, held for the instance's life or for one step. */
 import { connectPostgres, type PostgresPlace, type PostgresSession } from "./postgres.ts";
 
 /**
- * Class of these locks in the whole database. It and the numbers of jobs are the same in every version of the program,
- * because two versions work side by side during an upgrade.
+ * Class of these advisory locks in the database. The class and the jobs' numbers are the same in every version of the
+ * program, because two versions run side by side during an upgrade.
  */
 const lockClass = 0x6770_7266;
-/** Time between two looks, in ms. So soon a dead holder is succeeded, and a holder notices that it lost its connection. */
+/** Time between attempts, in ms, after which a dead holder is replaced and a holder notices a lost connection. */
 const lookEveryMilliseconds = 2000;
 
 export interface JobLocks<Job extends string> {
   isOurs(job: Job): boolean;
-  /** Releases all locks, so that another instance can go on. */
+  /** Releases all locks, so that another instance can take over. */
   close(): void;
 }
 
 interface JobListener<Job extends string> {
-  /** Called with the jobs that are ours now. */
+  /** Called with all jobs of this instance when they change. */
   onChange(ours: readonly Job[]): void;
-  /** Called for each job that becomes ours. */
+  /** Called for each job that this instance takes on. */
   onTaken(job: Job): void;
 }
 
 /**
- * Tries to get each of `jobs` while another instance has it. The locks end with a session of their own. A database that is
- * away is tried again; until then no job is ours.
- * @param numbers numbers of the locks.
+ * Keeps trying to take the lock of each job. A separate session holds the locks, and they end with it. Reconnects after
+ * an outage; until then this instance has no job.
+ * @param numbers lock numbers by job.
  */
 export function openJobLocks<Job extends string>(
   place: PostgresPlace,
@@ -57,7 +57,7 @@ export function openJobLocks<Job extends string>(
   };
   const look = async () => {
     if (session === null || session.isOver) session = await connect();
-    // Even without a wanted job this tells whether the session lasts.
+    // Runs even if no job is wanted, because it also detects a lost session.
     const wanted = jobs.filter((job) => !ours.includes(job)).map((job) => numbers[job]);
     const rows = await session.query<{ number: number }>(
       "select number from unnest($1::integer[]) as number where pg_try_advisory_lock($2, number)",
@@ -68,7 +68,7 @@ export function openJobLocks<Job extends string>(
   };
   let timer: NodeJS.Timeout | undefined;
   const lookAgain = async () => {
-    // The reader of keys reports that the database is away.
+    // No report is needed: the key reader says that the database cannot be reached.
     await look().catch(() => change([]));
     if (!isClosed) timer = setTimeout(() => void lookAgain(), lookEveryMilliseconds);
   };
@@ -84,10 +84,10 @@ export function openJobLocks<Job extends string>(
 }
 
 /**
- * Takes one step of a job in a transaction, while no other instance takes one. The lock ends with the transaction, which
- * ends with the connection: a frozen or killed instance holds nobody up for long.
- * @param job number of its lock.
- * @returns the result of the step; false if another instance is at work.
+ * Runs one step of a job in a transaction, unless another instance is running one. The lock ends with the transaction,
+ * which ends with the connection, so a frozen or killed instance does not block the others for long.
+ * @param job lock number of the job.
+ * @returns the step's result; false if another instance is running a step.
  */
 export const inTurn = (
   { query, inTransaction }: PostgresSession,

@@ -1,4 +1,4 @@
-/** A lock that the system releases however the process ends: SQLite's lock on a separate file. */
+/** A lock that the operating system releases however the process ends: an SQLite lock on a separate file. */
 import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFault } from "./domain-error.ts";
@@ -10,17 +10,17 @@ export interface Lock {
 }
 
 /**
- * Takes the lock at once or not at all.
- * @param path file that is created if needed. It stays there and means nothing by itself.
+ * Takes the lock without waiting.
+ * @param path lock file, created if needed. It stays there and means nothing by itself.
  * @param busyMessage message of the fault if another process holds the lock.
- * @throws StoreFault `busy`; `unusable` or `full` if the file cannot be created.
+ * @throws StoreFault `busy` if another process holds the lock, `unusable` or `full` if the file cannot be created.
  */
 export function takeLock(path: string, busyMessage: string): Lock {
   let db: DatabaseSync | undefined;
   try {
     requirePlainFile(path);
     db = new DatabaseSync(path, { timeout: 0 });
-    // The journal is in memory: pruning takes this lock, even on a disk too full for a journal.
+    // The journal is in memory, because pruning takes this lock even on a disk too full for a journal.
     db.exec("pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive");
     chmodSync(path, 0o600);
   } catch (error) {
@@ -52,7 +52,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Reports whether a name, such as `current.4711.tmp`, is that of an unfinished file of a process that is gone. */
+/** Reports whether a file name, such as `current.4711.tmp`, is that of an unfinished file whose process has ended. */
 export function isAbandoned(name: string): boolean {
   const [, pid] = /\.(\d+)\.(?:\d+\.)?tmp$/.exec(name) ?? [];
   return pid !== undefined && !isRunning(Number(pid));

@@ -1,4 +1,4 @@
-/** Opens a store in PostgreSQL: a bounded pool of connections below Kysely, with the same transactions as in SQLite. */
+/** Opens a store in PostgreSQL: Kysely on a bounded pool of connections, with the same transactions as in SQLite. */
 import type { Socket } from "node:net";
 import {
   CompiledQuery,
@@ -24,10 +24,10 @@ import {
 import { refuseUnready } from "./postgres-schema.ts";
 import { postgresFault } from "./store-fault.ts";
 
-/** Number of the write lock. It must be the same for every gp-records, and not that of a migration. */
+/** Advisory lock number for writes. It is the same in every version of gp-records, and differs from the migration's. */
 const writeLock = 7_240_318_115_002;
 
-/** Opens a store, which connects with the first query. Queries beyond the pool's connections wait, and fail within 2 s. */
+/** Opens a store that connects with the first query. Queries beyond the pool's size wait, and fail within 2 s. */
 export async function openPostgresStore<Tables>(database: PostgresPlace) {
   const pool = await openPool(database);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
@@ -38,8 +38,9 @@ export async function openPostgresStore<Tables>(database: PostgresPlace) {
         .transaction()
         .setIsolationLevel("read committed")
         .execute(async (transaction) => {
-          // One writer at a time, as in SQLite: facts that it has read stay true until it commits. The lock has a statement
-          // of its own, because under READ COMMITTED the next one sees all that was committed during the wait.
+          // One writer at a time, as in SQLite, so that facts it has read stay true until it commits. The lock has its
+          // own statement, because under READ COMMITTED the next statement sees everything that was committed during
+          // the wait.
           await sql`select pg_advisory_xact_lock(${writeLock})`.execute(transaction);
           return work(transaction);
         }),
@@ -47,7 +48,7 @@ export async function openPostgresStore<Tables>(database: PostgresPlace) {
   };
 }
 
-/** Opens a store with the present schema. @throws DomainError `conflict` if the schema must be migrated, or is too new. */
+/** Opens a store and checks its schema. @throws DomainError `conflict` if the schema must be migrated or is too new. */
 export async function openReadyStore<Tables>(database: PostgresPlace) {
   const store = await openPostgresStore<Tables>(database);
   const query = async <Row>(text: string) => {
@@ -93,22 +94,22 @@ async function openPool({ url, gate = openGate() }: PostgresPlace): Promise<Post
     }
   };
   return {
-    // Kysely would use them to cancel queries, which nothing here asks for.
+    // Kysely uses these only to cancel queries, which never happens here.
     options: {},
     connect: async () => guarded(await connect(), place),
     async end() {
       await pool.end();
-      // A server that does not answer does not close its side either.
+      // A server that does not answer would not close its side either.
       for (const socket of sockets) socket.destroySoon();
     },
   };
 }
 
-/** Returns a connection whose errors are sentences. It is given up after an error that ends it. */
+/** Returns a connection whose errors are faults with a message. The pool drops it after an error that ends it. */
 function guarded(client: PoolClient, place: string): ReturnType<PostgresPool["connect"]> {
   let isOver = false;
   const query = async (text: string, values: readonly unknown[]) => {
-    // Nothing more is worth a wait, least of all the end of a transaction.
+    // Fails at once, because even ending the transaction is not worth a wait.
     if (isOver) throw new StoreFault("busy", `${place} has ended the connection. Try again.`);
     try {
       return await client.query(text, values.map(bindable));

@@ -1,4 +1,4 @@
-/** Checks a PostgreSQL: that the server can do all that is needed here, and that the schema is the present one. Takes missing steps. */
+/** Checks that a PostgreSQL server is suitable and its schema current, and applies missing steps. */
 import { DomainError, StoreFault } from "./domain-error.ts";
 import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
 import {
@@ -10,9 +10,10 @@ import {
 import { type Unfit, unfitSchema } from "./schema-steps.ts";
 
 /**
- * Reads the steps. Looks only into the schema of new tables, because another installation's may be on the search path.
- * @returns the steps that the database lacks, and the reason why this program cannot work with it; null if it can.
- * @throws StoreFault `unusable` if there is no such schema.
+ * Reads the applied steps. Looks only in the schema for new tables, because the search path may also contain another
+ * installation's schema.
+ * @returns the steps that the database lacks, and the reason why this program cannot use the schema (null if it can).
+ * @throws StoreFault `unusable` if there is no schema for new tables.
  */
 async function readSchema(
   session: Pick<PostgresSession, "query">,
@@ -28,7 +29,7 @@ async function readSchema(
       "unusable",
       `${place} has no schema on its search path that this role may use. Create one, or grant its usage.`,
     );
-  // The program that took a step noted whether it is additive; an older program knows nothing else about it.
+  // Each row says if the step is additive, because an older program knows nothing else about it.
   const taken =
     found!.table === null
       ? []
@@ -46,8 +47,8 @@ async function readSchema(
 }
 
 /**
- * Refuses a schema that is not the present one.
- * @throws DomainError `conflict` if the schema is behind, or this program cannot work with it.
+ * Refuses a schema that is not current.
+ * @throws DomainError `conflict` if steps are missing, or this program cannot use the schema.
  */
 export async function refuseUnready(
   session: Pick<PostgresSession, "query">,
@@ -66,16 +67,17 @@ export async function refuseUnready(
 const refusal = (place: string, { fault, remedy }: Unfit) =>
   new DomainError("conflict", `${place} ${fault}. Nothing was changed. ${remedy}`);
 
-/** Limits of a migration: a step may take long, and so may another migration. */
+/** Limits of a migration's session, in ms: a step may take long, and so may another migration. */
 const patient = { answer: 0, statement: 0, lock: 30_000 };
 
-/** Number of the lock, which must be the same for every gp-records. */
+/** Advisory lock number for migrations, the same in every version of gp-records. */
 const migrationLock = 7_240_318_115_001;
 
 /**
- * Takes the missing steps in one transaction: all of them, or none if one fails or the process dies. A second one waits.
- * @returns names of the steps that it took.
- * @throws DomainError `conflict` if this program cannot work with the schema, StoreFault `busy` if another migration takes
+ * Applies the missing steps in one transaction: all of them, or none if one fails or the process dies. A second
+ * migration waits for the first.
+ * @returns the names of the applied steps.
+ * @throws DomainError `conflict` if this program cannot use the schema, StoreFault `busy` if another migration takes
  *   longer than 30 s.
  */
 export async function migratePostgres(
@@ -86,7 +88,7 @@ export async function migratePostgres(
   const session = await connectPostgres(database, { limits: patient });
   try {
     await refuseUnfit(session, database);
-    // Before the steps are read: another migration could take them meanwhile. The lock ends with the session.
+    // The lock comes first, because another migration could be applying steps. It ends with the session.
     await session.query("select pg_advisory_lock($1)", [migrationLock]);
     const { missing, unfit } = await readSchema(session, place, steps);
     if (unfit !== null) throw refusal(place, unfit);
@@ -112,9 +114,9 @@ export async function migratePostgres(
 }
 
 /**
- * Refuses a server that cannot do what is needed here: a standby, an encoding other than UTF-8, or a pooler that gives each
- * transaction another connection. Neither LISTEN nor a lock of a session lasts there.
- * @returns the version of the server, such as `15.14`.
+ * Refuses an unsuitable server: a standby, an encoding other than UTF-8, or a pooler that gives each transaction
+ * another connection. Behind such a pooler, neither LISTEN nor session locks last.
+ * @returns the server's version, such as `15.14`.
  * @throws StoreFault `unusable`.
  */
 export async function refuseUnfit(
@@ -142,7 +144,7 @@ export async function refuseUnfit(
   return version;
 }
 
-/** Reports whether a second session gets the server process of the first, or takes it away. */
+/** Reports whether sessions share server processes: a second session gets the first one's process, or displaces it. */
 async function sharesConnections(
   first: PostgresSession,
   database: PostgresPlace,

@@ -5,17 +5,17 @@ import { postgresUsageSchema } from "./usage-schema.ts";
 
 export interface PostgresStep {
   name: string;
-  /** Can programs that do not know the step go on beside those that do, as during a rolling upgrade? */
+  /** True if programs that do not know the step can run beside those that do, as during a rolling upgrade. */
   isAdditive: boolean;
   sql: string;
 }
 
-/** SQL of the control tables. Texts compare and sort byte by byte, as in SQLite, whatever the collation of the database. */
+/** SQL for the control tables. Texts compare and sort byte by byte, as in SQLite, whatever the database's collation. */
 const control = `${controlTableSql.join(";\n").replaceAll(/\btext\b/g, 'text collate "C"')};
 
--- Changes of keys, for servers that keep keys in memory. Account 0 counts all changes. The row of an account has the count at
--- which its keys changed last. Account -1 has the same for a change that may concern all accounts. The row of account 0 stays
--- locked until the change is committed, so a server that has seen a count has seen all changes up to it.
+-- Key changes, for servers that keep keys in memory. Account 0 counts all changes. An account's row has the count of
+-- its keys' last change. Account -1 has the count of the last change that may concern all accounts. Account 0's row
+-- stays locked until the change is committed, so a server that has seen a count has seen all changes up to it.
 create table key_change (
   account integer primary key,
   count bigint not null
@@ -47,9 +47,10 @@ create trigger key_change after insert or update or delete on plan
 `;
 
 /**
- * SQL of the tables and functions that count. An account is one row. `times` has its requests of a day, oldest first, in 5 bytes each: the µs since 1970 modulo 2^40,
- * which is 12.7 days. `newest` makes them whole times. The three counts are those of the windows when the newest was
- * added. PostgreSQL writes a changed value again as a whole, so a ring would save nothing.
+ * SQL for the tables and functions that count requests. Each account is one row. `times` has its requests of a day,
+ * oldest first, in 5 bytes each: the µs since 1970 modulo 2^40, which is 12.7 days. `newest` makes them whole times.
+ * The three counts are those of the windows when the newest request was added. PostgreSQL rewrites a changed value as a
+ * whole, so a ring buffer would save nothing.
  *
  * Only a counted request writes anything. Time therefore never goes back behind a forgotten request: a clock that ran
  * ahead and came back frees no quota. The tables are logged, because a crash empties unlogged ones.
@@ -84,7 +85,7 @@ begin
     + (get_byte(times, at + 2) << 16) + (get_byte(times, at + 3) << 8) + get_byte(times, at + 4))) & 1099511627775);
 end $$;
 
--- Returns how many requests from the end are later than a time: at most \`most\`; all before those are not.
+-- Returns the number of requests later than a time. Only the last \`most\` requests can be later.
 create function quota_later(times bytea, newest bigint, most integer, than bigint) returns integer
 language plpgsql immutable as $$
 declare
@@ -105,10 +106,10 @@ begin
   return inside;
 end $$;
 
--- Decides groups of requests, each of one account. The first ones are counted until a window is full. With 0 requests it
--- only looks. Requests below zero are one that counts as many: all are counted, or none. Accounts must ascend, so that
--- callers who lock several never wait for each other in a circle. Returns for each group how many are admitted, and for
--- each window its count, the µs until the oldest leaves, and the µs until it admits one.
+-- Decides groups of requests, each for one account. Counts a group's requests until a window is full. With 0 requests
+-- it only reads. A negative number stands for one request that costs as many: all are counted, or none. Accounts must
+-- ascend, so that callers that lock several cannot deadlock. Returns for each group the number of admitted requests,
+-- and for each window its count, the µs until its oldest request leaves, and the µs until it admits another.
 create function quota_take(
   accounts bigint[], requests integer[], minutes integer[], hours integer[], days integer[],
   out admitted integer,
@@ -135,7 +136,7 @@ begin
       exit when found;
       insert into quota_count (account) values (accounts[i]) on conflict do nothing;
     end loop;
-    -- Reads a long value once from its place outside the row.
+    -- Reads a long value, which is stored outside the row, only once.
     entries := c.times || ''::bytea;
     now := greatest(quota_now(), c.newest);
     minute_count := quota_later(entries, c.newest, c.minute, now - 60000000);
@@ -166,8 +167,8 @@ begin
   end loop;
 end $$;
 
--- Adds requests that an instance admitted by itself: pairs of an account and an age in µs, accounts ascending. A charge
--- that was made before changes nothing.
+-- Adds requests that an instance admitted by itself: pairs of an account and an age in µs, sorted by account. A
+-- repeated charge changes nothing.
 create function quota_add(charged_by text, charge bigint, accounts bigint[], ages bigint[])
 returns void language plpgsql volatile as $$
 declare
@@ -192,7 +193,7 @@ begin
     now := greatest(quota_now(), c.newest);
     kept := quota_later(entries, c.newest, c.day,
       greatest(c.newest, now - (select min(age) from unnest(a.ages) as age)) - 86400000000);
-    -- Requests counted after the oldest of these are sorted in with them.
+    -- Requests counted after the oldest added one are merged with the added ones.
     later := quota_later(entries, c.newest, kept, now - (select max(age) from unnest(a.ages) as age));
     with added as (
       select now - age as time from unnest(a.ages) as age
@@ -207,7 +208,7 @@ begin
   end loop;
 end $$;
 
--- Deletes some accounts that no longer count anything, and charges that nobody repeats.
+-- Deletes up to 1,000 accounts without requests in the last 24 hours, and charges too old to be repeated.
 create function quota_forget() returns void language sql volatile as $$
   delete from quota_count where account in (
     select account from quota_count where newest < quota_now() - 86400000000 limit 1000 for update skip locked

@@ -1,32 +1,32 @@
-/** Connections to PostgreSQL: their time-outs and transactions, and the gate that limits attempts while it is away. */
+/** Connections to PostgreSQL with time-outs and transactions, and a gate that limits attempts during an outage. */
 import { Socket } from "node:net";
 import type { ClientConfig } from "pg";
 import { StoreFault } from "./domain-error.ts";
 import { postgresFault } from "./store-fault.ts";
 
-/** The place of a database, and the gate before it. */
+/** A database's URL, and the gate through which to connect. */
 export interface PostgresPlace {
-  /** `DATABASE_URL`. It may contain a password, so no message has it. */
+  /** `DATABASE_URL`. It may contain a password, so no message quotes it. */
   url: string;
-  /** Gate for all threads of a process. A command that connects once needs none. */
+  /** Gate for all threads of a process. A command that connects once needs no gate. */
   gate?: ConnectGate;
 }
 
-/** Returns the part of the URL that messages may have: host, port and database. */
+/** Returns the parts of the URL that messages may show: host, port and database. */
 export function placeName(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
   return `PostgreSQL at ${host}${port === "" ? "" : `:${port}`}${pathname}`;
 }
 
-/** Memory that the threads of a process share, so that together they try a server that is away once a second. */
+/** Memory shared by a process's threads, so that together they try an unreachable server only once a second. */
 export type GateMemory = SharedArrayBuffer;
 export const makeGateMemory = (): GateMemory => new SharedArrayBuffer(16);
 
 interface ConnectGate {
-  /** Reports whether to connect now. While the server is away that is true for one thread, at most once a second. */
+  /** Reports whether to connect now. During an outage, returns true to one thread, at most once a second. */
   mayTry(): boolean;
-  /** Notes the result of an attempt. */
+  /** Records the result of an attempt. */
   tried(isThere: boolean): void;
 }
 
@@ -56,27 +56,27 @@ export function openGate(
 }
 
 /**
- * Longest waits of a session, in ms; 0 for no limit. They are below the 2 s within which every request has an answer. The
- * server gives up a statement before we do.
+ * Longest waits of a session, in ms; 0 means no limit. They are below 2 s, the time in which every request is answered.
+ * The server gives up a statement before this process does.
  */
 const usualLimits = {
   /** Wait for a connection. */
   connect: 1500,
-  /** Wait for an answer, before the connection is given up. */
+  /** Wait for an answer before the connection is given up. */
   answer: 1900,
   /** Time after which the server gives up a statement. */
   statement: 1700,
-  /** Time that the server waits for a lock. */
+  /** Server's wait for a lock. */
   lock: 1500,
-  /** Time that the server waits for the next statement of a transaction: a program that stops there blocks all others. */
+  /** Server's wait for a transaction's next statement. A program that hangs in a transaction blocks all others. */
   idleInTransaction: 5000,
 };
 
 type SessionLimits = typeof usualLimits;
 
 /**
- * Returns the query that sets up a session: at its start a pooler would refuse settings that it does not know. The server
- * notices within 25 s that a machine lost its power, and ends its session and locks.
+ * Returns the query that sets up a session. A pooler refuses settings that it does not know if they are sent when
+ * connecting. If a client's machine loses power, the server notices within 25 s and ends the session and its locks.
  */
 export function beginSession(
   { statement, lock, idleInTransaction } = usualLimits,
@@ -97,10 +97,13 @@ export function beginSession(
   return `select pg_backend_pid() as pid, ${set.join(", ")}`;
 }
 
-/** Oids of `int8` and `numeric`, which `pg` returns as text; here they are counts below 2^53. */
+/** Oids of `int8` and `numeric`. `pg` returns them as text, but all such values here are below 2^53. */
 const numberTypes = [20, 1700];
 
-/** @param sockets filled with the open ones, so that they can be closed even if the server does not answer. */
+/**
+ * Returns a connection's settings for `pg`.
+ * @param sockets receives the open sockets, so that they can be closed even if the server does not answer.
+ */
 export async function clientConfig(
   url: string,
   sockets: Set<Socket>,
@@ -109,7 +112,7 @@ export async function clientConfig(
 ): Promise<ClientConfig> {
   const { types } = await import("pg");
   const parsed = new URL(url);
-  // With the meanings that sslmode has everywhere: pg alone would take `require` for `verify-full`, and warn.
+  // Gives sslmode the meaning that it has in libpq: pg by default treats `require` as `verify-full`, and warns.
   if (parsed.searchParams.has("sslmode")) parsed.searchParams.set("uselibpqcompat", "true");
   return {
     connectionString: parsed.href,
@@ -133,7 +136,7 @@ export async function clientConfig(
   };
 }
 
-/** Returns the fault of a connection, which always has a reason outside the program. A fault of a query may be our own. */
+/** Returns the fault for a failed connection. Unlike a query's, its cause always lies outside the program. */
 export function connectFault(error: unknown, place: string): unknown {
   const fault = postgresFault(error, place);
   if (fault instanceof StoreFault || !(error instanceof Error)) return fault;
@@ -147,55 +150,62 @@ export function connectFault(error: unknown, place: string): unknown {
 export const notTriedNow = (place: string) =>
   new StoreFault("busy", `${place} cannot be reached; it is tried again each second.`);
 
-/** Reports whether an error ends the connection. The error of a statement does not; all others do. */
+/** Reports whether an error ends the connection. Every error does, except a statement's, which has severity ERROR. */
 export const endsConnection = (error: unknown): boolean =>
   (error as { severity?: unknown } | null)?.severity !== "ERROR";
 
 /**
- * Returns a value to send. PostgreSQL accepts no NUL in a text, and no stored text has one. A text with one, such as a
- * mistyped address, must therefore match nothing instead of failing.
+ * Returns a value to send, with U+FFFD for each NUL. PostgreSQL accepts no NUL in text, so no stored text contains one.
+ * A search for text with a NUL, such as a mistyped address, must find nothing instead of failing.
  */
 export const bindable = (value: unknown): unknown =>
   typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
 
-/** A statement that the server prepares once for each connection, by name. */
+/** A named statement that the server prepares once for each connection. */
 export interface PreparedStatement {
   name: string;
   text: string;
 }
 
-/** One connection. Its queries run one after the other, whoever asks for them. */
+/** One connection. Its queries run one after another, in the order of the calls. */
 export interface PostgresSession {
-  /** Runs a query. @throws DomainError as `postgresFault` says, else an error of `pg`; `postgresCodeOf` tells its code. */
+  /**
+   * Runs a query.
+   * @throws DomainError from `postgresFault`, or else the error of `pg`; `postgresCodeOf` returns its code.
+   */
   query<Row>(sql: string | PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Commits the changes of `work` on this session, or none of them if it throws.
-   * @param begin statement with the isolation that the work needs, if the database's own is not enough.
-   * @throws whatever `work` throws. After a fault of the commit itself nobody knows whether the changes were committed.
+   * Runs `work` in a transaction on this session. Rolls back if it throws.
+   * @param begin statement that begins the transaction, if `work` needs another isolation level than the database's
+   *   default.
+   * @throws whatever `work` throws. If the commit itself fails, the changes may or may not have been committed.
    */
   inTransaction<R>(work: () => Promise<R>, begin?: string): Promise<R>;
-  /** Is a pooler in between? It then gave the connection another server process than it says. */
+  /** True if there is a pooler in between, so that another server process answers than the one named at the start. */
   readonly isPooled: boolean;
-  /** Has the session ended? Then only a new one helps. */
+  /** True once the session has ended. It cannot be used again. */
   readonly isOver: boolean;
-  /** Ends the session at once, with any query under way. */
+  /** Ends the session at once, along with any query in progress. */
   close(): void;
 }
 
 interface SessionOptions {
-  /** Name in `pg_stat_activity`, cut after 63 bytes. */
+  /** Name in `pg_stat_activity`, truncated to 63 bytes. */
   name?: string;
   /** Limits that differ from `usualLimits`. */
   limits?: Partial<SessionLimits>;
-  /** Further settings of the session. They are never a user's input. */
+  /** Further settings of the session. They must not contain user input. */
   settings?: Readonly<Record<string, string>>;
   /** Called for each notification on a channel that the session listens to. */
   onNotice?: () => void;
-  /** Called once when the session ended, even by `close`. */
+  /** Called once when the session ends, even by `close`. */
   onEnd?: () => void;
 }
 
-/** Connects. @throws StoreFault within 2 s, or at once if the gate is closed. */
+/**
+ * Connects.
+ * @throws StoreFault within 2 s if the database cannot be reached, or at once if the gate is closed.
+ */
 export async function connectPostgres(
   { url, gate = openGate() }: PostgresPlace,
   { name, settings = {}, onNotice = () => {}, onEnd = () => {}, ...options }: SessionOptions = {},
@@ -212,7 +222,7 @@ export async function connectPostgres(
     for (const socket of sockets) socket.destroySoon();
   };
   const client = new Client(await clientConfig(url, sockets, name, limits));
-  // An error without a listener would end the process, even one that comes late from an unused connection.
+  // Without a listener an error would end the process, even a late one from an unused connection.
   client.on("error", () => (isOver = true));
   client.on("end", () => (isOver = true));
   client.on("notification", onNotice);
@@ -221,11 +231,11 @@ export async function connectPostgres(
     const { rows } = await client.query<{ pid: number }>(beginSession(limits, settings));
     gate.tried(true);
     client.once("end", onEnd);
-    // The server process answers that has the id given at the start, unless a pooler made that id up.
+    // Without a pooler, the process that answers has the id given at the start. A pooler makes that id up.
     const { processID } = client as unknown as { processID: number | null };
     const isPooled = rows[0]!.pid !== processID;
     let isFree: Promise<unknown> = Promise.resolve();
-    /** Runs queries in the order of the calls. `pg` still queues them itself, but is going to stop that. */
+    /** Runs queries in the order of the calls. `pg` 8 still queues them itself, but version 9 will not. */
     const query: PostgresSession["query"] = <Row>(
       sql: string | PreparedStatement,
       values: readonly unknown[] = [],
@@ -244,7 +254,7 @@ export async function connectPostgres(
         const result = await (typeof sql === "string"
           ? client.query(sql, bound)
           : client.query({ ...sql, values: bound }));
-        // Each of several statements in one text has a result.
+        // A text of several statements returns an array of results.
         return Array.isArray(result) ? [] : (result.rows as Row[]);
       } catch (error) {
         if (endsConnection(error)) close();
@@ -260,7 +270,7 @@ export async function connectPostgres(
           await query("commit");
           return result;
         } catch (error) {
-          // This fails, too, if the connection has ended: the transaction ended with it.
+          // If the connection has ended, this fails too, but the transaction ended with the connection.
           await query("rollback").catch(() => {});
           throw error;
         }
@@ -278,7 +288,7 @@ export async function connectPostgres(
   }
 }
 
-/** Does work in a session of its own. @throws as `connectPostgres`. */
+/** Runs `work` with a session of its own, which it then closes. @throws as `connectPostgres` does. */
 export async function withSession<R>(
   place: PostgresPlace,
   work: (session: PostgresSession) => Promise<R>,

@@ -1,4 +1,4 @@
-/** The steps of each file's schema, oldest first. A released step is never changed, only followed by others. */
+/** The schema steps of each file, oldest first. A released step is never changed, only followed by others. */
 import type { DatabaseSync } from "node:sqlite";
 import { controlTableSql } from "./control-tables.ts";
 import { sqliteUsageSchema } from "./usage-schema.ts";
@@ -8,7 +8,7 @@ export interface FileStep {
   sql: string;
 }
 
-/** Triggers that count changes of the three tables with facts about keys, so that no change has to think of that. */
+/** Triggers that count changes to the three tables with facts about keys, so that no code has to do so. */
 const keyChanges = [
   "create table key_change (count integer not null)",
   "insert into key_change (count) values (0)",
@@ -22,7 +22,7 @@ const keyChanges = [
 
 const textOf = (statements: readonly string[]) => `${statements.join(";\n")};\n`;
 
-/** Steps of each store, by the name of its file. */
+/** Schema steps of each store, by file name. */
 export const fileSteps = {
   "control.sqlite": [{ name: "0001-tables", sql: textOf([...controlTableSql, ...keyChanges]) }],
   "usage.sqlite": [{ name: "0001-tables", sql: textOf(sqliteUsageSchema) }],
@@ -35,12 +35,12 @@ export const storeNames = Object.keys(fileSteps) as readonly StoreName[];
 /** Returns the names of the steps that this program knows, oldest first. */
 export const knownSteps = (store: StoreName): string[] => fileSteps[store].map(({ name }) => name);
 
-/** Table in which a file notes its steps. */
+/** Table that lists the steps applied to a file. */
 export const stepTable = "schema_step";
 
 /**
- * Returns the steps of a file, oldest first. Returns none if it has no tables, and an unknown step if its tables have no
- * note of their steps. @throws whatever node:sqlite throws.
+ * Returns the steps applied to a file, oldest first. Returns none for a file without tables, and an unknown step for
+ * tables without a list of steps. @throws whatever node:sqlite throws.
  */
 export function schemaSteps(database: DatabaseSync): string[] {
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
@@ -49,16 +49,18 @@ export function schemaSteps(database: DatabaseSync): string[] {
   return rows.map(({ name }) => String(name));
 }
 
-/** Reason why a program cannot work with a schema, as the end of a sentence that begins with its place, and the remedy. */
+/**
+ * Reason why this program cannot use a schema, and the remedy. `fault` completes a sentence that begins with a place.
+ */
 export interface Unfit {
   fault: string;
   remedy: string;
 }
 
 /**
- * Returns null if a program can work with a schema.
- * @param known steps of the program, oldest first. A schema without the first one comes from an earlier program.
- * @param taken steps that the schema has taken, without those that a program need not know.
+ * Returns the reason why this program cannot use a schema, or null if it can.
+ * @param known the program's steps, oldest first. A schema without the first one comes from an earlier program.
+ * @param taken steps applied to the schema, without those that a program need not know.
  */
 export function unfitSchema(known: readonly string[], taken: readonly string[]): Unfit | null {
   if (taken.length > 0 && !taken.includes(known[0]!))

@@ -1,4 +1,4 @@
-/** Opens the SQLite file of one of the two stores: creates it if needed, checks its schema, and takes missing steps. */
+/** Opens a store's SQLite file: creates it if needed, checks its schema, and applies missing steps. */
 import { closeSync, existsSync, openSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -11,16 +11,16 @@ export interface FileShape {
   file: string;
   /** Steps of the schema, oldest first. */
   steps: readonly FileStep[];
-  /** Settings of a connection, and of a file that has no content yet. */
+  /** Pragmas for each connection. Some take effect only while the file is empty. */
   pragmas: string;
-  /** Longest wait for another writer; the thread blocks meanwhile. */
+  /** Longest wait for another writer, in ms. It blocks the thread. */
   busyMilliseconds: number;
 }
 
 /**
- * Opens a file. A refused file is left as it was.
- * @throws DomainError `conflict` if another program made the schema, StoreFault `busy` if another process keeps the write
- *   lock, `unusable` if folder or file cannot be used.
+ * Opens a file. Leaves a refused file unchanged.
+ * @throws DomainError `conflict` if this version cannot use the schema, StoreFault `busy` if another process holds the
+ *   write lock, `unusable` if the folder or the file cannot be used.
  */
 export function openFile(shape: FileShape): DatabaseSync {
   refuseOldSqlite();
@@ -62,11 +62,11 @@ function makeReady(
   if (taken.length < known.length) takeSteps(connection, steps);
 }
 
-/** Takes the missing steps in one transaction: all of them, or none if one fails or the process dies. */
+/** Applies the missing steps in one transaction: all of them, or none if one fails or the process dies. */
 export function takeSteps(connection: DatabaseSync, steps: readonly FileStep[]): void {
   connection.exec("begin immediate");
   try {
-    // Read once more, because another process may have taken them meanwhile.
+    // Reads the steps again, because another process may have applied them in the meantime.
     const taken = schemaSteps(connection);
     connection.exec(`create table if not exists ${stepTable} (name text primary key)`);
     const note = connection.prepare(`insert into ${stepTable} (name) values (?)`);
@@ -81,9 +81,11 @@ export function takeSteps(connection: DatabaseSync, steps: readonly FileStep[]):
   }
 }
 
-/** Creates a folder (0700) and file (0600) that only this user can read. SQLite gives its side files the mode of the file. */
+/**
+ * Creates a file (0600) and missing folders above it (0700) for this user only. SQLite's side files get the same mode.
+ */
 function createPrivateFile(file: string): void {
-  // Opening and closing a file that SQLite has open in this process would drop its locks.
+  // Opening and closing a file that SQLite has open in this process would drop SQLite's locks.
   if (existsSync(file)) return;
   try {
     makePrivateFolder(dirname(file));
@@ -102,8 +104,8 @@ function createPrivateFile(file: string): void {
 const pauseMilliseconds = 10;
 
 /**
- * Switches an SQLite file to its write-ahead log, where readers and one writer do not wait for each other. The mode is
- * stored in the file, so only the first switch writes. Blocks the thread while another process makes that switch.
+ * Switches an SQLite file to write-ahead logging, in which readers and the writer do not wait for each other. The file
+ * stores the mode, so only the first switch writes. Blocks the thread while another process makes the switch.
  */
 export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: number): void {
   const deadline = performance.now() + busyMilliseconds;
@@ -112,21 +114,21 @@ export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: num
       connection.exec("pragma journal_mode = wal");
       return;
     } catch (error) {
-      // SQLite's own busy timeout does not cover this statement, which upgrades a read lock to a write lock.
+      // SQLite's busy timeout does not cover this statement, because it upgrades a read lock to a write lock.
       if (sqliteCodeOf(error) !== sqliteCodes.busy || performance.now() > deadline) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMilliseconds);
     }
   }
 }
 
-// Up to 3.51.2 a commit could be lost if two connections wrote and checkpointed at the same moment: the "WAL-reset bug",
+// Up to 3.51.2, a commit could be lost if two connections wrote and checkpointed at the same moment: the "WAL-reset bug",
 // https://www.sqlite.org/releaselog/3_51_3.html.
 const oldestVersion = "3.51.3";
 
 /**
- * Refuses an SQLite that can lose data.
- * @param version SQLite that this Node was built with, such as `3.53.4`.
- * @throws StoreFault `unusable` below 3.51.3.
+ * Refuses an SQLite version that can lose data.
+ * @param version version of SQLite, such as `3.53.4`; by default the version built into this Node.
+ * @throws StoreFault `unusable` if the version is below 3.51.3.
  */
 export function refuseOldSqlite(version = process.versions["sqlite"] ?? "none"): void {
   if (asNumber(version) >= asNumber(oldestVersion)) return;
@@ -142,12 +144,12 @@ function asNumber(version: string): number {
 }
 
 /**
- * Creates a folder, and missing ones above it, with mode 0700. Existing folders stay as they are.
+ * Creates a folder and its missing parents with mode 0700. Leaves existing folders as they are.
  * @throws NodeJS.ErrnoException naming the folder that cannot be created.
  */
 export function makePrivateFolder(folder: string): void {
   if (existsSync(folder)) return;
-  // Not `recursive`: Node would try for ever in a folder that refuses new ones with ENOENT, as /proc does.
+  // Not `recursive`: Node would retry for ever in a folder, such as /proc, that refuses new folders with ENOENT.
   const parent = dirname(folder);
   if (parent !== folder) makePrivateFolder(parent);
   try {
@@ -163,8 +165,8 @@ export const usageFile = (dataDir: string) => join(dataDir, "usage.sqlite");
 const busyDefault = 5000;
 
 /**
- * Returns the shape of accounts, people and keys. A committed revocation survives a power failure, and deleted data is
- * overwritten with zeros.
+ * Returns the shape of the control store, which holds accounts, people and keys. A committed revocation survives a
+ * power failure. Deleted data is overwritten with zeros.
  */
 export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
   file: controlFile(dataDir),
@@ -173,7 +175,10 @@ export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): F
   busyMilliseconds,
 });
 
-/** Returns the shape of usage of keys and requests. A power failure may lose its last seconds, and the file can shrink. */
+/**
+ * Returns the shape of the usage store. A power failure may lose the last seconds. The file shrinks as rows are
+ * deleted.
+ */
 export const usageShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
   file: usageFile(dataDir),
   steps: fileSteps["usage.sqlite"],

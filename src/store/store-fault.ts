@@ -1,7 +1,7 @@
-/** Turns errors of SQLite and PostgreSQL into faults that name the place and say what to do. */
+/** Turns SQLite and PostgreSQL errors into faults that name the place and say what to do. */
 import { DomainError, StoreFault } from "./domain-error.ts";
 
-/** Primary result codes, the low byte of an extended one: https://www.sqlite.org/rescode.html */
+/** Primary result codes, each the low byte of its extended codes: https://www.sqlite.org/rescode.html */
 export const sqliteCodes = {
   busy: 5,
   locked: 6,
@@ -14,18 +14,18 @@ export const sqliteCodes = {
   notADatabase: 26,
 } as const;
 
-/** Returns the primary code of a result, which may be an extended one. */
+/** Returns the primary code of a result code, which may be extended. */
 export const primaryCode = (code: number): number => code & 0xff;
 
-/** Returns the primary code of an error of node:sqlite. Returns undefined for any other error. */
+/** Returns the primary code of a node:sqlite error. Returns undefined for any other error. */
 export function sqliteCodeOf(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   return typeof code === "number" ? primaryCode(code) : undefined;
 }
 
 /**
- * Returns the error to throw for one of node:sqlite.
- * @returns a StoreFault if the operator can do something about it, else the same error.
+ * Converts a node:sqlite error.
+ * @returns the error to throw: a DomainError if somebody can act on it, otherwise the given error.
  */
 export function sqliteFault(error: unknown, file: string): unknown {
   const { busy, full, unusable } = faultsFrom(error);
@@ -57,10 +57,10 @@ export function sqliteFault(error: unknown, file: string): unknown {
   }
 }
 
-/** Extended codes of a unique index and of a primary key. */
+/** Extended codes for a violated unique index or primary key. */
 const uniqueCodes = [2067, 1555];
 
-/** Returns the error for a value that two people asked for at the same moment, but only one may have. */
+/** Returns the error for a unique value that two people asked for at the same moment. */
 const taken = (cause: unknown) =>
   new DomainError("conflict", "Somebody else has just taken this name or value. Try again.", {
     cause,
@@ -72,25 +72,25 @@ function faultsFrom(cause: unknown) {
   return { busy: of("busy"), full: of("full"), unusable: of("unusable") };
 }
 
-/** Returns PostgreSQL's code of an error of `pg`, or of its fault. Returns undefined for any other error. */
+/** Returns PostgreSQL's code from a `pg` error, or from the fault made of it. Returns undefined for any other error. */
 export function postgresCodeOf(error: unknown): string | undefined {
   const thrown = error instanceof DomainError ? error.cause : error;
   const code = (thrown as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Words in errors of `pg` without a code: the server ended the connection or did not answer. */
+/** Words in `pg` errors that have no code, because the server ended the connection or did not answer. */
 const lostConnection = /terminat|timeout|not queryable|timed out/i;
 
 /**
- * Returns the error to throw for one of `pg`. Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
- * @param place text such as `PostgreSQL at db.example:5432/records`, never with a password.
- * @returns a DomainError if somebody can do something about it, else the same error.
+ * Converts a `pg` error. Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * @param place text such as `PostgreSQL at db.example:5432/records`, without a password.
+ * @returns the error to throw: a DomainError if somebody can act on it, otherwise the given error.
  */
 export function postgresFault(error: unknown, place: string): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const { busy, full, unusable } = faultsFrom(error);
-  // Node throws one for each address of a host.
+  // Node collects one error for each of a host's addresses.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { message, code = "", syscall } = first as NodeJS.ErrnoException;
   switch (code) {

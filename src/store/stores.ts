@@ -1,4 +1,4 @@
-/** Opens the two stores: files of a data folder, or tables of one PostgreSQL database. Each has a typed connection. */
+/** Opens the two stores: files in a data folder, or tables in one PostgreSQL database. Each has a typed connection. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import {
   CompiledQuery,
@@ -24,8 +24,8 @@ export interface Store<Tables> {
   readonly database: Kysely<Tables>;
   /**
    * Runs a transaction that takes the write lock before it reads, so that facts it has read stay true until it commits.
-   * Use only the transaction inside `work`, because `database` waits for its end.
-   * @throws StoreFault `busy` if another process keeps the lock.
+   * Use only the transaction inside `work`, because `database` may wait for its end.
+   * @throws StoreFault `busy` if another process holds the lock too long.
    */
   write<R>(work: (transaction: Transaction<Tables>) => Promise<R>): Promise<R>;
   close(): Promise<void>;
@@ -35,21 +35,21 @@ export type ControlStore = Store<ControlTables>;
 export type UsageStore = Store<UsageTables>;
 
 interface StoreOptions {
-  /** `DATABASE_URL`; null for a file of the data folder. */
+  /** `DATABASE_URL`; null for a file in the data folder. */
   databaseUrl?: string | null;
-  /** Longest wait for another writer of the file. */
+  /** Longest wait for another writer of the file, in ms. */
   busyMilliseconds?: number;
 }
 
 /**
- * Opens accounts, people and keys. Creates and migrates a file if needed, but not a database: servers of another version
- * may be working with it.
- * @throws StoreFault as `openFile`; DomainError `conflict` if the schema of a database must be migrated.
+ * Opens the control store, which holds accounts, people and keys. Creates and migrates a file if needed, but not a
+ * database, because servers of another version may be using it.
+ * @throws StoreFault as `openFile` does; DomainError `conflict` if a database's schema must be migrated.
  */
 export const openControl = (dataDir: string, options: StoreOptions = {}): Promise<ControlStore> =>
   openEither(controlShape(dataDir, options.busyMilliseconds), options);
 
-/** Opens usage of keys and requests. @throws as `openControl`. */
+/** Opens the usage store, which records requests and keys' last use. @throws as `openControl` does. */
 export const openUsage = (dataDir: string, options: StoreOptions = {}): Promise<UsageStore> =>
   openEither(usageShape(dataDir, options.busyMilliseconds), options);
 
@@ -63,8 +63,8 @@ async function openEither<Tables>(
 }
 
 /**
- * Opens both in a database whose schema was checked before, with the same few connections. Connects with the first query,
- * and again after an outage. Closing one closes both.
+ * Opens both stores in a database whose schema has been checked, with the same few connections. Connects with the first
+ * query, and again after an outage. Closing either store closes both.
  */
 export async function openSharedStores(
   database: PostgresPlace,
@@ -74,7 +74,7 @@ export async function openSharedStores(
   return { control: store as unknown as ControlStore, usage: store as unknown as UsageStore };
 }
 
-/** Opens a store in an SQLite file. @throws as `openFile`. */
+/** Opens a store in an SQLite file. @throws as `openFile` does. */
 export function openStore<Tables>(shape: FileShape): Store<Tables> {
   const connection = openFile(shape);
   const database = new Kysely<Tables>({ dialect: nodeSqliteDialect(connection, shape.file) });
@@ -90,8 +90,8 @@ export function openStore<Tables>(shape: FileShape): Store<Tables> {
 }
 
 /**
- * Connects Kysely to node:sqlite: one connection, statements cached by text, and transactions that take the write lock at
- * once. Kysely's `destroy()` closes the connection.
+ * Returns a Kysely dialect for node:sqlite: one connection, statements cached by text, and transactions that take the
+ * write lock at once. Kysely's `destroy()` closes the connection.
  * @param file path of the file, for error messages.
  */
 export function nodeSqliteDialect(connection: DatabaseSync, file: string): Dialect {
@@ -104,7 +104,7 @@ export function nodeSqliteDialect(connection: DatabaseSync, file: string): Diale
   };
 }
 
-/** Driver that takes the write lock first: a transaction that begins with a read may fail at once when it writes. */
+/** Driver that takes the write lock first. A transaction that begins with a read may fail when it first writes. */
 class ImmediateDriver extends SqliteDriver {
   readonly #sqlite: DatabaseSync;
 
@@ -121,13 +121,15 @@ class ImmediateDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw(begin));
   }
 
-  /** Rolls back, unless SQLite did so itself on a full disk: a second time would be an error that hides the first. */
+  /**
+   * Rolls back, unless SQLite has done so, as on a full disk: a second rollback would fail and hide the first error.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#sqlite.isTransaction) await super.rollbackTransaction(connection);
   }
 }
 
-/** Maximum number of cached statements. Query texts are few, except with lists of varying length; the oldest go first. */
+/** Maximum number of cached statements. The oldest are dropped first. Only varying lists produce many query texts. */
 const cachedStatementsMax = 200;
 
 function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase {
@@ -160,8 +162,8 @@ function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase 
 }
 
 /**
- * Returns a value that node:sqlite stores as intended. Left alone it binds whole numbers as REAL, and takes an object in
- * first place for named parameters, which shifts the others by one.
+ * Returns a value that node:sqlite stores as intended. By default it binds whole numbers as REAL, and treats an object
+ * in first place as named parameters, which shifts the others by one.
  */
 function bindable(value: unknown): SQLInputValue {
   if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);

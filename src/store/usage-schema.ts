@@ -1,21 +1,21 @@
 /**
- * The schema of usage for both engines: last use of keys, totals by the hour, and the request log. Times are ISO 8601 text
- * in UTC, except in the request log, which has ms since 1970.
+ * The usage schema for both engines: keys' last use, hourly totals, and the request log. Times are ISO 8601 text in
+ * UTC, except in the request log, where they are in ms since 1970.
  */
 import { createTables, type RowsOf } from "./control-tables.ts";
 
-/** All tables, with the types of SQLite. */
+/** All tables, with SQLite's types. */
 const tables = {
   key_use: {
-    /** Id of a key in control. Nothing enforces it, because the two stores are separate files. */
+    /** Id of a key in the control store. There is no foreign key, because the two stores are separate files. */
     key_id: "text primary key",
     last_used_at: "text not null",
     /** Network of the request, such as `203.0.113.0/24`; null if it was not recorded. */
     network: "text",
   },
-  /** Sums of an hour, kept for 400 days. */
+  /** Hourly sums, kept for 400 days. */
   usage_hour: {
-    /** Number of an account in control. */
+    /** Number of an account in the control store. */
     account: "bigint not null",
     /** Hour in UTC, such as `2026-11-21T09`. */
     hour: "text not null",
@@ -27,13 +27,16 @@ const tables = {
     milliseconds: "real not null",
     "primary key": "(account, hour, key, operation, status)",
   },
-  /** The last batch of each start of an instance. A batch without an answer is written again, and counts once. */
+  /**
+   * The last batch from each writer; a server has a new writer each time it starts. A batch whose answer was lost is
+   * written again, but counts once.
+   */
   usage_writer: {
     id: "text primary key",
     batch: "bigint not null",
     written_at: "text not null",
   },
-  /** Words of the request log, which names keys, operations, datasets and problems by number. */
+  /** Dictionary of the request log, whose rows refer to keys, operations, datasets and problems by number. */
   word: {
     number: "integer primary key",
     word: "text not null unique",
@@ -52,11 +55,11 @@ const tables = {
     /** Response time in hundredths of a millisecond. */
     hundredths: "integer not null",
     status: "smallint not null",
-    /** Request id, as `packRequestId` writes it. */
+    /** Request id, packed by `packRequestId`. */
     id: "bytea not null",
     query: "text",
   },
-  /** The one row with the start of the shown log. Older requests may not be removed yet. */
+  /** Start of the visible log, in a single row. Older requests may not have been removed yet. */
   request_log_start: { at: "bigint not null" },
 } as const;
 
@@ -64,13 +67,13 @@ export type UsageTables = RowsOf<typeof tables>;
 export type KeyUseTable = UsageTables["key_use"];
 export type UsageHourTable = UsageTables["usage_hour"];
 
-/** Parts of SQL that differ between the engines. */
+/** SQL fragments that differ between the engines. */
 interface Dialect {
-  /** Columns in the index of the log besides account and time. */
+  /** Columns of the log's index after account and time. */
   indexed: string;
-  /** Expression for the time of a request as ISO 8601. */
+  /** Expression for a request's time in ISO 8601. */
   isoTime: string;
-  /** Expression for the id of a request in readable form. */
+  /** Expression for a request's id in readable form. */
   readableId: string;
 }
 
@@ -91,13 +94,16 @@ from request
 ];
 
 export const sqliteUsageSchema = statements({
-  // Every index of SQLite has the number.
+  // SQLite adds the number to every index.
   indexed: "",
   isoTime: "strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')",
   readableId: "case when substr(id, 1, 1) < x'20' then lower(hex(id)) else cast(id as text) end",
 });
 
-/** Texts compare byte by byte, as in SQLite. Milliseconds add up exactly. Rows of hours have room to change in place. */
+/**
+ * PostgreSQL's schema. Texts compare byte by byte, as in SQLite. Milliseconds are exact decimals. Pages of hourly sums
+ * keep free space for updates in place.
+ */
 export const postgresUsageSchema = `${statements({
   indexed: ", number",
   isoTime: `to_char(to_timestamp(at / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,

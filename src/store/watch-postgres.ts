@@ -1,31 +1,36 @@
-/** Reads the keys of a control store in PostgreSQL, and hears when they change. */
+/** Reads the keys of a control store in PostgreSQL, and is notified when they change. */
 import { type KeyRow, keyRows } from "./control-watch.ts";
 import { refuseUnready, refuseUnfit } from "./postgres-schema.ts";
 import { connectPostgres, placeName, type PostgresPlace } from "./postgres.ts";
 
-/** Reader of keys on one connection, one call after the other. Rejects with a DomainError if the store cannot be read. */
+/**
+ * Reader of keys on one connection, one call at a time. Calls reject with a DomainError if the store cannot be read.
+ */
 export interface SharedKeySource {
-  /** Returns the accounts whose keys changed since the count `since`. Returns null for them if it may be any. */
+  /**
+   * Returns the present count of changes, and the accounts whose keys changed after the count `since`. Returns null for
+   * the accounts if any of them may have changed.
+   */
   changes(since: number): Promise<{ count: number; accounts: number[] | null }>;
-  /** Lists keys in the order of their ids, from the first after `after`. */
+  /** Lists up to `max` keys by id, starting after the id `after`. */
   list(after: string, max: number): Promise<KeyRow[]>;
   ofAccounts(accounts: readonly number[]): Promise<KeyRow[]>;
-  /** Returns the keys among these SHA-256 that exist. */
+  /** Returns the keys with these SHA-256 digests. Leaves out unknown digests. */
   find(digests: readonly Uint8Array[]): Promise<KeyRow[]>;
-  /** Has the connection ended? Then only another one helps. */
+  /** True once the connection has ended. The reader cannot be used again. */
   readonly isOver: boolean;
   close(): void;
 }
 
-/** Channel, as the trigger of the schema names it. */
+/** Notification channel, as named in the schema's trigger. */
 const channel = "gp_records_keys";
-/** Rows of `key_change` for no single account. */
+/** Account numbers in `key_change` that stand for no single account. */
 const anyAccount = -1;
 const allChanges = 0;
 
 /**
  * Connects a reader of keys.
- * @param onChange called soon after somebody changed keys. A notification can be lost.
+ * @param onChange called soon after keys change; a notification can be lost.
  * @throws StoreFault if the database cannot be reached, DomainError `conflict` if its schema is behind or too new.
  */
 export async function connectKeys(
@@ -50,7 +55,7 @@ export async function connectKeys(
       );
       const count = rows.find(({ account }) => account === allChanges)?.count ?? 0;
       const accounts = rows.map(({ account }) => account).filter((one) => one !== allChanges);
-      // A count that went back belongs to a database that replaced the other.
+      // A lower count comes from a database that replaced the earlier one.
       const mayBeAny = since < 0 || count < since || accounts.includes(anyAccount);
       return { count, accounts: mayBeAny ? null : accounts };
     },

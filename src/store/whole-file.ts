@@ -1,4 +1,4 @@
-/** Reads nothing but files, and writes them atomically, at once or piece by piece: whole or absent, even after a power failure. */
+/** Reads plain files, and writes files atomically, at once or in pieces. A power failure leaves no partial file. */
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -13,8 +13,8 @@ import {
 import { dirname } from "node:path";
 
 /**
- * Returns the kind of thing at a path, such as `a directory`. Returns null if there is a file, or nothing. Ask before
- * opening: opening a FIFO may wait for ever, and a device may be read without end.
+ * Returns what is at a path instead of a file, such as `a directory`. Returns null for a plain file or nothing. Call
+ * this before opening, because a FIFO may block for ever, and a device may have no end.
  */
 export function otherThanFile(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -24,22 +24,22 @@ export function otherThanFile(path: string): string | null {
   return stats.isSocket() ? "a socket" : "a device";
 }
 
-/** @throws Error, without the path, if there is something other than a file. */
+/** Checks that a path has a plain file or nothing. @throws Error, without the path in its message, otherwise. */
 export function requirePlainFile(path: string): void {
   const other = otherThanFile(path);
   if (other !== null) throw new Error(`it is ${other}, not a file`);
 }
 
-/** Reads a file. @throws Error, without the path, if there is none or it cannot be read. */
+/** Reads a plain file. @throws Error if there is none or it cannot be read. */
 export function readPlainFile(path: string): Buffer {
   requirePlainFile(path);
   return readFileSync(path);
 }
 
-/** Names of files that `replaceFile` leaves behind if its process is killed. */
+/** Pattern of names of files that `replaceFile` leaves behind if its process is killed. */
 export const asideShape = /\.\d+\.tmp$/;
 
-/** Writes a temporary file, syncs it, renames it and syncs the folder. */
+/** Replaces a file atomically: writes a temporary file, syncs it, renames it, and syncs the folder. */
 export function replaceFile(path: string, text: string): void {
   const aside = `${path}.${process.pid}.tmp`;
   try {
@@ -52,11 +52,11 @@ export function replaceFile(path: string, text: string): void {
   syncPath(dirname(path));
 }
 
-/** Writes a file and syncs it, so that it survives a power failure once its folder is synced, too. */
+/** Writes and syncs a file. It survives a power failure once its folder is synced too. */
 export function writeSynced(path: string, content: string | Uint8Array): void {
   const file = openSync(path, "w", 0o600);
   try {
-    // Unlike `writeSync` it continues after a partial write, and fails if the disk is full.
+    // Unlike `writeSync`, this continues after a partial write, and fails if the disk is full.
     writeFileSync(file, content);
     fsyncSync(file);
   } finally {
@@ -64,7 +64,7 @@ export function writeSynced(path: string, content: string | Uint8Array): void {
   }
 }
 
-/** Syncs a file or a folder to the disk. Windows cannot sync a folder and need not. */
+/** Syncs a file or a folder to disk. Does nothing for a folder on Windows, which cannot sync it and need not. */
 export function syncPath(path: string): void {
   const isFolder = statSync(path).isDirectory();
   if (isFolder && process.platform === "win32") return;
@@ -76,17 +76,17 @@ export function syncPath(path: string): void {
   }
 }
 
-/** A file that appears under its name only when it is complete. */
+/** A file that appears under its name only once it is complete. */
 export interface OutputFile {
-  /** Writes the bytes as they are now. They may change afterwards. */
+  /** Writes the bytes before it returns. The caller may change them afterwards. */
   write(bytes: Uint8Array | string): void;
-  /** Syncs the file and gives it its name, in place of any other file. */
+  /** Syncs the file and gives it its name. Replaces any other file of that name. */
   finish(): { bytes: number; sha256: string };
   /** Removes the unfinished file. */
   abandon(): void;
 }
 
-/** Opens a file. Until it is finished its name ends in `.tmp`. Overwrites a file that a killed process left there. */
+/** Opens a file, whose name ends in `.tmp` until it is finished. Overwrites one that a killed process left there. */
 export function openOutputFile(path: string): OutputFile {
   const unfinished = `${path}.tmp`;
   const file = openSync(unfinished, "w", 0o600);
@@ -95,7 +95,7 @@ export function openOutputFile(path: string): OutputFile {
   return {
     write(piece) {
       const written = typeof piece === "string" ? Buffer.from(piece) : piece;
-      // Unlike `writeSync` it continues after a partial write, and fails if the disk is full.
+      // Unlike `writeSync`, this continues after a partial write, and fails if the disk is full.
       writeFileSync(file, written);
       hash.update(written);
       bytes += written.length;
