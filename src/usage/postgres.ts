@@ -1,4 +1,6 @@
-/** Usage in PostgreSQL: writes each batch in one statement that counts once even if its answer is lost, and removes old records. */
+/**
+ * Usage in PostgreSQL: writes each batch once, even if its answer is lost, in one statement, and removes old records.
+ */
 import { dayMilliseconds, hourOf } from "#store/durations.ts";
 import { inTurn } from "#store/job-locks.ts";
 import type { PostgresSession } from "#store/postgres.ts";
@@ -9,10 +11,10 @@ import { packRequestId, openHourSums } from "./writes.ts";
 type Query = PostgresSession["query"];
 
 /**
- * Returns a function that writes one batch. If it rejects, the batch may still have been written. Called with the
- * same number again it counts the batch once, even if the server runs the first statement only afterwards.
- * @param query runs SQL on the session of the moment.
- * @param keepsLog logs each request, instead of only adding it to the sums.
+ * Returns a function that writes one batch. If it rejects, the batch may still have been written. Calling it again with
+ * the same number counts the batch once, even if the server runs the first statement later.
+ * @param query runs SQL on the current session.
+ * @param keepsLog true to log each request, besides adding it to the sums.
  * @param writer id of the writer that numbers the batches.
  */
 export function openPostgresWrites(
@@ -38,9 +40,9 @@ export function openPostgresWrites(
 }
 
 /**
- * Adds a batch. The writer's row decides: a second statement waits until the first is committed or given up. It then sees
- * a batch number that is not below its own, and adds nothing. Sums are added in one order, so that instances never wait
- * for each other in a circle.
+ * Statement that adds a batch. The writer's row prevents duplicates: a repeated statement waits until the first is
+ * committed or rolled back. If it then finds a batch number that is not below its own, it adds nothing. Sums are added
+ * in a fixed order, so that instances cannot deadlock.
  */
 const addBatch = `
   with once as (
@@ -61,13 +63,13 @@ const addBatch = `
   select account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query
   from once, json_populate_recordset(null::request, $5)`;
 
-/** Writes the last use of keys, also in one order. */
+/** Statement that writes keys' last use, in a fixed order for the same reason. */
 const rememberKeyUse = `
   insert into key_use select * from json_populate_recordset(null::key_use, $1) order by key_id
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
     where key_use.last_used_at < excluded.last_used_at`;
 
-/** Returns the row of the log for a request. */
+/** Returns a request's row in the log. */
 const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => ({
   ...others,
   key: numbers[others.key],
@@ -77,10 +79,10 @@ const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => 
   id: `\\x${Buffer.from(packRequestId(requestId)).toString("hex")}`,
 });
 
-/** Numbers of a chunk's words, by their index. */
+/** Numbers of a chunk's words, by word index. */
 type WordNumbers = readonly (number | null)[];
 
-/** Returns a function that finds the numbers of words. The table keeps them for good. */
+/** Returns a function that finds the numbers of words, and adds missing words. The table keeps words for good. */
 function openWords(query: Query): (words: readonly string[]) => Promise<WordNumbers> {
   const known = new Map<string, number>();
   return async ([, ...words]) => {
@@ -100,7 +102,7 @@ function openWords(query: Query): (words: readonly string[]) => Promise<WordNumb
   };
 }
 
-/** Number of this job. The jobs of the account worker have the numbers below. */
+/** Lock number of this job. The account worker's jobs have the lower numbers. */
 export const tidyJob = 4;
 
 const lastSurplus = "select max(number) - $1 as number from request";
@@ -110,8 +112,9 @@ const removeRequests = `
     select ctid from request where at < $1 or number <= $2 limit ${removedAtOnce})) returning 1`;
 
 /**
- * Returns a function that takes one step and reports whether it did. It returns false, too, while another instance is at
- * work. `now` is ms since 1970. It throws as `PostgresSession.query`; the step was then taken as a whole or not at all.
+ * Returns a function that runs one step and reports whether it removed anything. The function also returns false while
+ * another instance is removing records. `now` is in ms since 1970. It throws as `PostgresSession.query` does; the step
+ * was then done completely or not at all.
  */
 export function openPostgresRetention(
   retention: Retention,

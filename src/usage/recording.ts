@@ -1,33 +1,33 @@
 /**
- * Usage: records the last use of keys, totals and the request log, while no request waits for it.
+ * Records usage without making a request wait: keys' last use, totals, and the request log.
  *
- * The tables are in `usage.sqlite`, or in PostgreSQL. `key_use` has the last use of each key, `usage_hour` the sums of
- * each hour for 400 days, and `request` single requests, as many as the settings keep.
+ * The tables are in `usage.sqlite`, or in PostgreSQL. `key_use` has each key's last use, `usage_hour` hourly sums for
+ * 400 days, and `request` single requests, as many as the settings keep.
  *
  * A request is recorded in these steps:
  * 1. `record` packs it into a chunk, in well under 1 µs. `noteKeyUse` notes each key at most once a minute.
- * 2. Each second, or when a chunk of 1 MiB is full, the batch goes to the writer (`writer.ts`), which numbers and keeps it.
- * 3. The writer thread writes one batch after another. Its sums and its rows of the log are written together or not at all.
- * 4. A written batch is dropped. One that failed is tried again with the next one, after a second, and at the end.
+ * 2. Each second, or when a chunk of 1 MiB is full, the batch goes to the writer (`writer.ts`), which numbers it.
+ * 3. The writer thread writes one batch after another. A batch's sums and log rows are written together or not at all.
+ * 4. A written batch is dropped. A failed batch is tried again with the next one, after a second, and at shutdown.
  * 5. After a batch the thread removes old records, a few thousand rows at a time.
  *
- * A data folder has one server, and only its writer thread writes these tables. Readers (`totals.ts`) never wait for it.
- * Any number of instances may write to one PostgreSQL. A batch has the id of its writer and a number, so it counts once
- * even if it is sent again after a lost answer. All write rows in one order, so that none waits for another in a circle,
- * and one instance at a time removes old records.
+ * A data folder has one server, and only its writer thread writes these tables. Readers (`totals.ts`) never wait for
+ * it. Any number of instances may write to one PostgreSQL. A batch has its writer's id and a number, so it counts once
+ * even if it is sent again after a lost answer. All instances write rows in the same order, so that they cannot
+ * deadlock. One instance at a time removes old records.
  *
- * When something is away:
- * - Disk or database: batches wait in memory, up to 64 MiB or some 800,000 requests. Beyond that the oldest are dropped,
- *   and `onLoss` gets their number. Requests are answered all the same.
+ * When something fails:
+ * - Disk or database: batches wait in memory, up to 64 MiB or some 800,000 requests. Beyond that the oldest are
+ *   dropped, and `onLoss` gets the number of their requests. Requests are still answered.
  * - The thread: the next batch starts it again.
- * - The process: `close` tries all batches a last time. A process that is killed loses what waits, usually a second.
- * - The server of PostgreSQL: its crash may lose the last second.
+ * - The process: `close` tries all batches one last time. A killed process usually loses the last second.
+ * - The PostgreSQL server: a crash may lose the last second.
  */
 import { hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 import type { KeyUseTable } from "#store/usage-schema.ts";
 
-/** One batch on its way to the thread. */
+/** A batch on its way to the thread. */
 export interface Batch {
   keyUse: readonly KeyUseTable[];
   requests: RequestChunk;
@@ -35,13 +35,13 @@ export interface Batch {
   now: number;
 }
 
-/** A batch with its number among the batches of one writer, from 1 on. */
+/** A batch and its number. Each writer counts its batches from 1. */
 export interface NumberedBatch {
   number: number;
   batch: Batch;
 }
 
-/** The part of `Writer` that batches are handed to. */
+/** The part of a writer that accepts batches. */
 interface BatchWriter {
   write(batch: Batch): void;
 }
@@ -49,13 +49,13 @@ interface BatchWriter {
 const noteEveryMilliseconds = minuteMilliseconds;
 /** Time between two batches to the writer, in ms. */
 const gatherMilliseconds = 1000;
-/** Time without requests after which an empty batch is sent: the writer removes old records only after a batch. */
+/** Time without requests, in ms, after which an empty batch is sent: old records are removed only after a batch. */
 const idleMilliseconds = hourMilliseconds;
 
 /**
- * Records requests and the last use of keys, and sends them to the writer once a second.
+ * Opens a recorder of requests and keys' last use, which sends batches to the writer once a second.
  * @param writer writer that `close` leaves open.
- * @param now returns the ms since 1970.
+ * @param now returns milliseconds since 1970.
  */
 export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => number }) {
   // Created with the first request, because it takes 1 MiB.
@@ -84,14 +84,14 @@ export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => 
   };
   return {
     /**
-     * Notes the time and network of a key's last use, at most once a minute for each key. Takes one look-up unless the
-     * key's minute is over; never waits.
-     * @param at ms since 1970.
-     * @param networkOf returns the network of the request; called only if it is written.
+     * Notes the time and network of a key's last use, at most once a minute for each key. Never waits. Within the
+     * minute it only looks the key up.
+     * @param at milliseconds since 1970.
+     * @param networkOf returns the request's network; called only if the use is noted.
      */
     noteKeyUse(keyId: string, at: number, networkOf?: () => string): void {
       const before = notedAt.get(keyId);
-      // A clock that was set back must not keep a key silent until it catches up.
+      // If the clock is set back, a key's use must not go unnoted until the clock catches up.
       if (before !== undefined && at >= before && at - before < noteEveryMilliseconds) return;
       notedAt.set(keyId, at);
       const last_used_at = new Date(at).toISOString();
@@ -108,7 +108,7 @@ export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => 
       }
       gather();
     },
-    /** Sends the rest to the writer. */
+    /** Sends the remaining records to the writer. */
     close() {
       if (isGathering) send();
       clearTimeout(timer);
@@ -117,13 +117,13 @@ export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => 
 }
 
 export interface LastUse {
-  /** ISO time. */
+  /** Time in ISO 8601. */
   at: string;
   /** Network, such as `203.0.113.0/24`; null if it was not recorded. */
   network: string | null;
 }
 
-/** Returns the last use of keys by id, without keys never used. @param keyIds keys to look for; all if left out. */
+/** Returns keys' last use by key id. Leaves out unused keys. @param keyIds keys to look up; all if left out. */
 export async function readLastUse(
   usage: UsageStore,
   keyIds?: readonly string[],
@@ -148,19 +148,19 @@ export interface AnsweredRequest {
   milliseconds: number;
   /** Size of the response content. */
   bytes: number;
-  /** Version of the dataset; null if the request was refused before one was taken. */
+  /** Version of the dataset; null if the request was refused before a dataset was chosen. */
   dataset: string | null;
-  /** Code of the problem in the answer. */
+  /** Problem code in the response; null if there is none. */
   problem: string | null;
-  /** Request id, at most 64 characters of ASCII. */
+  /** Request id in ASCII. Only its first 64 characters are kept. */
   requestId: string;
-  /** Query string with masked keys, of which 500 characters are kept; null if the operator stores none. */
+  /** Query string with masked keys; null if the operator stores none. Only its first 500 characters are kept. */
   query: string | null;
 }
 
 export interface RequestChunk {
   bytes: ArrayBuffer;
-  /** Words for the indexes in `bytes`; the first stands for null. */
+  /** Words that the indexes in `bytes` refer to. The first stands for null. */
   words: readonly string[];
   count: number;
 }
@@ -168,7 +168,7 @@ export interface RequestChunk {
 const requestIdLengthMax = 64;
 const queryLengthMax = 500;
 
-/** Offset of each member in bytes from the start of its request; the texts follow. */
+/** Offset of each member from the start of its request, in bytes. The texts follow. */
 const place = {
   at: 0,
   account: 8,
@@ -186,10 +186,10 @@ const place = {
 const noQuery = 0xffff;
 const requestBytesMax = place.texts + requestIdLengthMax + 2 * queryLengthMax;
 
-/** Size of a draft, enough for 15,000 requests of about 65 bytes. */
+/** Size of a draft in bytes: enough for 15,000 requests of about 65 bytes. */
 const draftBytes = 1024 * 1024;
 
-/** Opens a chunk in the making. It is reused, because `take` returns a copy. */
+/** Opens a draft of a chunk. It is reused, because `take` returns a copy. */
 export function openChunkDraft(size = draftBytes) {
   const view = new DataView(new ArrayBuffer(size));
   const text = Buffer.from(view.buffer);
@@ -244,12 +244,12 @@ export function openChunkDraft(size = draftBytes) {
   };
 }
 
-/** A request of a chunk. Its words are indexes into the chunk's words; 0 stands for null. */
+/** A request in a chunk. Its words are indexes into the chunk's words; 0 stands for null. */
 export type ChunkRequest = Pick<AnsweredRequest, "account" | "bytes" | "status"> &
   Pick<AnsweredRequest, "requestId" | "query"> &
   Record<"at" | "hundredths" | "key" | "operation" | "dataset" | "problem", number>;
 
-/** Yields the requests in the order of their addition. */
+/** Yields a chunk's requests in the order in which they were added. */
 export function* requestsIn({ bytes, count }: RequestChunk): Generator<ChunkRequest> {
   const view = new DataView(bytes);
   const text = Buffer.from(bytes);

@@ -8,11 +8,11 @@ import { packRequestId, readRequestId } from "./writes.ts";
 
 /** A request as the log stores it. */
 export interface LoggedRequest extends AnsweredRequest {
-  /** ISO time of its answer. */
+  /** Time of the response in ISO 8601. */
   at: string;
 }
 
-/** Columns of a request. Its account is left out, because the number means nothing outside. */
+/** Columns of a request. The account is left out, because its number means nothing outside the service. */
 export const requestColumns: readonly Column<LoggedRequest>[] = [
   { name: "at", of: (request) => request.at },
   { name: "request_id", of: (request) => request.requestId },
@@ -47,11 +47,11 @@ interface PageOrder {
 
 interface RequestPage {
   requests: LoggedRequest[];
-  /** Null on the last page. */
+  /** Position of the next page; null on the last page. */
   next: string | null;
 }
 
-/** Returns a page of requests. A client may give many the same id. */
+/** Returns a page of requests. Several may have the same request id, because a client can choose it. */
 export async function readRequests(usage: UsageStore, order: PageOrder): Promise<RequestPage> {
   const { account, filter = {}, limit, after } = order;
   const wanted = conditionsOf(filter);
@@ -69,7 +69,7 @@ export async function readRequests(usage: UsageStore, order: PageOrder): Promise
 
 const pageSize = 1000;
 
-/** Yields page after page, up to `countMax` requests. */
+/** Yields one page after another, with at most `countMax` requests in all. */
 export async function* requestsInPages(
   usage: UsageStore,
   { account, filter = {}, countMax }: Omit<PageOrder, "limit" | "after"> & { countMax: number },
@@ -130,7 +130,7 @@ async function newestOf(
   return rows;
 }
 
-/** Returns the position after a page: time and number of its last request. */
+/** Returns the position after a page: its last request's time and number. Returns undefined for any other text. */
 function readPlace(text: string): { at: number; number: number } | undefined {
   const [, at, number] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };

@@ -1,26 +1,26 @@
-/** Removes old records a little at a time, so that writing never waits for long. SQLite returns their space to the disk. */
+/** Removes old records in small steps, so that writes never wait long. SQLite returns their space to the disk. */
 import type { DatabaseSync } from "node:sqlite";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds, hourOf } from "#store/durations.ts";
 
 /** Limits of the request log. */
 export interface Retention {
-  /** Days to keep a request; 0 for no request log. */
+  /** Days for which a request is kept; 0 for no request log. */
   logDays: number;
   logRowsMax: number;
 }
 
-/** Time for which the sums of an hour are kept. */
+/** Days for which hourly sums are kept. */
 export const hoursKeptDays = 400;
 
 /** Maximum number of requests that a step removes. */
 export const removedAtOnce = 5000;
 
-/** Time between two looks for old requests, in ms. A look reads the whole log; until then old requests are only hidden. */
+/** Time between searches for old requests, in ms. A search reads the whole log; until then old requests are hidden. */
 const lookEveryMilliseconds = hourMilliseconds;
 
 /**
- * Returns a function that takes one step and reports whether it did. A step removes some thousand requests or the sums of
- * one hour. `now` is ms since 1970. It throws whatever node:sqlite throws.
+ * Returns a function that runs one step and reports whether it removed anything. A step removes up to 5,000 requests or
+ * the sums of one hour. `now` is in ms since 1970. The function throws whatever node:sqlite throws.
  */
 export function openRetention(
   connection: DatabaseSync,
@@ -52,7 +52,7 @@ export function openRetention(
   };
 }
 
-/** Returns a timer of looks for old records: always due until a look finds nothing, and then once an hour. */
+/** Returns a schedule of searches for old records: always due until a search finds nothing, then once an hour. */
 export function openLook() {
   let nothingAt = -Infinity;
   return {
@@ -61,7 +61,7 @@ export function openLook() {
   };
 }
 
-/** Returns the start of the log, by the minute so that not each batch moves it. Older requests are not shown. */
+/** Returns the start of the visible log, to the minute, so that not every batch moves it. Older requests are hidden. */
 export const logStartOf = (now: number, { logDays }: Retention): number =>
   logDays === 0
     ? Number.MAX_SAFE_INTEGER

@@ -1,10 +1,10 @@
-/** Adds up requests by hour, day, key or operation, and exports those of a month. Hours and days are in UTC. */
+/** Adds up requests by hour, day, key or operation, and exports a month's totals. Hours and days are in UTC. */
 import { type RawBuilder, sql } from "kysely";
 import type { Column } from "#csv.ts";
 import { dayMilliseconds, hourMilliseconds, hourOf, monthAfter } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 
-/** Classes of HTTP statuses. */
+/** Classes of HTTP status codes. */
 export const statusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
 export type StatusClass = (typeof statusClasses)[number];
 
@@ -18,11 +18,11 @@ export interface Totals {
   /** Sum of the response times. */
   milliseconds: number;
   byClass: Record<StatusClass, number>;
-  /** Responses with status 429, a part of the 4xx. */
+  /** Responses with status 429, which also count as 4xx. */
   overQuota: number;
 }
 
-/** Columns of totals for programs to read: members of JSON objects and columns of CSV. */
+/** Columns of totals in machine-readable output: members of JSON objects and columns of CSV. */
 export const totalsColumns: readonly Column<Totals>[] = [
   { name: "requests", of: (totals) => totals.requests },
   ...statusClasses.map((name) => ({
@@ -36,7 +36,7 @@ export const totalsColumns: readonly Column<Totals>[] = [
 
 /** The totals of an hour or a day. */
 export interface Bar extends Totals {
-  /** ISO time of its start. */
+  /** Start of the hour or day in ISO 8601. */
   at: string;
 }
 
@@ -59,7 +59,7 @@ function addTo(totals: Totals, sums: StatusSums): void {
 
 const unitMilliseconds = { hour: hourMilliseconds, day: dayMilliseconds };
 
-/** Returns hours or days, oldest first and up to that of `now`, even those without requests. */
+/** Returns the last `count` hours or days up to `now`, oldest first. Includes those without requests. */
 export async function readBars(
   usage: UsageStore,
   order: { account: number; unit: "hour" | "day"; count: number; now: number },
@@ -80,7 +80,7 @@ export async function readBars(
   return bars;
 }
 
-/** Returns the requests since midnight by key id, without keys that sent none. @param now ms since 1970. */
+/** Returns the number of requests since midnight UTC, by key id. Leaves out unused keys. @param now ms since 1970. */
 export async function readRequestsToday(
   usage: UsageStore,
   account: number,
@@ -92,7 +92,7 @@ export async function readRequestsToday(
   return new Map(found.map(([key, { requests }]) => [key, requests]));
 }
 
-/** Returns the totals of each key or operation, most requests first. */
+/** Returns each key's or operation's totals, most requests first. */
 export async function readTotalsBy(
   usage: UsageStore,
   { account, since, until }: Span,
@@ -105,7 +105,7 @@ export async function readTotalsBy(
   return [...byPart].toSorted(([, one], [, other]) => other.requests - one.requests);
 }
 
-/** Whole hours of an account, from the start of the hour of `since` to the end of the hour of `until`. */
+/** Whole hours of an account. `since` is rounded down to the hour, and `until`, which is exclusive, is rounded up. */
 export interface Span {
   /** Number of the account. */
   account: number;
@@ -114,7 +114,7 @@ export interface Span {
   until: number;
 }
 
-/** Sums of the requests with one status. */
+/** Sums for the requests with one status. */
 interface StatusSums {
   status: number;
   requests: number;
@@ -140,9 +140,9 @@ const parts: Readonly<Record<keyof SumParts, RawBuilder<unknown>>> = {
 };
 
 /**
- * Returns a row for each value of the parts and each status, in that order. Names compare by their bytes.
- * @param order `account`: its number, or all accounts if left out. `from`, `to`: the first hour, or the start of its text,
- *   and the first hour that is no longer wanted.
+ * Returns a row for each combination of the parts and the status, sorted in that order. Text sorts by its bytes.
+ * @param order `account`: the account's number; all accounts if left out. `from`: the first hour. `to`: the hour after
+ *   the last one. Both may be prefixes of hours, such as a month.
  */
 export async function readSums<Part extends keyof SumParts>(
   { database }: UsageStore,
@@ -162,7 +162,7 @@ export async function readSums<Part extends keyof SumParts>(
 export const exportParts = ["account", "operation", "key"] as const;
 export type ExportPart = (typeof exportParts)[number];
 
-/** Totals of one combination of parts. A part that was not asked for is null. */
+/** Totals of one combination of parts. A part that was not requested is null. */
 export interface ExportedUsage {
   /** Number of the account. */
   account: number | null;
@@ -180,7 +180,7 @@ interface ExportOrder {
   account?: number | undefined;
 }
 
-/** Returns totals ordered by account, operation and key: one without parts, none without requests. */
+/** Returns a month's totals by account, operation and key. Without parts there is one row, without requests none. */
 export async function exportMonth(usage: UsageStore, order: ExportOrder): Promise<ExportedUsage[]> {
   const { month, by, account } = order;
   const parts = exportParts.filter((part) => by.includes(part));

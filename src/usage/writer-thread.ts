@@ -10,11 +10,11 @@ import { openWrites } from "./writes.ts";
 
 export interface WriterSetting {
   dataDir: string;
-  /** PostgreSQL to write to, and the gate through which this process connects; null for a file in `dataDir`. */
+  /** PostgreSQL to write to, and the memory of this process's gate to it; null for a file in `dataDir`. */
   database: { url: string; gateMemory: GateMemory } | null;
   busyMilliseconds: number;
   retention: Retention;
-  /** Id of the writer that numbers the batches, a new one for each start of a server. */
+  /** Id of the writer that numbers the batches. A server has a new writer each time it starts. */
   writer: string;
 }
 
@@ -23,14 +23,14 @@ export type WriterMessage = NumberedBatch | "close";
 /** The reply to each batch. */
 export interface WriterReply {
   isWritten: boolean;
-  /** Reason why the batch was not written, or old records are not removed; null if there is none. */
+  /** Reason why the batch was not written, or why old records cannot be removed; null if there is none. */
   fault: string | null;
 }
 
-/** The store that is written to. Calls on SQLite are done when they return. */
+/** The store that batches are written to. SQLite's calls are finished when they return. */
 interface OpenStore {
   write(batch: NumberedBatch): void | Promise<void>;
-  /** Removes some old records. Returns false if there are none. */
+  /** Removes some old records. Returns false if none are left. */
   tidy(now: number): boolean | Promise<boolean>;
   close(): void;
 }
@@ -40,7 +40,7 @@ const port = parentPort!;
 let store: OpenStore | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
-/** Reason why PostgreSQL does not let this role remove old records, which no write would tell. */
+/** Reason why this role cannot remove old records from PostgreSQL. A successful write would not reveal it. */
 let tidyFault: string | null = null;
 
 port.on("message", (message: WriterMessage) => {
@@ -56,7 +56,7 @@ async function answer(numbered: NumberedBatch): Promise<void> {
     fault = (sqliteFault(error, usageFile(dataDir)) as Error).message;
   }
   const { requests, now } = numbered.batch;
-  // Detaching frees the bytes at once. This thread makes so little garbage that the collector would run megabytes late.
+  // Detaching frees the bytes at once. With so little garbage in this thread, the collector would run megabytes late.
   requests.bytes.transfer(0);
   if (!isTidying) tidy(now);
   const reply: WriterReply = { isWritten: fault === null, fault: fault ?? tidyFault };
@@ -69,7 +69,7 @@ function close(): void {
   port.close();
 }
 
-/** Removes old records step by step, each step after the batches that arrived meanwhile. */
+/** Removes old records step by step. Batches that arrive in between are written first. */
 function tidy(now: number): void {
   isTidying = true;
   setImmediate(() => {
@@ -79,7 +79,7 @@ function tidy(now: number): void {
         if ((await store?.tidy(now)) === true) tidy(now);
         tidyFault = null;
       } catch (error) {
-        // The next batch meets an error of SQLite again and reports it. What is only busy is tried again.
+        // The next batch meets an SQLite error again and reports it. A step that was only busy is tried again.
         const isBusy = error instanceof StoreFault && error.kind === "busy";
         tidyFault = database === null || isBusy ? null : (error as Error).message;
       }
@@ -98,7 +98,7 @@ async function openStore(): Promise<OpenStore> {
   };
 }
 
-/** Connects with the first statement, and again after an outage. Each step of removal keeps to one connection. */
+/** Opens a store that connects with the first statement, and again after an outage. A step uses one connection. */
 async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): Promise<OpenStore> {
   const { connectPostgres, openGate } = await import("#store/postgres.ts");
   const { openPostgresRetention, openPostgresWrites } = await import("./postgres.ts");
@@ -122,7 +122,7 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
     ),
     async tidy(now) {
       if (session === undefined || session.isOver) return false;
-      // A clock here that is ahead must not remove records that others are to keep.
+      // If this machine's clock is ahead, it must not remove records that are still to be kept.
       const [clock] = await session.query<{ now: number }>(
         "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
       );

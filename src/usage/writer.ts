@@ -1,4 +1,6 @@
-/** Sends batches to the writer thread, keeps them until they are written, and counts what is lost. No request waits for a disk. */
+/**
+ * Sends batches to the writer thread, keeps them until they are written, and counts lost requests. No request waits.
+ */
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
@@ -10,22 +12,22 @@ export type Recording = ReturnType<typeof openRecording>;
 
 export interface WriterOptions
   extends Pick<WriterSetting, "dataDir">, Partial<Omit<WriterSetting, "dataDir" | "writer">> {
-  /** Called once when writing begins to fail, and once, with null, when it works again. */
+  /** Called with the fault when writing begins to fail, and with null once it works again. */
   onFault: (fault: Error | null) => void;
-  /** Called with the number of requests whose record was lost. */
+  /** Called with the number of requests whose records were lost. */
   onLoss?: (requests: number) => void;
-  /** Maximum size of waiting batches. */
+  /** Maximum size of waiting batches, in bytes. */
   keptBytesMax?: number;
 }
 
 const retentionDefault: Retention = { logDays: 14, logRowsMax: 2_000_000 };
-/** Usual maximum size of waiting batches: some 800,000 requests. */
+/** Default maximum size of waiting batches, in bytes: some 800,000 requests. */
 const keptBytesDefault = 64 * 1024 * 1024;
-/** Wait for a locked file. Short, because a batch is tried again within seconds, and a stop waits for two attempts. */
+/** Longest wait for a locked file, in ms: short, because a batch is retried within seconds, and a stop waits twice. */
 const busyDefault = 500;
 const againMilliseconds = 1000;
 
-/** Opens a writer. Its thread starts with the first batch, because it takes as long to load as the server itself. */
+/** Opens a writer. Its thread starts with the first batch, because it takes as long to load as the whole server. */
 export function openWriter(options: WriterOptions) {
   const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = busyDefault } = options;
   const { database = null, retention = retentionDefault } = options;
@@ -36,7 +38,7 @@ export function openWriter(options: WriterOptions) {
   let working: Promise<void> | null = null;
   let again: NodeJS.Timeout | undefined;
   let isFailing = false;
-  /** Did a batch come while another one was being written? */
+  /** True if a batch arrived while another was being written. */
   let hasMore = false;
   let closing: Promise<void> | null = null;
 
@@ -48,7 +50,7 @@ export function openWriter(options: WriterOptions) {
   const lose = (requests: number) => {
     if (requests > 0) onLoss(requests);
   };
-  /** Writes the kept batches. Stops at one that cannot be written, unless another came meanwhile. */
+  /** Writes the kept batches. Stops when one cannot be written, unless another has arrived meanwhile. */
   const work = async () => {
     clearTimeout(again);
     let fault: string | null = null;
@@ -77,7 +79,7 @@ export function openWriter(options: WriterOptions) {
     await tryToWrite();
     const untilAgain = againMilliseconds - (performance.now() - begun);
     if (kept.waiting().bytes > 0 && untilAgain > 0) {
-      // A server that is away is tried once a second, because it may be back. A stop waits for no second time-out.
+      // Tries again one second after the first attempt, because the server may be back. After a time-out it does not.
       await wait(untilAgain);
       await tryToWrite();
     }
@@ -88,8 +90,8 @@ export function openWriter(options: WriterOptions) {
 
   return {
     /**
-     * Takes a batch and returns at once. A batch that cannot be written is tried again with the next one, after a second,
-     * and at the end. The oldest is dropped if too much waits.
+     * Accepts a batch and returns at once. A batch that cannot be written is tried again with the next one, after a
+     * second, and at shutdown. The oldest batches are dropped if too many wait.
      */
     write(batch: Batch): void {
       if (closing !== null) return lose(batch.requests.count);
@@ -100,18 +102,18 @@ export function openWriter(options: WriterOptions) {
     /** Returns the size of all batches that are neither written nor lost. */
     waiting: kept.waiting,
     bytesMax: keptBytesMax,
-    /** Resolves when all batches so far are written, or were tried and kept. */
+    /** Resolves once all batches so far are written, or have been tried and kept. */
     async settled() {
       await working;
     },
-    /** Tries all kept batches a last time and ends the thread. The thread keeps the process alive until then. */
+    /** Tries all kept batches one last time and ends the thread, which keeps the process alive until then. */
     close: () => (closing ??= closeOnce()),
   };
 }
 
 type StartedThread = ReturnType<typeof startThread>;
 
-/** Memory for new objects. The little garbage of each batch would otherwise fill the 32 MB that V8 allows them. */
+/** Size of V8's young generation, in MB. The little garbage of each batch would otherwise fill the default of 32 MB. */
 const youngGenerationMegabytes = 4;
 
 function startThread(setting: WriterSetting, onEnd: () => void) {
@@ -131,10 +133,10 @@ function startThread(setting: WriterSetting, onEnd: () => void) {
     ended.resolve();
   });
   return {
-    /** Sends one batch at a time. Resolves when it is written, cannot be written, or the thread ended. */
+    /** Sends a batch, one at a time. Resolves once it is written or has failed, or the thread has ended. */
     write(batch: NumberedBatch): Promise<WriterReply> {
       answered = Promise.withResolvers();
-      // The batch is copied, so that a thread that ends takes nothing with it.
+      // The batch is copied, so that it is not lost if the thread ends.
       post(batch);
       return answered.promise;
     },
@@ -145,21 +147,21 @@ function startThread(setting: WriterSetting, onEnd: () => void) {
   };
 }
 
-/** Size of the batches that are not written yet. */
+/** Size of the batches that are not yet written. */
 interface Waiting {
   requests: number;
-  /** Memory that they take, about. */
+  /** Approximate memory use. */
   bytes: number;
 }
 
-/** Memory that a word or the use of a key takes, about. */
+/** Approximate memory use of a word or of a key's last use, in bytes. */
 const wordBytes = 200;
 
-/** Returns about how much memory a batch takes, in bytes. */
+/** Returns a batch's approximate memory use, in bytes. */
 export const sizeOf = ({ keyUse, requests }: Batch): number =>
   requests.bytes.byteLength + wordBytes * (requests.words.length + keyUse.length);
 
-/** Opens the batches that wait to be written, within a memory limit; the oldest are dropped first. */
+/** Opens a queue of batches to be written, within a memory limit. The oldest are dropped first. */
 export function openKeptBatches(bytesMax: number) {
   const batches: NumberedBatch[] = [];
   let number = 0;
@@ -179,7 +181,7 @@ export function openKeptBatches(bytesMax: number) {
       while (bytes > bytesMax && batches.length > taken) dropped += remove(taken).requests.count;
       return dropped;
     },
-    /** Returns the first batch. It may be written at any moment, so it is not dropped until `done`. */
+    /** Returns the first batch. It is not dropped until `done`, because it may be written at any moment. */
     take(): NumberedBatch | undefined {
       taken = Math.min(1, batches.length);
       return batches[0];
@@ -187,7 +189,7 @@ export function openKeptBatches(bytesMax: number) {
     done(isWritten: boolean) {
       taken = 0;
       if (!isWritten) return;
-      // Detaching frees the bytes at once. So little garbage is made here that the collector would run megabytes late.
+      // Detaching frees the bytes at once. With so little garbage here, the collector would run megabytes late.
       remove(0).requests.bytes.transfer(0);
     },
     waiting: (): Waiting => ({
@@ -198,13 +200,13 @@ export function openKeptBatches(bytesMax: number) {
 }
 
 interface RecordingOptions extends Omit<WriterOptions, "onLoss"> {
-  /** Returns the ms since 1970. */
+  /** Returns milliseconds since 1970. */
   now: () => number;
-  /** Called with the first lost requests when a loss begins, and with all of them and `isOver` at its end. */
+  /** Called with the number of lost requests: the first when a loss begins, and all, with `isOver`, when it ends. */
   onLoss: (requests: number, isOver: boolean) => void;
 }
 
-/** Opens everything that records usage: what gathers it, the writer that it is sent to, and the count of what was lost. */
+/** Opens all usage recording: the recorder, its writer, and the count of lost requests. */
 export function openRecording({ now, onFault, onLoss, ...ofWriter }: RecordingOptions) {
   let lost = 0;
   let lostSinceBegun = 0;
@@ -228,11 +230,11 @@ export function openRecording({ now, onFault, onLoss, ...ofWriter }: RecordingOp
   return {
     noteKeyUse,
     record,
-    /** Returns the number of requests whose record was lost since the process started. */
+    /** Returns the number of requests whose records were lost since the process started. */
     lostCount: () => lost,
     waiting: writer.waiting,
     waitingBytesMax: writer.bytesMax,
-    /** Resolves when everything is written, or was tried a last time. */
+    /** Resolves once everything is written, or has been tried one last time. */
     async close() {
       close();
       await writer.close();

@@ -1,10 +1,10 @@
-/** Writes each batch to `usage.sqlite` in one transaction, with statements that are prepared once. */
+/** Writes each batch to `usage.sqlite` in one transaction, with prepared statements. */
 import type { DatabaseSync } from "node:sqlite";
 import { hourMilliseconds, hourOf } from "#store/durations.ts";
 import type { UsageHourTable } from "#store/usage-schema.ts";
 import { type Batch, requestsIn, type ChunkRequest } from "./recording.ts";
 
-/** Keeps the later time: another server may have written a newer one while this batch waited. */
+/** Statement that keeps the later time, because another server may have written while this batch waited. */
 const rememberKeyUse = `
   insert into key_use (key_id, last_used_at, network) values (?, ?, ?)
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
@@ -23,7 +23,7 @@ const addRequest = `
 
 /**
  * Returns a function that writes one batch in one transaction, and throws whatever node:sqlite throws.
- * @param keepsLog logs each request, instead of only adding it to the sums.
+ * @param keepsLog true to log each request, besides adding it to the sums.
  */
 export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch: Batch) => void {
   const remember = connection.prepare(rememberKeyUse);
@@ -31,7 +31,7 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
   const request = connection.prepare(addRequest);
   const addWord = connection.prepare("insert into word (word) values (?) on conflict do nothing");
   const findWord = connection.prepare("select number from word where word = ?");
-  /** Numbers of words, which the table keeps for good. */
+  /** Numbers of words. The table keeps words for good. */
   const known = new Map<string, number>();
 
   const numberOf = (word: string): number =>
@@ -73,7 +73,7 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
       write(batch);
       connection.exec("commit");
     } catch (error) {
-      // Some of the words may have been added by this batch.
+      // The rollback may have removed words that this batch added.
       known.clear();
       // A full disk makes SQLite roll back by itself.
       if (connection.isTransaction) connection.exec("rollback");
@@ -82,7 +82,7 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
   };
 }
 
-/** Adds up the requests of a batch by hour, account, key, operation and status. @param words words of the chunk. */
+/** Opens sums of a batch's requests by hour, account, key, operation and status. @param words the chunk's words. */
 export function openHourSums(words: readonly string[]) {
   const all = new Map<string, Omit<UsageHourTable, "milliseconds"> & { hundredths: number }>();
   return {
@@ -111,27 +111,29 @@ export function openHourSums(words: readonly string[]) {
 }
 
 /**
- * Digits of Crockford's base 32, as `http/routes.ts` writes it. The service's own request ids are `req_` and 26 of them,
- * which are packed into 16 bytes; any other id keeps its characters.
+ * Digits of Crockford's base 32, as in `http/routes.ts`. The service's own request ids are `req_` and 26 digits, which
+ * are packed into 16 bytes. Any other id keeps its characters.
  */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const digits = new Uint8Array(128);
 for (let i = 0; i < alphabet.length; i++) digits[alphabet.charCodeAt(i)] = i;
 const ownId = new RegExp(`^req_[${alphabet}]{26}$`);
-/** Numbers of a packed id: time and two halves of the random part, each with its letters and its bytes. */
+/**
+ * Numbers in a packed id, each with its place and length in text and in bytes: time, and two halves of the random part.
+ */
 const numbersOfId = [
   { from: 4, letters: 10, at: 0, bytes: 6 },
   { from: 14, letters: 8, at: 6, bytes: 5 },
   { from: 22, letters: 8, at: 11, bytes: 5 },
 ] as const;
 const packedBytes = 16;
-/** Lowest character of an id. No packed time begins this high before the year 3084. */
+/** Lowest first byte of an id that is not packed. A packed time begins lower until the year 3084. */
 const firstCharacter = 0x20;
 const timeMax = firstCharacter * 2 ** 40;
 
 const packed = Buffer.alloc(packedBytes);
 
-/** Returns the bytes of an id of ASCII characters. Bytes of the service's own ids are valid until the next call. */
+/** Packs an id of ASCII characters. The result for one of the service's own ids is valid until the next call. */
 export function packRequestId(id: string): Uint8Array {
   if (!ownId.test(id)) return Buffer.from(id, "latin1");
   for (const { from, letters, at, bytes } of numbersOfId) {
@@ -143,7 +145,7 @@ export function packRequestId(id: string): Uint8Array {
   return packed;
 }
 
-/** Returns the id of these bytes. */
+/** Returns the id that was packed into these bytes. */
 export function readRequestId(stored: Uint8Array): string {
   const buffer = Buffer.from(stored);
   if (stored.length !== packedBytes || stored[0]! >= firstCharacter)
