@@ -1,8 +1,8 @@
-/** The error of a backup that cannot be made or restored. Its message says what to do. */
+/** The error for a backup that cannot be made or restored. Its message says what to do. */
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 
-/** Error of a backup or a data folder that does not allow it. */
+/** Refusal because of the state of a backup or a data folder. */
 export class BackupFault extends DomainError {
   constructor(message: string, options?: ErrorOptions) {
     super("conflict", message, options);
@@ -10,8 +10,9 @@ export class BackupFault extends DomainError {
 }
 
 /**
- * Returns the error to throw for one that interrupted the writing of a copy.
- * @param place file or folder that was being written.
+ * Converts an error that interrupted the writing of a copy.
+ * @param place file or folder being written.
+ * @returns the error to throw: StoreFault `full` if there was no room, otherwise the given error.
  */
 export function roomFault(error: unknown, place: string): unknown {
   if (!isNoRoom(error)) return error;

@@ -1,4 +1,4 @@
-/** Reads the accounts, keys and people of an installation, without changing them. */
+/** Reads an installation's accounts, keys and people, without changing them. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { controlFile } from "#store/sqlite-file.ts";
@@ -29,7 +29,7 @@ export interface PersonFacts {
 }
 
 export interface MemberFacts {
-  /** Id of the person and number of the account, joined by a space. */
+  /** Person's id and account's number, joined by a space. */
   id: string;
   person: string;
   account: number;
@@ -43,7 +43,7 @@ export interface ControlFacts {
   accounts: ReadonlyMap<string, AccountFacts>;
   people: ReadonlyMap<string, PersonFacts>;
   members: ReadonlyMap<string, MemberFacts>;
-  /** Times when people were deleted, by id; nothing else is left of them. */
+  /** Deletion times of people, by person id. Nothing else is left of these people. */
   deleted: ReadonlyMap<string, { at: string }>;
 }
 
@@ -59,7 +59,7 @@ const membersQuery = `
 const accountsQuery = `
   select number, id, name, suspended_at as "suspendedAt", closed_at as "closedAt" from account order by number`;
 
-/** Reads the facts of a database. @param query runs SQL on either engine. */
+/** Reads the facts from a database. @param query runs SQL on either engine. */
 export async function queryControlFacts(
   query: <Row>(sql: string) => Promise<Row[]>,
 ): Promise<ControlFacts> {
@@ -78,7 +78,7 @@ export async function queryControlFacts(
   };
 }
 
-/** Reads the facts of a file. @throws whatever node:sqlite throws. */
+/** Reads the facts from a file. @throws whatever node:sqlite throws. */
 export async function readControlFacts(file: string): Promise<ControlFacts> {
   const database = new DatabaseSync(file, { timeout: 1000 });
   try {
@@ -90,13 +90,13 @@ export async function readControlFacts(file: string): Promise<ControlFacts> {
   }
 }
 
-/** The place of an installation's accounts and keys, from the settings. */
+/** The settings that say where an installation keeps its accounts and keys. */
 export interface Installation {
   dataDir: string;
   databaseUrl: string | null;
 }
 
-/** Reads the facts of an installation. Returns null if it has no database. @throws whatever the engine throws. */
+/** Reads an installation's present facts. Returns null if it has no database. @throws whatever the engine throws. */
 export async function presentControl({
   dataDir,
   databaseUrl,
@@ -117,7 +117,7 @@ async function databaseFacts(url: string): Promise<ControlFacts | null> {
   );
 }
 
-/** Reports whether both sides number their accounts alike. Only then are counts valid for both, as they go by number. */
+/** Reports whether each account number stands for the same account on both sides, so that counts by number hold. */
 export function hasSameNumbers(present: ControlFacts, backup: ControlFacts): boolean {
   const numbers = new Map([...present.accounts.values()].map(({ number, id }) => [number, id]));
   return [...backup.accounts.values()].every(

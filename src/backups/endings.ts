@@ -1,4 +1,4 @@
-/** Keys, accounts, people and rights that ended after a backup was made. A restore would otherwise bring them back. */
+/** Keys, accounts, people and rights that ended after a backup was made, and that a restore would otherwise revive. */
 import type { Transaction } from "kysely";
 import { closeRows } from "#accounts/accounts.ts";
 import { deleteRows } from "#accounts/personal-data.ts";
@@ -13,10 +13,10 @@ import type {
 } from "./control-facts.ts";
 
 /**
- * One ending. Its kinds:
+ * A key, account, person or right that ended. The kinds of endings:
  * - `revoked`, `expires`: a key
  * - `suspended`, `closed`: an account
- * - `deleted`, `password`: a person who is gone, or whose password was changed
+ * - `deleted`, `password`: a person who was deleted, or whose password was changed
  * - `removed`, `demoted`: a person who is no longer a member of an account, or no longer an owner
  */
 export interface Ending {
@@ -35,11 +35,11 @@ export interface Ending {
   name: string;
   /** Name of the account; null if only a person is concerned. */
   account: string | null;
-  /** Time of the ending; null if not known. */
+  /** Time of the ending; null if unknown. */
   at: string | null;
 }
 
-/** Returns everything live in the backup that is no longer live in the data folder. */
+/** Returns everything that is live in the backup but no longer in the present installation. */
 export function findEndings(present: ControlFacts | null, backup: ControlFacts): Ending[] {
   if (present === null) return [];
   return [
@@ -50,7 +50,7 @@ export function findEndings(present: ControlFacts | null, backup: ControlFacts):
   ];
 }
 
-/** Returns live keys that the backup lacks; they will be refused. */
+/** Returns the live keys missing from the backup, which will be refused after a restore. */
 export const findLost = (present: ControlFacts, backup: ControlFacts, now: number): KeyFacts[] =>
   [...present.keys.values()].filter((key) => !backup.keys.has(key.id) && isLiveKey(key, now));
 
@@ -58,7 +58,7 @@ export const findLost = (present: ControlFacts, backup: ControlFacts, now: numbe
 export const isLiveKey = ({ revokedAt, expiresAt }: KeyFacts, now: number): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > now);
 
-/** Returns people whom the backup lacks; they will have to sign up again. */
+/** Returns the people missing from the backup, who will have to sign up again. */
 export const findLostPeople = (present: ControlFacts, backup: ControlFacts): PersonFacts[] =>
   [...present.people.values()].filter(({ id }) => !backup.people.has(id));
 
@@ -71,7 +71,7 @@ function pairs<R>(present: ReadonlyMap<string, R>, backup: ReadonlyMap<string, R
 
 type Time = string | null;
 
-/** Returns the endings whose time is earlier than in the backup, or was not set there. ISO texts of one length sort like times. */
+/** Returns the endings whose time is earlier than in the backup, or not set there. ISO times sort as text. */
 const timeEndings = (
   ending: Omit<Ending, "what" | "at">,
   times: readonly [what: Ending["what"], now: Time, then: Time][],
@@ -80,21 +80,21 @@ const timeEndings = (
     now !== null && (then === null || now < then) ? [{ what, ...ending, at: now }] : [],
   );
 
-/** Returns the endings of a key. A rotation is one, too: it sets an earlier expiry. */
+/** Returns a key's endings. A rotation is one too, because it sets an earlier expiry. */
 const keyEndings = ({ id, name, account, revokedAt, expiresAt }: KeyFacts, then: KeyFacts) =>
   timeEndings({ id, name, account }, [
     ["revoked", revokedAt, then.revokedAt],
     ["expires", expiresAt, then.expiresAt],
   ]);
 
-/** Returns the endings of an account, with its name from the backup: a closed account has lost its own. */
+/** Returns an account's endings, with its name from the backup, because a closed account loses its name. */
 const accountEndings = ({ id, suspendedAt, closedAt }: AccountFacts, then: AccountFacts) =>
   timeEndings({ id, name: then.name, account: then.name }, [
     ["suspended", suspendedAt, then.suspendedAt],
     ["closed", closedAt, then.closedAt],
   ]);
 
-/** Returns the endings of a person. Somebody unknown to the data folder was not deleted there: the backup is another's. */
+/** Returns a person's endings. The present installation cannot have deleted a person whom it never knew. */
 function personEndings(
   present: ControlFacts,
   { id, email: name, password }: PersonFacts,
@@ -107,7 +107,7 @@ function personEndings(
     : [{ what: "password", id, name, account: null, at: null }];
 }
 
-/** Returns the endings of a membership. A deleted person or a closed account ends them all, and none is listed. */
+/** Returns a membership's endings. Returns none if the person was deleted or the account closed, which both end it. */
 function memberEndings(present: ControlFacts, then: MemberFacts): Ending[] {
   const isKnown =
     present.people.has(then.person) &&
@@ -126,7 +126,7 @@ interface BothFacts {
   backup: ControlFacts;
 }
 
-/** Writes the endings into the database of the backup, before it is put in place. */
+/** Writes the endings into the backup's database before it is put in place. */
 export async function keepEndings(
   transaction: Transaction<ControlTables>,
   endings: readonly Ending[],
@@ -160,7 +160,7 @@ async function keep(
         actor: service,
         action: "person.deleted",
         subject: id,
-        // The original time, because an even older backup may be restored later and compared with it.
+        // Keeps the original time, because an even older backup may be restored later and compared with it.
         now: Date.parse(at!),
       });
     case "password": {

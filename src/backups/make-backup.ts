@@ -34,9 +34,9 @@ interface BackupOrder extends Installation {
   program: string;
   /** Milliseconds since 1970. */
   now: number;
-  /** Does the backup hold accounts, keys, people and the audit log alone? */
+  /** True for a backup of only accounts, keys, people and the audit log. */
   isControlOnly: boolean;
-  /** Does the backup hold the request log? */
+  /** True if the backup includes the request log. */
   hasRequests: boolean;
 }
 
@@ -45,8 +45,8 @@ export interface MadeBackup extends Written {
 }
 
 /**
- * Writes a backup into a file.
- * @param mayReplace allows the backup to replace a file of this name.
+ * Writes a backup to a file.
+ * @param mayReplace true to replace an existing file of this name.
  * @throws BackupFault, DatasetFault or StoreFault if the backup cannot be made; no file is left behind.
  */
 export function backupToFile(
@@ -80,7 +80,7 @@ export function backupToFile(
   });
 }
 
-/** Writes a backup into a stream. @throws as `backupToFile`. */
+/** Writes a backup to a stream. @throws as `backupToFile` does. */
 export function backupToStream(order: BackupOrder, sink: Sink): Promise<MadeBackup> {
   return withTemporaryFolder(join(tmpdir(), "gp-records-backup"), async (folder) => {
     const { manifest, files } = await gatherContents(order, folder);
@@ -90,14 +90,14 @@ export function backupToStream(order: BackupOrder, sink: Sink): Promise<MadeBack
 
 interface Contents {
   manifest: Manifest;
-  /** All files, the manifest first. */
+  /** All files, with the manifest first. */
   files: readonly Content[];
 }
 
 /**
- * Gathers the contents of a backup.
- * @param folder place for copies of the databases.
- * @throws BackupFault if there is nothing to back up, or the facts about a dataset are wrong. Throws DatasetFault if
+ * Gathers a backup's contents.
+ * @param folder folder for copies of the databases.
+ * @throws BackupFault if there is nothing to back up, or a dataset's file or facts are wrong. Throws DatasetFault if
  *   `current` names no dataset.
  */
 async function gatherContents(order: BackupOrder, folder: string): Promise<Contents> {
@@ -142,7 +142,7 @@ async function contentsOf(order: BackupOrder, folder: string): Promise<Contents>
   return { manifest, files: [textContent(manifestName, text), ...files] };
 }
 
-/** Returns the data folder, or a folder in `temporary` with the content of the database. */
+/** Returns the data folder, or a folder in `temporary` that is filled from the database. */
 async function readableFolder(
   { dataDir, databaseUrl, isControlOnly, hasRequests }: BackupOrder,
   temporary: string,
@@ -165,7 +165,7 @@ const noDatasets: DatasetContents = { dataset: null, pinned: [], publications: [
 
 /**
  * Gathers the served dataset, the pinned ones, and the steps of publications.
- * @param temporary place for copies of steps, which may be removed meanwhile.
+ * @param temporary folder for copies of the steps, because the originals may be removed meanwhile.
  */
 function datasetContents(dataDir: string, temporary: string): DatasetContents {
   const folder = join(dataDir, "datasets");
@@ -190,7 +190,7 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
       ...stepFiles,
       ...pinned.flatMap((one) => generationContents(catalogue, one)),
       ...generationContents(catalogue, current),
-      // Last, as in an import: when unpacked by hand, the dataset is complete before the pointer names it.
+      // Last, as in an import: even when unpacked by hand, the dataset is complete before the pointer names it.
       textContent("datasets/current", `${current.version}\n`),
     ],
   };
@@ -231,19 +231,19 @@ function textContent(path: string, text: string): Content {
 
 interface Snapshot extends ManifestFile {
   path: StoreName;
-  /** Steps of its schema. */
+  /** Steps applied to its schema. */
   steps: string[];
   /** Path of the copy. */
   copy: string;
 }
 
 const busyMilliseconds = 5000;
-/** All pages in one step, under one read lock: a busy writer would make a pausing copy start again for ever. */
+/** Number of pages copied at once: all, under one read lock. A copy that pauses starts again after each write. */
 const pagesAtOnce = 2 ** 31 - 1;
 
 /**
  * Copies a database as it is at one moment, while others go on reading and writing it. Returns null if there is none.
- * @param folder place for the copy, which only its owner may read.
+ * @param folder folder for the copy, which only its owner may read.
  * @throws BackupFault if the database is damaged or has been emptied, StoreFault if it cannot be read.
  */
 async function takeSnapshot(
@@ -253,7 +253,7 @@ async function takeSnapshot(
   hasRequests: boolean,
 ): Promise<Snapshot | null> {
   const file = join(dataDir, name);
-  // In a folder that this user may not enter this throws, where existsSync would say that it is missing.
+  // Unlike existsSync, this throws if the user may not enter the folder, instead of reporting a missing file.
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return null;
   const copy = join(folder, name);
   try {
@@ -265,7 +265,7 @@ async function takeSnapshot(
   }
 }
 
-/** Copies a database. Opens it for writing, so that the last connection to close leaves no files beside it; writes nothing. */
+/** Copies a database. Opens it for writing, so that the last connection leaves no files beside it. Writes nothing. */
 async function copyDatabase(file: string, copy: string): Promise<void> {
   closeSync(openSync(copy, "wx", 0o600));
   const database = new DatabaseSync(file, { timeout: busyMilliseconds });
@@ -278,9 +278,9 @@ async function copyDatabase(file: string, copy: string): Promise<void> {
 }
 
 /**
- * Removes the request log if it is not asked for. Refuses a damaged or emptied database, which must not replace a sound
- * older backup.
- * @returns steps of its schema.
+ * Checks a copy, and removes the request log unless it is wanted. Refuses a damaged or emptied database, which must not
+ * replace a sound older backup.
+ * @returns the steps applied to the copy's schema.
  */
 function finishCopy(
   copy: string,
@@ -288,7 +288,7 @@ function finishCopy(
 ): string[] {
   const database = new DatabaseSync(copy);
   try {
-    // One file, without the side files that a write-ahead log needs.
+    // Keeps the copy in one file, without a write-ahead log's side files.
     database.exec("pragma journal_mode = off; pragma synchronous = off");
     if (name === "usage.sqlite" && !hasRequests) removeRequests(database);
     const fault = storeFault(database, name);
@@ -302,7 +302,7 @@ function finishCopy(
   }
 }
 
-/** Removes the request log with the pages that it took. A file that is about to be filled has no tables yet. */
+/** Removes the request log and frees its pages. A database that is about to be filled has no tables yet. */
 function removeRequests(database: DatabaseSync): void {
   for (const table of requestTables)
     if (database.prepare("select 1 from sqlite_schema where name = ?").get(table) !== undefined)

@@ -1,4 +1,4 @@
-/** The first file of a backup, `manifest.json`: reads it and checks that it can be true. */
+/** Reads and checks `manifest.json`, the first file of a backup. */
 import { versionShape } from "#datasets/generation.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
@@ -7,17 +7,17 @@ import { knownSteps, type StoreName, storeNames, unfitSchema } from "#store/sche
 import { BackupFault } from "./backup-fault.ts";
 import { parseJson, stepPaths } from "./steps.ts";
 
-/** Format of backups; no other is read. Raise it whenever an older program could misread a newer backup. */
+/** Version of the backup format; no other is read. Raise it if an older program could misread a newer backup. */
 export const backupFormat = 5;
 
 export const manifestName = "manifest.json";
 
-/** Largest manifest, enough for tens of thousands of steps. Another kind of file must not fill the memory. */
+/** Maximum size of a manifest in bytes: enough for tens of thousands of steps, and too little to fill the memory. */
 export const manifestBytesMax = 16 * 1024 * 1024;
 
 const shortText = () => Type.String({ minLength: 1, maxLength: 100 });
 
-/** Members that every format has, so that an older program can name a newer one. */
+/** Members in every format, by which an older program can tell the version that made a newer backup. */
 const headMembers = {
   backup_format: Type.Integer({ minimum: 1 }),
   /** Version of the program that made the backup. */
@@ -28,7 +28,7 @@ const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER 
 const hash = () => Type.String({ pattern: "^[0-9a-f]{64}$" });
 const version = () => Type.String({ pattern: versionShape.source });
 
-/** Time in RFC 3339, UTC. @param fraction pattern behind the seconds. */
+/** Returns the schema of an RFC 3339 time in UTC. @param fraction pattern after the seconds. */
 const time = (fraction: string) =>
   Type.String({
     pattern: `^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d${fraction}Z$`,
@@ -46,14 +46,14 @@ const publicationSchema = Type.Object({
   step: orNull(
     Type.Object({
       changes: count(),
-      // An older program had fewer kinds.
+      // Optional, because an older program had fewer kinds.
       counts: each(recordKinds, Type.Optional(each(changeKinds, count()))),
     }),
   ),
 });
 
 const fileSchema = Type.Object({
-  /** Path as in the data folder. */
+  /** Path relative to the data folder. */
   path: shortText(),
   bytes: count(),
   sha256: hash(),
@@ -72,17 +72,17 @@ const manifestSchema = Type.Object({
   made_at: time("\\.\\d{3}"),
   /** Version of the served dataset; null if none was served. */
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
-  /** Versions of the other datasets in the backup, all pinned. */
+  /** Versions of the other datasets in the backup, which are all pinned. */
   pinned: Type.Array(version()),
-  /** Publications that lead to the served dataset, oldest first. Their steps are files of the backup. */
+  /** Publications that lead to the served dataset, oldest first. Their steps are files in the backup. */
   publications: Type.Array(Type.Unsafe<Publication>(publicationSchema)),
-  /** Does it hold accounts, keys, people and the audit log, and nothing else? */
+  /** True for a backup of only accounts, keys, people and the audit log. */
   control_only: boolean(),
-  /** Does it hold the request log? */
+  /** True if the backup includes the request log. */
   requests: boolean(),
   /** Steps of each database's schema. */
   schema: Type.Object(stores, { additionalProperties: false }),
-  /** All other files, in their order. */
+  /** All other files, in archive order. */
   files: Type.Array(fileSchema),
 });
 
@@ -92,7 +92,7 @@ export type Manifest = Static<typeof manifestSchema>;
 /**
  * Reads a manifest.
  * @param name name of the backup, for errors.
- * @throws BackupFault naming the reason if this program cannot restore it.
+ * @throws BackupFault with the reason if this program cannot restore the backup.
  */
 export async function readManifest(text: string, name: string): Promise<Manifest> {
   const value = parseJson(text);
@@ -128,7 +128,7 @@ export const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][]
     return taken === undefined ? [] : [[store, taken] as [StoreName, readonly string[]]];
   });
 
-/** Compiles the schemas. TypeBox takes long to load, so only a restore loads it. */
+/** Compiles the schemas. Only a restore loads TypeBox, because loading it takes long. */
 async function compileSchemas() {
   const { Compile } = await import("typebox/schema");
   return [Compile(Type.Object(headMembers)), Compile(manifestSchema)] as const;
@@ -149,7 +149,7 @@ function firstFault([finding]: readonly Finding[]): string {
   return `${what} ${missing.length > 0 ? "is missing" : message}`;
 }
 
-/** Returns a fault unless it lists exactly the files of its databases and datasets: nothing else is ever written. */
+/** Returns a fault unless a manifest lists exactly its databases' and datasets' files. No other file is written. */
 function filesFault(manifest: Manifest): string | undefined {
   const { dataset, pinned, publications, files } = manifest;
   const expected = new Set<string>(storesOf(manifest).map(([store]) => store));

@@ -1,4 +1,4 @@
-/** Copies an installation in PostgreSQL into a data folder, for a backup, and restores a backup into an empty database. */
+/** Copies an installation from PostgreSQL to a data folder for a backup, and restores a backup to an empty database. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -19,10 +19,10 @@ import { fetchTable, requestTables, storedTables, storeTable } from "./stored-ta
 const options = { limits: { ...partLimits, lock: 30_000 } };
 
 /**
- * Writes the files of a data folder from the database as it is at one moment. Servers go on meanwhile.
+ * Writes a data folder from the database as it is at one moment. Servers go on meanwhile.
  * @param folder new or empty folder.
- * @throws DomainError `conflict` if the schema is another, StoreFault if the database cannot be read, DatasetFault if a
- *   dataset is stored damaged.
+ * @throws DomainError `conflict` if the schema is not current, StoreFault if the database cannot be read, DatasetFault
+ *   if a stored dataset is damaged.
  */
 export const writeDataFolder = (
   url: string,
@@ -65,7 +65,7 @@ async function fetchStore(
 }
 
 /**
- * Fills a database in one transaction: a restore that is killed leaves it as empty as it was.
+ * Restores a backup into an empty database in one transaction, so that a killed restore leaves it empty.
  * @throws BackupFault if the backup or the database does not allow it.
  */
 export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Promise<Restored> =>
@@ -92,7 +92,7 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
     return { ...reportOf(prepared, restored, now), ...own };
   });
 
-/** Tables whose triggers would change one row for each row that is stored. */
+/** Tables whose triggers would change one row for each stored row. */
 const watchedTables = ["api_key", "account", "plan"];
 
 const filledTables = [
@@ -103,7 +103,7 @@ const filledTables = [
   "quota_count",
 ];
 
-/** Stores a data folder. @returns the stored facts, read back. */
+/** Stores a data folder in the database. @returns the stored facts, read back. */
 async function fill(
   session: PostgresSession,
   place: string,
@@ -144,7 +144,7 @@ async function storeStore(
   }
 }
 
-/** @throws BackupFault if a server runs on the database, it has rows, or its tables belong to another role. */
+/** Refuses a database in use. @throws BackupFault if a server runs on it, it has rows, or others own its tables. */
 async function refuseTaken(session: PostgresSession, place: string): Promise<void> {
   const tables = await existing(session, [...filledTables, "instance"]);
   const [foreign] = await session.query<{ owner: string; role: string }>(
@@ -171,7 +171,7 @@ async function refuseTaken(session: PostgresSession, place: string): Promise<voi
   }
 }
 
-/** Returns the names of tables that exist. */
+/** Returns the names that belong to existing tables. */
 async function existing(session: PostgresSession, names: readonly string[]): Promise<string[]> {
   const found = await session.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = current_schema() and tablename = any($1)",

@@ -1,29 +1,29 @@
-/** The folders in which a backup is made and a restore works, and the completion of a decided restore whose process was killed. */
+/** Folders for making and restoring backups, and the completion of a restore that was killed after it was decided. */
 import { existsSync, readdirSync, renameSync, rmSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { takeLock, type Lock } from "#store/lock.ts";
 import { syncPath } from "#store/whole-file.ts";
 
-/** Folder of a restore in preparation. One left behind means nothing; the next restore removes it. */
+/** Folder in which a restore is prepared. A leftover means nothing; the next restore removes it. */
 export const draftFolder = ".restore-draft";
-/** Its name once the restore is decided. From then on the next process that opens the data folder completes it. */
+/** The folder's name once the restore is decided. The next process that opens the data folder then completes it. */
 export const decidedFolder = ".restore";
 
-/** Subfolders of both: the new files, and beside them the files that they replace, under the name that these keep. */
+/** Subfolder for the new files. A `replaced-` folder beside it receives the old ones, and keeps that name for good. */
 export const newFolder = "new";
 const replacedName = /^replaced-/;
 export const replacedFolder = (nowMilliseconds: number) =>
   `replaced-${new Date(nowMilliseconds).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
 
-/** Names that a restore replaces, each as a whole. It brings each of them, even if empty. */
+/** Names in the data folder that a restore replaces, each as a whole. */
 export const restoredNames = ["control.sqlite", "usage.sqlite", "datasets", "counts"] as const;
 
-/** Ends of the names of an SQLite database's files. SQLite would apply the others to any database file beside them. */
+/** Suffixes of an SQLite database's files. SQLite would apply a leftover side file to any database file beside it. */
 const parts = ["-journal", "-wal", "-shm", ""];
 
 /**
- * Completes a restore that was killed while it put its files in place. Call it before opening a data folder.
- * @throws StoreFault `busy` while a restore runs.
+ * Completes a restore that was killed while it put its files in place. Call this before opening a data folder.
+ * @throws StoreFault `busy` while a restore is running.
  */
 export function finishRestore(dataDir: string): void {
   if (!existsSync(join(dataDir, decidedFolder))) return;
@@ -35,7 +35,7 @@ export function finishRestore(dataDir: string): void {
   }
 }
 
-/** Takes both locks. While they are held, nobody serves the folder or imports into it. @throws StoreFault `busy`. */
+/** Takes both locks of a data folder, so that nobody serves it or changes its datasets. @throws StoreFault `busy`. */
 export function takeBothLocks(dataDir: string): Lock[] {
   const server = takeLock(
     join(dataDir, "server.lock"),
@@ -50,14 +50,14 @@ export function takeBothLocks(dataDir: string): Lock[] {
   }
 }
 
-/** Decides a complete and synced draft: from then on it is completed in any case. */
+/** Commits a complete, synced draft. From then on the restore is completed in any case. */
 export function decide(dataDir: string): void {
   renameSync(join(dataDir, draftFolder), join(dataDir, decidedFolder));
   syncPath(dataDir);
 }
 
 /**
- * Moves old files aside and the decided ones into their place. It can be interrupted at any point and run again.
+ * Moves old files aside and the new ones into their place. It can be interrupted at any point and run again.
  * @returns the folder that keeps the old files; null if there were none.
  */
 export function putInPlace(dataDir: string): string | null {
@@ -65,7 +65,7 @@ export function putInPlace(dataDir: string): string | null {
   const kept = readdirSync(decided).find((name) => replacedName.test(name));
   for (const name of restoredNames) {
     const fresh = join(decided, newFolder, name);
-    // A missing file was moved already, after the one that it replaces.
+    // A missing file was moved earlier, after the one it replaces, or is not part of the restore.
     if (!existsSync(fresh)) continue;
     for (const part of parts) {
       const old = name + part;
@@ -85,7 +85,7 @@ const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /**
  * Runs `work` with a private folder that is removed however the work ends, except by `kill -9`.
- * @param path prefix of the folder, followed by `.tmp-` and six characters; only its owner may enter it.
+ * @param path start of the folder's path, to which `.tmp-` and six characters are added. Only its owner may enter it.
  * @param work must yield to the event loop now and then, or no signal is handled.
  */
 export async function withTemporaryFolder<R>(

@@ -1,4 +1,4 @@
-/** Restores a backup: checks and prepares all of it beside the present data, and puts it in place in one decision. */
+/** Restores a backup: checks and prepares all of it beside the present data, then puts it in place in one step. */
 import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Transaction } from "kysely";
@@ -43,23 +43,23 @@ import { type Archive, unpack } from "./unpack.ts";
 
 export interface RestoreOrder {
   archive: Archive;
-  /** Installation that is replaced, or left. Keys and people that ended there stay ended. */
+  /** Installation that is replaced or abandoned. Keys and people that ended there stay ended. */
   former: Installation;
   /** Milliseconds since 1970. */
   now: number;
-  /** May keys that ended after the backup was made work again? */
+  /** True if anything that ended after the backup was made may work again. */
   undoesEndings: boolean;
-  /** Is this a trial? It prepares everything, reports what would happen, and changes nothing. */
+  /** True for a trial, which prepares everything, reports what would happen, and changes nothing. */
   isTrial: boolean;
 }
 
 export interface FolderOrder extends RestoreOrder {
   dataDir: string;
-  /** May a folder with data be replaced? Its data is then kept aside. */
+  /** True if a folder with data may be replaced. Its data is then kept aside. */
   mayReplace: boolean;
 }
 
-/** Result of a restore, read back, or of a trial. */
+/** Result of a restore, read back afterwards, or of a trial. */
 export interface Restored {
   /** Manifest of the backup. */
   manifest: Manifest;
@@ -71,13 +71,13 @@ export interface Restored {
   people: number;
   /** Endings after the backup was made that still hold. */
   kept: readonly Ending[];
-  /** Endings after the backup was made that were undone, as was asked for. */
+  /** Endings after the backup was made that were undone on request. */
   undone: readonly Ending[];
-  /** Live keys that the backup lacks. */
+  /** Live keys missing from the backup. */
   lost: readonly KeyFacts[];
-  /** People whom the backup lacks. */
+  /** People missing from the backup. */
   lostPeople: readonly PersonFacts[];
-  /** Were there present keys from which to tell the endings? */
+  /** True if the former installation's keys could be read, so that the endings are known. */
   areEndingsKnown: boolean;
   areCountsKept: boolean;
   /** Folder that keeps the replaced data; null if there was none. */
@@ -85,9 +85,9 @@ export interface Restored {
 }
 
 /**
- * Restores a backup. The folder stays as it was until everything is prepared, and is the restored one from then on. If the
- * process is killed in between, the next one that opens the folder completes the work, see `finishRestore`.
- * @throws BackupFault if the backup or the folder does not allow it, StoreFault `busy` if somebody uses the folder.
+ * Restores a backup. The folder stays as it was until everything is prepared. If the process is killed after that, the
+ * next process that opens the folder completes the restore; see `finishRestore`.
+ * @throws BackupFault if the backup or the folder does not allow it, StoreFault `busy` if the folder is in use.
  */
 export async function restoreBackup(order: FolderOrder): Promise<Restored> {
   const { dataDir, mayReplace, isTrial, now } = order;
@@ -118,7 +118,7 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
   }
 }
 
-/** Lists the names that a restore would replace. Leaves out an empty folder of datasets or counts. */
+/** Lists the names that a restore would replace. Leaves out empty folders of datasets or counts. */
 const presentNames = (dataDir: string): string[] =>
   restoredNames.filter((name) => {
     const stats = statSync(join(dataDir, name), { throwIfNoEntry: false });
@@ -127,13 +127,13 @@ const presentNames = (dataDir: string): string[] =>
       : stats !== undefined;
   });
 
-/** Returns a name that is not taken yet: two restores may fall into one second. */
+/** Returns an unused name, because two restores may fall into the same second. */
 function freeName(dataDir: string, now: number): string {
   const name = replacedFolder(now);
   return existsSync(join(dataDir, name)) ? freeName(dataDir, now + 1000) : name;
 }
 
-/** A backup that may be put in place, and the facts that its keys are compared with. */
+/** A backup that may be put in place, and the facts with which its keys are compared. */
 interface Prepared {
   manifest: Manifest;
   /** Facts of the former installation; null if there is nothing to compare with. */
@@ -143,7 +143,7 @@ interface Prepared {
 }
 
 /**
- * Unpacks a backup into a data folder, and keeps what ended in the former installation.
+ * Unpacks a backup into a data folder, and ends whatever has ended in the former installation.
  * @param folder empty folder.
  * @throws BackupFault if the backup does not allow it.
  */
@@ -157,7 +157,7 @@ export async function prepare(order: RestoreOrder, folder: string): Promise<Prep
   return { manifest, present, backup };
 }
 
-/** Adds the counts of the folder, and leaves in place all that a backup of the control store lacks. */
+/** Adds the folder's counts. For a backup of the control store alone, leaves datasets and usage in place. */
 function addWhatStays(
   { manifest, present, backup }: Prepared,
   dataDir: string,
@@ -165,18 +165,18 @@ function addWhatStays(
 ): void {
   const hasSame = present !== null && hasSameNumbers(present, backup);
   const counts = join(dataDir, "counts");
-  // Used quota stays used, so that nobody gains by a restore.
+  // Used quota stays used, so that nobody gains quota by a restore.
   if (hasSame && existsSync(counts)) cpSync(counts, join(fresh, "counts"), { recursive: true });
   if (!manifest.control_only) return;
-  // Usage goes by the numbers of accounts, so that of other accounts is replaced.
+  // Usage is kept by account number, so it is replaced if the numbers stand for other accounts.
   const isOfSame = hasSame || present === null;
   for (const name of isOfSame ? ["datasets", "usage.sqlite"] : ["datasets"])
     if (existsSync(join(dataDir, name))) rmSync(join(fresh, name), { recursive: true });
 }
 
 /**
- * Reads the present facts. Returns null if there is no database of keys, or a damaged one that may be given up.
- * @throws StoreFault `busy` if another process keeps the file locked.
+ * Reads the present facts. Returns null if there is no database, or an unreadable one while endings may be undone.
+ * @throws StoreFault `busy` if another process holds the file's lock.
  */
 async function presentFacts(
   { former, undoesEndings, archive }: RestoreOrder,
@@ -196,7 +196,7 @@ async function presentFacts(
   }
 }
 
-/** Ends keys and sessions that must not come back to life, and notes the restore in the audit log. */
+/** Ends keys and sessions that must not be revived, and records the restore in the audit log. */
 async function changeControl(
   { now, undoesEndings }: RestoreOrder,
   { manifest, present, backup }: Prepared,
@@ -230,9 +230,7 @@ async function endSessions(transaction: Transaction<ControlTables>): Promise<voi
     await transaction.deleteFrom(table).execute();
 }
 
-/**
- * Syncs the whole draft to the disk. Gives it to the owner of the data folder if `root` restores for somebody else.
- */
+/** Syncs the whole draft to disk. Gives it to the data folder's owner if `root` restores for another user. */
 function settle(draft: string, dataDir: string): void {
   const { uid, gid } = statSync(dataDir);
   const isForOther = process.getuid?.() === 0 && uid !== 0;
@@ -244,7 +242,7 @@ function settle(draft: string, dataDir: string): void {
   for (const path of paths) syncPath(path);
 }
 
-/** Reads the result. @param folder the data folder, or the draft of a trial; only `dataDir` has what stays in place. */
+/** Reads the result back. @param folder the data folder, or a trial's draft, which lacks what stays in `dataDir`. */
 async function readBack(
   prepared: Prepared,
   folder: string,
@@ -259,7 +257,7 @@ async function readBack(
   };
 }
 
-/** Returns the part of the result that both engines share. @param restored facts, read back. */
+/** Returns the part of the result that both engines share. @param restored facts read back after the restore. */
 export function reportOf(
   { manifest, present, backup }: Prepared,
   restored: ControlFacts,

@@ -1,14 +1,14 @@
-/** The publications of a dataset and the steps between them, as a backup has them. */
+/** The publications that lead to a dataset, and the steps between them, as a backup contains them. */
 import { closeSync, copyFileSync, existsSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { openPublications, type Publications } from "#datasets/publications.ts";
 import type { Publication } from "#records/publication.ts";
 
-/** Folder of the steps in a data folder. */
+/** Folder of the steps, relative to the data folder. */
 export const changesFolder = "datasets/changes";
 
-/** Lists the paths of the steps in a backup. A dataset published twice after the same one has one step for both. */
+/** Lists the paths of the steps in a backup. A dataset that follows the same one twice has one step for both. */
 export const stepPaths = (publications: readonly Publication[]): Set<string> =>
   new Set(
     publications.flatMap(({ from, version, step }) =>
@@ -17,10 +17,11 @@ export const stepPaths = (publications: readonly Publication[]): Set<string> =>
   );
 
 /**
- * Copies the steps that lead to a dataset, because they may be removed meanwhile. Leaves out a step that is missing or not
- * whole; its publication then has none, and clients that follow read all records again.
- * @param folder folder of the datasets. @param temporary folder for the copies, which keep their names.
- * @returns the publications, as a backup has them.
+ * Copies the steps that lead to a dataset, because the originals may be removed meanwhile. Leaves out a missing or
+ * incomplete step: its publication then has no step, and clients that follow changes read all records again.
+ * @param folder folder of the datasets.
+ * @param temporary folder for the copies, which keep their names.
+ * @returns the publications for the backup.
  */
 export function gatherSteps(folder: string, current: string, temporary: string): Publication[] {
   const publications = openPublications(folder);
@@ -31,7 +32,7 @@ export function gatherSteps(folder: string, current: string, temporary: string):
   );
 }
 
-/** Lists publications. Returns none if the list is damaged: that prevents no backup, and each publication warns of it. */
+/** Lists publications. Returns none if the list is damaged: backups go on without it, and each publication warns. */
 function listOf(publications: Publications, current: string): readonly Publication[] {
   try {
     return publications.list(current);
@@ -41,26 +42,26 @@ function listOf(publications: Publications, current: string): readonly Publicati
   }
 }
 
-/** Copies a step. Returns false, and leaves no copy, if it is not whole. */
+/** Copies a step. Returns false and leaves no copy if the step is incomplete. */
 function copyStep(publications: Publications, publication: Publication, folder: string): boolean {
   const { from, version: to } = publication;
   const path = publications.stepPath(from!, to);
   const copy = join(folder, basename(path));
   if (existsSync(copy)) return true;
   try {
-    // Opened first, because this never waits on anything that is no file.
+    // Opens the step first, because that never blocks, even on something that is not a file.
     if (publications.openStep(from!, to) === null) return false;
     copyFileSync(path, copy);
     if (isWhole(publications, publication, copy)) return true;
   } catch (error) {
-    // It was removed meanwhile: each publication removes steps that are too old.
+    // The step was removed meanwhile: each publication removes steps that are too old.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   rmSync(copy, { force: true });
   return false;
 }
 
-/** Reports whether a step is whole. @param path path of the step or of its copy. */
+/** Reports whether a step is complete. @param path path of the step or of its copy. */
 function isWhole(
   { openStep }: Publications,
   { from, version: to, step }: Publication,
@@ -74,7 +75,7 @@ function isWhole(
 }
 
 /**
- * Writes the list of publications, checks the unpacked steps, and makes the index of each.
+ * Writes the list of publications, checks the unpacked steps, and builds their indexes.
  * @param folder data folder.
  * @returns the fault as the end of a sentence; undefined if there is none.
  */
@@ -97,7 +98,7 @@ export async function stepsFault(
 
 const headBytesMax = 4096;
 
-/** Reports whether the first line of a step agrees with its publication. */
+/** Reports whether a step's first line agrees with its publication. */
 function beginsAs(path: string, { from, version: to, step }: Publication): boolean {
   const bytes = Buffer.alloc(headBytesMax);
   const file = openSync(path, "r");
@@ -111,7 +112,7 @@ function beginsAs(path: string, { from, version: to, step }: Publication): boole
   }
 }
 
-/** Returns what a text says. Returns null if it is no JSON. */
+/** Parses JSON. Returns null if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The databases in a backup and their tables; copies their rows from PostgreSQL into a file and back. */
+/** The databases in a backup and their tables. Copies rows from PostgreSQL into a file and back. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { PostgresSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
@@ -22,12 +22,12 @@ export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
   "usage.sqlite": ["key_use", "usage_hour", "usage_writer"],
 };
 
-/** Tables of the request log, which a backup holds only on request. */
+/** Tables of the request log, which a backup includes only on request. */
 export const requestTables = ["word", "request"] as const;
 
 /**
- * Returns the fault of a damaged or emptied database, as the end of a sentence that begins with its file. Returns undefined
- * if there is none. An empty file of keys means that they were lost; an empty file of usage may be about to be filled.
+ * Returns the fault of a damaged or emptied database, as the end of a sentence that begins with its file. Returns
+ * undefined if there is none. An empty control store has lost its keys; an empty usage store may be about to be filled.
  */
 export function storeFault(database: DatabaseSync, store: StoreName): string | undefined {
   const result = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
@@ -40,7 +40,7 @@ export function storeFault(database: DatabaseSync, store: StoreName): string | u
 
 const rowsAtOnce = 1000;
 
-/** Adds the rows of a table, as the session's transaction sees them, to the same table of a file. */
+/** Copies a table's rows, as the session's transaction sees them, to the same table of a file. */
 export async function fetchTable(
   { query }: Pick<PostgresSession, "query">,
   file: DatabaseSync,
@@ -59,7 +59,7 @@ export async function fetchTable(
   await query("close stored");
 }
 
-/** Adds the rows of a file's table to the same table of a database. @throws BackupFault if a text has a NUL. */
+/** Copies the rows of a file's table to the same table of a database. @throws BackupFault if a text contains a NUL. */
 export async function storeTable(
   { query }: Pick<PostgresSession, "query">,
   file: DatabaseSync,
@@ -78,7 +78,7 @@ export async function storeTable(
     if (rows.length === rowsAtOnce) await send();
   }
   await send();
-  // Identity columns go on after the last number.
+  // Identity columns continue after the highest number.
   const counted = await query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_schema = current_schema() and table_name = $1 and is_identity = 'YES'`,
@@ -98,7 +98,7 @@ const columnsOf = (file: DatabaseSync, table: string): string[] =>
 
 const listed = (columns: readonly string[]) => columns.map((name) => `"${name}"`).join(", ");
 
-/** Returns a value for node:sqlite, which binds numbers as REAL: an integer column turns these back, a text column does not. */
+/** Returns a value for node:sqlite, which binds numbers as REAL. Only integer columns convert them back. */
 function sqliteValue(value: unknown): SQLInputValue {
   if (value instanceof Date) return value.toISOString();
   return Number.isSafeInteger(value) ? BigInt(value as number) : (value as SQLInputValue);

@@ -1,4 +1,4 @@
-/** Writes and reads tar archives piece by piece, for any tar to read: POSIX ustar, sizes over 8 GiB as GNU tar has them. */
+/** Writes and reads tar archives in pieces, for any tar to read: POSIX ustar, with sizes over 8 GiB as in GNU tar. */
 import { createHash } from "node:crypto";
 import { BackupFault } from "./backup-fault.ts";
 import type { ManifestFile } from "./manifest.ts";
@@ -8,7 +8,7 @@ export interface Content extends ManifestFile {
   read(): AsyncIterable<Buffer>;
 }
 
-/** Function that takes the next bytes, and resolves when it is ready for more. */
+/** Function that accepts the next bytes, and resolves when it is ready for more. */
 export type Sink = (bytes: Buffer) => Promise<void>;
 
 export interface Written {
@@ -17,7 +17,7 @@ export interface Written {
   sha256: string;
 }
 
-/** Writes an archive. @throws BackupFault if a file's size or SHA-256 is not the given one; the archive is then worthless. */
+/** Writes an archive. @throws BackupFault if a file's size or SHA-256 is not as given; the archive is then useless. */
 export async function writeTar(
   files: readonly Content[],
   nowMilliseconds: number,
@@ -52,20 +52,20 @@ async function putContent(file: Content, put: Sink): Promise<void> {
 }
 
 export interface TarReader {
-  /** Returns the next file; read the content of the previous one first. Returns null at the end of the archive. */
+  /** Returns the next file's entry. Read the previous file's content first. Returns null at the end of the archive. */
   next(): Promise<TarEntry | null>;
   /** Yields the content of the file that `next` returned last. */
   content(): AsyncGenerator<Buffer, void>;
 }
 
-/** Returns a reader whose errors complete a sentence that begins with the name of the archive. */
+/** Returns a reader whose errors complete a sentence that begins with the archive's name. */
 export function readTar(source: AsyncIterable<Buffer>): TarReader {
   const pieces = source[Symbol.asyncIterator]();
   let buffered: Buffer = Buffer.alloc(0);
   let left = 0;
   let padding = 0;
 
-  /** Returns at least one byte and at most `most`. */
+  /** Returns at least one byte and at most `most` bytes. */
   const take = async (most: number): Promise<Buffer> => {
     while (buffered.length === 0) {
       const { done = false, value } = await pieces.next();
@@ -102,7 +102,7 @@ export function readTar(source: AsyncIterable<Buffer>): TarReader {
 }
 
 interface TarEntry {
-  /** ASCII, at most 100 characters. */
+  /** Path of at most 100 ASCII characters. */
   path: string;
   bytes: number;
 }
@@ -144,7 +144,7 @@ export function encodeHeader({ path, bytes }: TarEntry, timeSeconds: number): Bu
 
 /**
  * Reads a header. Returns null for the block of zeros that ends an archive.
- * @throws Error if it is no header, or not that of a plain file.
+ * @throws Error if the block is not a header, or not a plain file's.
  */
 export function decodeHeader(header: Buffer): TarEntry | null {
   if (header.every((byte) => byte === 0)) return null;
@@ -170,7 +170,7 @@ const readSize = (header: Buffer) =>
     ? Number(header.readBigUInt64BE(at.size + 4))
     : Number.parseInt(textAt(header, at.size, 12), 8);
 
-/** Returns the sum of all bytes, with its own eight counted as spaces. */
+/** Returns the sum of a header's bytes, with its own eight bytes counted as spaces. */
 function checksum(header: Buffer): number {
   let sum = 8 * 0x20;
   for (let place = 0; place < blockBytes; place++)

@@ -1,4 +1,4 @@
-/** Unpacks a backup into a folder of its own and checks all of it, so that this version could have written that folder. */
+/** Unpacks a backup into a folder and checks all of it, so that this version could have written that folder. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -22,17 +22,18 @@ import { changesFolder, stepsFault } from "./steps.ts";
 import { storeFault } from "./stored-tables.ts";
 import { readTar, type TarReader } from "./tar.ts";
 
-/** An archive, and its name in errors. */
+/** An archive and its name for errors. */
 export interface Archive {
   name: string;
-  /** Opens the archive. Called only when needed, because nobody handles the errors of a stream that nobody reads. */
+  /** Opens the archive. Called only when needed, because nobody handles the errors of a stream that is not read. */
   read: () => AsyncIterable<Buffer>;
 }
 
 /**
- * Unpacks a backup. Compares files with the manifest, brings databases to the present schema, and creates missing ones.
- * @param folder empty folder on the disk of the data folder.
- * @throws BackupFault if it is no backup, is damaged or was cut off, or if this version cannot serve it.
+ * Unpacks a backup. Compares its files with the manifest, upgrades databases to the current schema, and creates missing
+ * databases.
+ * @param folder empty folder on the data folder's disk.
+ * @throws BackupFault if the archive is not a backup, is damaged or truncated, or cannot be served by this version.
  */
 export async function unpack({ name, read }: Archive, folder: string): Promise<Manifest> {
   const reader = readTar(read());
@@ -62,7 +63,7 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
 const damaged = (name: string, path: string, how: string) =>
   new BackupFault(`${name} cannot be restored: ${path} in it ${how}. Nothing was changed.`);
 
-/** Adds the name of the archive to errors of reading it. */
+/** Adds the archive's name to errors from reading it. */
 async function inNameOf<R>(name: string, folder: string, work: Promise<R>): Promise<R> {
   try {
     return await work;
@@ -74,7 +75,7 @@ async function inNameOf<R>(name: string, folder: string, work: Promise<R>): Prom
   }
 }
 
-/** Reads the text of the manifest. Returns an empty text, which is no manifest, if the first file is another. */
+/** Reads the manifest's text. Returns an empty text, which is not a manifest, if the first file is another. */
 async function readManifestText(reader: TarReader): Promise<string> {
   const first = await reader.next();
   if (first?.path !== manifestName || first.bytes > manifestBytesMax) return "";
@@ -97,7 +98,7 @@ async function writeFile(reader: TarReader, path: string): Promise<string> {
   return digest.digest("hex");
 }
 
-/** Checks a database against the manifest: otherwise nobody could tell which version it needs. */
+/** Checks that a database is sound and has the schema that its manifest says, which tells the version that it needs. */
 function checkStore(name: string, file: string, store: StoreName, steps: readonly string[]): void {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -115,7 +116,7 @@ function checkStore(name: string, file: string, store: StoreName, steps: readonl
 
 const shapes = { "usage.sqlite": usageShape, "control.sqlite": controlShape } as const;
 
-/** Brings a database to the present schema, and only then checks its tables: older schemas lack some. */
+/** Upgrades a database to the current schema, and only then checks its tables, because older schemas lack some. */
 function upgradeStore(name: string, folder: string, store: StoreName): void {
   try {
     openFile(shapes[store](folder)).close();
@@ -127,7 +128,7 @@ function upgradeStore(name: string, folder: string, store: StoreName): void {
   }
   const database = new DatabaseSync(join(folder, store));
   try {
-    // Values of usage are counts and texts that are only ever shown, and there may be millions.
+    // Usage values are not checked: they are counts and texts that are only shown, and there may be millions.
     const hasValues = store === "control.sqlite";
     const fault = schemaFault(database, store) ?? (hasValues ? valueFault(database) : undefined);
     if (fault !== undefined) throw damaged(name, store, fault);
@@ -159,7 +160,7 @@ function checkFacts(name: string, { pathOf, findReadable }: Catalogue, version: 
   );
 }
 
-/** Refuses another format or fold. No byte of the file has changed, so nothing else can keep it from opening. */
+/** Refuses a dataset of another format or fold. Its bytes are intact, so nothing else can keep it from opening. */
 function refuseOtherFormat(name: string, path: string, program: string): void {
   try {
     openGeneration(path).db.close();
@@ -172,9 +173,9 @@ function refuseOtherFormat(name: string, path: string, program: string): void {
 }
 
 /**
- * Returns the first table, index, trigger or view that is missing, different, or made by no step, as the end of a sentence
- * that begins with the file. Returns undefined if there is none.
- * @param database file that has taken every step.
+ * Returns the first table, index, trigger or view that is missing, different, or made by no step. The text ends a
+ * sentence that begins with the file. Returns undefined if there is none.
+ * @param database database to which every step has been applied.
  */
 function schemaFault(database: DatabaseSync, store: StoreName): string | undefined {
   const model = new DatabaseSync(":memory:");
@@ -194,7 +195,7 @@ function schemaFault(database: DatabaseSync, store: StoreName): string | undefin
   }
 }
 
-/** Lists all objects, except SQLite's own, which may differ between its versions. */
+/** Lists all objects except SQLite's own, which may differ between SQLite's versions. */
 const objectsIn = (database: DatabaseSync) =>
   database
     .prepare(
@@ -203,7 +204,7 @@ const objectsIn = (database: DatabaseSync) =>
     )
     .all() as unknown as { type: string; name: string; sql: string }[];
 
-/** Storage class for each column type of the steps; the types themselves enforce nothing. */
+/** Storage class for each column type in the steps. SQLite does not enforce the types themselves. */
 const storageOf: Readonly<Record<string, string>> = {
   text: "text",
   integer: "integer",
@@ -214,9 +215,10 @@ const storageOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a value of another type than its column, or a reference to a missing row, as the end of a sentence that begins
- * with the file. Returns undefined if there is none. Reads every row, so it is for small databases.
- * @param database file without a `schemaFault`.
+ * Returns the first value of another type than its column's, or the first reference to a missing row. The text ends a
+ * sentence that begins with the file. Returns undefined if there is none. Reads every row, so it is for small
+ * databases.
+ * @param database database without a `schemaFault`.
  */
 function valueFault(database: DatabaseSync): string | undefined {
   for (const { name: table } of objectsIn(database).filter(({ type }) => type === "table"))
