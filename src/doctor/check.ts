@@ -1,4 +1,4 @@
-/** Runs the checks of doctor, and defines their findings. A check changes nothing. */
+/** Runs doctor's checks, and defines their findings. A check changes nothing. */
 import { resolve } from "node:path";
 import { type Config, ConfigFault, readConfig } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
@@ -9,24 +9,24 @@ export interface Finding {
   status: Status;
   /** Text that names the path, setting or process. */
   found: string;
-  /** Command or step that puts it right; null if nothing is wrong. */
+  /** Command or step that fixes the problem; null if nothing is wrong. */
   mend: string | null;
 }
 
 export interface Check {
   name: string;
-  /** Returns findings, or none if there is nothing to check. An error that it throws becomes a failed finding. */
+  /** Returns findings, or none if there is nothing to check. A thrown error becomes a failed finding. */
   look(examined: Examined): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
-/** Facts that all checks look at. */
+/** Facts that the checks examine. */
 export interface Examined {
-  /** Absolute path; the folder need not exist. */
+  /** Absolute path of the data folder, which need not exist. */
   dataDir: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** File that part of the environment was read from; null if there is none. */
+  /** File from which part of the environment was read; null if there is none. */
   environmentFile: EnvironmentFile | null;
-  /** Null if a setting is wrong; `configFaults` then names it. */
+  /** Settings; null if one is wrong, which `configFaults` then names. */
   config: Config | null;
   configFaults: readonly string[];
 }
@@ -45,7 +45,7 @@ export interface Result extends Finding {
 
 type Given = Pick<Examined, "environment" | "environmentFile">;
 
-/** Runs all checks, one after the other. A check that throws does not stop the others. */
+/** Runs all checks, one after another. A check that throws does not stop the others. */
 export async function examine(checks: readonly Check[], given: Given): Promise<Result[]> {
   const examined = { ...given, ...readSettings(given.environment) };
   const results: Result[] = [];
@@ -55,7 +55,7 @@ export async function examine(checks: readonly Check[], given: Given): Promise<R
   return results;
 }
 
-/** Reads the settings. The data folder can be checked even if a setting is wrong: any text names a folder. */
+/** Reads the settings. Returns the data folder even if another setting is wrong, because any text names a folder. */
 function readSettings(environment: Given["environment"]) {
   const dataDirOf = (config: Config) => resolve(config.dataDir);
   try {

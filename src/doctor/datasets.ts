@@ -1,4 +1,4 @@
-/** Checks datasets: does `current` name one that can be served, and is every dataset the file that was published? */
+/** Checks that `current` names a dataset that can be served, and that each dataset is the file that was published. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
@@ -20,7 +20,7 @@ export const datasets: Check = {
   },
 };
 
-/** Turns a fault into a warning. A fault in a cache of shared datasets costs only time. */
+/** Turns a fault into a warning, because a fault in the cache of shared datasets costs only time. */
 const asCache = ({ status, found }: Finding): Finding =>
   status === "ok"
     ? ok(`in the cache: ${found}`)
@@ -52,7 +52,7 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
   );
 }
 
-/** Checks the format: a dataset can be the published file and still have another format. */
+/** Checks the current dataset's format, because even an unchanged file may have another format. */
 function formatFaults(path: string): Finding[] {
   try {
     openGeneration(path).db.close();
@@ -62,7 +62,7 @@ function formatFaults(path: string): Finding[] {
   }
 }
 
-/** Returns the fault of a pointer that names none of the datasets. */
+/** Returns the fault of a pointer that does not name one of the datasets. */
 function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[] {
   const pointer = join(catalogue.folder, "current");
   const unreadable = unread(pointer);

@@ -1,4 +1,4 @@
-/** Checks DATA_DIR: can it be used, who else may read it, and is its disk fit for it? */
+/** Checks the data folder: access, permissions, file system and free disk space. */
 import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
@@ -36,7 +36,7 @@ function absentFolder(dataDir: string): Finding {
       );
 }
 
-/** Returns the folder, or the nearest one above it that exists. */
+/** Returns the folder itself if it exists, otherwise the nearest existing folder above it. */
 function nearestFolder(path: string): string {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     ? path
@@ -57,7 +57,10 @@ const ownNames =
 const forOthers = 0o077;
 const writeForOthers = 0o022;
 
-/** Checks the mode of the folder only: it guards all that is in it. A folder named by mistake must not be changed. */
+/**
+ * Checks the folder's mode, which guards everything in it. A folder without the service's files passes, because it may
+ * be named by mistake and should not be changed.
+ */
 export const modes: Check = {
   name: "modes",
   look({ dataDir }) {
@@ -82,7 +85,7 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** Network file systems by Linux's magic numbers, statfs(2). */
+/** Network file systems by Linux's magic numbers; see statfs(2). */
 const networkTypes: Readonly<Record<number, string>> = {
   0x6969: "NFS",
   0x517b: "SMB",
@@ -96,13 +99,13 @@ const networkTypes: Readonly<Record<number, string>> = {
 };
 const fuse = 0x65735546;
 
-/** Checks the kind of file system: SQLite's locks cannot be trusted across a network. */
+/** Checks the kind of file system, because SQLite's locks cannot be trusted across a network. */
 export const fileSystem: Check = {
   name: "file system",
   look: ({ dataDir }) => [judgeFileSystem(dataDir, statfsSync(nearestFolder(dataDir)).type)],
 };
 
-/** Judges a file system. @param type type from statfs; its numbers have this meaning on Linux only. */
+/** Judges a file system. @param type number from statfs, which has this meaning only on Linux. */
 export function judgeFileSystem(dataDir: string, type: number): Finding {
   if (process.platform !== "linux") return ok("this system does not tell its kind");
   const kind = networkTypes[type >>> 0];
@@ -117,7 +120,7 @@ export function judgeFileSystem(dataDir: string, type: number): Finding {
   return ok("is local");
 }
 
-/** Space for counts, usage and keys, with their write-ahead logs. */
+/** Space for counts, usage and keys with their write-ahead logs, in bytes. */
 const serverBytes = 64 * 1024 ** 2;
 
 export const disk: Check = {

@@ -1,4 +1,4 @@
-/** Checks the settings and what they name: the database, the server that counts for several instances, and the port. */
+/** Checks the settings and what they name: database, counting server and ports. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { localUrl, missedLinks } from "#config.ts";
@@ -34,14 +34,14 @@ function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   if (ignored !== null) return warn(`${path} ${ignored.found}: it is ignored`, ignored.mend);
   const settings = used.length === 0 ? "no setting" : used.join(", ");
   if (unknown.length === 0) return ok(`${path} sets ${settings}`);
-  // A name in a file meant for something else may be anything, of any length.
+  // A file meant for another program may contain any names, of any length.
   const shown = unknown.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 5);
   const rest = unknown.length - shown.length;
   const others = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
   return ok(`${path} sets ${settings}; other names in it are no settings and not read: ${others}`);
 }
 
-/** Longest wait for an answer in ms, longer than any server waits. */
+/** Longest wait for an answer, in ms, which exceeds a server's own time-outs. */
 const answerMilliseconds = 2000;
 
 export const database: Check = {
@@ -68,7 +68,7 @@ export const database: Check = {
   },
 };
 
-/** A question that counts nothing. */
+/** A question to the counters that counts nothing. */
 const probe = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
 
 export const counters: Check = {
@@ -111,7 +111,7 @@ interface Place {
   port: number;
 }
 
-/** Checks one place. @param hostSetting,portSetting names of its settings. */
+/** Checks one address. @param hostSetting,portSetting names of the settings that define it. */
 async function findingOf(place: Place, hostSetting: string, portSetting: string): Promise<Finding> {
   const { host, port: number } = place;
   const text = `${host.includes(":") ? `[${host}]` : host}:${number}`;
@@ -135,7 +135,7 @@ async function findingOf(place: Place, hostSetting: string, portSetting: string)
       );
 }
 
-/** Listens on the address for a moment. Returns the system's error code, such as EADDRINUSE. Returns null if it worked. */
+/** Tries to listen on an address. Returns null if that works, else the system's error code, such as EADDRINUSE. */
 async function whyNotListen({ host, port: number }: Place): Promise<string | null> {
   const server = createServer((socket) => socket.destroy());
   server.listen({ host, port: number });

@@ -1,4 +1,4 @@
-/** Checks the databases of keys and usage: are they intact, is their schema known, and is a restore unfinished? */
+/** Checks the databases of keys and usage, and looks for an unfinished restore. */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -23,7 +23,7 @@ function storeCheck(name: StoreName): Check {
   return {
     name,
     look: ({ config, dataDir }) => {
-      // With DATABASE_URL it is in PostgreSQL, which has a check of its own.
+      // With DATABASE_URL the store is in PostgreSQL, which has a check of its own.
       if (config?.databaseUrl != null) return [];
       const file = join(dataDir, name);
       const stats = statSync(file, { throwIfNoEntry: false });
@@ -35,7 +35,7 @@ function storeCheck(name: StoreName): Check {
   };
 }
 
-/** Judges a missing database. A server creates both, so this one was lost if the other is there. */
+/** Judges a missing database. A server creates both, so if only the usage database is there, the keys were lost. */
 function absent(dataDir: string, file: string, name: StoreName): Finding {
   const wasServed = namesIn(dataDir).some((one) => /^(usage|control)\.sqlite/.test(one));
   return wasServed && name === "control.sqlite"
@@ -48,7 +48,7 @@ function contentFinding(file: string, name: StoreName): Finding {
   try {
     return lookInto(file, (database) => {
       const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
-      // An unreadable page need not be damaged.
+      // A page that cannot be read is not necessarily damaged.
       const [, digits] = /error code=(\d+)/.exec(said) ?? [];
       if (said !== "ok") return judge(Number(digits ?? sqliteCodes.corrupt), said);
       const unfit = unfitSchema(knownSteps(name), schemaSteps(database));
@@ -62,9 +62,9 @@ function contentFinding(file: string, name: StoreName): Finding {
   }
 }
 
-/** Opens the file read-only, and creates nothing beside it. @throws whatever node:sqlite throws. */
+/** Opens a file read-only, and creates nothing beside it. @throws whatever node:sqlite throws. */
 function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
-  // Without a write-ahead log nobody has the file open. Reading it in the usual way would create one.
+  // Without a write-ahead log nobody has the file open, and an ordinary read would create one.
   const place = existsSync(`${file}-wal`) ? file : immutableUri(file);
   const database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
   try {
@@ -75,8 +75,9 @@ function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
 }
 
 /**
- * Tells a damaged file from one that only cannot be read now: that one must not be replaced.
- * @param code error code of SQLite. @param remedy repair of a damaged file.
+ * Distinguishes a damaged file from one that merely cannot be read now, which must not be replaced.
+ * @param code SQLite error code.
+ * @param remedy repair of a damaged file.
  */
 export function judgeStore(file: string, code: number, said: string, remedy: string): Finding {
   const damages: readonly number[] = [sqliteCodes.corrupt, sqliteCodes.notADatabase];
