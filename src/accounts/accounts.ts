@@ -13,7 +13,7 @@ import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { requireOwner } from "./members.ts";
 
-/** Creates an account. @throws DomainError `invalid` if its name or a quota cannot be used, `conflict` if the name is taken. */
+/** Creates an account. @throws DomainError `invalid` for an unusable name or quota, `conflict` for a taken name. */
 export async function createAccount(control: ControlStore, order: AccountOrder): Promise<Account> {
   const name = cleanAccountName(order.name);
   checkQuotas(order.quotas);
@@ -23,7 +23,7 @@ export async function createAccount(control: ControlStore, order: AccountOrder):
   });
 }
 
-/** Lists the accounts by name; closed ones only if asked for. */
+/** Lists the accounts by name. Leaves out closed ones unless `withClosed` is true. */
 export async function listAccounts(
   control: ControlStore,
   { withClosed = false }: { withClosed?: boolean } = {},
@@ -34,7 +34,7 @@ export async function listAccounts(
 }
 
 /**
- * Sets the quotas that are given; null goes back to what the plan says, a window left out stays as it is.
+ * Sets the given quotas. Null resets a quota to the plan's. A window that is left out stays as it is.
  * @throws DomainError `not_found`, `conflict` for a closed account, or `invalid` for a quota that cannot be used.
  */
 export async function setQuotas(
@@ -51,7 +51,7 @@ export async function setQuotas(
   });
 }
 
-/** Refuses all keys of the account from the next request on. A second suspension keeps the time of the first. */
+/** Suspends an account, whose keys are refused from the next request on. A second suspension keeps the first time. */
 export const suspendAccount = (control: ControlStore, idOrName: string, now: number) =>
   changeAccount(control, idOrName, now, ({ suspendedAt }) => {
     if (suspendedAt !== null) return null;
@@ -69,7 +69,7 @@ interface AccountChange {
   columns: Partial<AccountTable>;
 }
 
-/** Makes a change of the operator's. @param choose returns the change, or null if there is none. */
+/** Changes an account on behalf of the operator. @param choose returns the change, or null for no change. */
 export function changeAccount(
   control: ControlStore,
   idOrName: string,
@@ -90,7 +90,10 @@ export function changeAccount(
   });
 }
 
-/** Renames an account. @throws DomainError `refused` if the actor is no owner, `invalid`, or `conflict` if the name is taken. */
+/**
+ * Renames an account.
+ * @throws DomainError `refused` if the actor is not an owner, `invalid` or `conflict` for an unusable or taken name.
+ */
 export async function renameAccount(
   control: ControlStore,
   { account, name, actor, now }: { account: number; name: string; actor: Actor; now: number },
@@ -105,7 +108,7 @@ export async function renameAccount(
   });
 }
 
-/** Updates columns of an account, inside a transaction. */
+/** Updates an account's columns, inside a transaction. */
 async function update(
   transaction: Transaction<ControlTables>,
   number: number,
@@ -117,7 +120,7 @@ async function update(
 
 const idShape = /^ac_[0-9a-z]{16}$/i;
 
-/** Returns a name as it is stored. @throws DomainError `invalid`. */
+/** Returns an account name in its stored form. @throws DomainError `invalid` if it cannot be used. */
 function cleanAccountName(name: string): string {
   const cleaned = cleanName("account", name);
   if (idShape.test(cleaned))
@@ -128,7 +131,7 @@ function cleanAccountName(name: string): string {
   return cleaned;
 }
 
-/** Refuses the name of another account. @param own number of the account itself. @throws DomainError `conflict`. */
+/** Refuses another account's name. @param own number of the account to be named. @throws DomainError `conflict`. */
 async function refuseTakenName(
   database: Kysely<ControlTables>,
   name: string,
@@ -143,7 +146,7 @@ async function refuseTakenName(
 }
 
 /**
- * Returns the name, or the first of `name 2`, `name 3` and so on that is free. Signing up must not reveal which names are taken.
+ * Returns the name, or the first free one of `name 2`, `name 3` and so on, so that signing up reveals no taken names.
  * @throws DomainError `invalid`.
  */
 export async function freeName(database: Kysely<ControlTables>, wanted: string): Promise<string> {
@@ -156,7 +159,7 @@ export async function freeName(database: Kysely<ControlTables>, wanted: string):
   }
 }
 
-/** Returns the name of an account for which nobody chose one: the part of the address before the @. */
+/** Returns the default name of a person's account: the part of the address before the @. */
 export function nameFromAddress(email: string): string {
   const local = email.slice(0, email.lastIndexOf("@"));
   return idShape.test(local) ? `${local} account` : local;
@@ -169,7 +172,7 @@ interface AccountOrder {
   now: number;
 }
 
-/** Inserts an account, inside a transaction. @param order its name is clean and free. */
+/** Inserts an account, inside a transaction. @param order must have a clean, free name. */
 export async function insertAccount(
   transaction: Transaction<ControlTables>,
   { name, quotas, actor = operator, now }: AccountOrder,
@@ -205,7 +208,7 @@ const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) 
   per_day: day,
 });
 
-/** Checks quotas; null is the default. @throws DomainError `invalid`, naming the first window whose number cannot be a quota. */
+/** Checks quotas; null means the default. @throws DomainError `invalid` that names the first window at fault. */
 export function checkQuotas(quotas: Partial<Quotas>): void {
   for (const [window, requests] of Object.entries(quotas)) {
     const fault = requests === null ? undefined : quotaFault(requests);
@@ -215,7 +218,7 @@ export function checkQuotas(quotas: Partial<Quotas>): void {
 
 export type Account = ReturnType<typeof accountOf>;
 
-/** Returns an account as commands and a person's export of their data show it. */
+/** Returns an account as it appears in commands and in a person's export. */
 export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
   id,
   name,
@@ -240,7 +243,7 @@ export async function findAccount(
   return row && accountOf(row);
 }
 
-/** Returns the account with this id or name. @throws DomainError `not_found`, naming the text. */
+/** Returns the account with this id or name. @throws DomainError `not_found`, which quotes the text. */
 export async function requireAccount(
   database: Kysely<ControlTables>,
   idOrName: string,
@@ -253,7 +256,7 @@ export async function requireAccount(
   );
 }
 
-/** Returns an account that can be changed. @throws DomainError `not_found`, or `conflict` if it is closed. */
+/** Returns the open account with this id or name. @throws DomainError `not_found`, or `conflict` if it is closed. */
 export const requireOpenAccount = async (database: Kysely<ControlTables>, idOrName: string) =>
   requireOpen(await requireAccount(database, idOrName));
 
@@ -275,14 +278,14 @@ function requireOpen(account: Account): Account {
   );
 }
 
-/** Returns the form in which two names may not be the same. */
+/** Returns a name's folded form, which no two accounts share. */
 const foldName = (name: string) => name.normalize("NFC").trim().toLowerCase();
 
 const accountOf = (row: Selectable<AccountTable>) => ({
   number: row.number,
   id: row.id,
   name: row.name,
-  /** Its own quotas; null stands for that of its plan. */
+  /** Own quotas; null means the plan's quota. */
   quotas: quotasOf(row),
   plan: row.plan,
   suspendedAt: row.suspended_at,
@@ -291,13 +294,13 @@ const accountOf = (row: Selectable<AccountTable>) => ({
 });
 
 interface Closing {
-  /** Number. */
+  /** Number of the account. */
   account: number;
   actor: Actor;
   now: number;
 }
 
-/** Closes an account. @throws DomainError `refused` if the actor is no owner, `conflict` if it is closed already. */
+/** Closes an account. @throws DomainError `refused` if the actor is not an owner, `conflict` if it is closed. */
 export function closeAccount(control: ControlStore, closing: Closing): Promise<void> {
   return control.write(async (transaction) => {
     await requireOwner(transaction, closing.account, closing.actor);
@@ -305,7 +308,7 @@ export function closeAccount(control: ControlStore, closing: Closing): Promise<v
   });
 }
 
-/** Closes an account inside a transaction, and revokes its keys. */
+/** Closes an account and revokes its keys, inside a transaction. */
 export async function close(
   transaction: Transaction<ControlTables>,
   { account, actor, now }: Closing,
@@ -316,7 +319,7 @@ export async function close(
   await writeAudit(transaction, { actor, action: "account.closed", account, subject: id, now });
 }
 
-/** Closes an account, all but its keys. */
+/** Closes an account without revoking its keys, inside a transaction. */
 export async function closeRows(
   transaction: Transaction<ControlTables>,
   { account, id, at }: { account: number; id: string; at: string },
@@ -325,7 +328,7 @@ export async function closeRows(
     await transaction.deleteFrom(table).where("account", "=", account).execute();
   await transaction
     .updateTable("account")
-    // Nobody can choose an id as a name, so the former name is free and no two closed accounts collide.
+    // Nobody can choose an id as a name, so no two closed accounts collide, and the former name is free again.
     .set({ closed_at: at, name: id, name_folded: id, plan: null })
     .where("number", "=", account)
     .execute();
@@ -353,8 +356,8 @@ const nameLengthMax = 100;
 const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /**
- * Returns a name as it is stored: NFC, trimmed.
- * @param what the named thing, such as `account`, for the error.
+ * Returns a name in its stored form: NFC, trimmed.
+ * @param what kind of object that is named, such as `account`, for the error.
  * @throws DomainError `invalid` if it is empty, over 100 characters (code points) or unprintable.
  */
 export function cleanName(what: string, text: string): string {

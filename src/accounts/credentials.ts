@@ -1,4 +1,4 @@
-/** Changes the password or the address that a person signs in with, by the present password or by a link to their mail. */
+/** Changes a person's password or address, with the present password or by a link sent by mail. */
 import type { Selectable, Transaction } from "kysely";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
@@ -21,8 +21,9 @@ import type { Completion } from "./sign-up.ts";
 import { admit, type Client, forgive } from "./throttle.ts";
 
 /**
- * Changes the password and ends all sessions of the person, this one too. The browser continues with new tokens.
- * @throws DomainError `refused` for a wrong present password, `invalid` for the next one, `busy`, or TooOften.
+ * Changes a person's password and ends all their sessions, including this one. The browser continues with new tokens.
+ * @throws DomainError `refused` if the present password is wrong, `invalid` if the next one cannot be used, `conflict`
+ *   if the password was changed meanwhile, `busy`, or TooOften.
  */
 export function changePassword(
   control: ControlStore,
@@ -53,7 +54,7 @@ export function changePassword(
   }, "known");
 }
 
-/** Ends all sessions, known browsers and reset links; only this browser is signed in again, with new tokens. */
+/** Sets a password, and ends all sessions, known browsers and reset links. Only this browser is signed in again. */
 async function setPassword(
   transaction: Transaction<ControlTables>,
   {
@@ -79,7 +80,7 @@ async function setPassword(
   return openSession(transaction, { person: personOf(row), client, now });
 }
 
-/** Makes the link that an operator hands out. @throws DomainError `not_found`. */
+/** Makes a reset link for the operator to hand out. @throws DomainError `not_found` if nobody has the address. */
 export function makeResetLink(
   control: ControlStore,
   { address, now }: { address: string; now: number },
@@ -99,8 +100,8 @@ export function makeResetLink(
 }
 
 /**
- * Sets the password that the holder of a link chose, ends all sessions of the person and signs this browser in.
- * @throws LinkFault, or DomainError `invalid` for the password, `not_found` for a person who is gone, `busy`.
+ * Sets the password chosen by a link's holder, ends all the person's sessions and signs this browser in.
+ * @throws LinkFault, or DomainError `invalid` for an unusable password, `not_found` for a deleted person, `busy`.
  */
 export async function completeReset(
   control: ControlStore,
@@ -119,9 +120,9 @@ export async function completeReset(
 }
 
 /**
- * Makes a link that proves the new address. If somebody has that address already, only the caller learns it (`isKnown`),
- * `email` is the address as they wrote it, and there is no link: `token` is empty.
- * @throws DomainError `refused` if the password is wrong, `invalid` if the text is no address, `busy`, or TooOften.
+ * Makes a link that proves a new address. If somebody else has the address, `isKnown` is true, `email` is the address
+ * as they wrote it, and `token` is empty, because there is no link. Only the caller learns this.
+ * @throws DomainError `refused` if the password is wrong, `invalid` if the text is not an address, `busy`, or TooOften.
  */
 export async function requestAddressChange(
   control: ControlStore,
@@ -141,7 +142,7 @@ export async function requestAddressChange(
   return control.write(async (transaction) => {
     await admit(transaction, [{ kind: "mail", of: address.folded }], now);
     const holder = await findPerson(transaction, address.folded);
-    // One's own address in different letter case is the same address.
+    // A person may change the letter case of their own address.
     const isKnown = holder !== undefined && holder.id !== person;
     const { folded } = address;
     const to = isKnown ? { email: holder.email, folded } : address;
@@ -155,7 +156,7 @@ export async function requestAddressChange(
 
 /**
  * Changes the address of the person who follows the link.
- * @returns the person with the new address, and the former address, which gets a mail.
+ * @returns the person with the new address, and the former address, to which a notice is mailed.
  * @throws LinkFault, or DomainError `conflict` if somebody else took the address meanwhile.
  */
 export function completeAddressChange(

@@ -1,4 +1,4 @@
-/** Invitations: links that make the reader of an address's mail a member of an account. */
+/** Invitations: links that make whoever reads an address's mail a member of an account. */
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
@@ -13,7 +13,7 @@ import { openSession } from "./sessions.ts";
 import { type Completion, settle } from "./sign-up.ts";
 
 interface InvitationOrder {
-  /** Number of the account; null for an account of their own, to which only the operator invites. */
+  /** Number of the account; null for an account of the person's own, to which only the operator may invite. */
   account: number | null;
   address: string;
   role: Role;
@@ -23,8 +23,8 @@ interface InvitationOrder {
 
 /**
  * Makes an invitation.
- * @throws DomainError `invalid` if the text is no address, `refused` if the actor is no owner, `conflict` if the address is
- *   that of a member, or of somebody who has an account of their own already.
+ * @throws DomainError `invalid` if the text is not an address, `refused` if the actor is not an owner, `conflict` if
+ *   the address is a member's, or, for an account of their own, that of anybody who has signed up.
  */
 export async function invite(
   control: ControlStore,
@@ -68,7 +68,7 @@ async function mayInvite(
   return name;
 }
 
-/** Lists the invitations that still work and that nobody has followed yet, oldest first. */
+/** Lists the invitations that have neither been used nor expired, oldest first. */
 export async function listInvitations(
   database: Kysely<ControlTables>,
   account: number,
@@ -87,7 +87,7 @@ export async function listInvitations(
   return rows.map(({ role, ...rest }) => ({ ...rest, role: role ?? "member" }));
 }
 
-/** Withdraws an invitation. @throws DomainError `refused`, or `not_found` if it was followed or withdrawn already. */
+/** Withdraws an invitation. @throws DomainError `refused`, or `not_found` if it has already been used or withdrawn. */
 export async function withdrawInvitation(
   control: ControlStore,
   { account, id, actor, now }: { account: number; id: string; actor: Actor; now: number },
@@ -109,10 +109,10 @@ export async function withdrawInvitation(
 }
 
 /**
- * Makes the holder of the link a member of its account, or gives them their own. Returns `signedIn` as null if the person has a
- * password: they sign in with it, a link is not enough.
- * @param completion `password` is looked at only for somebody new, `accountName` only for an account of one's own.
- * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` for an account that was closed
+ * Makes a link's holder a member of its account, or gives them an account of their own. Returns null as `signedIn` if
+ * the person has a password, with which they must sign in.
+ * @param completion `password` is used only for a new person, `accountName` only for an account of their own.
+ * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` if the account was closed
  *   meanwhile, `busy`.
  */
 export async function acceptInvitation(
@@ -145,7 +145,7 @@ export async function acceptInvitation(
   });
 }
 
-/** Makes the person a member. Somebody who has become one meanwhile keeps their role. */
+/** Makes a person a member. A person who is already a member keeps their role. */
 async function join(
   transaction: Transaction<ControlTables>,
   { account, role }: Link,

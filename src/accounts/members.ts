@@ -1,4 +1,4 @@
-/** Who belongs to which account, and in which role. An account that has people never loses its last owner. */
+/** Members of accounts and their roles. An account that has members never loses its last owner. */
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
@@ -7,7 +7,7 @@ import type { ControlStore } from "#store/stores.ts";
 
 export type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
-/** Lists the members of an account in the order of joining; `person` is an id. */
+/** Lists an account's members in the order in which they joined. `person` is an id. */
 export const listMembers = (database: Kysely<ControlTables>, account: number) =>
   database
     .selectFrom("member")
@@ -19,14 +19,17 @@ export const listMembers = (database: Kysely<ControlTables>, account: number) =>
     .execute();
 
 interface MemberChange {
-  /** Number. */
+  /** Number of the account. */
   account: number;
   person: string;
   actor: Actor;
   now: number;
 }
 
-/** Changes the role of a member. @throws DomainError `refused` if the actor is no owner, `not_found`, or `conflict` for the last owner. */
+/**
+ * Changes a member's role.
+ * @throws DomainError `refused` if the actor is not an owner, `not_found`, or `conflict` for the last owner.
+ */
 export async function changeRole(
   control: ControlStore,
   { role, ...change }: MemberChange & { role: Role },
@@ -60,7 +63,7 @@ export async function removeMember(control: ControlStore, change: MemberChange):
   });
 }
 
-/** Ends the person's own membership. @throws DomainError `not_found`, or `conflict` for the last owner. */
+/** Ends a person's own membership. @throws DomainError `not_found`, or `conflict` for the last owner. */
 export async function leaveAccount(
   control: ControlStore,
   change: Omit<MemberChange, "actor">,
@@ -116,10 +119,10 @@ async function requireRole(
   throw new DomainError("not_found", "The account has no such member.");
 }
 
-/** An account of a person, and their role in it. */
+/** A person's account, and their role in it. */
 export type Membership = Awaited<ReturnType<typeof listMemberships>>[number];
 
-/** Lists the accounts a person belongs to, without closed ones, in the order of joining. */
+/** Lists a person's accounts in the order in which they joined. Leaves out closed ones. */
 export const listMemberships = (database: Kysely<ControlTables>, person: string) =>
   database
     .selectFrom("member")
@@ -132,7 +135,7 @@ export const listMemberships = (database: Kysely<ControlTables>, person: string)
     .orderBy("account.number")
     .execute();
 
-/** Returns the role of a person in an account, or undefined if they are no member. */
+/** Returns a person's role in an account, or undefined if they are not a member. */
 export async function roleOf(
   database: Kysely<ControlTables>,
   account: number,
@@ -147,7 +150,7 @@ export async function roleOf(
   return row?.role;
 }
 
-/** Returns the role of an actor: the operator may do what an owner may. @throws DomainError `refused` for no member any more. */
+/** Returns an actor's role. The operator counts as an owner. @throws DomainError `refused` if they are not a member. */
 export async function requireMember(
   database: Kysely<ControlTables>,
   account: number,
@@ -168,7 +171,7 @@ export async function requireOwner(
   throw new DomainError("refused", "Only an owner of the account may do this. Ask one of them.");
 }
 
-/** Checks that the account keeps an owner without this person. @throws DomainError `conflict` if it would have none. */
+/** Checks that the account keeps an owner without this person. @throws DomainError `conflict` if it does not. */
 async function refuseLastOwner(
   database: Kysely<ControlTables>,
   account: number,
@@ -187,7 +190,7 @@ async function refuseLastOwner(
   );
 }
 
-/** Makes somebody a member of an account, as part of a transaction. */
+/** Makes a person a member of an account, inside a transaction. */
 export async function insertMember(
   transaction: Transaction<ControlTables>,
   { account, person, role, now }: { account: number; person: string; role: Role; now: number },

@@ -1,17 +1,17 @@
-/** Remembers which notices an account was sent, so that each is sent once, and who receives them. */
+/** Records which notices were sent to an account, so that each is sent once, and lists their recipients. */
 import type { Kysely } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 
 interface Notice {
-  /** Number. */
+  /** Number of the account. */
   account: number;
   kind: string;
-  /** Subject, such as the id of a key. */
+  /** Subject of the notice, such as a key's id. */
   subject: string;
 }
 
-/** Notes that a notice is sent. @returns true the first time, and again after `forgetNotice`. */
+/** Records that a notice is sent. @returns true the first time, and again after `forgetNotice`. */
 export async function noticeOnce(
   control: ControlStore,
   { now, ...notice }: Notice & { now: number },
@@ -36,7 +36,7 @@ export async function forgetNotice(control: ControlStore, notice: Notice): Promi
   });
 }
 
-/** Reads before something is written: a write transaction for each old notice would block other writers. */
+/** Reports whether a notice is recorded. Called before a write, which would block other writers needlessly. */
 async function isNoticed(
   database: Kysely<ControlTables>,
   { account, kind, subject }: Notice,
@@ -49,7 +49,7 @@ async function isNoticed(
 /** An account whose owners can be notified. */
 export type OwnedAccount = Awaited<ReturnType<typeof listOwnedAccounts>>[number];
 
-/** Lists the accounts that are neither closed nor suspended, by number, with the addresses of their owners. */
+/** Lists the accounts that are neither closed nor suspended, by number, with their owners' addresses. */
 export async function listOwnedAccounts(database: Kysely<ControlTables>) {
   const rows = await database
     .selectFrom("account")

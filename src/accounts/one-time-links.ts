@@ -1,4 +1,4 @@
-/** Links that work once and prove access to the mail of an address. Only digests of their tokens are stored. */
+/** Links that work once and prove access to an address's mail. Only digests of their tokens are stored. */
 import type { Kysely, Transaction } from "kysely";
 import type { ControlTables, LinkKind, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -9,7 +9,7 @@ import type { Address } from "./people.ts";
 /** A link that still works. */
 export type Link = Awaited<ReturnType<typeof lookAtLink>>;
 
-/** A new link, the only object that ever holds the token: send it and forget it. */
+/** A new link. Nothing else ever holds the token: send it and forget it. */
 export interface MadeLink {
   token: string;
   id: string;
@@ -24,7 +24,7 @@ export const linkLifetimeMilliseconds: Readonly<Record<LinkKind, number>> = {
   email: dayMilliseconds,
 };
 
-/** Returns the URL of a link. @param base `PUBLIC_URL`, or where the service listens, without a slash at the end. */
+/** Returns a link's URL. @param base `PUBLIC_URL`, or where the service listens, without a trailing slash. */
 export const linkUrl = (base: string, token: string): string =>
   `${base}/account/link?token=${token}`;
 
@@ -60,7 +60,7 @@ export async function makeLink(
 }
 
 /**
- * Uses the link up in the transaction of what it is for: if that fails, the link still works.
+ * Uses a link up in the transaction of the change that it allows. If the change fails, the link still works.
  * @throws LinkFault, also for a link of another kind.
  */
 export async function useLink(
@@ -77,7 +77,7 @@ export async function useLink(
   return link;
 }
 
-/** Ends the other links of the same kind to an address or for a person. */
+/** Ends all unused links of a kind to an address or for a person. */
 export async function useUpLinks(
   transaction: Transaction<ControlTables>,
   {
@@ -99,7 +99,7 @@ export async function useUpLinks(
   await query.execute();
 }
 
-/** Reads a link without using it up: mail programs and scanners follow links too. @throws LinkFault. */
+/** Reads a link without using it up, because mail programs and scanners follow links too. @throws LinkFault. */
 export async function lookAtLink(database: Kysely<ControlTables>, token: string, now: number) {
   const link = await database
     .selectFrom("link")
@@ -112,7 +112,7 @@ export async function lookAtLink(database: Kysely<ControlTables>, token: string,
   return link;
 }
 
-/** The refusal of a link that no longer works: whatever the reason, which would help to guess, the person reads this sentence. */
+/** Refusal of a link that does not work. The message never gives the reason, which would help an attacker to guess. */
 export class LinkFault extends DomainError {
   constructor() {
     super(

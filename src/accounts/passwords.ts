@@ -1,4 +1,4 @@
-/** Hashes and checks passwords, a few at a time: each takes 19 MiB and 30 ms, so a flood of them would be an attack. */
+/** Hashes and checks passwords, a few at a time. Each takes 19 MiB and 30 ms, so a flood of them would be an attack. */
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -6,27 +6,27 @@ import { DomainError } from "#store/domain-error.ts";
 
 export interface Hasher {
   hash(password: string): Promise<string>;
-  /** Compares a password. @param stored null if there is no such person, which takes as long. */
+  /** Reports whether a password is right. @param stored hash; null, which takes as long, if there is no such person. */
   isPassword(password: string, stored: string | null): Promise<boolean>;
   /** Reports whether a stored password should be hashed again with the present parameters. */
   isOutdated(stored: string): boolean;
 }
 
-/** Levels of trust in a sender, each with its shares of the queue. The last share is kept for known senders. */
+/** Levels of trust in a sender, each with its shares of the queue. Only known senders may use the last share. */
 const shares = { failed: 1, clean: 2, known: 3 } as const;
 export type Trust = keyof typeof shares;
 
 export interface Passwords {
   /**
    * Runs `work` once fewer than `runningMax` are running.
-   * @param trust `failed` unless it is given.
-   * @throws DomainError `busy` at once, without running it, if too many wait already for a sender of this trust.
+   * @param trust `failed` by default.
+   * @throws DomainError `busy` at once, without running `work`, if too many are waiting for a sender of this trust.
    */
   inTurn<R>(work: (hasher: Hasher) => Promise<R>, trust?: Trust): Promise<R>;
 }
 
 interface PasswordOptions extends Argon2Cost {
-  /** Hashes computed at a time. The thread pool has four threads, which file access and DNS need too. */
+  /** Maximum number of hashes at a time. The thread pool has four threads, which file access and DNS need too. */
   runningMax: number;
   /** Places in each share of the queue. */
   waitingMax: number;
@@ -43,7 +43,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  /** Passes the slot straight to the next in the queue. */
+  /** Passes the slot to the next in the queue, or frees it. */
   const leave = () => {
     const next = waiting.shift();
     if (next === undefined) running -= 1;
@@ -87,14 +87,14 @@ const shape = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/;
 
 const compute = promisify(argon2);
 
-/** Makes hashes of this cost. Each runs on the thread pool, for some 30 ms. */
+/** Opens a hasher of this cost. Each hash takes some 30 ms on the thread pool. */
 const openHasher = (cost: Argon2Cost): Hasher => ({
   async hash(password) {
     const nonce = randomBytes(nonceBytes);
     const tag = await tagOf(password, nonce, cost);
     return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${base64(nonce)}$${base64(tag)}`;
   },
-  // Takes as long where nothing is stored, so that the time does not reveal who has an account.
+  // Takes as long if nothing is stored, so that the time does not reveal who has an account.
   async isPassword(password, stored) {
     const known = (stored === null ? null : read(stored)) ?? {
       cost,
@@ -135,7 +135,7 @@ const base64 = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
 const passwordLengthMin = 8;
 const passwordLengthMax = 128;
 
-/** Hashes a password that somebody with a link chose. @throws DomainError `invalid`, as `checkPassword` does, or `busy`. */
+/** Hashes a password chosen through a link. @throws DomainError `invalid` as `checkPassword` does, or `busy`. */
 export async function hashNew(
   passwords: Passwords,
   password: string,
@@ -148,9 +148,9 @@ export async function hashNew(
 let common: ReadonlySet<string> | undefined;
 
 /**
- * Refuses passwords that are too short, too long or common. They are taken exactly as sent: nothing is trimmed or folded,
- * and no kinds of characters are required (NIST SP 800-63B, 3.1.1.2).
- * @param email of the person, which must not be the password.
+ * Refuses a password that is too short, too long or common. Passwords are taken exactly as sent: nothing is trimmed or
+ * folded, and no kinds of characters are required (NIST SP 800-63B, 3.1.1.2).
+ * @param email the person's address, which must not be the password.
  * @throws DomainError `invalid`.
  */
 export function checkPassword(password: string, email = ""): void {

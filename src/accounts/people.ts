@@ -1,4 +1,4 @@
-/** People, who have proven an e-mail address and chosen a password; which addresses are valid, and when two are the same. */
+/** People, who have proven an e-mail address and chosen a password. Validates addresses and compares them. */
 import { domainToASCII } from "node:url";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
@@ -29,7 +29,7 @@ export async function requirePerson(
   );
 }
 
-/** Returns the row of a person. @throws DomainError `not_found` if the person is gone. */
+/** Returns a person's row. @throws DomainError `not_found` if the person has been deleted. */
 export async function requirePersonRow(
   database: Kysely<ControlTables>,
   id: string,
@@ -41,7 +41,7 @@ export async function requirePersonRow(
 
 /**
  * Inserts a person.
- * @param password hashed; null if the person who had the address has just been deleted.
+ * @param password hash; null if the person who had the address has just been deleted.
  * @throws DomainError `conflict` if somebody has the address, or the password is null.
  */
 export async function insertPerson(
@@ -88,23 +88,23 @@ export const personOf = (row: Selectable<PersonTable>) => ({
 });
 
 export interface Address {
-  /** Text as it was written, without surrounding spaces. */
+  /** Address as it was written, without surrounding spaces. */
   email: string;
-  /** Form in which two addresses may not be the same. */
+  /** Folded form, which no two people share. */
   folded: string;
 }
 
-/** Longest address in bytes: RFC 5321, 4.5.3.1, as corrected by errata 1690. */
+/** Maximum length of an address in bytes: RFC 5321, 4.5.3.1, as corrected by erratum 1690. */
 const lengthMax = 254;
 const localLengthMax = 64;
 
 // No quoted local parts, comments or domains in brackets: real addresses have none, and mail headers stay simple.
 const localShape = /^[^\s@"(),:;<>[\]\\\p{C}]+$/u;
-// Otherwise `domainToASCII` would take part of the text for a path or an escape, and drop it.
+// Otherwise `domainToASCII` would treat part of the text as a path or an escape, and drop it.
 const domainShape = /^[\p{L}\p{M}\p{N}.-]+$/u;
 const labelShape = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
-/** Reads an address. @throws DomainError `invalid`, with an example of an address. */
+/** Parses an address. @throws DomainError `invalid`, which gives an example of an address. */
 export function readAddress(text: string): Address {
   const email = text.normalize("NFC").trim();
   if (Buffer.byteLength(email) > lengthMax)
@@ -118,7 +118,7 @@ export function readAddress(text: string): Address {
   return { email, folded: foldAddress(email) };
 }
 
-/** Folds any text as an address: NFC, lower case, and the domain as in the DNS. */
+/** Folds any text like an address: NFC, lower case, and the domain as in the DNS. */
 export function foldAddress(text: string): string {
   const folded = text.normalize("NFC").trim().toLowerCase().normalize("NFC");
   const at = folded.lastIndexOf("@");
@@ -131,12 +131,12 @@ const isLocal = (local: string) =>
   Buffer.byteLength(local) <= localLengthMax &&
   !/^\.|\.\.|\.$/.test(local);
 
-/** Returns a domain as in the DNS, or an empty text if it is none. */
+/** Returns a domain as in the DNS, or an empty text if it is not a domain. */
 const asciiDomain = (domain: string) => (domainShape.test(domain) ? domainToASCII(domain) : "");
 
 function isDomain(domain: string): boolean {
   const labels = asciiDomain(domain).split(".");
-  // A single label is a machine and a number at the end an IP address: most often a typing error.
+  // A single label names a machine, and a number at the end makes an IP address. Both are most often typing errors.
   return (
     labels.length > 1 &&
     labels.every((label) => labelShape.test(label)) &&

@@ -1,4 +1,4 @@
-/** Gives a person everything stored about them, and deletes it. */
+/** Exports everything stored about a person, and deletes it. */
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -9,8 +9,9 @@ import { personOf, requirePersonRow } from "./people.ts";
 import { forgive } from "./throttle.ts";
 
 /**
- * Returns everything stored about a person and their accounts, without secrets or digests of them. Has only the ids of other
- * members, and the audit entries that the person may read: all of the accounts they own, and their own elsewhere.
+ * Returns everything stored about a person and their accounts, without secrets or their digests. Contains only the ids
+ * of other members. Contains the audit entries that the person may read: all for accounts they own, and elsewhere those
+ * that they caused or that concern them.
  * @throws DomainError `not_found`.
  */
 export async function exportPerson(
@@ -94,7 +95,7 @@ async function auditOf(
       where.or([
         where("actor", "=", person),
         where("subject", "=", person),
-        // An empty list is an error to PostgreSQL.
+        // An empty list is an error in PostgreSQL.
         ...(owned.length === 0 ? [] : [where("account", "in", owned)]),
       ]),
     )
@@ -104,8 +105,8 @@ async function auditOf(
 }
 
 /**
- * Deletes a person and everything stored about them. Closes accounts without another member. The audit log keeps ids that
- * then identify nobody.
+ * Deletes a person and everything stored about them. Closes accounts that have no other member. The audit log keeps
+ * ids, which then identify nobody.
  * @throws DomainError `conflict` for the last owner of an account that has other members, `not_found`.
  */
 export function deletePerson(
@@ -125,7 +126,7 @@ export function deletePerson(
   });
 }
 
-/** Deletes every row with the person or the address in it. */
+/** Deletes every row of a person or their address. The audit log keeps its entries. */
 export async function deleteRows(
   transaction: Transaction<ControlTables>,
   person: string,

@@ -1,4 +1,4 @@
-/** Plans: named quotas that any number of accounts share; a change takes effect with the next request. */
+/** Plans: named quotas that any number of accounts share. A change takes effect with the next request. */
 import type { Kysely, Transaction } from "kysely";
 import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
 import { operator, writeAudit } from "#store/audit.ts";
@@ -10,11 +10,11 @@ import { type Account, changeAccount, checkQuotas } from "./accounts.ts";
 export type Plan = Awaited<ReturnType<typeof listPlans>>[number];
 
 const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/;
-/** Word of a command that puts an account on no plan. */
+/** Command argument that takes an account off its plan. */
 export const noPlan = "none";
 
 /**
- * Makes the plan, or changes what is given.
+ * Creates a plan, or changes the given parts of one.
  * @throws DomainError `invalid` for a name or a quota that cannot be used.
  */
 export async function setPlan(
@@ -79,9 +79,9 @@ export async function listPlans(database: Kysely<ControlTables>) {
     .execute();
   return rows.map(({ created_at: createdAt, name, accounts, changes, ...quotas }) => ({
     name,
-    /** Quotas; null stands for that of the plan `default`, or of the service. */
+    /** Quotas; null means the quota of the plan `default`, or else the service's. */
     quotas: quotasOf(quotas),
-    /** May its accounts read changes? Null is as in the plan `default`, or yes. */
+    /** Right of its accounts to read changes; null means that of the plan `default`, or else true. */
     changes: changes === null ? null : changes === 1,
     accounts: Number(accounts),
     createdAt,
@@ -105,7 +105,11 @@ export async function removePlan(
   });
 }
 
-/** Puts an account on a plan. @param plan null for none. @throws DomainError `not_found`, or `conflict` if the account is closed. */
+/**
+ * Puts an account on a plan.
+ * @param plan name of the plan; null for no plan.
+ * @throws DomainError `not_found`, or `conflict` if the account is closed.
+ */
 export function putOnPlan(
   control: ControlStore,
   { idOrName, plan, now }: { idOrName: string; plan: string | null; now: number },
@@ -117,7 +121,7 @@ export function putOnPlan(
   });
 }
 
-/** Returns the quotas that apply: the account's own, else those of its plan, of the plan `default`, or of the service. */
+/** Returns the quotas in force: the account's own, else its plan's, the plan `default`'s, or the service's. */
 export async function quotasInForce(
   database: Kysely<ControlTables>,
   account: number,
@@ -126,7 +130,7 @@ export async function quotasInForce(
   return fullQuotasOf(await rows.executeTakeFirstOrThrow());
 }
 
-/** Returns the quotas that apply to each account, by its number. */
+/** Returns the quotas in force for each account, by its number. */
 export async function listQuotasInForce(
   database: Kysely<ControlTables>,
 ): Promise<Map<number, FullQuotas>> {
@@ -134,7 +138,7 @@ export async function listQuotasInForce(
   return new Map(rows.map((row) => [row.number, fullQuotasOf(row)]));
 }
 
-/** Reports whether the plan of an account lets it read changes. @param account its number. */
+/** Reports whether an account's plan lets it read changes. @param account number of the account. */
 export async function mayReadChanges(
   database: Kysely<ControlTables>,
   account: number,

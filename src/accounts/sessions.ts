@@ -1,4 +1,4 @@
-/** Sessions of signed-in people and the browsers they are known by: opened with new tokens, found by the token of a cookie, and ended. */
+/** Sessions of signed-in people, and the browsers known to be theirs. Opens, finds and ends sessions. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { clientNetwork } from "#limits/client-network.ts";
 import { writeAudit } from "#store/audit.ts";
@@ -15,18 +15,18 @@ const sessionMilliseconds = 7 * dayMilliseconds;
 const idleMilliseconds = 12 * hourMilliseconds;
 const seenMilliseconds = minuteMilliseconds;
 
-/** The sender of a request, and what they may look at. */
+/** A person who is signed in, and the accounts that they may view. */
 export interface SignedIn {
   /** Id of the session. */
   session: string;
   person: Person;
   /** Memberships, oldest first. */
   accounts: Membership[];
-  /** Account that is shown; null for a person without one. */
+  /** Account that is shown; null if the person has none. */
   account: Membership | null;
 }
 
-/** Finds the session with this token, unless it has ended. Writes at most once a minute when it was last seen. */
+/** Finds the session with this token. Returns undefined if it has ended. Notes its use at most once a minute. */
 export async function findSession(
   control: ControlStore,
   token: string,
@@ -47,7 +47,7 @@ export async function findSession(
   return { session: row.id, person: personOf(person), accounts, account };
 }
 
-/** Lists the sessions of a person that have not ended, the last seen first. `seenAt` is exact to a minute. */
+/** Lists a person's sessions that have not ended, most recently used first. `seenAt` is exact to a minute. */
 export const listSessions = (database: Kysely<ControlTables>, person: string, now: number) =>
   database
     .selectFrom("session")
@@ -60,9 +60,9 @@ export const listSessions = (database: Kysely<ControlTables>, person: string, no
     .execute();
 
 /**
- * Signs a browser of the person out.
- * @param own the session it is asked from, so that the audit log tells signing out from ending another.
- * @throws DomainError `not_found` also for a session of somebody else.
+ * Ends one of a person's sessions.
+ * @param own session that makes the request, so that the audit log tells signing out from ending another.
+ * @throws DomainError `not_found` if the session has ended or is somebody else's.
  */
 export async function endSession(
   control: ControlStore,
@@ -78,7 +78,7 @@ export async function endSession(
   });
 }
 
-/** Signs a person out everywhere. @returns the number of sessions that there were. */
+/** Signs a person out everywhere. @returns the number of sessions that ended. */
 export function endAllSessions(
   control: ControlStore,
   { person, now }: { person: string; now: number },
@@ -91,7 +91,7 @@ export function endAllSessions(
   });
 }
 
-/** Deletes the sessions of a person, inside a transaction. @returns their ids. */
+/** Deletes a person's sessions, inside a transaction. @returns the sessions' ids. */
 export async function deleteSessions(
   transaction: Transaction<ControlTables>,
   person: string,
@@ -101,7 +101,7 @@ export async function deleteSessions(
   return rows.map(({ id }) => id);
 }
 
-/** Switches a session to another account. @throws DomainError `not_found` if the person is no member of it. */
+/** Switches a session to another account. @throws DomainError `not_found` if the person is not a member of it. */
 export async function switchAccount(
   control: ControlStore,
   { person, session, accountId }: { person: string; session: string; accountId: string },
@@ -116,7 +116,7 @@ export async function switchAccount(
   });
 }
 
-/** Writes when a session was seen. A request continues if that fails; the next one tries again. */
+/** Records when a session was used. If this fails, the request continues, and the next one tries again. */
 async function markSeen(control: ControlStore, id: string, now: number): Promise<void> {
   const seen_at = new Date(now).toISOString();
   try {
@@ -128,14 +128,14 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
   }
 }
 
-/** Reports whether a session has ended, by its age or by a long time without a request. */
+/** Reports whether a session has ended, by its age or after 12 hours without a request. */
 const hasEnded = ({ ends_at, seen_at }: Selectable<SessionTable>, now: number) =>
   now >= Date.parse(ends_at) || now >= Date.parse(seen_at) + idleMilliseconds;
 
-/** A new session, the only object that ever holds its two tokens: each belongs in a cookie and nowhere else. */
+/** A new session. Nothing else ever holds its two tokens, which belong in cookies and nowhere else. */
 export interface OpenedSession {
   sessionToken: string;
-  /** Value of a cookie that lasts 180 days. */
+  /** Value of the cookie of a known browser, which lasts 180 days. */
   browserToken: string;
   person: Person;
   /** Id of the session. */
@@ -143,7 +143,7 @@ export interface OpenedSession {
   endsAt: string;
 }
 
-/** Opens a session. @param account number of the account to show first; the oldest membership if left out. */
+/** Opens a session. @param account number of the account to show first; by default the oldest membership's. */
 export async function openSession(
   transaction: Transaction<ControlTables>,
   {
@@ -195,7 +195,7 @@ const systems = [
   ["Linux", "Linux"],
 ] as const;
 
-/** Returns a name by which people recognise a browser, such as `Firefox on Linux`. No more of the header is stored. */
+/** Returns a browser's name as people know it, such as `Firefox on Linux`. The rest of the header is not stored. */
 export function browserOf({ userAgent }: Client): string {
   const named = (words: readonly (readonly [string, string])[]) =>
     words.find(([mark]) => userAgent.includes(mark))?.[1];
@@ -222,8 +222,8 @@ export async function isKnownBrowser(
 }
 
 /**
- * Returns the value for the browser's cookie: the present one if this person has signed in with it before, else a new one.
- * A value planted by somebody else is never reused.
+ * Returns the value for a browser's cookie: the present one if this person has signed in with it before, else a new
+ * one. A value planted by somebody else is never reused.
  */
 async function rememberBrowser(
   transaction: Transaction<ControlTables>,
@@ -241,7 +241,7 @@ async function rememberBrowser(
   return fresh;
 }
 
-/** Deletes all known browsers of a person. */
+/** Deletes all of a person's known browsers. */
 export async function forgetBrowsers(
   transaction: Transaction<ControlTables>,
   person: string,
@@ -249,14 +249,14 @@ export async function forgetBrowsers(
   await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
 }
 
-/** Time that a link is kept after its end, so that an operator can see why it was refused. */
+/** Time for which an expired link is kept, in ms, so that an operator can see why it was refused. */
 const endedLinkMilliseconds = 7 * dayMilliseconds;
 
-/** Deletes what has ended. Every sign-in does this, too. */
+/** Deletes ended sessions, expired links, old browsers and old counts. Every sign-in does this too. */
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write((transaction) => forgetOldRows(transaction, now));
 
-/** Deletes what has ended, inside a transaction. */
+/** Does the work of `forgetOld` inside a transaction. */
 async function forgetOldRows(transaction: Transaction<ControlTables>, now: number): Promise<void> {
   const before = (milliseconds: number) => new Date(now - milliseconds).toISOString();
   await transaction

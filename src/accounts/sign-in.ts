@@ -1,4 +1,4 @@
-/** Signs people in by address and password; neither the response nor its timing reveals whether an address is known. */
+/** Signs people in by address and password. Neither the response nor its timing reveals which addresses are known. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
@@ -19,7 +19,7 @@ interface Attempt {
 }
 
 /**
- * Signs a person in. The throttle counts before the password is checked, so that simultaneous attempts are all counted.
+ * Signs a person in. An attempt is counted before its password is checked, so that simultaneous attempts all count.
  * @throws DomainError `refused` with the same words for a wrong address and a wrong password, `busy`, or TooOften.
  */
 export async function signIn(
@@ -33,7 +33,7 @@ export async function signIn(
   const { subjects, trust } = sender;
   return passwords.inTurn(async (hasher) => {
     await control.write((transaction) => admit(transaction, subjects, now));
-    // An unknown address takes the time of somebody's password, which may be one of an earlier cost.
+    // An unknown address takes the time of another person's password, whose hash may have an earlier cost.
     const isFitting = await hasher.isPassword(password, nearest?.password ?? null);
     const isRight = isFitting && row !== undefined;
     const renewed =
@@ -62,8 +62,8 @@ export async function signIn(
 }
 
 /**
- * Checks the password of a signed-in person before something that cannot be undone.
- * @throws DomainError `refused`, `busy`, or TooOften.
+ * Checks a signed-in person's password before an action that cannot be undone.
+ * @throws DomainError `refused` if the password is wrong, `busy`, or TooOften.
  */
 export function confirmPassword(
   control: ControlStore,
@@ -75,7 +75,7 @@ export function confirmPassword(
   }, "known");
 }
 
-/** Checks the password inside `inTurn`. @returns the row of the person. */
+/** Checks a password inside `inTurn`. @returns the person's row. */
 export async function confirmInTurn(
   control: ControlStore,
   hasher: Hasher,
@@ -95,8 +95,8 @@ export async function confirmInTurn(
 }
 
 /**
- * Returns the person with the address, else the next in the alphabet or the first: an unknown address has the same
- * neighbour each time, and whether it is known is one query either way.
+ * Returns the person with the address, otherwise the next in the alphabet, or the first. An unknown address has the
+ * same neighbour each time. A known and an unknown address both take one query.
  */
 const nearestRow = (
   database: Kysely<ControlTables>,
@@ -113,7 +113,7 @@ const nearestRow = (
     })
     .executeTakeFirst();
 
-/** Returns how an attempt is counted: by a browser this person has signed in with, else by address and by network. */
+/** Returns a sender's trust and subjects: the person's known browser, otherwise the address and the networks. */
 async function senderOf(
   database: Kysely<ControlTables>,
   row: PersonRow | undefined,
@@ -129,7 +129,7 @@ async function senderOf(
   };
 }
 
-/** Notes a failure, also of an unknown address, so that both cases take one transaction of the same size. */
+/** Records a failure. An unknown address takes a transaction of the same size as a known one. */
 async function noteFailure(
   transaction: Transaction<ControlTables>,
   row: PersonRow | undefined,

@@ -1,4 +1,4 @@
-/** Links that people ask for by their address; and signing up: a person follows one, chooses a password and gets an account. */
+/** Makes links on request by address. With a sign-up link a person chooses a password and gets an account. */
 import type { Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -18,15 +18,15 @@ import { type Address, findPerson, insertPerson, readAddress } from "./people.ts
 import { openSession, type OpenedSession } from "./sessions.ts";
 import { admit, type Client, networksOf } from "./throttle.ts";
 
-/** Stand-in that is stored for an address nobody has proven. */
+/** Stand-in for an address that nobody has proven. */
 const nobody: Address = { email: "", folded: "" };
 
 /**
- * Makes a link to sign up or to choose a new password, with the same work whether the address is known or not: only the
- * reader of the mail learns it. A known address always gets a link for a new password, at the address that is stored: the
- * one that was typed folds to the same text, but may lead to somebody else's mail.
- * @returns `isKnown` and the link; a link for a new password is sent nowhere if the address is unknown.
- * @throws DomainError `invalid` if the text is no address, or TooOften.
+ * Makes a link to sign up or to choose a new password. The work is the same for known and unknown addresses, so that
+ * only the mail's reader learns the difference. A known address always gets a link for a new password. The link goes to
+ * the stored address, because the typed one folds to the same text but may lead to somebody else's mail.
+ * @returns `isKnown` and the link. A link for a new password is sent nowhere if the address is unknown.
+ * @throws DomainError `invalid` if the text is not an address, or TooOften.
  */
 export async function requestLink(
   control: ControlStore,
@@ -66,9 +66,9 @@ export interface Completion {
 }
 
 /**
- * Makes the person, the account and its ownership, or none of them.
- * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` where the address has an account
- *   by now, `busy`.
+ * Creates a person, their account and its ownership, or none of them.
+ * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` if somebody has signed up with
+ *   the address meanwhile, `busy`.
  */
 export async function completeSignUp(
   control: ControlStore,
@@ -83,7 +83,7 @@ export async function completeSignUp(
   });
 }
 
-/** Makes a person and an account of theirs, for a link to sign up and for an invitation to an account of one's own. */
+/** Creates a person and an account of their own, for a sign-up link or an invitation to one's own account. */
 export async function settle(
   transaction: Transaction<ControlTables>,
   {

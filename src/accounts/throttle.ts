@@ -1,4 +1,4 @@
-/** Slows guessing down without locking anybody out for good; the counts are stored, so they survive a restart. */
+/** Slows down guessing without locking anybody out for good. The counts are stored, so they survive a restart. */
 import { hash } from "node:crypto";
 import type { Kysely, Transaction } from "kysely";
 import { networksOf as networksOfAddress } from "#limits/client-network.ts";
@@ -6,27 +6,27 @@ import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 
-/** The sender of a request to the account pages, as far as a connection tells. */
+/** The sender of a request to the account pages, as far as the request tells. */
 export interface Client {
-  /** IP address, as the HTTP server gives it. */
+  /** IP address from the HTTP server. */
   address: string;
   userAgent: string;
-  /** Value of the cookie of a browser that signed in before. */
+  /** Value of the cookie of a browser that has signed in before; null if there is none. */
   browserToken: string | null;
 }
 
-/** Subject that attempts are counted by. Each counts as a failure until it is forgiven, so simultaneous attempts all count. */
+/** Subject of a count of attempts. Each is a failure until it is forgiven, so that simultaneous attempts all count. */
 export interface Subject {
   kind: "address" | "browser" | "person" | "network" | "site" | "mail";
-  /** Value, such as the folded address; only a hash of it is stored. */
+  /** Value, such as a folded address. Only a hash of it is stored. */
   of: string;
 }
 
 const longestWaitMilliseconds = 15 * minuteMilliseconds;
 const firstWaitMilliseconds = 1000;
-/** Failures without a wait. After these come waits of 1 s, 2 s, 4 s and so on, up to 15 minutes. */
+/** Number of failures without a wait. Waits of 1 s, 2 s, 4 s and so on follow, up to 15 minutes. */
 const freeFailures = 5;
-/** Subjects with a number of attempts in a window instead, which begins with the first. */
+/** Subjects that are limited to a number of attempts in a window instead. The first attempt starts the window. */
 const windowed: Partial<Record<Subject["kind"], { tries: number; milliseconds: number }>> = {
   network: { tries: 20, milliseconds: 15 * minuteMilliseconds },
   site: { tries: 100, milliseconds: 15 * minuteMilliseconds },
@@ -40,7 +40,7 @@ interface Count {
   nextAt: number;
 }
 
-/** Returns the network of the client, and its site where it has one. */
+/** Returns a client's network, and its site if it has one. */
 export function networksOf({ address }: Client): Subject[] {
   const [network, site] = networksOfAddress(address);
   const subjects: Subject[] = [{ kind: "network", of: network }];
@@ -48,7 +48,7 @@ export function networksOf({ address }: Client): Subject[] {
   return subjects;
 }
 
-/** Reports whether none of the subjects has an attempt that is not forgiven. */
+/** Reports whether no subject has an unforgiven attempt. */
 export async function isClean(
   database: Kysely<ControlTables>,
   subjects: readonly Subject[],
@@ -60,7 +60,7 @@ export async function isClean(
 
 /**
  * Counts an attempt for all of the subjects, or for none.
- * @throws TooOften where one of them has to wait.
+ * @throws TooOften if one of them has to wait.
  */
 export async function admit(
   transaction: Transaction<ControlTables>,
@@ -76,7 +76,7 @@ export async function admit(
     await keep(transaction, subject, counted(subject, count, now));
 }
 
-/** Takes back a count after a success: the subject's own is cleared, that of a network, a site or mail reduced by one. */
+/** Undoes a count after a success. Clears a subject's own count, but lowers that of a network, site or mail by one. */
 export async function forgive(
   transaction: Transaction<ControlTables>,
   subjects: readonly Subject[],
@@ -118,7 +118,7 @@ async function present(
   const nextAt = Date.parse(row.next_at);
   const window = windowed[subject.kind];
   const isOver = now >= nextAt + (window === undefined ? forgottenMilliseconds : 0);
-  // No wait is longer than that, so the clock was set back, and nobody should wait until it catches up.
+  // No wait is that long, so the clock was set back, and nobody should wait until it catches up.
   const isWrong = nextAt - now > (window?.milliseconds ?? longestWaitMilliseconds);
   return isOver || isWrong ? null : { failures: row.failures, nextAt };
 }
@@ -155,7 +155,7 @@ const nameOf = ({ kind, of }: Subject) => `${kind}:${hash("sha256", of, "base64u
 
 /** Refusal of an attempt that comes too soon after others, with the time to wait. */
 export class TooOften extends DomainError {
-  /** At least 1. */
+  /** Time to wait in seconds, at least 1. */
   readonly retryAfterSeconds: number;
 
   constructor(waitMilliseconds: number) {
