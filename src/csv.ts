@@ -53,8 +53,8 @@ const beforeFormula = new RegExp(`[;\\t\\r\\n](?:[^\\S\\t\\r\\n]|")*(?=[${signs}
 const mustBeQuoted = /[",\r\n]/;
 
 /**
- * Writes a cell. A number is never changed, even if it is negative. Text gets an apostrophe wherever a spreadsheet
- * would read it, or part of it, as a formula.
+ * Writes a cell. A number stays as it is, even if it is negative. Text gets an apostrophe wherever a spreadsheet would
+ * read it, or part of it, as a formula.
  */
 function csvCell(cell: Cell): string {
   if (cell === null) return "";

@@ -1,4 +1,4 @@
-/** `gp-records backup`: saves keys, usage and the served and pinned datasets in one file while servers run. */
+/** `gp-records backup`: saves keys, usage, and the served and pinned datasets in one file while servers run. */
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { readConfig } from "#config.ts";
 import { argument, command, flag } from "./command.ts";

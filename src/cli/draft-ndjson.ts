@@ -9,7 +9,7 @@ import type { DraftReply } from "./draft-worker.ts";
 /** Number of workers. A third would only wait for the thread that takes the replies. */
 const workerCount = 2;
 
-/** Smallest delivery for workers, in bytes. For less, loading and compiling their code takes longer than it saves. */
+/** Smallest delivery for workers, in bytes. Loading and compiling their code takes longer than it saves on less. */
 const bytesForWorkers = 192 * 1024 * 1024;
 
 /** Drafts records, in order. @throws ImportFault as `readNdjson` does. */

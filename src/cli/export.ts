@@ -43,7 +43,7 @@ export const exportCommand = command({
         const files = await runExport({
           path,
           generation,
-          // In the usual order, each once.
+          // In the usual order, without repetition.
           kinds: recordKinds.filter((kind) => chosen?.includes(kind) ?? true),
           format,
           folder,

@@ -7,9 +7,7 @@ import { harmless } from "./output.ts";
 /** Most bytes buffered for a slow reader; further lines are dropped. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const closeMilliseconds = 500;
-/**
- * Time for which lines are gathered, in ms. A write needs a thread and a turn of the event loop: a tenth of a request.
- */
+/** Time for which lines are gathered, in ms. A write takes a thread and an event-loop turn: a tenth of a request. */
 const gatherMilliseconds = 20;
 
 export function openLog(level: string) {

@@ -10,7 +10,7 @@ const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202
 export const harmless = (text: string): string =>
   text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Escapes line breaks, too, as `\n`, for text that must not begin a line of its own. */
+/** Escapes line breaks, too, as `\n`, for text that must stay on one line. */
 export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
 
 /** Returns columns two spaces apart under upper-case headings. @param none text in place of a table without rows. */
@@ -39,7 +39,9 @@ export function table(
 export const timeText = (iso: string | null | undefined): string =>
   iso === null || iso === undefined ? "-" : iso.replace(/\.\d+Z$/, "Z");
 
-/** Progress of a command: one line that is rewritten on a terminal, elsewhere a line a second, only on request. */
+/**
+ * Progress of a command. On a terminal it is one line that is rewritten; elsewhere a line a second, only on request.
+ */
 interface Progress {
   /** Shows a count. @param what things counted, such as "lines read". */
   show(count: number, what: string): void;

@@ -147,7 +147,7 @@ export const asText = (json: string): string =>
     ).join(""),
   );
 
-/** Returns the bytes that a part of an answer takes as structured content, and again as text for other programs. */
+/** Returns the bytes that a part of an answer takes: as structured content, and again as text for other programs. */
 const costOf = (json: string): number =>
   Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(asText(json)));
 

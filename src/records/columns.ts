@@ -29,7 +29,7 @@ interface Declared {
   items?: Declared;
 }
 
-/** Lists of objects, each with the members that a table shows. Every such member becomes a column of lists. */
+/** Lists of objects, each with the members of the objects that a table shows. Each such member has its own column. */
 const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
   principals: ["name"],

@@ -12,7 +12,7 @@ type StepCounts = EachKind<Record<ChangeKind, number>>;
 export const allCounts = (noted: Partial<StepCounts>): StepCounts =>
   eachOf(recordKinds, (kind) => eachOf(changeKinds, (change) => noted[kind]?.[change] ?? 0));
 
-/** A publication, by which a dataset became the current one. */
+/** Publication of a dataset, which made it the current one. */
 export interface Publication {
   version: string;
   /** Time in RFC 3339. */

@@ -1,7 +1,7 @@
 /** Sets of record positions, one bit each. They are cheap while they are nearly empty. */
 
 export interface Bitset {
-  /** Words of 32 bits: position p is bit p & 31 of word p >> 5. Signed, because V8 converts numbers beyond 31 bits. */
+  /** Words of 32 bits: position p is bit p & 31 of word p >> 5. Signed: numbers beyond 31 bits cost V8 a conversion. */
   words: Int32Array;
   /** Flags of the blocks of 32 words that may have bits. Other blocks are zero and skipped. */
   touched: Uint8Array;
@@ -69,7 +69,9 @@ const sumOfBytes = (bytes: number) => Math.imul(bytes, 0x01010101) >>> 24;
 
 const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
 
-/** Combination of sets to count, list or store like a set. It is never made as a whole. All sets have the same size. */
+/**
+ * Combination of sets to count, list or store like a set. It is never built as a whole. All sets have the same size.
+ */
 export interface Combination {
   /** Sets of which at least one must have a position. */
   some: readonly Bitset[];

@@ -105,7 +105,7 @@ function valuesOf({ spellings, valuesOfSpelling }: FacetIndex, folded: string): 
 
 /** A part of a filter that no record satisfies. */
 export interface Miss {
-  /** Kind of record that the part is a condition on. */
+  /** Kind of record that the part is about. */
   kind: RecordKind;
   parameter: string;
   value: string;
@@ -137,7 +137,7 @@ export interface ValueSets {
   find(asked: readonly string[], misses: Miss[]): readonly Bitset[];
 }
 
-/** Opens an index's sets. @param count number of all records of the kind. */
+/** Opens the sets of an index. @param count number of all records of the kind. */
 export function openValueSets(index: FacetIndex, missed: Missed, count: number): ValueSets {
   const recordsOfValue = openPositionLists(index.gpsOfValue, count);
   const carriers = makeUnion(count);

@@ -201,7 +201,7 @@ interface WordMatch {
   /** First word that begins with the sought one; `to` is the first word after those. */
   from: number;
   to: number;
-  /** Words that contain the sought one after their beginning, ascending. */
+  /** Words that contain the sought one but do not begin with it, ascending. */
   inside: readonly number[];
   /** Number of the word that equals the sought one, or -1 if there is none. */
   equal: number;
@@ -243,7 +243,10 @@ function mayStandAnywhere(word: string): boolean {
   return [...word].length >= anywhereFromCodePoints || lettersWithoutSpaces.test(word);
 }
 
-/** Returns the words with `sought`, of at least three bytes, after their beginning. Few have its rarest trigram. */
+/**
+ * Returns the words that contain a sought word but do not begin with it. Reads only those with its rarest trigram.
+ * @param sought at least three bytes.
+ */
 function wordsHolding(index: NameIndex, sought: Uint8Array, from: number, to: number): number[] {
   let rarest: { start: number; end: number } | undefined;
   for (let at = 0; at + 2 < sought.length; at++) {

@@ -21,8 +21,8 @@ interface OwnValues {
   /** Returns the sets of an equality condition. All documents must have been read. */
   setsOf(name: string): ValueSets;
   /**
-   * Finds records by a date. A record is found if a set of each list has it. The sets are valid until the next query.
-   * All documents must have been read.
+   * Finds records by a date. Returns lists of sets: a match is in one set of each list. The sets are valid until the
+   * next query. All documents must have been read.
    */
   between(name: string, asked: Between): (readonly Bitset[])[];
 }
@@ -30,7 +30,7 @@ interface OwnValues {
 /** Number of documents read between two pauses. */
 const documentsAtATime = 128;
 
-/** Opens the own values of a kind's records. @param filterable equality and range conditions. */
+/** Opens the search by a kind's own values. @param filterable equality and range conditions. */
 export function openOwnValues(
   parts: DatasetParts,
   kind: RecordKind,
@@ -105,7 +105,7 @@ export function openOwnValues(
 }
 
 /**
- * Opens the dates of records.
+ * Opens the search by a date.
  * @param texts distinct dates.
  * @param owners place in `texts` of each record's date.
  * @param records the records, in the order of `owners`.
