@@ -100,7 +100,7 @@ export function openCatalogue(folder: string): Catalogue {
     syncPath(folder);
     renameSync(draftPath, pathOf(generation.version));
   };
-  /** Makes a change. The pointer moves last and decides if it took effect. The draft's facts tell what to undo. */
+  /** Makes a change. The pointer moves last and decides whether it took effect. The draft's facts tell what to undo. */
   const confirmed = (change: () => void) => {
     try {
       change();
@@ -212,7 +212,7 @@ export const draftTextsName = ".draft.sqlite.texts";
  */
 const draftFactsName = ".draft.json";
 
-/** Deletes what killed imports left. The caller holds the import lock, so no unfinished file is still in use. */
+/** Deletes leftovers of killed imports. The caller holds the import lock, so no unfinished file is still in use. */
 export function clearLeftovers(folder: string): void {
   settleDraft(folder);
   for (const name of readdirSync(folder))

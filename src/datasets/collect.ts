@@ -163,7 +163,7 @@ function openLedger(source: string, former: DraftRecords | null) {
   };
   return {
     removals: removals as ReadonlyMap<string, Removal>,
-    /** Enters a line. @returns its faults; or its records, and the GPs that no earlier line has. */
+    /** Enters a line. @returns its faults, or its records and the GPs that no earlier line names. */
     enter(entry: DraftedEntry): { faults: readonly RecordFault[]; records: DraftedRecord[] } {
       const { namedGps, deleted } = entry;
       if (entry.faults.length > 0) return { faults: entry.faults, records: [] };
@@ -217,7 +217,7 @@ function openLedger(source: string, former: DraftRecords | null) {
 
 const idsOf = (records: readonly DraftRecord[]) => new Set(records.map(({ sourceId }) => sourceId));
 
-/** Returns the fault of the second of two lines for one record. A source may not even repeat an equal line. */
+/** Returns the fault of the second of two lines for one record. Even an equal line is a fault. */
 const repeatedId = (kind: RecordKind, id: string, { file, line }: Place): RecordFault => ({
   field: "id",
   reason: `'${id}' is the id of the ${kind} at ${file}:${line} too`,

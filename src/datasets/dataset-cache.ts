@@ -1,4 +1,4 @@
-/** The folder of datasets as a cache of shared datasets. */
+/** The datasets folder as a cache of shared datasets. */
 import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { isAbandoned } from "#store/lock.ts";

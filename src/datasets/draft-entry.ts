@@ -25,7 +25,7 @@ export interface DraftedEntry {
 
 /** Entries of a source that are processed together. */
 export interface DraftedBlock {
-  /** Entries, whose records' texts are numbered from 0. */
+  /** Entries. Their records' texts are numbered from 0. */
   entries: DraftedEntry[];
   packed: PackedRecords;
 }

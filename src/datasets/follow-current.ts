@@ -20,7 +20,7 @@ export interface Follower {
 
 interface FollowRequest {
   catalogue: Catalogue;
-  /** Load that was started in advance, of the generation that was current then. */
+  /** Load started in advance, for the generation that was current then. */
   ahead?: Load | null;
   onModel: (model: ReadModel, from: LoadOrder) => void;
   /** Called when a generation cannot be served, but not again for the same fault. The previous generation stays. */

@@ -99,7 +99,7 @@ export function followShared(request: FollowRequest): SharedFollower {
     const current = seen.current();
     const isFetched = current !== null && (await fetch(current));
     const publications = await store.publications();
-    // The step to the dataset is fetched before the pointer moves. A damaged step does not keep the dataset from it.
+    // The step to the dataset is fetched before the pointer moves. A damaged step does not hold up the dataset.
     const [newest] = await Promise.allSettled(publications.slice(-1).map(fetchStep));
     steps.write(publications);
     steps.clear(publications);
@@ -112,7 +112,7 @@ export function followShared(request: FollowRequest): SharedFollower {
     const pinned = fetchesPinned ? published.filter((one) => one.pinned_at !== null) : [];
     for (const { version } of pinned) kept.add(version);
     cache.prune(kept, Date.now());
-    // Pins may have changed. `point` notes the current dataset's.
+    // Pins may have changed. `point` notes the current dataset's pin.
     for (const one of published)
       if (one.version !== current?.version && cache.has(one)) cache.noteFacts(one);
     for (const one of pinned.toReversed()) if (!isClosed && !isAgain) await fetch(one);

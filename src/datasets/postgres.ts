@@ -295,7 +295,7 @@ export function openSharedStore(
   };
 }
 
-/** Returns the shared datasets as a list of datasets. One that is only added is not listed yet. */
+/** Returns a list of the shared datasets. Omits those that are only added. */
 function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   const { current, generations, added, readAt } = state;
   const findReadable = (version: string | null) =>

@@ -56,7 +56,7 @@ export interface ImportRequest extends Guards {
   blocks: AsyncIterable<DraftedBlock>;
   /** True to merge into the source's records instead of replacing them. */
   isMerge?: boolean;
-  /** True only to report what would change. */
+  /** True to report changes without making them. */
   isDryRun: boolean;
   /** True to stage the dataset, to be published later. */
   isStaged?: boolean;

@@ -10,11 +10,11 @@ export interface Place {
 interface Rejection extends Place {
   field: string;
   reason: string;
-  /** Number of occurrences; above 1 only for a cell's fault, whose `file` and `line` are those of the first. */
+  /** Number of occurrences. Only the fault of a cell can have several; `file` and `line` are then the first's. */
   count: number;
 }
 
-/** Most rejected lines with which an import is published: a number, or a percentage of the lines read. */
+/** Most lines that an import may reject and still be published: a number, or a percentage of the lines read. */
 export type RejectedMax = { lines: number } | { percent: number };
 
 /** Maximum number of listed faults. Equal faults of cells count once. Further lines are only counted. */

@@ -20,7 +20,7 @@ export interface SharedState {
   readAt: number;
 }
 
-/** Reads the state in one statement, so that all of it is of one moment. */
+/** Reads the state in one statement, so that it is consistent. */
 export async function readShared({ query }: Query): Promise<SharedState> {
   const factsOf = (condition: string) =>
     `(select coalesce(json_agg(facts order by version), '[]') from dataset where ${condition})`;

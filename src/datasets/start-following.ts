@@ -30,7 +30,7 @@ interface StartRequest extends Omit<FollowOrder, "id"> {
 
 const startAgainMilliseconds = 1000;
 const closeMilliseconds = 2000;
-/** Time, in ms, in which a server that agreed with the database is not behind. The database is read twice a second. */
+/** Grace period before a server counts as behind, in ms. The database is read twice a second. */
 const agreedLatelyMilliseconds = 2000;
 
 /** Starts the worker. @throws DatasetFault if the folder is not a cache. */
@@ -43,7 +43,7 @@ export function startFollowing(request: StartRequest): SharedDatasetsLink {
   let { served } = request;
   let agreedAt = now();
   let isClosing = false;
-  /** Message of the last error that ended the worker. It is reported only once. */
+  /** Message of the last error that ended the worker, so that it is reported only once. */
   let lastError = "";
   let timer: NodeJS.Timeout | undefined;
   let worker = start();

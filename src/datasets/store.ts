@@ -10,7 +10,7 @@ import type { SeenInstance } from "./shared-rows.ts";
 /** Format and fold of this program's datasets, such as `3.1`. A program reads only the format that it writes. */
 export const ownFormat = `${formatVersion}.${foldVersion}`;
 
-/** Function that reports a problem that stops nothing. @param sentence text without a full stop. */
+/** Function that warns of a problem. @param sentence warning without a full stop. */
 export type Warn = (sentence: string) => void;
 
 /** All datasets at one moment. A damaged dataset throws only when it is requested, so that the others can be used. */

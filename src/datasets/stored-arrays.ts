@@ -22,7 +22,7 @@ export function* arraysIn(tree: object, path: readonly string[] = []): Generator
   }
 }
 
-/** Returns each block of memory of a tree's arrays once, for transfer to another thread. */
+/** Returns the memory blocks of a tree's arrays, each once, for transfer to another thread. */
 export const buffersIn = (tree: object): ArrayBuffer[] => [
   ...new Set(Array.from(arraysIn(tree), ({ bytes }) => bytes.buffer)),
 ];
@@ -40,7 +40,7 @@ const elementOf = (array: ArrayBufferView): Element =>
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
-/** Returns the tree that the arrays were stored from. */
+/** Rebuilds a tree from its stored arrays. */
 export function treeOf(all: readonly StoredArray[]): object {
   const tree: Record<string, unknown> = {};
   for (const array of all) {

@@ -150,7 +150,7 @@ type DocumentRow = readonly [
 const documentColumns =
   "position, id, lower(hex(content_hash)), updated_at, own_length, octet_length(document)";
 
-/** A stored document within the bytes of several. */
+/** A stored document in the bytes of a batch. */
 interface StoredDocument {
   bytes: Buffer;
   start: number;

@@ -293,7 +293,7 @@ const assemblySpare = 256;
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const unitBytesMax = 3;
 
-/** Opens an assembly, which joins the parts of documents as bytes. */
+/** Opens an assembly, which puts documents together from their parts, as bytes. */
 function openAssembly() {
   let bytes = Buffer.allocUnsafeSlow(256 * 1024);
   let start = 0;

@@ -99,7 +99,7 @@ function leafOf({ type, format }: Declared): Partial<SchemaElement> {
   return { type: "BYTE_ARRAY", converted_type: "UTF8" };
 }
 
-/** Returns a function that converts values for the writer. Texts and decimals, alone or in lists and objects, stay. */
+/** Returns a converter of values for the writer. Texts and decimals, alone or in lists and objects, stay unchanged. */
 function conversionOf({ type, format }: Declared): (value: unknown) => unknown {
   if ([type].flat().includes("integer"))
     return (value) => (value === null ? null : BigInt(value as number));

@@ -130,7 +130,7 @@ const rowBytesMax = 1024 * 1024;
 const lineEnd = /\r\n|\r|\n/g;
 
 /**
- * Yields all rows that are not blank, the header first. Is strict about quotes and lenient about line ends (RFC 4180).
+ * Yields all rows that are not blank, the header first. Reads quotes strictly and line ends leniently (RFC 4180).
  * @throws ImportFault if a quote is never closed or a row is longer than 1 MiB: nothing after it can be trusted.
  */
 export async function* readRows(file: string, mapping: Mapping): AsyncGenerator<CsvRow, void> {

@@ -36,7 +36,7 @@ const valueOrList = (description: string) =>
     description,
   });
 
-/** Schema of a field's source. A mapping may write just a column's name for `{ "column": … }`. */
+/** Schema of a field's source. A mapping may give just a column's name instead of `{ "column": … }`. */
 export const SourceOfField = Type.Object(
   {
     column: optional(columnName),
