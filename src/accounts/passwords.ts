@@ -12,7 +12,9 @@ export interface Hasher {
   isOutdated(stored: string): boolean;
 }
 
-/** Levels of trust in a sender, each with its shares of the queue. Only known senders may use the last share. */
+/**
+ * Levels of trust in a sender, each with its number of shares of the queue. Only known senders may use the last share.
+ */
 const shares = { failed: 1, clean: 2, known: 3 } as const;
 export type Trust = keyof typeof shares;
 

@@ -1,4 +1,4 @@
-/** Makes a backup of an installation while its servers run: into a file, whole or not at all, or into a stream. */
+/** Makes a backup of an installation while its servers run, to a file (whole or not at all) or to a stream. */
 import { createHash } from "node:crypto";
 import {
   chmodSync,

@@ -43,7 +43,7 @@ import { type Archive, unpack } from "./unpack.ts";
 
 export interface RestoreOrder {
   archive: Archive;
-  /** Installation that is replaced or abandoned. Keys and people that ended there stay ended. */
+  /** Installation that the restored one replaces. Anything that ended there stays ended. */
   former: Installation;
   /** Milliseconds since 1970. */
   now: number;
@@ -69,9 +69,9 @@ export interface Restored {
   /** Number of keys that are neither revoked nor expired. */
   keys: number;
   people: number;
-  /** Endings after the backup was made that still hold. */
+  /** Endings since the backup was made that still hold. */
   kept: readonly Ending[];
-  /** Endings after the backup was made that were undone on request. */
+  /** Endings since the backup was made that were undone on request. */
   undone: readonly Ending[];
   /** Live keys missing from the backup. */
   lost: readonly KeyFacts[];
@@ -224,7 +224,9 @@ async function changeControl(
   }
 }
 
-/** Deletes sessions and links, which may have ended or been used since. Signing in again costs little. */
+/**
+ * Deletes sessions, known browsers and links, which may have ended or been used since. Signing in again costs little.
+ */
 async function endSessions(transaction: Transaction<ControlTables>): Promise<void> {
   for (const table of ["session", "known_browser", "link"] as const)
     await transaction.deleteFrom(table).execute();

@@ -68,7 +68,7 @@ export function openJobLocks<Job extends string>(
   };
   let timer: NodeJS.Timeout | undefined;
   const lookAgain = async () => {
-    // No report is needed: the key reader says that the database cannot be reached.
+    // No report is needed: the key reader reports that the database cannot be reached.
     await look().catch(() => change([]));
     if (!isClosed) timer = setTimeout(() => void lookAgain(), lookEveryMilliseconds);
   };

@@ -144,7 +144,7 @@ export async function refuseUnfit(
   return version;
 }
 
-/** Reports whether sessions share server processes: a second session gets the first one's process, or displaces it. */
+/** Reports whether a pooler gives a second session the first one's server process, or moves the first to another. */
 async function sharesConnections(
   first: PostgresSession,
   database: PostgresPlace,
