@@ -266,8 +266,17 @@ test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
       const locker = new pg.Client({ connectionString: ownUrl });
       await locker.connect();
       await locker.query("begin; lock table session in access exclusive mode");
-      const pages = await Promise.all(Array.from({ length: 8 }, page));
-      assert.deepEqual(new Set(pages), new Set([503]));
+      let [connections, isAnswered] = [0, false];
+      const pages = Promise.all(Array.from({ length: 8 }, page)).finally(() => (isAnswered = true));
+      while (!isAnswered) {
+        const [row] = await runSql<{ waiting: number }>(
+          ownUrl,
+          `select count(*)::integer as waiting from pg_stat_activity
+         where usename = 'serving' and wait_event_type = 'Lock'`,
+        );
+        connections = Math.max(connections, row!.waiting);
+      }
+      assert.deepEqual([connections, new Set(await pages)], [4, new Set([503])]);
       assert.deepEqual([await statusOf(key), await unknown()], [200, 401]);
       await locker.query("rollback; begin; lock table api_key in access exclusive mode");
       const others = Array.from({ length: 8 }, unknown);

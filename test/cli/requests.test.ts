@@ -122,8 +122,8 @@ async function commandsAfterAMonth(t: TestContext) {
   const commands = allCommands(place.dataDir, { DATABASE_URL: place.databaseUrl ?? "" });
   const { id } = await commands.json("accounts create --name Acme");
   await putRequests(place, [
-    request(),
-    request({ status: 304, bytes: 0 }),
+    request({ milliseconds: 0.1 }),
+    request({ status: 304, bytes: 0, milliseconds: 0.2 }),
     request({ status: 429, operation: "fetch-signals" }),
     request({ account: 7, key: "key_z" }),
     request({ at: Date.parse("2026-12-01T00:00:00Z") }),
@@ -140,7 +140,7 @@ test("a month is exported by account, operation and key, one that is not known a
     await exported("--by", "account,operation,key", "--csv"),
     [
       `account,account_name,operation,key,${sums}`,
-      `${id},Acme,fetch-gp,key_a,2,1,1,0,0,0,1000,2.5`,
+      `${id},Acme,fetch-gp,key_a,2,1,1,0,0,0,1000,0.3`,
       `${id},Acme,fetch-signals,key_a,1,0,0,1,0,1,1000,1.25`,
       "unknown (7),,fetch-gp,key_z,1,1,0,0,0,0,1000,1.25",
       "",
@@ -148,7 +148,7 @@ test("a month is exported by account, operation and key, one that is not known a
   );
   assert.equal(
     await exported("--by", "operation", "--csv"),
-    `operation,${sums}\nfetch-gp,3,2,1,0,0,0,2000,3.75\nfetch-signals,1,0,0,1,0,1,1000,1.25\n`,
+    `operation,${sums}\nfetch-gp,3,2,1,0,0,0,2000,1.55\nfetch-signals,1,0,0,1,0,1,1000,1.25\n`,
   );
 });
 

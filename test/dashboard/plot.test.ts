@@ -13,6 +13,7 @@ test("an axis ends at a round number of at most five times the highest bar, whic
     fc.property(fc.integer({ min: 1, max: 1e12 }), (highest) => {
       const end = axisEnd(highest);
       assert.ok(Number.isInteger(end) && end >= highest && end < 5 * highest + 1);
+      assert.ok(end === 1 || end % 2 === 0);
     }),
   );
 });

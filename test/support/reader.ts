@@ -11,10 +11,13 @@ export async function assertReadable(page: Page): Promise<void> {
   await page.evaluate(openDetails);
   const path = new URL(page.url()).pathname;
   assert.equal(await page.evaluate(isWiderThanScreen), false, path);
+  const grounds = new Set<unknown>();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
+    grounds.add(await page.evaluate("getComputedStyle(document.body).backgroundColor"));
     assert.deepEqual(await violationsOf(page, colorScheme), [], `${path}, ${colorScheme}`);
   }
+  assert.equal(grounds.size, 2, `${path} is dark where the system is`);
 }
 
 async function violationsOf(page: Page, colorScheme: "light" | "dark"): Promise<string[]> {
