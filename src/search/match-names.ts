@@ -77,7 +77,7 @@ function matchOneWord(
 }
 
 /** Most queries of common words whose GPs are kept. Ranking the GPs of one query takes 0.5 ms. */
-const commonNamesKept = 32;
+export const commonNamesKept = 32;
 
 function matchSeveralWords(
   names: Names,
@@ -106,7 +106,7 @@ function matchSeveralWords(
 }
 
 /** Adds an entry to a map. Drops the oldest entry if the map already has `max`. */
-function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+export function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
   if (map.size >= max) map.delete(map.keys().next().value!);
   map.set(key, value);
 }

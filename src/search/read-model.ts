@@ -26,7 +26,8 @@ import {
 } from "./bitset.ts";
 import { type DatasetParts, documentCount, type FacetName, facetNames } from "./dataset-parts.ts";
 import { type FacetIndex, longestSpellings, type Miss, type ValueSets } from "./facet-index.ts";
-import { type Found, type GpFilter, openGpSearch, openLinkedSearch } from "./gp-search.ts";
+import { type Found, type GpFilter, openGpSearch } from "./gp-search.ts";
+import { openLinkedSearch } from "./linked-search.ts";
 import { invertLists, type Lists } from "./lists.ts";
 import { type Between, openOwnValues } from "./own-values.ts";
 import { suggest } from "./suggestions.ts";
