@@ -446,7 +446,7 @@ test("doctor names the file, what it sets, and what else stands in it", async (t
   const unknown = ["PROT", "\u001b[2J"];
   assert.equal(
     (await judged({ unknown, used: [] }))[1]!.found,
-    "/srv/.env sets no setting; other names in it are no settings and not read: PROT, 1 more",
+    "/srv/.env sets no setting; other names in it are not settings and are ignored: PROT, 1 more",
   );
   const [wrong] = await judged({}, { PORT: "many" });
   assert.match(wrong!.mend!, /^Correct it in the environment or in \/srv\/\.env; /);

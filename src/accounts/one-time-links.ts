@@ -117,7 +117,7 @@ export class LinkFault extends DomainError {
   constructor() {
     super(
       "not_found",
-      "This link does nothing any more: it was used, or its time is over. Ask for a new one.",
+      "This link no longer works: it has been used or has expired. Ask for a new one.",
     );
     this.name = "LinkFault";
   }

@@ -50,7 +50,10 @@ export async function insertPerson(
 ): Promise<Person> {
   await refuseTaken(transaction, address.folded);
   if (password === null)
-    throw new DomainError("conflict", "Whoever had this address has just left. Try again.");
+    throw new DomainError(
+      "conflict",
+      "The person who had this address has just been deleted. Try again.",
+    );
   const row = {
     id: makeId("pe"),
     email: address.email,

@@ -34,7 +34,7 @@ export async function setPlan(
   if (!nameShape.test(name) || name === noPlan)
     throw new DomainError(
       "invalid",
-      `'${name.slice(0, 100)}' cannot be the name of a plan: up to 40 of a-z, 0-9 and -, not '${noPlan}'.`,
+      `'${name.slice(0, 100)}' cannot be the name of a plan. Use up to 40 of a-z, 0-9 and -, beginning with a letter or digit, but not '${noPlan}'.`,
     );
   checkQuotas(quotas);
   return control.write(async (transaction) => {

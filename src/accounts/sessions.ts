@@ -110,7 +110,7 @@ export async function switchAccount(
     const memberships = await listMemberships(transaction, person);
     const chosen = memberships.find(({ id }) => id === accountId);
     if (chosen === undefined)
-      throw new DomainError("not_found", "You are not a member of such an account.");
+      throw new DomainError("not_found", "You are not a member of this account.");
     const query = transaction.updateTable("session").set({ account: chosen.number });
     await query.where("id", "=", session).where("person", "=", person).execute();
   });

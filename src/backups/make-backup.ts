@@ -294,7 +294,7 @@ function finishCopy(
     const fault = storeFault(database, name);
     if (fault !== undefined)
       throw new BackupFault(
-        `No backup was made: ${file} ${fault}. Restore it from an earlier one; on a folder that was never used, start the server first.`,
+        `No backup was made: ${file} ${fault}. Restore it from an earlier backup. If the folder was never used, start the server first.`,
       );
     return schemaSteps(database);
   } finally {

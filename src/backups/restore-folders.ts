@@ -42,7 +42,7 @@ export function takeBothLocks(dataDir: string): Lock[] {
     `A server or a restore is running on ${dataDir}. Stop the server, or wait for the restore, and try again.`,
   );
   try {
-    const busy = `An import is running on ${dataDir}. Try again when it has ended.`;
+    const busy = `Another command is changing the datasets in ${dataDir}. Try again when it has finished.`;
     return [server, takeLock(join(dataDir, "import.lock"), busy)];
   } catch (error) {
     server.release();

@@ -149,7 +149,7 @@ export function encodeHeader({ path, bytes }: TarEntry, timeSeconds: number): Bu
 export function decodeHeader(header: Buffer): TarEntry | null {
   if (header.every((byte) => byte === 0)) return null;
   if (Number.parseInt(textAt(header, at.checksum, 8), 8) !== checksum(header))
-    throw new Error("it contains something that is no header of a tar archive");
+    throw new Error("it contains something that is not a tar header");
   const path = textAt(header, 0, 100);
   if (textAt(header, at.type, 1) !== plainFile)
     throw new Error(`'${path}' in it is not a plain file`);

@@ -105,7 +105,7 @@ function checkStore(name: string, file: string, store: StoreName, steps: readonl
     const fault = storeFault(database, store);
     if (fault !== undefined) throw damaged(name, store, fault);
     if (String(schemaSteps(database)) !== String(steps))
-      throw damaged(name, store, "has another schema than its manifest says");
+      throw damaged(name, store, "does not have the schema that its manifest says");
   } catch (error) {
     if (error instanceof BackupFault) throw error;
     throw damaged(name, store, `cannot be read: ${(error as Error).message}`);
@@ -166,7 +166,7 @@ function refuseOtherFormat(name: string, path: string, program: string): void {
     openGeneration(path).db.close();
   } catch (error) {
     throw new BackupFault(
-      `The dataset in ${name} is of a format that this version does not read. It was made by gp-records ${program}: restore it with that version.`,
+      `The dataset in ${name} has a format that this version does not read. It was made by gp-records ${program}: restore it with that version.`,
       { cause: error },
     );
   }
@@ -186,7 +186,8 @@ function schemaFault(database: DatabaseSync, store: StoreName): string | undefin
     for (const { type, name, sql } of expected) {
       const same = found.find((one) => one.type === type && one.name === name);
       if (same === undefined) return `has no ${type} "${name}"`;
-      if (same.sql !== sql) return `has another ${type} "${name}" than this version makes`;
+      if (same.sql !== sql)
+        return `has a different ${type} "${name}" from the one that this version makes`;
     }
     const other = found.find(({ name }) => !expected.some((one) => one.name === name));
     return other && `has a ${other.type} "${other.name}" that no gp-records made`;
@@ -233,10 +234,11 @@ function valueFault(database: DatabaseSync): string | undefined {
           `select 1 from ${quoted(table)} where typeof(${quoted(name)}) not in (?, 'null') limit 1`,
         )
         .get(storage);
-      if (wrong !== undefined) return `has a value in "${table}"."${name}" that is no ${type}`;
+      if (wrong !== undefined)
+        return `has a value in "${table}"."${name}" that is not of type ${type}`;
     }
   const lost = database.prepare("pragma foreign_key_check").get();
-  return lost && `has a row in "${String(lost["table"])}" that refers to none`;
+  return lost && `has a row in "${String(lost["table"])}" that refers to a missing row`;
 }
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

@@ -65,7 +65,7 @@ export const modes: Check = {
   name: "modes",
   look({ dataDir }) {
     if (!namesIn(dataDir).some((name) => ownNames.test(name)))
-      return [ok("nothing of gp-records' is there yet")];
+      return [ok("gp-records has no files there yet")];
     const mode = process.platform === "win32" ? 0 : statSync(dataDir).mode & 0o777;
     if ((mode & forOthers) === 0) return [ok("only the owner may read and write")];
     const isWritable = (mode & writeForOthers) !== 0;
@@ -95,7 +95,7 @@ const networkTypes: Readonly<Record<number, string>> = {
   0x5346414f: "AFS",
   0x00c36400: "Ceph",
   0x0bd00bd0: "Lustre",
-  0x786f4256: "a shared folder of VirtualBox",
+  0x786f4256: "a VirtualBox shared folder",
 };
 const fuse = 0x65735546;
 
@@ -107,7 +107,7 @@ export const fileSystem: Check = {
 
 /** Judges a file system. @param type number from statfs, which has this meaning only on Linux. */
 export function judgeFileSystem(dataDir: string, type: number): Finding {
-  if (process.platform !== "linux") return ok("this system does not tell its kind");
+  if (process.platform !== "linux") return ok("this system does not report its type");
   const kind = networkTypes[type >>> 0];
   const mend = "Move the folder to a disk of this machine, and name it with DATA_DIR.";
   if (kind !== undefined)

@@ -38,7 +38,9 @@ function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   const shown = unknown.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 5);
   const rest = unknown.length - shown.length;
   const others = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
-  return ok(`${path} sets ${settings}; other names in it are no settings and not read: ${others}`);
+  return ok(
+    `${path} sets ${settings}; other names in it are not settings and are ignored: ${others}`,
+  );
 }
 
 /** Longest wait for an answer, in ms, which exceeds a server's own time-outs. */
@@ -124,7 +126,7 @@ async function findingOf(place: Place, hostSetting: string, portSetting: string)
     );
   if (why !== "EADDRINUSE")
     return fail(
-      `nobody can listen on ${text} (${why})`,
+      `cannot listen on ${text} (${why})`,
       `Set ${hostSetting} to an address of this machine.`,
     );
   return (await isOurs(place))

@@ -53,7 +53,7 @@ function contentFinding(file: string, name: StoreName): Finding {
       if (said !== "ok") return judge(Number(digits ?? sqliteCodes.corrupt), said);
       const unfit = unfitSchema(knownSteps(name), schemaSteps(database));
       return unfit === null
-        ? ok("is whole (quick_check)")
+        ? ok("is intact (quick_check)")
         : fail(`${file} ${unfit.fault}`, unfit.remedy);
     });
   } catch (error) {
@@ -84,7 +84,7 @@ export function judgeStore(file: string, code: number, said: string, remedy: str
   if (damages.includes(primaryCode(code)))
     return fail(`${file} is damaged: SQLite says ${said}`, remedy);
   return fail(
-    `${file} could not be looked at: ${said}; it may be whole, so leave it as it is`,
+    `${file} could not be checked: ${said}; it may be intact, so leave it as it is`,
     "Run doctor as the owner of DATA_DIR, with free space on its disk, and while no other process locks the file (fuser names those). If that changes nothing, look for a failing disk (dmesg).",
   );
 }

@@ -32,14 +32,14 @@ export function sqliteFault(error: unknown, file: string): unknown {
   switch (sqliteCodeOf(error)) {
     case sqliteCodes.busy:
     case sqliteCodes.locked:
-      return busy(`Another process is writing ${file} and did not finish in time. Try again.`);
+      return busy(`Another process is writing to ${file} and did not finish in time. Try again.`);
     case sqliteCodes.readOnly:
       return unusable(
         `${file} cannot be written. Give this user write access to it and its folder.`,
       );
     case sqliteCodes.inputOutput:
       return full(
-        `The system failed to read or write ${file}. Is the disk full or broken, or a limit on the size of files (ulimit -f) in the way?`,
+        `The system failed to read or write ${file}. Check that its disk is neither full nor failing, and that no limit on the size of files (ulimit -f) was reached.`,
       );
     case sqliteCodes.corrupt:
     case sqliteCodes.notADatabase:
@@ -99,7 +99,7 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "55P03":
     case "40001":
     case "40P01":
-      return busy(`Others are writing ${place} and did not finish in time. Try again.`);
+      return busy(`Others are writing to ${place} and did not finish in time. Try again.`);
     case "57014":
       return busy(`${place} did not answer in time. Try again.`);
     case "53300":
@@ -122,7 +122,7 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "42703":
     case "42883":
       return unusable(
-        `${place} has another schema than this program: ${message}. Run \`gp-records migrate\`.`,
+        `${place} does not have the schema that this program needs: ${message}. Run \`gp-records migrate\`.`,
       );
     case "ENOTFOUND":
     case "EAI_AGAIN":

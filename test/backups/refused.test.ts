@@ -189,8 +189,8 @@ test("a database that no gp-records made is refused before it is put in place", 
     refused(words, altered("control.sqlite", sql), (sound) => {
       if (/schema_step/.test(sql)) sound.schema["control.sqlite"] = [];
     });
-  await control(/another table "account"/, "alter table account rename column name to label");
-  await control(/another table "api_key"/, "alter table api_key add column extra text");
+  await control(/a different table "account"/, "alter table account rename column name to label");
+  await control(/a different table "api_key"/, "alter table api_key add column extra text");
   await control(/"audit"/, "drop table audit");
   await control(/"key_change_api_key_update"/, "drop trigger key_change_api_key_update");
   await control(/"api_key_form"/, "drop index api_key_form");
@@ -203,7 +203,10 @@ test("a database that no gp-records made is refused before it is put in place", 
   // The steps would be taken anew, onto tables that are there.
   await control(/control\.sqlite/, "delete from schema_step");
   await control(/control\.sqlite/, "drop table schema_step");
-  await control(/"api_key" that refers to none/, "pragma foreign_keys = off; delete from account");
+  await control(
+    /"api_key" that refers to a missing row/,
+    "pragma foreign_keys = off; delete from account",
+  );
   await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(0)), empty);
   await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.from("no")));
   await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(8192)));

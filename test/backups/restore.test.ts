@@ -279,7 +279,7 @@ test("a server or an import that runs keeps a restore out", async (t) => {
   const { dataDir, file } = await backedUp(t);
   for (const [name, words] of [
     ["server.lock", /server or a restore is running/],
-    ["import.lock", /import is running/],
+    ["import.lock", /Another command is changing the datasets in /],
   ] as const) {
     const lock = takeLock(join(dataDir, name), "busy");
     await assert.rejects(restore(dataDir, file, { mayReplace: true }), {
@@ -324,7 +324,7 @@ test("a dataset of another format is refused with the version that made it", asy
   await backup(dataDir, other);
   await assert.rejects(
     restore(temporaryFolder(t), other),
-    /dataset in \S+other\.tar is of a format .* made by gp-records 1\.2\.3/,
+    /dataset in \S+other\.tar has a format .* made by gp-records 1\.2\.3/,
   );
 });
 

@@ -100,12 +100,12 @@ test("a host that nobody can listen on is not said to be free, nor to be held", 
     ["ADMIN_ADDRESS", { ADMIN_ADDRESS: "192.0.2.1:9464" }, "192.0.2.1:9464"],
   ] as const) {
     const { found, mend } = await lookAt(t, "fail", given);
-    assert.equal(found, `nobody can listen on ${place} (EADDRNOTAVAIL)`);
+    assert.equal(found, `cannot listen on ${place} (EADDRNOTAVAIL)`);
     assert.equal(mend, `Set ${name} to an address of this machine.`);
   }
   // Never a name of anything (RFC 6761).
   const { found } = await lookAt(t, "fail", { HOST: "gp-records.invalid", PORT: "8080" });
-  assert.match(found, /^nobody can listen on gp-records\.invalid:8080 \((ENOTFOUND|EAI_AGAIN)\)$/);
+  assert.match(found, /^cannot listen on gp-records\.invalid:8080 \((ENOTFOUND|EAI_AGAIN)\)$/);
 });
 
 test("a port that only root may listen on is named", async (t) => {

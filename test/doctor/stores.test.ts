@@ -29,7 +29,7 @@ test("databases that are not there yet, or whole, are well, and looking at them 
   const { dataDir } = await folderWithStores(t);
   for (const store of [controlStore, usageStore]) {
     await finding("ok", store, empty);
-    assert.match((await finding("ok", store, dataDir)).found, /is whole \(quick_check\)/);
+    assert.match((await finding("ok", store, dataDir)).found, /is intact \(quick_check\)/);
   }
   assert.deepEqual(readdirSync(empty), []);
   assert.deepEqual(readdirSync(dataDir), ["control.sqlite", "usage.sqlite"]);
@@ -77,7 +77,7 @@ test("rubbish within a database, and one cut short, is named", async (t) => {
 
 /** Nothing that is said of a database that may be whole may cost its content. */
 function assertHarmless({ found, mend }: { found: string; mend: string }): void {
-  assert.match(found, / could not be looked at: .*it may be whole/);
+  assert.match(found, / could not be checked: .*it may be intact/);
   assert.doesNotMatch(mend, /restore|\brm\b/);
   assert.match(mend, /^Run doctor as the owner of DATA_DIR, with free space/);
 }

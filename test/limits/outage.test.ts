@@ -378,7 +378,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
     const url = server.url.replace(/\/counts$/, "/postgres");
     await assert.rejects(openWithOutages(t, openPostgresEngine({ url })), (fault: Error) => {
       assert.ok(fault instanceof StoreFault);
-      return /^Counts cannot be shared: PostgreSQL at .* has another schema .*Run `gp-records migrate`/.test(
+      return /^Counts cannot be shared: PostgreSQL at .* does not have the schema .*Run `gp-records migrate`/.test(
         fault.message,
       );
     });

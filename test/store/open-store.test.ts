@@ -147,7 +147,7 @@ test("while another process writes, readers go on, and a second writer waits as 
     const began = performance.now();
     await assert.rejects(
       other.write(async () => {}),
-      faultOf("busy", /Another process is writing .*control\.sqlite/),
+      faultOf("busy", /Another process is writing to .*control\.sqlite/),
     );
     const waited = performance.now() - began;
     assert.ok(waited >= 40, `${waited} ms`);

@@ -203,7 +203,7 @@ test("a second writer waits for the first, but not for as long as that writes", 
   await one.write(async () => {
     await assert.rejects(
       createAccount(other, order("late")),
-      faultOf("busy", /Others are writing PostgreSQL at/),
+      faultOf("busy", /Others are writing to PostgreSQL at/),
     );
   });
   await createAccount(other, order("late"));

@@ -71,7 +71,7 @@ test("a failing write is told once, kept, and written with the next batch, which
     await writer.settled();
   }
   assert.equal(faults.length, 1);
-  assert.match(faults[0]!, /Another process is writing .*usage\.sqlite/);
+  assert.match(faults[0]!, /Another process is writing to .*usage\.sqlite/);
   unlock();
   writer.write(use("key_e", 3));
   await writer.settled();
