@@ -250,9 +250,10 @@ async function rotateIn(
     form,
     now,
   });
-  const overlapEnd = new Date(now + overlapMilliseconds).toISOString();
-  // ISO times of equal length in UTC sort by time.
-  const oldExpiresAt = oldEnd !== null && oldEnd < overlapEnd ? oldEnd : overlapEnd;
+  const overlapEnd = now + overlapMilliseconds;
+  // Compared as numbers, because the text of a time after the year 9999 sorts before all others.
+  const isSooner = oldEnd !== null && Date.parse(oldEnd) < overlapEnd;
+  const oldExpiresAt = isSooner ? oldEnd : new Date(overlapEnd).toISOString();
   await transaction
     .updateTable("api_key")
     .set({ expires_at: oldExpiresAt, replaced_by: issued.id })

@@ -112,6 +112,13 @@ test("the new key is given as long a life as the old one was, whose own is never
   assert.deepEqual([keys[0]?.isDemo, keys[1]?.isDemo], [true, true]);
 });
 
+test("a rotation ends the old key after the overlap, however far away its own end is", async (t) => {
+  const { control, issue } = await controlWithAccount(t);
+  const { id } = await issue({ expiresAt: Date.parse("+010000-01-01T00:00:00Z") });
+  const { oldExpiresAt } = await rotateKey(control, { id, overlapMilliseconds: day, now: noon });
+  assert.equal(oldExpiresAt, at(noon + day));
+});
+
 test("a key that is revoked, expired or rotated already is not rotated, and the error says what to do", async (t) => {
   const { control, issue } = await controlWithAccount(t);
   const rotate = (id: string) => rotateKey(control, { id, overlapMilliseconds: day, now: noon });

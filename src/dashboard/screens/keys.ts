@@ -76,6 +76,8 @@ const expiries = [
   { value: "never", label: "never" },
 ];
 
+const yearsMax = 10;
+
 /**
  * Reads a key's expiry from the fields of a form.
  * @param expiry number of days, `never` or `date`.
@@ -90,6 +92,11 @@ export function readExpiry(expiry: string, lastDay: string, now: number): number
   if (Number.isNaN(end))
     throw new DomainError("invalid", "Choose the last day of the key, such as 2027-01-31.");
   if (end <= now) throw new DomainError("invalid", `${lastDay} is over. Choose a day to come.`);
+  if (end > now + yearsMax * 366 * dayMilliseconds)
+    throw new DomainError(
+      "invalid",
+      `A key lives ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
+    );
   return end;
 }
 
