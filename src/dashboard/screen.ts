@@ -79,7 +79,8 @@ export const actionRoute = <A extends Access>(
   form: Form<RequestByAccess[A]>,
 ): Route => route(path, access, { POST: posting(form) });
 
-const posting =
+/** Returns a function that does what a form asks for, or shows the form again with the error. */
+export const posting =
   <R extends AccountRequest>(form: Form<R>): Serve<R> =>
   async (request) => {
     const obstacle = await form.obstacle?.(request);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { invite } from "#accounts/invites.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { openInsideWorker } from "../support/inside-worker.ts";
+import { openInsideWorker, tokenFor } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { goodPassword } from "../support/people.ts";
 import { startService } from "../support/service.ts";
@@ -53,6 +54,42 @@ test("somebody who signs up gets a link by mail, chooses a password and is signe
   for (const path of ["forgot", "sign-up"])
     assert.ok(replayed.text.includes(`href="/account/${path}"`), path);
   assert.doesNotMatch(service.log.join(), /token=|@example\.org/);
+});
+
+test("a link that is followed twice at once is dead for the second, who is led to sign in", async (t) => {
+  const worker = await openInsideWorker(t);
+  await worker.post("/account/sign-up", { email });
+  const fields = { token: tokenFor(worker.messages, email), password: goodPassword };
+  const follow = () => worker.post("/account/link", fields);
+  const answers = await Promise.all([follow(), follow()]);
+  const [done, dead] = answers.toSorted((a, b) => a.status - b.status);
+  assert.deepEqual([done!.status, dead!.status], [303, 404]);
+  assert.match(dead!.body, /You may have chosen a password.*href="\/account\/sign-in"/s);
+});
+
+test("a link that is followed while the store is busy shows its form again, and reads nothing for it", async (t) => {
+  const { control, messages, post } = await openInsideWorker(t);
+  await post("/account/sign-up", { email });
+  const busy = () => {
+    throw new StoreFault("busy", "Another process writes.");
+  };
+  const write = async () => {
+    Object.assign(control, { database: { selectFrom: busy } });
+    busy();
+  };
+  Object.assign(control, { write });
+  const fields = { token: tokenFor(messages, email), password: goodPassword, account: "Ada Ltd" };
+  const { status, body } = await post("/account/link", fields);
+  assert.equal(status, 503);
+  assert.match(body, /role="alert">The service cannot read or write.*value="Ada Ltd"/s);
+});
+
+test("the form to sign in that a page shows to a stranger has no note of what was done", async (t) => {
+  const worker = await openInsideWorker(t);
+  const { status, body } = await worker.get("/account/keys?done=deleted");
+  assert.equal(status, 401);
+  assert.match(body, /name="next" value="\/account\/keys"/);
+  assert.doesNotMatch(body, /is deleted/);
 });
 
 test("if sign-up is closed or by invitation, nobody can sign up by themselves and the page says whom to ask", async (t) => {

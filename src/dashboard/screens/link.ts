@@ -35,9 +35,13 @@ import {
 import {
   type AccountRequest,
   formRoute,
+  type Given,
+  posting,
   type Reply,
   type Route,
+  route,
   seeOther,
+  type Serve,
 } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
@@ -54,10 +58,14 @@ export const linkRoutes: readonly Route[] = [
     page: (request, fault) => asking(request, forgotWords, fault),
     act: (request) => mailLink("reset", request),
   }),
-  formRoute("/account/link", "anyone", {
-    obstacle: deadLink,
-    page: linkPage,
-    act: async (request) => complete[(await findLink(request)).kind](request),
+  route("/account/link", "anyone", {
+    GET: unlessDead(linkPage),
+    POST: unlessDead((request, link) =>
+      posting({
+        page: (_, fault) => linkPage(request, link, fault),
+        act: () => complete[link.kind](request),
+      })(request),
+    ),
   }),
 ];
 
@@ -168,24 +176,28 @@ const asking = (
 const tokenOf = ({ query, form }: AccountRequest): string =>
   form.get("token") ?? query.get("token") ?? "";
 
-const findLink = (request: AccountRequest): Promise<Link> =>
-  lookAtLink(request.services.control.database, tokenOf(request), request.now);
-
-/** Returns a page for a used, expired or unknown link, without saying which. Returns null if the link works. */
-async function deadLink(request: AccountRequest): Promise<Reply | null> {
-  try {
-    await findLink(request);
-    return null;
-  } catch (fault) {
-    if (!(fault instanceof LinkFault)) throw fault;
-    const maySignUp = request.services.settings.signUp === "open";
-    const text = html`${fault.message} You may have chosen a password with it: then sign in. You can
-      <a href="/account/forgot">choose a new password</a
-      >${maySignUp && html`, or <a href="/account/sign-up">sign up</a>`}. An invitation is sent
-      again by whoever sent it.`;
-    const next = { href: "/account/sign-in", label: "Sign in" };
-    return wordReply(null, 404, "This link does nothing any more", text, next);
-  }
+/**
+ * Returns a function that serves a link. A used, expired or unknown link gets a page that does not say which; so does
+ * one that another request uses up meanwhile.
+ */
+function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Promise<Given>): Serve {
+  return async (request) => {
+    const { control, settings } = request.services;
+    try {
+      const link = await lookAtLink(control.database, tokenOf(request), request.now);
+      return await serve(request, link);
+    } catch (fault) {
+      if (!(fault instanceof LinkFault)) throw fault;
+      const maySignUp = settings.signUp === "open";
+      const text = html`${fault.message} You may have chosen a password with it: then sign in. You
+        can
+        <a href="/account/forgot">choose a new password</a
+        >${maySignUp && html`, or <a href="/account/sign-up">sign up</a>`}. An invitation is sent
+        again by whoever sent it.`;
+      const next = { href: "/account/sign-in", label: "Sign in" };
+      return wordReply(null, 404, "This link does nothing any more", text, next);
+    }
+  };
 }
 
 /** Returns the form's fields, for kinds of links that ask for a password. */
@@ -230,9 +242,8 @@ const complete: Record<Link["kind"], (request: AccountRequest) => Promise<Reply>
   },
 };
 
-async function linkPage(request: AccountRequest, fault?: string): Promise<string> {
+async function linkPage(request: AccountRequest, link: Link, fault?: string): Promise<string> {
   const { database } = request.services.control;
-  const link = await findLink(request);
   const { kind, email, folded, account } = link;
   const isUnknown = kind === "invite" && (await findPerson(database, folded)) === undefined;
   const isNew = kind === "sign-up" || isUnknown;
