@@ -116,7 +116,8 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   const { signedIn } = request;
   if (signedIn === null) {
     const next = GET === undefined ? "/account" : request.path;
-    return unauthorized(signInPage({ ...request, form: new URLSearchParams() }, next));
+    const blank = new URLSearchParams();
+    return unauthorized(signInPage({ ...request, query: blank, form: blank }, next));
   }
   if (access === "person") return null;
   if (signedIn.account === null)
