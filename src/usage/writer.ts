@@ -50,12 +50,17 @@ export function openWriter(options: WriterOptions) {
   const lose = (requests: number) => {
     if (requests > 0) onLoss(requests);
   };
+  const endThread = (fault: string) => {
+    thread = null;
+    // A batch that is being written tells the fault itself.
+    if (working === null && closing === null) say(fault);
+  };
   /** Writes the kept batches. Stops when one cannot be written, unless another has arrived meanwhile. */
   const work = async () => {
     clearTimeout(again);
     let fault: string | null = null;
     for (let next = kept.take(); next !== undefined;) {
-      thread ??= startThread(setting, () => (thread = null));
+      thread ??= startThread(setting, endThread);
       hasMore = false;
       const reply = await thread.write(next);
       kept.done(reply.isWritten);
@@ -116,7 +121,7 @@ type StartedThread = ReturnType<typeof startThread>;
 /** Size of V8's young generation, in MB. The little garbage of each batch would otherwise fill the default of 32 MB. */
 const youngGenerationMegabytes = 4;
 
-function startThread(setting: WriterSetting, onEnd: () => void) {
+function startThread(setting: WriterSetting, onEnd: (fault: string) => void) {
   const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
     workerData: setting,
     resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
@@ -128,7 +133,7 @@ function startThread(setting: WriterSetting, onEnd: () => void) {
   worker.on("message", (reply: WriterReply) => answered.resolve(reply));
   worker.on("error", ({ message }) => (fault = `The writer thread ended: ${message}`));
   worker.once("exit", () => {
-    onEnd();
+    onEnd(fault);
     answered.resolve({ isWritten: false, fault });
     ended.resolve();
   });

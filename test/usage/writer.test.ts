@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
+import type { Worker } from "node:worker_threads";
 import { usageFile } from "#store/sqlite-file.ts";
 import { openUsage } from "#store/stores.ts";
 import { readLastUse, type Batch } from "#usage/recording.ts";
@@ -165,6 +167,22 @@ test("a thread that cannot be started for want of file descriptors loses nothing
     assert.deepEqual(losses, []);
     assert.deepEqual((await idsIn(dataDir)).toSorted(), ["req_a", "req_b", "req_c"]);
   }
+});
+
+test("a thread that ends while nothing waits is told at once, and the next batch starts another", async (t) => {
+  const started = once(process, "worker") as Promise<[Worker]>;
+  const { writer, written, faults } = await writerIn(t);
+  writer.write(use("key_a", 1));
+  await writer.settled();
+  const [thread] = await started;
+  await thread.terminate();
+  assert.deepEqual(faults, ["The writer thread ended."]);
+  writer.write(use("key_b", 2));
+  await writer.settled();
+  assert.deepEqual(faults.slice(1), [null]);
+  await writer.close();
+  assert.deepEqual(await written(), ["key_a", "key_b"]);
+  assert.equal(faults.length, 2);
 });
 
 test("what cannot be written is kept up to a bound; beyond it the oldest is lost, and told how much", async (t) => {
