@@ -223,7 +223,7 @@ function faultOf(
 }
 
 const dayShape = /^\d{4}-\d\d-\d\d$/;
-const momentShape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/;
+const momentShape = /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):\d\d(?::\d\d)?)?$/;
 
 /** Returns a time in milliseconds since 1970. Returns NaN if there is no such time. */
 function momentOf(text: string): number {
