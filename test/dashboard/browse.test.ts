@@ -360,7 +360,9 @@ test("a page stays small whatever its records hold, has the true totals, and lea
     assert.equal(body.pagination.total, 130);
   }
   const chosen = Array.from({ length: 10 }, (_, i) => `market=${"m".repeat(90)}${i}`).join("&");
-  await assertSmall(user, "/account/browse");
+  const { text: facets } = await assertSmall(user, "/account/browse");
+  assert.match(facets, /<datalist id="other-Market">\s*<option value="market \d/);
+  assert.match(facets, /<datalist id="other-Tag">\s*<option value="tag \d/);
   await assertSmall(user, `/account/browse?${chosen}`);
   await assertSmall(user, "/account/browse/signals");
 });

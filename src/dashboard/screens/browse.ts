@@ -364,6 +364,8 @@ function facetValues(
 const atOnce = 6;
 /** Size limit of a facet's links, in bytes of markup. Each link repeats the whole choice. */
 const linksBytesMax = 4000;
+/** Most markup of the options for a facet's other values, in bytes. */
+const optionsBytesMax = 1500;
 
 /** Returns the facets with their links; false if none has a value. */
 const facetList = ({ path, chosen, facets }: BrowseView): Part =>
@@ -412,7 +414,14 @@ function facetSection(path: string, chosen: Chosen, { name, label, values }: Fac
               >Another ${label.toLowerCase()}
               <input name="${name}" list="${list}" data-suggest="${name}" required
             /></label>
-            <datalist id="${list}"></datalist>
+            <datalist id="${list}">
+              ${fitting(
+                values
+                  .slice(links.length)
+                  .map(({ value }) => html`<option value="${value}"></option>`),
+                optionsBytesMax,
+              )}
+            </datalist>
             <button class="quiet">Choose</button>
           </form>`
         }
