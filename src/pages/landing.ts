@@ -79,7 +79,8 @@ function datasetFacts({ dataset }: ServiceFacts): Html {
       )}
     </dl>
     <p class="muted">
-      Dataset <code>${dataset.version}</code>, updated ${exactTime(dataset.updated_at)}
+      Dataset <code>${dataset.version}</code>, updated
+      <time datetime="${dataset.updated_at}">${exactTime(dataset.updated_at)}</time>
     </p>
   </div>`;
 }

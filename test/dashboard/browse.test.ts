@@ -154,6 +154,7 @@ test("over the cast", async (t) => {
       const days = [...text.matchAll(/<time datetime="([^"]*)">/g)].map(([, day]) => day!);
       assert.deepEqual(days.slice(1), ["2026-10-02", "2026-10", "2026"]);
       assert.match(text, /<a href="https:\/\/example\.org\/filing\/1" rel="noopener noreferrer">/);
+      assert.match(text, /Last changed\s+<time datetime="[^"]+" title="[^"]+ UTC">[^<]+<\/time>/);
     },
   );
 

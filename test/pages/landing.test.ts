@@ -27,7 +27,10 @@ test("the landing page names every operation with its parameters, what the datas
   }
   for (const count of ["12,873", "48,211", "166,004", "9,312"])
     assert.ok(page.includes(`<dd>${count}</dd>`));
-  assert.match(page, /updated 2026-11-20 03:00:00 UTC/);
+  assert.match(
+    page,
+    /updated\s+<time datetime="2026-11-20T03:00:00Z">2026-11-20 03:00:00 UTC<\/time>/,
+  );
   const named = landingPage({ ...serviceFacts, publicUrl: "https://records.example" });
   const curl = `curl -H "x-api-key: YOUR_KEY" "https://records.example/fetch-gp?gp_name=capital"`;
   assert.ok(named.includes(curl));

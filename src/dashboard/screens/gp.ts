@@ -28,7 +28,7 @@ import { fetchProjects } from "#operations/fetch-projects.ts";
 import type { Operation } from "#operations/operation.ts";
 import { answer } from "#operations/page.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { counted, dayElement, exactTime, grouped } from "#pages/prose.ts";
+import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
 import { factList, table, type TableContent } from "#pages/table.ts";
 import type { ExternalIds, Provenance } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
@@ -58,7 +58,7 @@ function showGp(request: MemberRequest, model: ReadModel): Given {
   const [gp] = ask<Gp>(fetchGp, model, id, 1).data;
   const { data: projects, pagination } = ask<Project>(fetchProjects, model, id, projectsMax);
   const shown = { model, gp: gp!, projects, projectsTotal: pagination.total };
-  return accountPage(request, { title: gp!.name, main: gpMain(shown) });
+  return accountPage(request, { title: gp!.name, main: gpMain(shown, request.now) });
 }
 
 interface Body<R> {
@@ -78,7 +78,7 @@ const descriptionLengthMax = 1000;
  */
 const bytesMax = { lists: 32_000, people: 8000, projects: 8000 } as const;
 
-function gpMain(view: ShownGp): Html {
+function gpMain(view: ShownGp, now: number): Html {
   const { gp } = view;
   const people = peopleSection(view, bytesMax.people);
   const projects = projectsSection(view, bytesMax.projects);
@@ -89,7 +89,7 @@ function gpMain(view: ShownGp): Html {
     ${gp.description !== null && html`<p>${cutText(gp.description, descriptionLengthMax)}</p>`}
     ${gpFacts(view)} ${timelineSection(view, bytesMax.lists - used)} ${people} ${projects}
     <p class="muted">
-      Last changed ${exactTime(gp.updated_at)}. Its id, which finds it alone as
+      Last changed ${relativeTime(gp.updated_at, now)}. Its id, which finds it alone as
       <code>gp_name</code>: <code>${gp.id}</code>
     </p>
   </div>`;
