@@ -1,6 +1,4 @@
-/**
- * Pages that mail a link, and the page that the link opens, where a GET changes nothing. A demo shows the link itself.
- */
+/** Pages that mail a link, and the page behind it, where a GET changes nothing. A demo shows the link itself. */
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
 import { acceptInvitation } from "#accounts/invites.ts";
