@@ -50,8 +50,8 @@ function findFault(
       ? `Put ${part} back from a backup, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`
       : `It is not served: put ${files} back from a backup, or delete them.`,
   });
-  if (!existsSync(file)) return broken(`${file} is missing, though ${facts} tells of it.`);
-  if (!existsSync(facts)) return broken(`${file} is no dataset without ${facts}.`);
+  if (!existsSync(file)) return broken(`${file} is missing, although ${facts} describes it.`);
+  if (!existsSync(facts)) return broken(`${file} is not a dataset without ${facts}.`);
   for (const path of [file, facts]) {
     const found = unread(path);
     if (found !== null) return { fault: `${found.fault}.`, mend: found.mend };
@@ -61,7 +61,8 @@ function findFault(
     const fault = fileFault(file, known);
     if (fault !== undefined) return broken(`${file} ${fault}.`);
     const untrue = findFactsFault(file, known);
-    if (untrue !== undefined) return broken(`${facts} is not true of its file: ${untrue}.`, facts);
+    if (untrue !== undefined)
+      return broken(`${facts} does not match its dataset: ${untrue}.`, facts);
     if (readsBack) verifyGeneration(file);
     return { fault: null, mend: null };
   } catch (error) {

@@ -220,7 +220,7 @@ const idsOf = (records: readonly DraftRecord[]) => new Set(records.map(({ source
 /** Returns the fault of the second of two lines for one record. Even an equal line is a fault. */
 const repeatedId = (kind: RecordKind, id: string, { file, line }: Place): RecordFault => ({
   field: "id",
-  reason: `'${id}' is the id of the ${kind} at ${file}:${line} too`,
+  reason: `'${id}' is also the id of the ${kind} at ${file}:${line}`,
 });
 
 const foreignSource = (source: string): RecordFault => ({

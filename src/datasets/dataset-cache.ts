@@ -116,7 +116,7 @@ function markAsCache({ folder, versions }: Catalogue): void {
   const [own] = versions();
   if (own !== undefined)
     throw new DatasetFault(
-      `${folder} has datasets of its own, such as ${own}. With DATABASE_URL it would be a cache of the datasets in the database, whose files come and go. Name an empty folder with DATA_DIR; \`gp-records backup\` and \`restore --to\` move the content of this one into an empty database.`,
+      `${folder} has datasets of its own, such as ${own}. With DATABASE_URL it would become a cache of the database's datasets, and its own would be deleted. Set DATA_DIR to an empty folder; \`gp-records backup\` and \`restore --to\` move this folder's content into an empty database.`,
     );
   writeSynced(
     mark,

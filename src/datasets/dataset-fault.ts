@@ -67,8 +67,8 @@ export function unread(path: string): { fault: string; mend: string } | null {
   const why = whyNotRead(path);
   if (why === null) return null;
   return {
-    fault: `${path} could not be looked at: ${why}; it may be whole, so leave it as it is`,
-    mend: "Run gp-records as the user who owns DATA_DIR, make sure that it may read this file and that the disk does not fail (dmesg), and try again.",
+    fault: `${path} could not be read: ${why}; it may be intact, so leave it as it is`,
+    mend: "Run gp-records as the user who owns DATA_DIR, make sure that this user may read the file and that the disk is not failing (dmesg), and try again.",
   };
 }
 

@@ -57,7 +57,7 @@ function fullWords(folder: string, needed: number, free: number): string {
   const sizes = `${folder} needs more than ${words(needed)} bytes for the new dataset; ${words(free)} are free on its disk`;
   const advice =
     free > 2 * needed
-      ? "A quota, a limit on the size of a file (ulimit -f), or a full folder for temporary files is in the way"
+      ? "The cause is a quota, a limit on file sizes (ulimit -f), or a full folder for temporary files"
       : "Free some space; 'gp-records datasets prune' removes old datasets";
   return `${sizes}. Nothing was published. ${advice}.`;
 }

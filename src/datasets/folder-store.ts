@@ -86,7 +86,7 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
       const dataDir = dirname(folder);
       const lock = takeLock(
         join(dataDir, "import.lock"),
-        `Another import is running on ${dataDir}. Try again when it has ended.`,
+        `Another command is changing the datasets in ${dataDir}. Try again when it has finished.`,
       );
       try {
         clearLeftovers(folder);

@@ -76,7 +76,7 @@ function claim(claimedBy: Map<string, string>, id: string, { sourceId, source }:
   const rival = claimedBy.get(id);
   if (rival !== undefined)
     throw new DatasetFault(
-      `GPs '${rival}' and '${sourceId}' of source '${source}' both claim ${id} by \`former_ids\`. A former id belongs to one GP, and to none that is still there.`,
+      `GPs '${rival}' and '${sourceId}' of source '${source}' both claim ${id} in \`former_ids\`. A former id may belong to only one GP, and not to a GP that still exists.`,
     );
   claimedBy.set(id, sourceId);
 }
@@ -102,6 +102,6 @@ function twins(id: string, gps: readonly DraftRecord[]): DatasetFault {
     .toSorted()
     .join(" and ");
   return new DatasetFault(
-    `GPs ${names} are one, ${id}, by a former id, but each is still a GP of its own. Leave one of them out. To separate them again, roll back to the dataset before they became one.`,
+    `A former id makes GPs ${names} the same GP, ${id}, but they still exist as separate GPs. Leave one of them out. To separate them again, roll back to the dataset before they were merged.`,
   );
 }

@@ -16,7 +16,7 @@ export const remedy =
   "Publish another version, or remove the file `current` beside it and import every source again.";
 
 /** Remedy if a file is as published and only its facts are wrong. */
-const factsMend = "Put it back from a backup, or write the facts of the file into it.";
+const factsMend = "Restore the facts file from a backup, or rewrite it to match the dataset.";
 
 /** Returns the fault of an unusable dataset. @param reason end of a sentence, without the full stop. */
 export const refusalOf = (path: string, reason: string) =>
@@ -115,7 +115,7 @@ export function openPublished(path: string, expected: Generation): OpenGeneratio
   if (fault === undefined) return opened;
   opened.db.close();
   throw new DatasetFault(
-    `${path.replace(/sqlite$/, "json")} is not true of its file: ${fault}. ${factsMend} ${remedy}`,
+    `${path.replace(/sqlite$/, "json")} does not match its dataset: ${fault}. ${factsMend} ${remedy}`,
   );
 }
 

@@ -178,7 +178,7 @@ export function openSharedStore(
       if (kept !== null) throw error;
       throw new StoreFault(
         error.kind,
-        `${error.message} It is not known whether ${version} was published: 'gp-records datasets list' tells when the database answers.`,
+        `${error.message} It is unknown whether ${version} was published: run 'gp-records datasets list' once the database answers.`,
         { cause: error },
       );
     }
@@ -410,7 +410,7 @@ async function lockImports(database: PostgresPlace): Promise<HeldLock> {
         : `: ${holder.name ?? "a session of another role"}, since ${holder.since}`;
     throw new StoreFault(
       "busy",
-      `Another import is running on ${place}${who}. Try again when it has ended.`,
+      `Another command is changing the datasets in ${place}${who}. Try again when it has finished.`,
     );
   } catch (error) {
     session.close();
@@ -423,7 +423,7 @@ const lockOf = (session: PostgresSession, place: string): HeldLock => ({
     if (session.isOver)
       throw new StoreFault(
         "busy",
-        `The connection to ${place} that held the lock of this import ended, so another import may have begun. Nothing was published. Import again.`,
+        `The connection to ${place} that held this command's lock has ended, so another command may have begun. Nothing was published. Import again.`,
       );
   },
   // Closing alone would release the lock only when the server notices, which may be after the next command.

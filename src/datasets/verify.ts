@@ -71,9 +71,9 @@ function firstFault(
   if (hexadecimal(gathered.checksum) !== meta.documents_crc32)
     return "the checksum of its documents differs";
   if (count(db, "(select source from canonical except select name from source)") !== 0)
-    return "the rows of source are not those its documents call for";
+    return "the rows of source do not match its documents";
   if (!areFormerIds(db, gathered.formerIds))
-    return "the rows of former_id are not those its documents call for";
+    return "the rows of former_id do not match its documents";
   if (indexChecksum(readArrays(db)) !== meta.index_crc32)
     return "the checksum of its index differs";
   return firstWrongArray(db, gathered.indexer.index(documents as DatasetIndex["documents"]));
@@ -106,12 +106,12 @@ function readBack(
       start = end;
       const isOfSample = position % everyNth === 0;
       if (!isPlaced(row, document) || (isOfSample && !isUnchanged(row, document)))
-        return `document ${id} is not what its row says`;
+        return `document ${id} does not match its row`;
       lengths[position] = length;
       ownLengths[position] = ownLength;
       const record = { sortKey: sortKeyIn(kind, document), id };
       if (position > 0 && !isInOrder(kind, before, record))
-        return `document ${id} does not belong behind ${before.id}`;
+        return `document ${id} is out of order after ${before.id}`;
       before = record;
       if (kind === "gp") {
         const gp = JSON.parse(textOf(document)) as Body;
@@ -124,7 +124,7 @@ function readBack(
       if (isOfSample) JSON.parse(textOf(document));
       for (const gpId of gpIdsIn(row, document)) {
         const gp = positionOfGp.get(gpId);
-        if (gp === undefined) return `document ${id} names ${gpId}, which is not there`;
+        if (gp === undefined) return `document ${id} names ${gpId}, which does not exist`;
         indexer.addLink(kind, position, gp);
       }
     }
@@ -243,9 +243,9 @@ function firstWrongArray(db: DatabaseSync, made: DatasetIndex): string | undefin
   const called = new Map(Array.from(arraysIn(made), (array) => [array.name, array]));
   for (const { name, element, bytes } of readArrays(db)) {
     const array = called.get(name);
-    if (array?.element !== element) return `nothing calls for its array ${name} of ${element}`;
+    if (array?.element !== element) return `its documents need no array ${name} of ${element}`;
     if (Buffer.compare(bytes, array.bytes) !== 0)
-      return `its array ${name} is not the one that its documents call for`;
+      return `its array ${name} does not match its documents`;
     called.delete(name);
   }
   const [missing] = called.keys();

@@ -182,7 +182,7 @@ async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void
     for (const [header, words] of [
       ["Id,Firm Name,City", /^:1: the column "Name" is missing; the nearest are "Firm Name"\n/],
       ["Id,City,Nme", /^:1: the column "Name" is missing; the nearest are "Nme"/],
-      ["Id,Name,Name,City", /^:1: the column "Name" stands in the header 2 times, at 2 and 3\n/],
+      ["Id,Name,Name,City", /^:1: the header has the column "Name" 2 times, at 2 and 3\n/],
       ["1,Acme,Reno", /^:1: the column "Id" is missing/],
       ["Id,Name", /^:1: the column "City" is missing/],
       ["Id,Nme", /^:1: the column "Name" is missing; the nearest are "Nme"; the column "City" is/],
@@ -214,7 +214,7 @@ async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void
     assert.deepEqual(rejectedLines(unsaid), ["1 line"]);
     assert.equal(
       unsaid.report.rejections[0].reason,
-      "is not UTF-8 at byte 36 (0xE9); say --encoding windows-1252 if the file is in that",
+      "is not UTF-8 at byte 36 (0xE9); add --encoding windows-1252 if the file has that encoding",
     );
     assertSame(await lines("c80-latin", latinBytes, "--encoding", "iso-8859-1"));
     // Half a character, one too long, half a pair, beyond Unicode, and a byte that is none.
@@ -231,7 +231,7 @@ async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void
       const name = Buffer.of(byte).toString("latin1");
       const cells = Buffer.from(`Id,Name\n1,\xe9\n2,${name}\n`, "latin1");
       const record = Buffer.from(linesOf(gp("1"), gp("2", { name: `B${name}` })), "latin1");
-      const reason = `holds no character of ${encoding} at byte`;
+      const reason = `is not ${encoding} at byte`;
       const hex = `(0x${byte.toString(16)})`;
       for (const [outcome, place, words] of [
         [
@@ -267,7 +267,7 @@ async function lineCases(it: CaseOf, workplace: Workplace): Promise<void> {
       ),
     ];
     for (const importOf of each)
-      assertFileRefused(await importOf(), /^: holds no record; .* --allow-empty\n$/);
+      assertFileRefused(await importOf(), /^: contains no records; .* --allow-empty\n$/);
     const [first, ...others] = each;
     assert.equal(assertPublished(await first!("--allow-empty")).removed, 1);
     for (const importOf of others) assertSame(await importOf("--allow-empty"));
@@ -386,7 +386,7 @@ async function besideRequestsCases(
     assert.equal(exitCode, exitCodes.busy);
     assert.equal(
       err,
-      `error: Another import is running on ${dataDir}. Try again when it has ended.\n`,
+      `error: Another command is changing the datasets in ${dataDir}. Try again when it has finished.\n`,
     );
     await source.write(linesOf(gp("1", { name: "Only the first" })));
     await source.close();

@@ -131,7 +131,7 @@ test("while an import runs no dataset is chosen, but all can be looked at", asyn
   for (const args of [["rollback"], ["publish", newer], ["pin", newer], ["prune"]])
     assert.match(
       await refusal(exitCodes.busy, "datasets", ...args),
-      /^error: Another import is running on .*\. Try again when it has ended\.\n$/,
+      /^error: Another command is changing the datasets in .*\. Try again when it has finished\.\n$/,
     );
   assert.equal(await current(), newer);
 });

@@ -85,7 +85,10 @@ test("datasets can be checked while the pointer names nothing", async (t) => {
 });
 
 const untrueFacts: [change: object, words: RegExp][] = [
-  [{ hash: "0".repeat(64) }, /is not true of its file: "hash" is "0{64}" instead of "\w{64}"\.$/],
+  [
+    { hash: "0".repeat(64) },
+    /does not match its dataset: "hash" is "0{64}" instead of "\w{64}"\.$/,
+  ],
   [{ built_at: "2036-11-02T03:00:00Z" }, /"built_at" is "2036\S+" instead of "2026\S+"\.$/],
   [{ version: "20261102T030000Z-00000000" }, /"version" is "\S+-00000000" instead of "2026\S+"\.$/],
 ];
@@ -137,7 +140,7 @@ test("a dataset that the system does not let us read comes with no advice to del
   }
   const checks = [...checkGenerations(catalogue, true)];
   for (const [place, { fault, mend }] of checks.entries()) {
-    assert.ok(fault!.startsWith(`${hidden[place]} could not be looked at: E`), fault!);
+    assert.ok(fault!.startsWith(`${hidden[place]} could not be read: E`), fault!);
     assert.match(mend!, /^Run gp-records as the user who owns DATA_DIR/);
   }
   assert.throws(

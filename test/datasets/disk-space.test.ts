@@ -72,6 +72,6 @@ test("a disk that fills up ends an import with 8, says what is in the way, and l
 });
 
 test("a limit on the size of files ends an import with 8 and is named as what may be in the way", async (t) => {
-  const words = /^error: \S+\/datasets needs more than .* \(ulimit -f\).* is in the way\.\n$/;
+  const words = /^error: \S+\/datasets needs more than .* The cause is .* \(ulimit -f\).*\.\n$/;
   await assertEndsFull(t, "ulimit -f 1500; ", words);
 });

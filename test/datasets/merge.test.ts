@@ -179,9 +179,9 @@ test("two lines for one record are refused, whichever of them removes it", async
   assert.deepEqual(
     collected.rejections.listed.map(({ line, reason }) => [line, reason]),
     [
-      [2, "'a' is the id of the gp at delta.ndjson:1 too"],
-      [3, "'a' is the id of the gp at delta.ndjson:1 too"],
-      [5, "'b' is the id of the gp at delta.ndjson:4 too"],
+      [2, "'a' is also the id of the gp at delta.ndjson:1"],
+      [3, "'a' is also the id of the gp at delta.ndjson:1"],
+      [5, "'b' is also the id of the gp at delta.ndjson:4"],
     ],
   );
 });
@@ -228,7 +228,7 @@ test("GPs that became one stay so in a merge, whichever of their ids it uses", a
   const { id: idOfB } = documentOf(catalogue, "gp", "b");
   await assert.rejects(
     merge(catalogue, [gp("a", { former_ids: ["b"] })]),
-    /are one, gp_\w{16}, by a former id.*Leave one of them out/,
+    /A former id makes GPs .* the same GP, gp_\w{16}, .*Leave one of them out/,
   );
   await merge(
     catalogue,

@@ -180,11 +180,11 @@ test("whoever lost the connection that held the lock adds and publishes nothing,
     database,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'gp-records process%'",
   );
-  const refused = { kind: "busy", message: /held the lock of this import ended/ };
+  const refused = { kind: "busy", message: /held this command's lock has ended/ };
   const isLost = () =>
     add(store, two, true).then(
       () => store.remove(two.generation.version).then(() => false),
-      (error: Error) => /held the lock of this import ended/.test(error.message),
+      (error: Error) => /held this command's lock has ended/.test(error.message),
     );
   while (!(await isLost()));
   await assert.rejects(store.publish(version, null, null), refused);

@@ -20,7 +20,7 @@ test("an id that stands twice is rejected with both lines, whether the records a
         file: "two.ndjson",
         line: 2,
         field: "id",
-        reason: "'a' is the id of the gp at one.ndjson:1 too",
+        reason: "'a' is also the id of the gp at one.ndjson:1",
         count: 1,
       },
     ]);
@@ -37,7 +37,7 @@ test("an id twice in one row is a repeated id", async (t) => {
   const { collected } = await importEntries(temporaryCatalogue(t), entries);
   assert.equal(
     collected.rejections.listed[0]!.reason,
-    "'a' is the id of the gp at records.ndjson:1 too",
+    "'a' is also the id of the gp at records.ndjson:1",
   );
 });
 

@@ -123,7 +123,7 @@ test("one import at a time: a second one is told that there is another, and on P
   await assert.rejects(other.take(), {
     kind: "busy",
     message: new RegExp(
-      `^Another import is running on (${dirname(world.catalogue.folder)}|.*: process ${process.pid} on .+, since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\. Try again when it has ended\\.$`,
+      `^Another command is changing the datasets in (${dirname(world.catalogue.folder)}|.*: process ${process.pid} on .+, since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\. Try again when it has finished\\.$`,
     ),
   });
   await release();

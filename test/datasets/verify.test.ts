@@ -124,7 +124,7 @@ test("a wrong number in any array is found, and its array named", async (t) => {
       numbers[at]! ^= 1;
       write.run(new Uint8Array(numbers.buffer), name);
       seal(db);
-      refuses(path, new RegExp(`its array ${name} is not the one that its documents call for\\.$`));
+      refuses(path, new RegExp(`its array ${name} does not match its documents\\.$`));
     }
     write.run(bytes, name);
   }
@@ -142,9 +142,9 @@ test("a missing, cut, retyped or superfluous array is found", async (t) => {
     ],
     [
       "update array set element = 'u8' where name = 'ids.gpOfId'",
-      /nothing calls for its array ids\.gpOfId of u8/,
+      /its documents need no array ids\.gpOfId of u8/,
     ],
-    ["insert into array values ('other', 'u8', x'00')", /nothing calls for its array other of u8/],
+    ["insert into array values ('other', 'u8', x'00')", /its documents need no array other of u8/],
   ] as const) {
     const path = await changedFile(t, sql);
     const db = new DatabaseSync(path);
@@ -166,7 +166,7 @@ test("documents out of display order are found", async (t) => {
   db.exec("update signal set position = position - 2; update signal set position = -1 - position");
   seal(db);
   db.close();
-  refuses(path, /document sg_\w+ does not belong behind sg_\w+/);
+  refuses(path, /document sg_\w+ is out of order after sg_\w+/);
 });
 
 test("a document that names a GP that is not there is found", async (t) => {
@@ -180,19 +180,19 @@ test("a document that names a GP that is not there is found", async (t) => {
   db.prepare("update signal set content_hash = unhex(?)").run(hash);
   seal(db);
   db.close();
-  refuses(path, /document sg_\w+ names gp_0000000000000000, which is not there/);
+  refuses(path, /document sg_\w+ names gp_0000000000000000, which does not exist/);
 });
 
 test("a document whose time is not that of its row is found", async (t) => {
   const sql = "update gp set document = replace(document, '2026-11-01T', '2026-11-02T')";
-  refuses(await changedFile(t, sql), /document gp_\w+ is not what its row says/);
+  refuses(await changedFile(t, sql), /document gp_\w+ does not match its row/);
 });
 
 test("documents under each other's ids are found", async (t) => {
   const sql = `create temp table old as select position, id from signal;
     update signal set id = position;
     update signal set id = (select id from old where old.position = (signal.position + 1) % 5)`;
-  refuses(await changedFile(t, sql), /document sg_\w+ is not what its row says/);
+  refuses(await changedFile(t, sql), /document sg_\w+ does not match its row/);
 });
 
 test("a wrong own_length is found, also where it ends between two members", async (t) => {
@@ -203,7 +203,7 @@ test("a wrong own_length is found, also where it ends between two members", asyn
     `update principal set own_length = instr(document, ',"gps"') - 1`,
     "update project set own_length = 0",
   ])
-    refuses(await changedFile(t, sql), /document p[rj]_\w+ is not what its row says/);
+    refuses(await changedFile(t, sql), /document p[rj]_\w+ does not match its row/);
 });
 
 test("a missing row of any table is found", async (t) => {

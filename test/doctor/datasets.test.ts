@@ -112,7 +112,7 @@ test("what merely cannot be read now is neither to be replaced nor to be removed
     renameSync(path, `${path}.aside`);
     symlinkSync("/proc/self/mem", path);
     const { found, mend } = (await look(datasets, dataDir))[0]!;
-    assert.ok(found.startsWith(`${path} could not be looked at: E`), found);
+    assert.ok(found.startsWith(`${path} could not be read: E`), found);
     assert.match(mend!, /^Run gp-records as the user who owns DATA_DIR/);
     assert.doesNotMatch(mend!, /restore|publish|delete|\brm\b/);
   }
