@@ -96,7 +96,8 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
     if (!applies(cells)) return {};
     const id = orFault(
       "id",
-      readId(cells) ?? new Unreadable("is missing; what it is made from is blank in this row"),
+      readId(cells) ??
+        new Unreadable("is missing: the cells that it is made from are blank in this row"),
       faults,
     );
     if (isDeleted(cells)) return { deleted: { record: block.record, id: id as string } };
@@ -176,7 +177,8 @@ function compileNamedGps(named: NamedGps, context: MappingContext) {
     const gps = new Map<string, CanonicalGp>();
     for (const name of names as string[]) {
       const folded = fold(name);
-      if (folded === "") return new Unreadable(`must hold a letter or a digit, not only ${name}`);
+      if (folded === "")
+        return new Unreadable(`must contain a letter or a digit, not only ${name}`);
       const gp = made.get(folded) ?? gpNamed(name, folded, aliases.get(folded) ?? [], named);
       made.set(folded, gp);
       gps.set(folded, gp);
@@ -403,7 +405,7 @@ const wordKey = (text: string) =>
     .replace(/(?<!\d)_|_(?!\d)/g, "");
 
 function readText(text: string, source: ReadingOptions): string | Unreadable {
-  if (source.fold === true) return fold(text) || new Unreadable("must hold a letter or a digit");
+  if (source.fold === true) return fold(text) || new Unreadable("must contain a letter or a digit");
   return source.case === "title" ? titleCase(text) : text;
 }
 
@@ -430,7 +432,7 @@ export function readNumber(
   const { digits, sign } = unwrap(text, kind);
   if (decimal === undefined && kind !== "decimal" && couldBeEither.test(digits))
     return new Unreadable(
-      `could be ${digits.replace(",", ".")} or ${digits.replace(/[.,]/, "")}; say "decimal": "." or "decimal": "," in the mapping`,
+      `could be ${digits.replace(",", ".")} or ${digits.replace(/[.,]/, "")}; set "decimal": "." or "decimal": "," in the mapping`,
     );
   const mark = decimal ?? ".";
   const found = amounts[mark].exec(digits);
@@ -442,7 +444,7 @@ export function readNumber(
     !centsOrNone.test(found.groups!["fraction"] ?? "")
   )
     return new Unreadable(
-      "is neither whole dollars nor cents; say in multiply_by what one stands for: 1 for dollars, 1000000 for millions",
+      "is neither whole dollars nor cents; set multiply_by to what 1 stands for: 1 for dollars, 1000000 for millions",
     );
   const plain = digits.replaceAll(mark === "." ? /[, '’]/g : /[. '’]/g, "").replace(",", ".");
   const value = sign * exactProduct(Number(plain), multiplyBy ?? 1);
@@ -473,7 +475,7 @@ function numberWords(kind: NumberKind, digits: string, decimal: DecimalMark | un
   if (/^-?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(digits))
     return "must be a number with all its digits; a spreadsheet has shortened this one";
   if (decimal === undefined && amounts[","].test(digits))
-    return 'is written with a decimal comma; if that is meant, say "decimal": "," in the mapping';
+    return 'is written with a decimal comma; if that is intended, set "decimal": "," in the mapping';
   if (kind === "whole") return "must be a whole number";
   const mark = decimal ?? ".";
   const example = kind === "decimal" ? `37${mark}775` : `1${mark === "." ? "," : "."}234${mark}50`;

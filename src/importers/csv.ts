@@ -69,7 +69,7 @@ function rowFault(file: string, row: CsvRow, columns: number): RecordFault | und
   if (row.quoteFault !== "") return { field: "row", reason: row.quoteFault };
   const count = row.cells.length;
   if (count === columns) return undefined;
-  const reason = `must have ${columns} cells as the header has, not ${count}`;
+  const reason = `must have ${columns} cells like the header, not ${count}`;
   if (count < columns && !row.ended)
     throw new ImportFault(file, row.line, `the last row ${reason}; the file is cut off`);
   return { field: "row", reason };
@@ -92,7 +92,7 @@ function locateColumns(
     if (places.length === 0) return [missingWords(column, names)];
     return places.length > 1
       ? [
-          `the column ${quoted(column)} stands in the header ${places.length} times, at ${places.join(" and ")}`,
+          `the header has the column ${quoted(column)} ${places.length} times, at ${places.join(" and ")}`,
         ]
       : [];
   });

@@ -19,7 +19,7 @@ export function decoderOf(encoding: Encoding): Decode {
     const text = encoding === "iso-8859-1" ? bytes.toString("latin1") : windows1252.decode(bytes);
     const at = text.search(controls);
     if (at < 0) return text;
-    return new Unreadable(`holds no character of ${encoding} at ${byteWords(bytes, at)}`);
+    return new Unreadable(`is not ${encoding} at ${byteWords(bytes, at)}`);
   };
 }
 
@@ -27,7 +27,7 @@ function fromUtf8(bytes: Buffer): string | Unreadable {
   const invalidAt = firstInvalidUtf8(bytes);
   if (invalidAt === undefined) return bytes.toString("utf8");
   return new Unreadable(
-    `is not UTF-8 at ${byteWords(bytes, invalidAt)}; say --encoding windows-1252 if the file is in that`,
+    `is not UTF-8 at ${byteWords(bytes, invalidAt)}; add --encoding windows-1252 if the file has that encoding`,
   );
 }
 

@@ -35,7 +35,7 @@ export class ImportFault extends Error {
 
 /** Throws an ImportFault. A file without records is more likely a mistake than intended. */
 export function refuseEmpty(file: string): never {
-  throw new ImportFault(file, null, "holds no record; if that is meant, say --allow-empty");
+  throw new ImportFault(file, null, "contains no records; if that is intended, add --allow-empty");
 }
 
 /** Stand-in for the value of a line or a cell whose text is not valid. */

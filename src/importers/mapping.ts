@@ -11,18 +11,18 @@ import { dateFormats } from "./dates.ts";
 import { encodings } from "./encoding.ts";
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
-const columnName = Type.String({ minLength: 1, description: "A column, as the header names it." });
+const columnName = Type.String({ minLength: 1, description: "Name of a column in the header." });
 const words = (description: string) => Type.Array(Type.String(), { description });
-const dates = Type.Array(oneOf("A way to write dates.", dateFormats), {
+const dates = Type.Array(oneOf("A format of dates.", dateFormats), {
   minItems: 1,
-  description: "How dates are written, the first format that fits decides. Without it: ISO 8601.",
+  description: "Formats of dates; the first one that fits decides. ISO 8601 by default.",
 });
 
 /** Decimal marks. The other mark may then separate thousands. */
 const decimalMarks = [".", ","] as const;
 export type DecimalMark = (typeof decimalMarks)[number];
 const decimal = oneOf(
-  "What stands before the decimals of numbers. Without it a point, and a number such as 1,234 or 1.234 is refused.",
+  "Decimal mark of numbers. By default it is a point, and a number such as 1,234 or 1.234 is refused.",
   decimalMarks,
 );
 
@@ -43,48 +43,50 @@ export const SourceOfField = Type.Object(
     columns: optional(
       Type.Array(columnName, {
         minItems: 1,
-        description: "A list takes all of them, a single value the first that is not missing.",
+        description:
+          "Columns. A list field takes all of them, any other field the first that is not missing.",
       }),
     ),
     template: optional(
       Type.String({
         minLength: 1,
         description:
-          "Text with columns in braces: `{First Name} {Last Name}`. Missing if one of them is, unless it is marked optional: `{Middle Name?}`.",
+          "Text with columns in braces: `{First Name} {Last Name}`. It is missing if a column is, unless that is marked as optional: `{Middle Name?}`.",
       }),
     ),
-    constant: optional(valueOrList("The same for every row.")),
-    missing: optional(words("Cells that say nothing, beside the mapping's own list.")),
+    constant: optional(valueOrList("Value for every row.")),
+    missing: optional(words("Cells that count as missing, besides the mapping's own list.")),
     values: optional(
       Type.Unsafe<Record<string, Static<ReturnType<typeof valueOrList>>>>({
         type: "object",
         patternProperties: { "^.*$": valueOrList("The value; null for missing.") },
-        description: "What each cell means; compared without regard to case and spaces around.",
+        description: "Value for each cell. Cells are compared without case and surrounding spaces.",
       }),
     ),
     otherwise: optional(
       oneOf(
-        "A cell that is not in `values` or cannot be read: reject the row (default), keep the cell as it stands, or count it as missing.",
+        "Treatment of a cell that is not in `values` or cannot be read: reject the row (default), keep the cell as it stands, or count it as missing.",
         ["reject", "keep", "missing"],
       ),
     ),
-    otherwise_value: optional(
-      value("The value of a cell that is not in `values` or cannot be read."),
-    ),
-    present: optional(value("The value wherever the cell is not missing, whatever it says.")),
+    otherwise_value: optional(value("Value for a cell that is not in `values` or cannot be read.")),
+    present: optional(value("Value for every cell that is not missing, whatever it contains.")),
     separator: optional(
-      Type.String({ minLength: 1, description: "Cuts a cell into several values." }),
+      Type.String({ minLength: 1, description: "Text that separates several values in a cell." }),
     ),
     dates: optional(dates),
     decimal: optional(decimal),
     multiply_by: optional(
-      Type.Number({ exclusiveMinimum: 0, description: "For numbers in thousands or millions." }),
+      Type.Number({
+        exclusiveMinimum: 0,
+        description: "Factor for numbers in thousands or millions.",
+      }),
     ),
     case: optional(
-      oneOf("Texts all in capitals as `Title Case`; for places, not for firms.", ["title"]),
+      oneOf("Turns text in capitals into `Title Case`; for places, not for firms.", ["title"]),
     ),
     fold: optional(
-      Type.Boolean({ description: "For ids: the text without case, accents and punctuation." }),
+      Type.Boolean({ description: "True to remove case, accents and punctuation, for ids." }),
     ),
   },
   { additionalProperties: false, description: "Where a value comes from." },
@@ -95,7 +97,7 @@ export type SourceOfField = Static<typeof SourceOfField>;
 export type Written = string | SourceOfField;
 
 export const Condition = Type.Object(
-  { column: columnName, is: optional(words("Cells that make the record.")) },
+  { column: columnName, is: optional(words("Cells that meet the condition.")) },
   { additionalProperties: false },
 );
 
@@ -122,17 +124,17 @@ export const NamedGps = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: "How sure it is that the name is that of a GP; 0.5 without it.",
+        description: "Confidence that the name is a GP's, 0 to 1; 0.5 by default.",
       }),
     ),
     constants: optional(
       Type.Unsafe<Record<string, unknown>>({
         type: "object",
-        description: "Members every GP made this way gets, as they stand in the record.",
+        description: "Members that every GP made this way gets, as they stand in the record.",
       }),
     ),
   },
-  { additionalProperties: false, description: "GPs the rows only name." },
+  { additionalProperties: false, description: "GPs that the rows only name." },
 );
 export type NamedGps = Static<typeof NamedGps>;
 
@@ -140,20 +142,23 @@ export const Mapping = Type.Object(
   {
     $schema: optional(Type.String({ description: "Lets editors check the file." })),
     description: optional(Type.String({ description: "What the mapping is for." })),
-    encoding: optional(oneOf("How the file is encoded; utf-8 without it.", encodings)),
+    encoding: optional(oneOf("Encoding of the file; utf-8 by default.", encodings)),
     delimiter: optional(
       Type.String({
         pattern: "^[\\t -!#-/:-@\\[-`{-~]$",
-        description: "What stands between cells; a comma without it.",
+        description: "Character between cells; a comma by default.",
       }),
     ),
     quotes: optional(
       Type.Boolean({
-        description: 'Whether `"` encloses cells; true without it, false between tabs.',
+        description:
+          'True if `"` may enclose cells; true by default, but false with tabs between cells.',
       }),
     ),
     missing: optional(
-      words("Cells that say nothing, in every column: `N/A`, `-`. A blank one never does."),
+      words(
+        "Cells that count as missing in every column, such as `N/A` or `-`. Blank cells always do.",
+      ),
     ),
     dates: optional(dates),
     decimal: optional(decimal),

@@ -149,8 +149,8 @@ function unknownWords(schema: TSchema, path: string): string {
 function notKnown(name: string, known: readonly string[]): string {
   const [suggestion] = nearest(name, known);
   return suggestion === undefined
-    ? `is not known here; known are ${known.join(", ")}`
-    : `is not known here; did you mean ${suggestion}?`;
+    ? `is unknown here; known names are ${known.join(", ")}`
+    : `is unknown here; did you mean ${suggestion}?`;
 }
 
 function words(keyword: string, params: Record<string, unknown>, message: string): string {
@@ -158,7 +158,7 @@ function words(keyword: string, params: Record<string, unknown>, message: string
     return `must be one of ${(params["allowedValues"] as string[]).join(", ")}`;
   if (keyword === "type") return `must be ${typeWords(params["type"])}`;
   if (keyword === "minItems" || keyword === "minLength") return "must not be empty";
-  if (keyword === "pattern") return "must be one character that is no letter, digit or quote";
+  if (keyword === "pattern") return "must be one character other than a letter, digit or quote";
   return message;
 }
 
@@ -202,7 +202,7 @@ function checkMeaning(source: SourceOfField, field: Field, path: string): Record
   if (source.constant !== undefined) return checkConstant(source, field, path);
   return [
     ...(source.template !== undefined && parseTemplate(source.template) === undefined
-      ? said("template", "must hold columns in braces, as in {First Name} {Last Name}")
+      ? said("template", "must contain columns in braces, as in {First Name} {Last Name}")
       : []),
     ...optionsOf
       .filter(([option, , kinds]) => source[option] !== undefined && !kinds.includes(field.kind))
@@ -211,7 +211,7 @@ function checkMeaning(source: SourceOfField, field: Field, path: string): Record
       ? said("separator", "is for lists only")
       : []),
     ...(source.otherwise !== undefined && source.otherwise_value !== undefined
-      ? said("otherwise_value", "must not stand beside otherwise")
+      ? said("otherwise_value", "cannot be combined with otherwise")
       : []),
     ...checkValues(source, field, path),
   ];
@@ -224,7 +224,7 @@ function checkConstant(
 ): RecordFault[] {
   const others = Object.keys(options).map((option) => ({
     field: `${path}.${option}`,
-    reason: "must not stand beside constant",
+    reason: "cannot be combined with constant",
   }));
   const values = [constant].flat();
   const reason =

@@ -120,7 +120,7 @@ function markLength(name: string, chunk: Buffer, encoding: Encoding): number {
   const text = chunk.toString("latin1", 0, beginningBytes);
   const hasMark = text.startsWith(utf8Mark);
   const reason = webPage.test(text)
-    ? "is a web page, perhaps an error message of the site it came from"
+    ? "is a web page, perhaps an error message from the site that served it"
     : otherFormats.find(([beginning]) => text.startsWith(beginning))?.[1];
   if (reason !== undefined) throw new ImportFault(name, null, reason);
   if (hasMark && encoding !== "utf-8")

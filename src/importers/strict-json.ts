@@ -20,7 +20,7 @@ export function parseStrictJson(text: string): unknown {
   const survey: Survey = { keys: 0, tooDeep: false, namesPrototype: false };
   surveyValue(value, 1, survey);
   if (survey.tooDeep) return new Unreadable(`is nested deeper than ${depthMax} levels`);
-  if (survey.namesPrototype) return new Unreadable('holds the key "__proto__"');
+  if (survey.namesPrototype) return new Unreadable('contains the key "__proto__"');
   if (hasEachKeyOnce(text, survey.keys)) return value;
   const repeated = firstRepeatedKey(text);
   return repeated === undefined

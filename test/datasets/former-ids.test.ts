@@ -126,23 +126,23 @@ const contradictions: Record<string, { deliveries: object[][]; words: RegExp }> 
       [gp("a"), gp("b")],
       [gp("a"), gp("b", { former_ids: ["a"] })],
     ],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
   },
   "older than the one that names it": {
     deliveries: [[gp("a")], [gp("a"), gp("b", { former_ids: ["a"] })]],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
   },
   "named by its public id": {
     deliveries: [[gp("a")], [gp("a"), gp("b", { former_ids: [a] })]],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
   },
   "back after the merge, younger": {
     deliveries: [[gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })], [gp("a"), gp("b")]],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
   },
   "back after the merge, older": {
     deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] })], [gp("a"), gp("b")]],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still a GP/,
+    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
   },
   "claimed by two": {
     deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] }), gp("c", { former_ids: [a] })]],

@@ -138,7 +138,7 @@ test("a missing, cut, retyped or superfluous array is found", async (t) => {
     ["delete from array where name = 'ids.gpOfId'", /it has no array ids\.gpOfId\./],
     [
       "update array set bytes = substr(bytes, 1, 4) where name = 'ids.gpOfId'",
-      /its array ids\.gpOfId is not the one that/,
+      /its array ids\.gpOfId does not match/,
     ],
     [
       "update array set element = 'u8' where name = 'ids.gpOfId'",

@@ -58,7 +58,7 @@ test("an id may be a folded text, so that its spelling does not matter", async (
   };
   const entries = await csvEntries(t, 'Name\n"ACME & CO., L.P."\n—\n', mapping);
   assert.equal(entries[0]?.records[0]?.id, "acme co lp");
-  assert.match(entries[1]?.faults[0]?.reason ?? "", /^must hold a letter or a digit/);
+  assert.match(entries[1]?.faults[0]?.reason ?? "", /^must contain a letter or a digit/);
 });
 
 test("a field that no cell fills is left out", async (t) => {
@@ -312,6 +312,6 @@ test("the mapping says how sure it is and what else all of them share", async (t
 test("a name without a letter or digit rejects its row", async (t) => {
   const [entry] = await csvEntries(t, "Id,Lead,Co\n1,—,\n", mapping({}));
   assert.deepEqual(entry?.faults, [
-    { field: "gps", reason: "must hold a letter or a digit, not only —", isOfCell: true },
+    { field: "gps", reason: "must contain a letter or a digit, not only —", isOfCell: true },
   ]);
 });

@@ -64,7 +64,10 @@ test("a file that holds no record is refused by name unless it may be empty", as
   const empty = writtenFile(t, "empty.ndjson", "\uFEFF\n \n");
   const full = writtenFile(t, "full.ndjson", line("a"));
   const fault = await faultOf(Array.fromAsync(ndjsonEntries([full, empty])));
-  assert.equal(fault.message, `${empty}: holds no record; if that is meant, say --allow-empty`);
+  assert.equal(
+    fault.message,
+    `${empty}: contains no records; if that is intended, add --allow-empty`,
+  );
   const entries = await Array.fromAsync(ndjsonEntries([empty, full], { allowsEmpty: true }));
   assert.equal(entries.length, 1);
 });

@@ -38,28 +38,29 @@ test("every fault of a mapping is told at once, each with its path in the file",
   };
   assert.deepEqual(await faultsOf(t, mapping), {
     encoding: "must be one of utf-8, windows-1252, iso-8859-1",
-    delimiter: "must be one character that is no letter, digit or quote",
+    delimiter: "must be one character other than a letter, digit or quote",
     speed:
-      "is not known here; known are $schema, description, encoding, delimiter, quotes, missing, dates, decimal, records, named_gps",
+      "is unknown here; known names are $schema, description, encoding, delimiter, quotes, missing, dates, decimal, records, named_gps",
     "records[0].id": "must have exactly one of column, columns, template, constant",
     "records[0].fields.name": "is required",
-    "records[0].fields.stauts": "is not known here; did you mean status?",
+    "records[0].fields.stauts": "is unknown here; did you mean status?",
     'records[0].fields.status.values["(1) Begun"]':
       "must be one of planned, raising, entitled, under_construction, completed, closed, on_hold, cancelled, unknown",
-    "records[0].fields.units.valeus": "is not known here; did you mean values?",
+    "records[0].fields.units.valeus": "is unknown here; did you mean values?",
     "records[0].fields.address.template":
-      "must hold columns in braces, as in {First Name} {Last Name}",
+      "must contain columns in braces, as in {First Name} {Last Name}",
     "records[0].fields.start_date.dates[0]":
       "must be one of YYYY-MM-DD, YYYY-MM, YYYY, YYYYMMDD, MM/DD/YYYY, DD/MM/YYYY, MM/YYYY, DD-MON-YYYY",
     "records[0].fields.city": "must be a column or an object",
     "records[0].fields.external_ids.sic":
-      "is not known here; known are cik, crd, lei, sec_number, form_d_file, adv_fund, hud_id, other",
+      "is unknown here; known names are cik, crd, lei, sec_number, form_d_file, adv_fund, hud_id, other",
     "records[0].fields.external_ids.cik.separator": "must not be empty",
-    "records[0].fields.provenance.source": "is not known here; known are basis, confidence, url",
+    "records[0].fields.provenance.source":
+      "is unknown here; known names are basis, confidence, url",
     "records[1].record": "must be one of gp, principal, signal, project",
     "records[2].id": "is required",
     "records[2].fields.name.constant": "must be text",
-    "records[2].fields.name.missing": "must not stand beside constant",
+    "records[2].fields.name.missing": "cannot be combined with constant",
     "named_gps.names.column": "must not be empty",
     "named_gps.confidence": "must be <= 1",
     "named_gps.constants.tags": "must be a list",
@@ -92,7 +93,7 @@ test("every field that contradicts itself is told at once, before any file is re
       "legal_name.constant must be one value",
       "aum_as_of.constant must be a date that exists",
       "strategies.present must be one of core, core_plus, value_add, opportunistic, debt, distressed, development, fund_of_funds, secondaries, co_investment",
-      "description.otherwise_value must not stand beside otherwise",
+      "description.otherwise_value cannot be combined with otherwise",
     ].map((fault) => `records[0].fields.${fault}`),
   );
 });
