@@ -62,7 +62,7 @@ function readSecret(path: string): string | Fault {
   try {
     const stats = statSync(path);
     if (!stats.isFile() || stats.size > secretBytesMax)
-      return new Fault(`which is no regular file of at most ${secretBytesMax / 1024} KiB`);
+      return new Fault(`which is not a regular file of at most ${secretBytesMax / 1024} KiB`);
     return readFileSync(path, "utf8").trim() || new Fault("which is empty");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -77,7 +77,7 @@ function faultsTogether(config: Config): string[] {
   const faults: string[] = [];
   if (countersUrl !== null && databaseUrl === null)
     faults.push(
-      "DATABASE_URL must be set if COUNTERS_URL is: accounts are counted by number, and each DATA_DIR has other numbers. Set it, or unset COUNTERS_URL.",
+      "DATABASE_URL must be set if COUNTERS_URL is: accounts are counted by number, and each DATA_DIR numbers them differently. Set it, or unset COUNTERS_URL.",
     );
   if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
     faults.push("ADMIN_ADDRESS must differ from the address of HOST and PORT.");
@@ -117,7 +117,7 @@ export function missedLinks(
   const where = port === 0 ? "the port of each start" : localUrl(host, port);
   return {
     found: `SMTP_URL is set and PUBLIC_URL is not: links in mail lead to ${where}, which only this machine reaches`,
-    mend: "Set PUBLIC_URL to the https address of the service, unless mail goes to people at this machine alone",
+    mend: "Set PUBLIC_URL to the https address of the service, unless only people on this machine get mail",
   };
 }
 

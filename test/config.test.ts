@@ -211,7 +211,7 @@ test("a % in a password that encodes nothing is refused with what stands for it"
   ] as const)
     assert.ok(
       faultsOf({ [name]: url }).some((fault) =>
-        fault.startsWith(`${name} must have a % in its user or password as %25`),
+        fault.startsWith(`${name} must write a % in its user or password as %25`),
       ),
     );
 });
@@ -319,7 +319,7 @@ test("a secret's file that cannot be used is named, and what stands in it is not
   for (const [path, words] of [
     [empty!, "which is empty"],
     [absent!, "which cannot be read (ENOENT)"],
-    [folder, "which is no regular file of at most 64 KiB"],
+    [folder, "which is not a regular file of at most 64 KiB"],
   ])
     assert.equal(faultOf({ SMTP_URL_FILE: path! }), `SMTP_URL_FILE names ${path}, ${words}.`);
   assert.equal(
@@ -398,7 +398,7 @@ test("a file of another user, or a link that another user made, is ignored; one 
 test("what is no file of settings is ignored without being waited for", (t) => {
   const pipe = join(temporaryFolder(t), ".env");
   execFileSync("mkfifo", ["-m", "600", pipe]);
-  assert.match(ignoredOf(pipe).found, /^is no regular file/);
+  assert.match(ignoredOf(pipe).found, /^is not a regular file/);
   assert.match(ignoredOf(fileWith(t, "#".repeat(65_537))).found, /at most 64 KiB/);
   const lost = join(temporaryFolder(t), ".env");
   symlinkSync("nowhere", lost);

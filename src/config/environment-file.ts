@@ -67,7 +67,7 @@ function readSafely(
       if (stats.isDirectory()) return null;
       if (!stats.isFile() || stats.size > bytesMax)
         return {
-          found: `is no regular file of at most ${bytesMax / 1024} KiB`,
+          found: `is not a regular file of at most ${bytesMax / 1024} KiB`,
           mend: `Write the settings into a plain text file, or remove ${resolve(name)}.`,
         };
       const stranger = [link.uid, stats.uid].find((uid) => uid !== user && uid !== 0);

@@ -222,7 +222,7 @@ function missingKey({ accountUrl }: GatewayDependencies, client: Client): Proble
   const detail =
     misplaced === undefined
       ? ""
-      : ` There is a text that looks like a key in ${misplaced}, where keys are not read.`;
+      : ` Something that looks like a key was sent in ${misplaced}, where keys are not read.`;
   return new Problem("api-key-missing", `Send your API key in the header x-api-key.${detail}`, {
     header: "x-api-key",
     account_url: accountUrl,

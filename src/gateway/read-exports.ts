@@ -75,7 +75,7 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
     if (file === undefined)
       throw new Problem(
         "unknown-path",
-        `There is nothing at ${echo(`${exportsPath}/${asked.below}`)}; ${exportsPath} lists the files there are.`,
+        `There is nothing at ${echo(`${exportsPath}/${asked.below}`)}; ${exportsPath} lists the available files.`,
         { suggestion: exportsPath, operations: operations.map(({ path }) => path) },
       );
     const contentType = contentTypes[file.format];

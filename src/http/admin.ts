@@ -40,7 +40,7 @@ export function openAdmin(
       if (!isLoopback(found.address))
         http.log.warn(
           { address },
-          "metrics ask for no key: ADMIN_ADDRESS is not a loopback address",
+          "metrics are served without a key, and ADMIN_ADDRESS is not a loopback address",
         );
     },
     async close() {

@@ -84,7 +84,10 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
     /** Checks that a request's body was admitted. @throws Problem if it was beyond the budget. */
     check(request: IncomingMessage) {
       if (!refused.has(request)) return;
-      throw unavailable("overloaded", "Too many bodies are arriving from this network at once.");
+      throw unavailable(
+        "overloaded",
+        "Too many request bodies are arriving from this network at once.",
+      );
     },
   };
 }

@@ -37,13 +37,13 @@ export async function listenAt(
     const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     if (code === "EADDRINUSE")
       throw new ListenFault(
-        `${place} is in use by another program. Stop that one, or set ${setting ?? "PORT"} to another port.`,
+        `${place} is in use by another program. Stop that program, or set ${setting ?? "PORT"} to another port.`,
         true,
       );
     throw new ListenFault(
       code === "EACCES"
         ? `This user may not listen on ${place}. Set ${setting ?? "PORT"} to a port above 1023.`
-        : `Nobody can listen on ${place} (${code}). Set ${setting ?? "HOST"} to an address of this machine.`,
+        : `Cannot listen on ${place} (${code}). Set ${setting ?? "HOST"} to an address of this machine.`,
     );
   }
   return server.address() as AddressInfo;

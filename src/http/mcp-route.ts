@@ -90,7 +90,7 @@ function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange
   if (own?.origin === origin) return;
   throw new Problem(
     "access-denied",
-    "Pages of this origin may not call /mcp; the operator can list it in CORS_ORIGINS. Programs send no Origin.",
+    "Pages of this origin may not call /mcp; the operator can add the origin to CORS_ORIGINS. Programs send no Origin.",
     { reason: "origin" },
   );
 }

@@ -74,9 +74,8 @@ function digestOf(presented: string): string {
 }
 
 const invalidDetails = {
-  malformed:
-    "This is not the shape of a key: gpr_ and 36 letters and digits, 40 characters in all.",
-  checksum: "The key holds a typing error: its last 6 characters do not fit the others.",
+  malformed: "This does not look like a key: gpr_ and 36 letters and digits, 40 characters in all.",
+  checksum: "The key contains a typing error: its last 6 characters do not match the rest.",
   // The text contains a … like the refusals of known keys: V8 writes such text more slowly, which could be timed.
   unknown: "This service never issued this key (gpr_…).",
 };

@@ -322,8 +322,10 @@ export async function rotateOwnKey(
   order: OwnKeys & { id: string; overlapMilliseconds: number; form: string },
 ): Promise<Rotation | Repeated> {
   if (!overlaps.some(({ milliseconds }) => milliseconds === order.overlapMilliseconds)) {
-    const choices = overlaps.map(({ words }) => words).join(", ");
-    throw new DomainError("invalid", `Choose when the replaced key ends: ${choices}.`);
+    const choices = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(
+      overlaps.map(({ words }) => words),
+    );
+    throw new DomainError("invalid", `Choose when the old key stops working: ${choices}.`);
   }
   return withOwnKey(control, order, async (transaction, old) => {
     const repeated = await madeBefore(transaction, order, false);

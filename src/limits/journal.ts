@@ -126,7 +126,9 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void) {
       if (isFailing) return;
       const reason = `Request counts cannot be saved in ${folder}: ${(error as Error).message}.`;
       report(
-        new Error(`${reason} They go on in memory; a restart would forget them.`, { cause: error }),
+        new Error(`${reason} Counting goes on in memory; a restart would forget these counts.`, {
+          cause: error,
+        }),
       );
     },
     restore() {
@@ -209,7 +211,9 @@ function readable<T>(
     return read(path);
   } catch (error) {
     const reason = `The request counts in ${path} cannot be read: ${(error as Error).message}.`;
-    onFault(new Error(`${reason} These requests count against nobody.`, { cause: error }));
+    onFault(
+      new Error(`${reason} Its requests no longer count against any quota.`, { cause: error }),
+    );
     return undefined;
   }
 }

@@ -20,7 +20,11 @@ export function processMetrics(): Metric[] {
     gauge("nodejs_heap_size_total_bytes", "Heap of the main thread", memory("heapTotal")),
     gauge("nodejs_heap_size_used_bytes", "Heap in use", memory("heapUsed")),
     gauge("nodejs_external_memory_bytes", "Memory outside the heap", memory("external")),
-    gauge("nodejs_array_buffers_bytes", "Buffers, a part of the external", memory("arrayBuffers")),
+    gauge(
+      "nodejs_array_buffers_bytes",
+      "Array buffers, part of the external memory",
+      memory("arrayBuffers"),
+    ),
   ];
 }
 
@@ -48,7 +52,7 @@ export function diskMetrics(dataDir: string): Metric[] {
     gauge("gp_records_disk_size_bytes", "Size of the disk of DATA_DIR", bytesOf("blocks")),
     gauge(
       "gp_records_disk_free_bytes",
-      "Space on it that the server may still use",
+      "Space on the disk of DATA_DIR that the server may use",
       bytesOf("bavail"),
     ),
   ];

@@ -77,7 +77,7 @@ export function metricsOf(parts: Parts): Metric[] {
     ),
     gauge(
       "gp_records_usage_queue_max_bytes",
-      "Memory they may take",
+      "Memory that requests whose record waits to be saved may take",
       () => recording.waitingBytesMax,
     ),
     counter(
@@ -102,7 +102,7 @@ export function metricsOf(parts: Parts): Metric[] {
     ),
     gauge(
       "gp_records_dataset_behind_seconds",
-      "How long this server has not known that it serves what all servers are to serve",
+      "Time since this server was last known to serve the dataset that all servers should serve",
       datasets.behindSeconds,
     ),
     // The label is not `job`, which Prometheus adds to every sample.

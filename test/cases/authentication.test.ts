@@ -193,7 +193,7 @@ async function keyPlaceCases(it: CaseOf, { port, key }: TestService): Promise<vo
     ] as const)
       assert.match(
         (await get(parts, target)).json.detail,
-        new RegExp(`looks like a key in ${place}`),
+        new RegExp(`looks like a key was sent in ${place}`),
       );
   });
 

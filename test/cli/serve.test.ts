@@ -197,16 +197,16 @@ test("an address that cannot be listened on is named, and what to change", async
     allCommands(dataDir, { LOG_LEVEL: "silent", ...settings }).refusal(code, "serve");
   assert.equal(
     await faultOf(exitCodes.busy, { PORT: String(port) }),
-    `error: 127.0.0.1:${port} is in use by another program. Stop that one, or set PORT to another port.\n`,
+    `error: 127.0.0.1:${port} is in use by another program. Stop that program, or set PORT to another port.\n`,
   );
   assert.equal(
     await faultOf(exitCodes.busy, { PORT: "0", ADMIN_ADDRESS: `127.0.0.1:${port}` }),
-    `error: 127.0.0.1:${port} is in use by another program. Stop that one, or set ADMIN_ADDRESS to another port.\n`,
+    `error: 127.0.0.1:${port} is in use by another program. Stop that program, or set ADMIN_ADDRESS to another port.\n`,
   );
   // Kept for documentation (RFC 5737), so no machine has it.
   assert.equal(
     await faultOf(exitCodes.usage, { HOST: "192.0.2.1", PORT: "0" }),
-    "error: Nobody can listen on 192.0.2.1:0 (EADDRNOTAVAIL). Set HOST to an address of this machine.\n",
+    "error: Cannot listen on 192.0.2.1:0 (EADDRNOTAVAIL). Set HOST to an address of this machine.\n",
   );
 });
 
