@@ -7,6 +7,8 @@ import { type Quotas, windows } from "./policy.ts";
 export interface Engine {
   /** Name of the server for messages: its URL without user and password, or the cluster at that URL. */
   readonly place: string;
+  /** Maximum number of groups in one question, so that the answer arrives before the longest wait ends. */
+  readonly groupsMax: number;
   /**
    * Opens a connection in place of the previous one, and checks that the server can count.
    * @param onLost called once if this connection ends other than by `disconnect`.

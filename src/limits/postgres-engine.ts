@@ -37,6 +37,7 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
 
   const engine: Engine = {
     place: placeName(url),
+    groupsMax: 128,
     partOf: () => 0,
     async connect(onLost) {
       engine.disconnect();

@@ -99,26 +99,25 @@ export async function openSharedCounters({
   const flush = () => {
     isFlushDue = false;
     if (state !== "shared" || sent !== null || collected.length === 0) return;
-    const batch = collected.splice(0, accountsMax);
+    const batch = collected.splice(0, engine.groupsMax);
     batch.sort((a, b) => a.account - b.account);
     sent = batch;
-    openGroups = new Map();
-    within(patience.answer, engine.decide(batch)).then(
-      (decisions) => {
+    for (const { account } of batch) openGroups.delete(account);
+    within(patience.answer, engine.decide(batch))
+      .then((decisions) => {
         if (sent !== batch) return;
-        sent = null;
         for (const [i, group] of batch.entries()) {
           const decision = decisions[i]!;
           for (let counted = 0; counted < decision[0]!; counted++) own.count(group.account);
           for (const [position, { resolve }] of group.waiting.entries())
             resolve(statusOf(group, decision, position));
         }
+        sent = null;
         flush();
-      },
-      (fault: Error) => {
+      })
+      .catch((fault: Error) => {
         if (sent === batch) lose(fault);
-      },
-    );
+      });
   };
 
   /** Begins an outage. Until the engine is back, the waiting requests and all later ones are decided here. */
@@ -251,7 +250,7 @@ const fewDebts = 256;
 const isToBeMended = (fault: unknown): fault is StoreFault =>
   fault instanceof StoreFault && fault.kind === "unusable";
 
-/** Maximum number of accounts in one question or charge, so that the answer arrives before the longest wait ends. */
+/** Maximum number of accounts in one charge, so that the answer arrives before the longest wait ends. */
 const accountsMax = 128;
 /** Maximum number of requests in one charge. */
 const chargedMax = 1000;

@@ -15,6 +15,9 @@ import { chargeScript, probeScript, takeScript } from "./valkey-scripts.ts";
  */
 const parts = 64;
 
+/** Maximum number of accounts in one call. A longer question takes several calls at once. */
+const callMax = 128;
+
 const lookEveryMilliseconds = 1000;
 
 interface ValkeyOptions {
@@ -78,7 +81,7 @@ export async function openValkeyEngine(
     try {
       const decisions = await call(take, keys, values);
       // A proxy may answer something else, which must neither admit nor refuse anybody.
-      if (Array.isArray(decisions) && decisions.length === called.length) return decisions;
+      if (areDecisions(decisions, called.length)) return decisions;
       throw new Error("its answer is not that of the counting script");
     } catch (error) {
       // While a part's keys move to another node, each key is on one of the two nodes.
@@ -96,17 +99,18 @@ export async function openValkeyEngine(
       if (onEmptied !== undefined) await lookAtMarks();
     },
     disconnect,
+    groupsMax: 1024,
     partOf: (account) => account % parts,
     async decide(groups) {
       lookSometimes();
-      if (takesAnyKeys()) return decideCall(groups);
+      if (takesAnyKeys()) return (await Promise.all(callsOf(groups).map(decideCall))).flat();
       const decisions = new Map<Group, Decision>();
       const decidePart = async (ofPart: readonly Group[]) => {
         const decided = await decideCall(ofPart);
         for (const [i, group] of ofPart.entries()) decisions.set(group, decided[i]!);
       };
       const byPart = Map.groupBy(groups, ({ account }) => account % parts);
-      await Promise.all([...byPart.values()].map(decidePart));
+      await Promise.all([...byPart.values()].flatMap(callsOf).map(decidePart));
       return groups.map((group) => decisions.get(group)!);
     },
     async charge({ instance, number, part, accounts }: Charge) {
@@ -129,6 +133,17 @@ const scriptOf = (text: string): Script => ({
   text,
   digest: createHash("sha1").update(text).digest("hex"),
 });
+
+const callsOf = (groups: readonly Group[]): Group[][] =>
+  Array.from({ length: Math.ceil(groups.length / callMax) }, (_, call) =>
+    groups.slice(call * callMax, (call + 1) * callMax),
+  );
+
+/** Reports whether an answer is a list of this many decisions, each of ten whole numbers. */
+const areDecisions = (answer: unknown, count: number): answer is Decision[] =>
+  Array.isArray(answer) &&
+  answer.length === count &&
+  answer.every((one) => Array.isArray(one) && one.length === 10 && one.every(Number.isInteger));
 
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
 
@@ -431,8 +446,14 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
 
 /** The same for faults that the operator has to fix, in the setting or on the server. The text follows the place. */
 const misfits: typeof meanings = [
-  [/^ERR AUTH .*/s, "refuses user or password of COUNTERS_URL: none is set for its default user"],
-  [/^(?:NOAUTH|WRONGPASS)\b.*/s, "refuses user or password of COUNTERS_URL: $&"],
+  [
+    /^ERR (?:Client sent )?AUTH\b.*/s,
+    "refuses user or password of COUNTERS_URL: none is set for its default user",
+  ],
+  [
+    /^(?:NOAUTH|WRONGPASS|ERR invalid password)\b.*/s,
+    "refuses user or password of COUNTERS_URL: $&",
+  ],
   [
     /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
     "does not give the user of COUNTERS_URL all rights that docs/running.md lists",

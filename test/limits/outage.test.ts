@@ -48,6 +48,59 @@ function cuttable(engine: Engine) {
   return { cut, engine: reached };
 }
 
+/** An engine without a server. */
+const engineOf = (decide: Engine["decide"]): Engine => ({
+  place: "nowhere",
+  groupsMax: 2,
+  connect: async () => {},
+  decide,
+  partOf: () => 0,
+  charge: async () => {},
+  disconnect() {},
+});
+
+const zeros = Array.from({ length: 9 }, () => 0);
+
+test("a decision that is missing is an outage, and what was asked is answered", async (t) => {
+  let isWhole = true;
+  const a = await openWithOutages(
+    t,
+    engineOf(async (groups) => (isWhole ? groups.map(() => [0, ...zeros]) : [])),
+  );
+  isWhole = false;
+  assert.equal(await a.admit(12), 10);
+  assert.match(a.faults[0]!, /^Counts are not shared: nowhere fails: /);
+});
+
+test("what a full batch leaves over takes further requests of its accounts", async (t) => {
+  const batches: (readonly [account: number, requests: number])[][] = [];
+  const held = Promise.withResolvers<void>();
+  const a = await openWithOutages(
+    t,
+    engineOf(async (groups) => {
+      batches.push(groups.map(({ account, requests }) => [account, requests]));
+      // Two probes come first.
+      if (batches.length === 3) await held.promise;
+      return groups.map(({ requests }) => [requests, ...zeros]);
+    }),
+  );
+  const admitted = [1, 2, 3].map((account) => a.admit(1, account));
+  await new Promise(setImmediate);
+  admitted.push(a.admit(1, 1), a.admit(1, 3));
+  held.resolve();
+  assert.deepEqual(await Promise.all(admitted), [1, 1, 1, 1, 1]);
+  assert.deepEqual(batches.slice(2), [
+    [
+      [1, 1],
+      [2, 1],
+    ],
+    [
+      [1, 1],
+      [3, 2],
+    ],
+  ]);
+});
+
 for (const { name, skip, start } of countingServers)
   suite(`outages of ${name}`, { skip }, () => {
     let server: CountingServer;

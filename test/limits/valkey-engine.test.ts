@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
+import type { Engine } from "#limits/engine.ts";
 import { defaultQuotas } from "#limits/policy.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { eventually } from "../support/eventually.ts";
-import { openWithOutages } from "../support/limits-shared.ts";
+import { openWithOutages, roomy } from "../support/limits-shared.ts";
 import { listen } from "../support/ports.ts";
 import { startRedis, startRedisCluster, whyNoRedis } from "../support/redis.ts";
 
@@ -37,16 +38,36 @@ test("each way in which no server is reached is told in a sentence of its own", 
 });
 
 test("an answer that is not one of the script admits and refuses nobody", async (t) => {
-  const port = await listen(t, (socket) =>
-    socket.on("data", (bytes: Buffer) => {
-      const asked = String(bytes);
-      if (asked.includes("INFO")) socket.write("$27\r\nmaxmemory_policy:noeviction\r\n");
-      else socket.write(asked.includes("EVALSHA") ? "$0\r\n\r\n" : ":1\r\n");
-    }),
-  );
-  const { mode, faults } = await openAt(t, `redis://127.0.0.1:${port}`);
-  assert.equal(mode(), "deny");
-  assert.match(faults[0]!, /fails: its answer is not that of the counting script\. /);
+  const short = "*1\r\n:1\r\n";
+  const ofText = `*10\r\n${"$1\r\n1\r\n".repeat(10)}`;
+  for (const answer of [
+    "$0\r\n\r\n",
+    "*0\r\n",
+    "*1\r\n$-1\r\n",
+    `*1\r\n${short}`,
+    `*1\r\n${ofText}`,
+  ]) {
+    const port = await listen(t, (socket) =>
+      socket.on("data", (bytes: Buffer) => {
+        const asked = String(bytes);
+        if (asked.includes("INFO")) socket.write("$27\r\nmaxmemory_policy:noeviction\r\n");
+        else socket.write(asked.includes("EVALSHA") ? answer : ":1\r\n");
+      }),
+    );
+    const { mode, faults } = await openAt(t, `redis://127.0.0.1:${port}`);
+    assert.equal(mode(), "deny", answer);
+    assert.match(faults[0]!, /fails: its answer is not that of the counting script\. /);
+  }
+});
+
+test("a password that a proxy refuses in words of its own is refused at the start", async (t) => {
+  for (const said of ["ERR invalid password", "ERR Client sent AUTH, but no password is set"]) {
+    const port = await listen(t, (socket) => socket.on("data", () => socket.write(`-${said}\r\n`)));
+    await assert.rejects(openAt(t, `redis://:horse@127.0.0.1:${port}`), (fault: Error) => {
+      assert.ok(fault instanceof StoreFault, said);
+      return /refuses user or password of COUNTERS_URL/.test(fault.message);
+    });
+  }
 });
 
 suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
@@ -131,6 +152,33 @@ suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
     const cluster = await startRedisCluster(1);
     t.after(() => cluster.end());
     await refused(`${cluster.url}/1`, /is a cluster, which has the database 0 alone/);
+  });
+});
+
+suite("many accounts at once", { skip: whyNoRedis() ?? false }, () => {
+  test("up to 1,024 are one question, in calls of 128 each", async (t) => {
+    const server = await startRedis();
+    t.after(() => server.end());
+    const engine = await openValkeyEngine(server.url);
+    const questions: number[] = [];
+    const decide: Engine["decide"] = (groups) => {
+      questions.push(groups.length);
+      return engine.decide(groups);
+    };
+    const { take } = await openWithOutages(t, { ...engine, decide });
+    questions.length = 0;
+    await server.ask("CONFIG", "RESETSTAT");
+    const accounts = Array.from({ length: 1500 }, (_, i) => i + 1);
+    const taken = await Promise.all(
+      accounts.map(async (account) => take(account, { ...roomy, minute: account })),
+    );
+    assert.deepEqual(
+      taken.map(({ windows: [inMinute] }) => inMinute!.remaining),
+      accounts.map((account) => account - 1),
+    );
+    assert.deepEqual(questions, [1024, 476]);
+    const info = String(await server.ask("INFO", "commandstats"));
+    assert.match(info, /^cmdstat_evalsha:calls=12,/m);
   });
 });
 
