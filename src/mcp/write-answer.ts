@@ -88,8 +88,8 @@ export function writeValues(
 }
 
 /**
- * Returns the texts of the first entries, as many as fit beside the hints. If the first does not fit, it is returned
- * alone, in a shorter form, and as `cut`.
+ * Returns the texts of the first entries, as many as fit beside the hints. If the first does not fit, it comes in a
+ * shorter form, which is also returned as `cut`.
  * @param shorterOf returns shorter forms of an entry, the last of which always fits.
  */
 function fill<T>(
@@ -99,23 +99,26 @@ function fill<T>(
   shorterOf: (whole: string, entry: T) => Iterable<string>,
 ): { texts: string[]; cut: string | null } {
   const texts: string[] = [];
+  let cut: string | null = null;
   let left = answerBytesMax - reservedBytes - costOf(JSON.stringify(hints));
   for (const entry of entries) {
     const whole = wholeOf(entry);
-    const cost = costOf(whole);
+    let text = whole;
+    let cost = costOf(text);
     if (cost > left && texts.length > 0) break;
     if (cost > left) {
-      let cut = "";
+      left -= costOfCutHint;
       for (const form of shorterOf(whole, entry)) {
-        cut = form;
-        if (costOf(form) <= left - costOfCutHint) break;
+        text = form;
+        cost = costOf(text);
+        if (cost <= left) break;
       }
-      return { texts: [cut], cut };
+      cut = text;
     }
     left -= cost;
-    texts.push(whole);
+    texts.push(text);
   }
-  return { texts, cut: null };
+  return { texts, cut };
 }
 
 function writePage(

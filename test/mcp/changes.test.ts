@@ -50,6 +50,26 @@ test("from an earlier dataset to the one that is served every change comes once,
   assert.deepEqual([none.structuredContent.data, none.structuredContent.rest], [[], null]);
 });
 
+test("after a change that had to be shortened come those that fit beside it", async (t) => {
+  const long = gp("a", { description: "<".repeat(5000) });
+  const { service, versions } = await startPublished(t, [
+    [gp("a")],
+    [long, principal("p", ["a"]), principal("q", ["a"])],
+  ]);
+  const args = { version: versions[0], detail: "full" };
+  const { structuredContent } = await callTool(service, "changes_since", args);
+  const found = structuredContent.data as { kind: string; record?: object }[];
+  assert.deepEqual(
+    found.map(({ kind, record }) => [kind, record !== undefined]),
+    [
+      ["gp", false],
+      ["principal", true],
+      ["principal", true],
+    ],
+  );
+  assert.equal(structuredContent.rest, null);
+});
+
 test("a version that nothing is kept of gets an answer that names those there are", async (t) => {
   const { service, versions } = await startPublished(t, deliveries);
   const { isError, content } = await callTool(service, "changes_since", { version: "../../x" });
