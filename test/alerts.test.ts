@@ -53,6 +53,14 @@ const examples: Record<string, Example> = {
     },
     firing: forFiveMinutes,
   },
+  // One request in each sample while things are wrong. The last one is in the five minutes for 20 samples.
+  GpRecordsUnavailable: {
+    series: {
+      'gp_records_requests_total{operation="other",status="503"}': "0x7 1+1x26 27x24",
+      'gp_records_requests_total{operation="fetch-gp",status="503"}': once,
+    },
+    firing: [28, 53],
+  },
   GpRecordsKeysUnreadable: {
     series: { ...failing("keys"), ...countingAlone(1) },
     firing: afterOneMinute,

@@ -111,7 +111,10 @@ export function openRequestMetrics() {
     "gp_records_requests_total",
     "Requests answered",
     ["operation", "status"],
-    [...readNames, otherPaths].map((name) => [name, 500]),
+    [...readNames, otherPaths].flatMap((name) => [
+      [name, 500],
+      [name, 503],
+    ]),
   );
   const durations = openHistogram(
     "gp_records_request_duration_seconds",

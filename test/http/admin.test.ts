@@ -28,13 +28,15 @@ test("the metrics of a running service", async (t) => {
   await t.test(
     "every answer is counted under its operation and status, and its time measured",
     async () => {
-      // A mistake is there as 0 from the start: the growth that an alarm looks at begins with the first one.
+      // Faults are there as 0 from the start: the growth that an alarm looks at begins with the first one.
       assert.deepEqual(
         [...(await scrape()).get("gp_records_requests_total")!.samples],
-        [...readNames, "other"].map((name) => [
-          `gp_records_requests_total{operation="${name}",status="500"}`,
-          0,
-        ]),
+        [...readNames, "other"].flatMap((name) =>
+          [500, 503].map((status) => [
+            `gp_records_requests_total{operation="${name}",status="${status}"}`,
+            0,
+          ]),
+        ),
       );
       await service.get("/fetch-gp?gp_name=northwind");
       await service.get("/v1/fetch-gp?gp_name=northwind");
