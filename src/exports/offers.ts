@@ -131,9 +131,9 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
       const kept = new Set(offered(current).map(({ version }) => version));
       try {
         for (const version of readdirSync(catalogue.exportsFolder))
-          if (!kept.has(version)) rmSync(folderOf(version), { recursive: true, force: true });
+          if (!kept.has(version)) remove(folderOf(version));
       } catch {
-        // No file was made yet, or one cannot be removed. The next call tries again.
+        // No file was made yet.
       }
     },
     /** Stops making a file. */
@@ -146,6 +146,14 @@ function wordRoom(error: unknown): never {
   if (!isNoRoom(error)) throw error;
   const words = `an export cannot be written: ${(error as Error).message}; free some space in DATA_DIR`;
   throw new DatasetFault(words, "full", { cause: error });
+}
+
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // The next call tries again.
+  }
 }
 
 const factsPath = (path: string) => `${path}.json`;
