@@ -36,21 +36,24 @@ export function draftBlock(entries: readonly SourceEntry[], source: string): Dra
   return { entries: drafted, packed: packer.take() };
 }
 
-/** Number of entries in a block. */
+/** Most entries in a block, and the bytes of texts that end one. */
 const entriesOfBlock = 512;
+const bytesOfBlock = 1024 * 1024;
 
-/** Drafts the entries of a source in the calling thread. */
+/** Drafts the entries of a source in the calling thread, each before the next is read: one may have a MiB. */
 export async function* draftBlocks(
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
   source: string,
 ): AsyncGenerator<DraftedBlock, void> {
-  let block: SourceEntry[] = [];
+  const packer = openPacker();
+  let block: DraftedEntry[] = [];
   for await (const entry of entries) {
-    if (block.push(entry) < entriesOfBlock) continue;
-    yield draftBlock(block, source);
+    block.push(draftEntry(entry, source, packer.keep));
+    if (block.length < entriesOfBlock && packer.bytes() < bytesOfBlock) continue;
+    yield { entries: block, packed: packer.take() };
     block = [];
   }
-  yield draftBlock(block, source);
+  yield { entries: block, packed: packer.take() };
 }
 
 function draftEntry(entry: SourceEntry, source: string, keep: KeepText): DraftedEntry {

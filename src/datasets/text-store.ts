@@ -138,6 +138,8 @@ export function openPacker() {
       end = middle + target.write(own, middle, "utf8");
       return places.push(start, middle, end) / 3 - 1;
     },
+    /** Returns the number of bytes of the added texts. */
+    bytes: () => end,
     /** Returns the added texts, and starts a new pack. */
     take(): PackedRecords {
       const taken = { bytes: (bytes ?? Buffer.allocUnsafeSlow(0)).subarray(0, end), places };
