@@ -150,8 +150,10 @@ export function openSharedStore(
     } catch (error) {
       if (!(error instanceof DatasetFault)) throw error;
       const isCurrent = version === kept.currentVersion();
+      const copy = wasWhole ? ` ${path} is a whole copy of it: keep it.` : "";
+      const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.${copy}`;
       const fault = error.message.replace(` ${storedRemedy}`, "");
-      return { version, file: path, isCurrent, fault, mend: storedRemedy };
+      return { version, file: path, isCurrent, fault, mend };
     }
     if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched again`);
     const checked = checkGeneration(kept, version, true);
@@ -175,12 +177,11 @@ export function openSharedStore(
       // The statement may have succeeded although its answer was lost.
       const kept = await read().catch(() => null);
       if (kept?.currentVersion() === version) return true;
-      if (kept !== null) throw error;
-      throw new StoreFault(
-        error.kind,
-        `${error.message} It is unknown whether ${version} was published: run 'gp-records datasets list' once the database answers.`,
-        { cause: error },
-      );
+      const whether =
+        kept === null
+          ? `It is unknown whether ${version} was published: run 'gp-records datasets list' once the database answers.`
+          : `${version} was not published.`;
+      throw new StoreFault(error.kind, `${error.message} ${whether}`, { cause: error });
     }
   }
 

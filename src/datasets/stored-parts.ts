@@ -75,15 +75,17 @@ const insertFileSql =
 const insertPartSql = "insert into dataset_part (name, number, bytes) values ($1, $2, $3)";
 const selectPartSql = "select bytes from dataset_part where name = $1 and number = $2";
 
-/** Stores the file of a dataset, and then its facts. */
+/** Stores the file of a dataset, and then its facts. @throws DatasetFault if its version is there already. */
 export async function pushDataset(
   session: PostgresSession,
   path: string,
   generation: Generation,
   isAdded: boolean,
 ): Promise<void> {
-  await pushFile(session, path, { ...generation, name: generation.version });
-  const values = [generation.version, JSON.stringify(generation), isAdded];
+  const { version: name } = generation;
+  if (!(await pushFile(session, path, { ...generation, name })))
+    throw new DatasetFault(`${name} is stored already, by another import. Import again.`);
+  const values = [name, JSON.stringify(generation), isAdded];
   await session.query("insert into dataset (version, facts, is_added) values ($1, $2, $3)", values);
 }
 

@@ -135,8 +135,15 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
       found.out,
       new RegExp(`${second.version}  Part 1 of 1 of the stored file ${second.version} is damaged`),
     );
-    assert.match(found.out, /restore the database from its backup/);
+    assert.match(found.out, /Restore the database from its backup; until then .* rollback'/);
   }
+  // This machine still has it whole, and says so.
+  const here = await one.start("datasets verify", second.version);
+  assert.match(here.out, new RegExp(`${path} is a whole copy of it: keep it`));
+  // A roll-back goes round the current dataset alone.
+  await runSql(database, "delete from dataset_part where name = $1", [first.version]);
+  const older = await other.start("datasets verify", first.version);
+  assert.match(older.out, /is missing\. Restore the database from its backup\.\n/);
 });
 
 test("a damaged file of the cache is fetched anew before anything is built on it", async (t) => {

@@ -157,6 +157,30 @@ test("a pull or push whose connection ends half-way says so and leaves nothing, 
   assert.ok(cache.isWhole(generation));
 });
 
+test("a dataset that is stored already is not stored again, and the one that is there stays", async (t) => {
+  const [, one, other, built] = await twoMachines(t, "a");
+  const version = await add(one.store, built, true);
+  await assert.rejects(add(other.store, built, true), {
+    message: `${version} is stored already, by another import. Import again.`,
+  });
+  await other.store.open(version);
+});
+
+test("a publication that the database did not carry out is said to have failed", async (t) => {
+  const [, { store }, , built] = await twoMachines(t, "a");
+  const version = await add(store, built, true);
+  const query = Client.prototype.query;
+  const canceled = Object.assign(new Error("canceled"), { code: "57014" });
+  t.mock.method(Client.prototype, "query", function (this: Client, ...args: any[]) {
+    const isPublishing = String(args[0]).includes("with moved as");
+    return isPublishing ? Promise.reject(canceled) : Reflect.apply(query, this, args);
+  });
+  await assert.rejects(store.publish(version, null, null), {
+    kind: "busy",
+    message: new RegExp(`did not answer in time\\. Try again\\. ${version} was not published\\.$`),
+  });
+});
+
 test("a pull that is aborted ends at once and leaves nothing", async (t) => {
   const [, { store, cache }, other, built] = await twoMachines(t, bulkyGps(1000));
   const version = await add(other.store, built, true);
