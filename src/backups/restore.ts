@@ -1,5 +1,13 @@
 /** Restores a backup: checks and prepares all of it beside the present data, then puts it in place in one step. */
-import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Transaction } from "kysely";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -9,7 +17,7 @@ import { controlFile, makePrivateFolder } from "#store/sqlite-file.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
-import { syncPath } from "#store/whole-file.ts";
+import { otherThanFile, syncPath } from "#store/whole-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
   type ControlFacts,
@@ -164,14 +172,28 @@ function addWhatStays(
   fresh: string,
 ): void {
   const hasSame = present !== null && hasSameNumbers(present, backup);
-  const counts = join(dataDir, "counts");
-  // Used quota stays used, so that nobody gains quota by a restore.
-  if (hasSame && existsSync(counts)) cpSync(counts, join(fresh, "counts"), { recursive: true });
+  if (hasSame) copyCounts(join(dataDir, "counts"), join(fresh, "counts"));
   if (!manifest.control_only) return;
   // Usage is kept by account number, so it is replaced if the numbers stand for other accounts.
   const isOfSame = hasSame || present === null;
   for (const name of isOfSame ? ["datasets", "usage.sqlite"] : ["datasets"])
     if (existsSync(join(dataDir, name))) rmSync(join(fresh, name), { recursive: true });
+}
+
+/**
+ * Copies the counts, if there are any. Used quota stays used, so that nobody gains quota by a restore.
+ * @throws BackupFault naming anything that is no file: copying a FIFO would wait for a writer.
+ */
+function copyCounts(counts: string, folder: string): void {
+  for (const name of existsSync(counts) ? readdirSync(counts) : []) {
+    const path = join(counts, name);
+    const other = otherThanFile(path);
+    if (other !== null)
+      throw new BackupFault(
+        `Nothing was restored: ${path} is ${other}, not a file of counts. Find out who put it there, move it away, and try again.`,
+      );
+    copyFileSync(path, join(folder, name));
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Unpacks a backup into a folder and checks all of it, so that this version could have written that folder. */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -39,6 +39,7 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
   const reader = readTar(read());
   const text = await inNameOf(name, folder, readManifestText(reader));
   const manifest = await readManifest(text, name);
+  refuseFullDisk(manifest, folder);
   for (const file of manifest.files) {
     const entry = await inNameOf(name, folder, reader.next());
     if (entry?.path !== file.path || entry.bytes !== file.bytes)
@@ -80,6 +81,16 @@ async function readManifestText(reader: TarReader): Promise<string> {
   const first = await reader.next();
   if (first?.path !== manifestName || first.bytes > manifestBytesMax) return "";
   return Buffer.concat(await Array.fromAsync(reader.content())).toString();
+}
+
+function refuseFullDisk({ files }: Manifest, folder: string): void {
+  const needed = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < needed)
+    throw new StoreFault(
+      "full",
+      `The disk of ${folder} has ${bavail * bsize} bytes free; the backup needs ${needed}. Nothing was changed. Free some space.`,
+    );
 }
 
 async function writeFile(reader: TarReader, path: string): Promise<string> {

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import fs, {
   chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -60,6 +64,18 @@ test("a backup restored into an empty folder has the keys and the dataset, for i
     );
   for (const name of ["", ...namesBelow(dataDir)])
     assert.equal(statSync(join(dataDir, name)).mode & 0o077, 0, name);
+});
+
+test("a database in a backup is one file, whose header asks for no write-ahead log beside it", async (t) => {
+  const { dataDir, file } = await backedUp(t);
+  await (await openUsage(dataDir)).close();
+  const another = `${file}.2`;
+  const { manifest } = await backup(dataDir, another);
+  const stores = Object.keys(manifest.schema);
+  assert.deepEqual(stores.toSorted(), ["control.sqlite", "usage.sqlite"]);
+  await tamper(another, `${file}.3`, (files) => {
+    for (const store of stores) assert.deepEqual([...files.get(store)!.subarray(18, 20)], [1, 1]);
+  });
 });
 
 test("a pinned dataset is in every backup, and is pinned again where it is restored", async (t) => {
@@ -123,7 +139,7 @@ test("a pinned dataset that is damaged is not backed up, and one that a manifest
   await assert.rejects(backup(dataDir, `${file}.4`), new RegExp(`${first}.sqlite is damaged`));
   flipByte(path, 0);
   const words = new RegExp(
-    `^No backup was made: \\S+${first}\\.sqlite is damaged: .* not served: put`,
+    `^No backup was made: \\S+${first}\\.sqlite is damaged: .* not served: put .* 'gp-records datasets unpin ${first}' leaves it out\\.$`,
   );
   await assert.rejects(backup(dataDir, `${file}.5`), { kind: "conflict", message: words });
 });
@@ -232,6 +248,26 @@ test("what accounts have used of their quotas stays counted, unless the numbers 
   writeFileSync(segment, "counted");
   assert.equal((await restore(dataDir, file, { mayReplace: true })).areCountsKept, true);
   assert.equal(readFileSync(segment, "utf8"), "counted");
+  const other = join(dataDir, "counts", "00000002.counts");
+  for (const [make, what] of [
+    [mkdirSync, "a directory"],
+    [(path: string) => execFileSync("mkfifo", [path]), "a FIFO"],
+  ] as const) {
+    make(other);
+    await assert.rejects(restore(dataDir, file, { mayReplace: true }), {
+      kind: "conflict",
+      message: new RegExp(
+        `^Nothing was restored: ${other} is ${what}, not a file of counts\\. .* move it away`,
+      ),
+    });
+    rmSync(other, { recursive: true });
+  }
+  // A link to a folder on another disk is followed.
+  const elsewhere = join(temporaryFolder(t), "counts");
+  renameSync(join(dataDir, "counts"), elsewhere);
+  symlinkSync(elsewhere, join(dataDir, "counts"));
+  assert.equal((await restore(dataDir, file, { mayReplace: true })).areCountsKept, true);
+  assert.ok(statSync(segment).isFile());
   changeDatabase(join(dataDir, "control.sqlite"), "update account set id = 'ac_somebodyelse'");
   assert.equal((await restore(dataDir, file, { mayReplace: true })).areCountsKept, false);
   assert.ok(!existsSync(segment));

@@ -143,7 +143,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
   // A roll-back goes round the current dataset alone.
   await runSql(database, "delete from dataset_part where name = $1", [first.version]);
   const older = await other.start("datasets verify", first.version);
-  assert.match(older.out, /is missing\. Restore the database from its backup\.\n/);
+  assert.match(older.out, /is missing\.\n  Restore the database from its backup\.\n/);
 });
 
 test("a damaged file of the cache is fetched anew before anything is built on it", async (t) => {
