@@ -23,7 +23,13 @@ import { sqliteFault } from "#store/store-fault.ts";
 import { syncPath } from "#store/whole-file.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import type { Installation } from "./control-facts.ts";
-import { backupFormat, type Manifest, type ManifestFile, manifestName } from "./manifest.ts";
+import {
+  backupFormat,
+  type Manifest,
+  manifestBytesMax,
+  type ManifestFile,
+  manifestName,
+} from "./manifest.ts";
 import { finishRestore, withTemporaryFolder } from "./restore-folders.ts";
 import { gatherSteps, stepPaths } from "./steps.ts";
 import { requestTables, storeFault } from "./stored-tables.ts";
@@ -138,8 +144,12 @@ async function contentsOf(order: BackupOrder, folder: string): Promise<Contents>
     schema: Object.fromEntries(snapshots.map(({ path, steps }) => [path, steps])),
     files: files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
   };
-  const text = `${JSON.stringify(manifest, null, 2)}\n`;
-  return { manifest, files: [textContent(manifestName, text), ...files] };
+  const first = textContent(manifestName, `${JSON.stringify(manifest)}\n`);
+  if (first.bytes > manifestBytesMax)
+    throw new BackupFault(
+      `No backup was made: its list of ${publications.length} publications is too long to be restored. Set CHANGES_DAYS to fewer days and run 'gp-records datasets prune'.`,
+    );
+  return { manifest, files: [first, ...files] };
 }
 
 /** Returns the data folder, or a folder in `temporary` that is filled from the database. */
@@ -198,8 +208,9 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
 
 function generationContents(catalogue: Catalogue, generation: Generation): Content[] {
   const { version, bytes, sha256 } = generation;
-  const { fault, mend } = checkGeneration(catalogue, version, false);
-  if (fault !== null) throw new BackupFault(`No backup was made: ${fault} ${mend}`);
+  const { fault, mend, isCurrent } = checkGeneration(catalogue, version, false);
+  const wayOut = isCurrent ? "" : ` 'gp-records datasets unpin ${version}' leaves it out.`;
+  if (fault !== null) throw new BackupFault(`No backup was made: ${fault} ${mend}${wayOut}`);
   const facts = readFileSync(join(catalogue.folder, `${version}.json`), "utf8");
   return [
     fileContent({ path: `datasets/${version}.sqlite`, bytes, sha256 }, catalogue.pathOf(version)),
@@ -289,7 +300,7 @@ function finishCopy(
   const database = new DatabaseSync(copy);
   try {
     // Keeps the copy in one file, without a write-ahead log's side files.
-    database.exec("pragma journal_mode = off; pragma synchronous = off");
+    database.exec("pragma journal_mode = delete; pragma synchronous = off");
     if (name === "usage.sqlite" && !hasRequests) removeRequests(database);
     const fault = storeFault(database, name);
     if (fault !== undefined)

@@ -12,8 +12,8 @@ export const backupFormat = 5;
 
 export const manifestName = "manifest.json";
 
-/** Maximum size of a manifest in bytes: enough for tens of thousands of steps, and too little to fill the memory. */
-export const manifestBytesMax = 16 * 1024 * 1024;
+/** Maximum size of a manifest in bytes: enough for 80,000 publications and their steps, and too little to fill the memory. */
+export const manifestBytesMax = 64 * 1024 * 1024;
 
 const shortText = () => Type.String({ minLength: 1, maxLength: 100 });
 

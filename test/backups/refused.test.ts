@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
+import { manifestBytesMax } from "#backups/manifest.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { schemaSteps } from "#store/schema-steps.ts";
@@ -330,6 +331,35 @@ test("a backup without steps is restored as it was, and one of keys alone has no
   assert.ok(!existsSync(join(target, "datasets", "changes")));
   const control = await backup(dataDir, `${old}.control`, true);
   assert.deepEqual(control.manifest.publications, []);
+});
+
+test("a long list of publications is restored, and of one too long to be restored no backup is made", async (t) => {
+  const { folder, file, target, dataDir } = await published(t);
+  const publications = openPublications(folder);
+  const noted = publications.list(openCatalogue(folder).currentVersion());
+  const long = [...Array.from({ length: 90_000 }, () => ({ ...noted[1]!, step: null })), ...noted];
+  publications.write(long);
+  await backup(dataDir, `${file}.long`);
+  const { manifest } = await restore(target, `${file}.long`);
+  assert.equal(manifest.publications.length, long.length);
+  publications.write([{ ...noted[1]!, hash: "0".repeat(manifestBytesMax) }, ...noted]);
+  await assert.rejects(backup(dataDir, `${file}.longer`), {
+    kind: "conflict",
+    message: /^No backup was made: its list of 5 publications is too long .* CHANGES_DAYS/,
+  });
+  assert.ok(!existsSync(`${file}.longer`));
+});
+
+test("a backup that the disk has no room for is refused before anything is written", async (t) => {
+  const { file } = await backedUp(t);
+  const large = `${file}.large`;
+  await tamper(file, large, unchanged, ({ files }) => {
+    files[0].bytes = 2 ** 52;
+  });
+  await assert.rejects(restore(temporaryFolder(t), large), {
+    kind: "full",
+    message: /^The disk of \S+ has \d+ bytes free; the backup needs 45\d{14}\. Nothing was changed/,
+  });
 });
 
 test("a step that is gone, cut off or longer than it was is left out, and the backup is made all the same", async (t) => {
