@@ -419,7 +419,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   ],
   [
     /^Hostname\/IP does not match .+/,
-    "its certificate is for another host than COUNTERS_URL names",
+    "its certificate is for a host other than the one in COUNTERS_URL",
   ],
   [
     /^((?:self-signed |unable to |certificate )[^;]+).*/s,
@@ -439,7 +439,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
     "it has fewer replicas than its min-replicas-to-write and so takes no counts",
   ],
   [/^LOADING .*/s, "it is still loading its data"],
-  [/^BUSY .*/s, "it is busy with a script; `redis-cli script kill` ends that"],
+  [/^BUSY .*/s, "it is busy with a script; `redis-cli script kill` ends it"],
   [/^MASTERDOWN .*/s, "it is a replica that has lost its primary"],
   [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
 ];
@@ -448,20 +448,20 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
 const misfits: typeof meanings = [
   [
     /^ERR (?:Client sent )?AUTH\b.*/s,
-    "refuses user or password of COUNTERS_URL: none is set for its default user",
+    "refuses the user or password of COUNTERS_URL: none is set for its default user",
   ],
   [
     /^(?:NOAUTH|WRONGPASS|ERR invalid password)\b.*/s,
-    "refuses user or password of COUNTERS_URL: $&",
+    "refuses the user or password of COUNTERS_URL: $&",
   ],
   [
     /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
-    "does not give the user of COUNTERS_URL all rights that docs/running.md lists",
+    "does not give the user of COUNTERS_URL all the rights that docs/running.md lists",
   ],
   [/^ERR DB index is out of range$/, "does not have the database that COUNTERS_URL names"],
   [
     /^ERR SELECT is not allowed in cluster mode$/,
-    "is a cluster, which has the database 0 alone; leave the number out of COUNTERS_URL",
+    "is a cluster, which has only database 0; leave the number out of COUNTERS_URL",
   ],
 ];
 

@@ -38,7 +38,7 @@ local function timeOf(log, k)
   return time
 end
 
--- Returns how many requests from the end a window of this size counts: at most \`most\`, which it once counted.
+-- Returns the number of newest requests that a window of this size counts: at most \`most\`, its last known number.
 local function countIn(log, most, size, now)
   if most == 0 or now - timeOf(log, most) < size then return most end
   local outside, inside, step = most, 0, 1
@@ -77,7 +77,7 @@ local function rewrite(log, bytes, newest, counts)
   call('SET', log.key, headOf(newest, count, counts) .. bytes .. string.rep('\\0', SLOT * (slots - count)), 'KEEPTTL')
 end
 
--- Adds the bytes of requests of one moment to those that the day still counts.
+-- Adds requests of one moment, as bytes, to those that the day still counts.
 local function append(log, bytes, now, kept, counts)
   local added = #bytes / SLOT
   local needed = kept + added
@@ -86,7 +86,7 @@ local function append(log, bytes, now, kept, counts)
   else
     local until_end = SLOT * (log.slots - log.next)
     call('SETRANGE', log.key, HEAD + SLOT * log.next, string.sub(bytes, 1, until_end))
-    -- The ring goes on right behind the head.
+    -- The ring starts again right behind the head.
     call('SETRANGE', log.key, 0, headOf(now, (log.next + added) % log.slots, counts) .. string.sub(bytes, until_end + 1))
   end
   expire(log, now)
@@ -110,7 +110,7 @@ for i, key in ipairs(KEYS) do
   local requests, quotas = given(1), {given(2), given(3), given(4)}
   local log = load(key)
   local now = math.max(clock, log.newest)
-  -- Below zero they are one request that counts as many: all are counted, or none.
+  -- If negative, this is one request that counts as many: all of them are counted, or none.
   local needed = math.max(1, -requests)
   local counts, admitted = {}, math.abs(requests)
   for w = 1, 3 do
@@ -151,7 +151,7 @@ for i = 2, #KEYS do
   end
   if #added > 0 then
     local kept = countIn(log, log.counts[3], DAY, math.max(log.newest, added[#added]))
-    -- Requests counted after the oldest of these are sorted in with them.
+    -- Sorts in the requests that were counted after the oldest of these.
     local later = 0
     while later < kept and timeOf(log, later + 1) > added[1] do
       later = later + 1

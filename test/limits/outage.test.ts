@@ -338,7 +338,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     await a.becomes("local");
     assert.equal(await a.admit(20, 8), 7);
     await eventually(() => assert.ok(a.faults.length === 2), 60_000);
-    assert.match(a.faults[1]!, /refuses user or password of COUNTERS_URL/);
+    assert.match(a.faults[1]!, /refuses the user or password of COUNTERS_URL/);
     await server.ask("CONFIG", "SET", "requirepass", password);
     await a.becomes("shared");
     assert.deepEqual([a.faults.length, a.faults[2]], [3, null]);

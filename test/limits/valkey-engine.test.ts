@@ -65,7 +65,7 @@ test("a password that a proxy refuses in words of its own is refused at the star
     const port = await listen(t, (socket) => socket.on("data", () => socket.write(`-${said}\r\n`)));
     await assert.rejects(openAt(t, `redis://:horse@127.0.0.1:${port}`), (fault: Error) => {
       assert.ok(fault instanceof StoreFault, said);
-      return /refuses user or password of COUNTERS_URL/.test(fault.message);
+      return /refuses the user or password of COUNTERS_URL/.test(fault.message);
     });
   }
 });
@@ -135,23 +135,26 @@ suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
       await server.ask("ACL", "SETUSER", "counter", "reset", "on", ">horse", "~q:*", ...rights);
       const url = `redis://counter:horse@127.0.0.1:${server.port}`;
       // The scripts are there already, so that EVAL is asked for by the probe alone.
-      await refused(url, /does not give the user of COUNTERS_URL all rights that docs\/running/);
+      await refused(
+        url,
+        /does not give the user of COUNTERS_URL all the rights that docs\/running/,
+      );
     }
     const needless = server.url.replace("//", "//:horse@");
     await refused(
       needless,
-      /refuses user or password of COUNTERS_URL: none is set for its default/,
+      /refuses the user or password of COUNTERS_URL: none is set for its default/,
     );
     await refused(`${server.url}/99`, /\/99 does not have the database that COUNTERS_URL names\.$/);
     await server.ask("CONFIG", "SET", "requirepass", "correct-horse");
     for (const password of ["", ":wrong-horse@"])
       await refused(
         server.url.replace("//", `//${password}`),
-        /refuses user or password of COUNTERS_URL/,
+        /refuses the user or password of COUNTERS_URL/,
       );
     const cluster = await startRedisCluster(1);
     t.after(() => cluster.end());
-    await refused(`${cluster.url}/1`, /is a cluster, which has the database 0 alone/);
+    await refused(`${cluster.url}/1`, /is a cluster, which has only database 0/);
   });
 });
 
