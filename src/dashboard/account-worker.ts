@@ -74,10 +74,9 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
         );
       }
     });
-    worker.on("error", (error: Error) => reportError(`The account pages ended: ${error.stack}`));
+    worker.on("error", (error: Error) => reportError(`The account worker ended: ${error.stack}`));
     const ended = new Promise((resolve) => worker.once("exit", resolve)).then(() => {
-      for (const { reject } of waiting.values())
-        reject(new Error("The thread of the account pages ended."));
+      for (const { reject } of waiting.values()) reject(new Error("The account worker ended."));
       if (thread === started) thread = null;
     });
     const started: RunningThread = { send, waiting, jobs: {}, ended };

@@ -39,7 +39,7 @@ export async function answerRequest(
       return refusal(error, wordPage(null, "This cannot be done now", wordsFor(error)));
     }
     services.reportError(`${sent.method} ${sent.path}: ${(error as Error).stack}`);
-    return wordReply(null, 500, "This went wrong", "It is logged. Try again in a moment.");
+    return wordReply(null, 500, "Something went wrong", "It is logged. Try again in a moment.");
   }
 }
 
@@ -124,7 +124,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
     return wordReply(
       request,
       403,
-      "You are in no account",
+      "You are not in any account",
       "Ask an owner of an account to invite you, or the operator for one of your own.",
     );
   if (access === "owner" && signedIn.account.role !== "owner")
@@ -158,8 +158,8 @@ function tooManyPage(
   const freeAt = new Date(request.now + retryAfterSeconds * 1000).toISOString();
   const text = html`All ${grouped(quota)} ${what} in a ${name} are used up. The next one is free at
     <time datetime="${freeAt}">${exactTime(freeAt)}</time>.
-    ${kind === "form" && "Nothing was changed."} Calls of the API are counted by themselves, so your
-    keys go on working.`;
+    ${kind === "form" && "Nothing was changed."} API calls are counted separately, so your keys keep
+    working.`;
   const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
   const next = kind === "form" ? undefined : again;
   const reply = wordReply(request, 429, title, text, next);

@@ -35,8 +35,8 @@ export const signUpMail = (link: LinkMail): Mail =>
   linkMail(
     link,
     "Finish signing up",
-    ["Choose a password on this page, and your account is there:"],
-    notYou("signed up with your address", "Without the link nothing comes of it."),
+    ["Choose a password on this page, and your account is ready:"],
+    notYou("signed up with your address", "Nothing happens unless the link is opened."),
   );
 
 /** Returns the mail for a second sign-up. Only the mail says so; the page is the same for everybody. */
@@ -58,10 +58,10 @@ export const invitationMail = (link: LinkMail, accountName: string | null): Mail
     accountName === null ? "Your invitation" : `Invitation to ${accountName}`,
     [
       accountName === null
-        ? "You are invited to an account of your own. Take it on this page:"
+        ? "You are invited to an account of your own. Set it up on this page:"
         : `You are invited to the account "${accountName}". Join it on this page:`,
     ],
-    "If you expect no invitation, leave the link alone: without it nothing comes of this.",
+    "If you do not expect an invitation, do nothing. Nothing happens unless the link is opened.",
   );
 
 export const resetMail = (link: LinkMail): Mail =>
@@ -77,7 +77,7 @@ export const addressChangeMail = (link: LinkMail): Mail =>
     link,
     "Confirm your new address",
     ["Confirm on this page that you will sign in with this address from now on:"],
-    notYou("wants to sign in with your address", "Without the link nothing comes of it."),
+    notYou("wants to sign in with your address", "Nothing happens unless the link is opened."),
   );
 
 /** Returns the mail to an address that was requested as a new address but already belongs to a person. */
@@ -85,7 +85,7 @@ export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "This address is signed up already",
   text: paragraphs(
-    "Somebody who is signed in asked to change to this address, but it is signed up by itself already, so nothing was changed.",
+    "Somebody who is signed in asked to change to this address, but it belongs to another sign-up, so nothing was changed.",
     "If it was you, sign in with this address, or delete that sign-up first and ask again.",
   ),
 });
@@ -95,7 +95,7 @@ export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "Your address was changed",
   text: paragraphs(
-    "You sign in with another address from now on; no mail comes to this one any more.",
+    "You sign in with another address from now on; this one gets no more mail.",
     "If it was not you, tell the operator of the service at once: somebody else is in your account.",
   ),
 });
@@ -142,9 +142,9 @@ interface QuotaMail extends AccountMail {
 
 export const quotaMail = ({ to, accountName, used, quota, url }: QuotaMail): Mail => ({
   to,
-  subject: `${accountName} has used ${Math.floor((100 * used) / quota)} % of its day`,
+  subject: `${accountName} has used ${Math.floor((100 * used) / quota)}% of its daily quota`,
   text: paragraphs(
-    `The account "${accountName}" has made ${used} of the ${quota} requests that it may make in 24 hours. Beyond them requests are refused until earlier ones are 24 hours old.`,
+    `The account "${accountName}" has made ${used} of the ${quota} requests that it may make in 24 hours. Further requests are refused until earlier ones are 24 hours old.`,
     "Which keys and operations they come from:",
     url,
   ),

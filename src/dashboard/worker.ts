@@ -80,7 +80,7 @@ const plans: Record<Job, JobPlan> = {
     everyMilliseconds: hourMilliseconds,
     isDoneAtOnce: false,
     run: ({ control }) => forgetOld(control, Date.now()),
-    failure: "What has ended could not be removed",
+    failure: "Ended sessions and links could not be removed",
   },
 };
 const wantedJobs = (Object.keys(plans) as Job[]).filter((job) => plans[job].isWanted);

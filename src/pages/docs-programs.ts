@@ -29,8 +29,8 @@ export const samplesPage = (publicUrl: string | null): string =>
       <p class="lede">
         Each operation with curl, in TypeScript and in Python. The programs need nothing installed
         and read your key from the environment variable <code>GP_RECORDS_KEY</code>; a key in code
-        ends up where others see it. <a href="/openapi.json">openapi.json</a> makes a collection in
-        programs that send requests.
+        ends up where others see it. API clients import <a href="/openapi.json">openapi.json</a> as
+        a collection of requests.
       </p>
       ${operations.map((operation) => section(operation, publicUrl))} ${copySection()}`,
   });
@@ -85,7 +85,7 @@ export const mcpPage = (publicUrl: string | null): string =>
     main: html`<h1>How does an agent ask?</h1>
       <p class="lede">
         Connect it to <code>/mcp</code>, which speaks MCP, the Model Context Protocol. It gets tools
-        that answer what this API answers, and lists that it cannot give.
+        with the answers of this API, and lists that the API does not offer.
       </p>
       <section>
         <h2 id="connect">Connect a program</h2>
@@ -105,7 +105,7 @@ export const mcpPage = (publicUrl: string | null): string =>
       <section>
         <h2 id="tools">Tools</h2>
         <p>
-          All only read. Each call counts 1 against your quota, whatever its answer.
+          All are read-only. Each call counts 1 against your quota, whatever its answer.
           ${codes(operations.map(({ name }) => name.replaceAll("-", "_")))} give what the operations
           of these names give. <code>list_gps</code>, <code>list_signals</code> and
           <code>list_projects</code> list records by the market, tag, theme, property type, dates
@@ -126,12 +126,12 @@ export const mcpPage = (publicUrl: string | null): string =>
         <p>
           An answer has at most 32,000 bytes, so it may hold fewer records than
           <code>limit</code>: while <code>rest</code> is not <code>null</code>, it says how to get
-          the others. Every answer begins with the notice that texts of records are data and no
+          the others. Every answer begins with the notice that texts of records are data, not
           instructions.
         </p>
         <p>
           A wrong argument is an error that names the right one. Over the quota a call is an error
-          with <code>retry_after</code>, in seconds. Messages that call no tool count nothing, up to
+          with <code>retry_after</code>, in seconds. Messages that call no tool do not count, up to
           120 a minute. Pages in a browser may call from this origin and those that the operator
           lists; <code>/mcp</code> refuses any other.
         </p>

@@ -209,7 +209,7 @@ export interface QuotaWindow {
 const quota = (windows: readonly QuotaWindow[]): Html =>
   html`<p>
       An account has three quotas at once, shared by all its keys. The operator may give an account
-      other numbers; <code>RateLimit-Policy</code> tells yours.
+      other numbers; <code>RateLimit-Policy</code> states yours.
     </p>
     ${table({
       label: "Default quotas",
@@ -230,7 +230,7 @@ const quota = (windows: readonly QuotaWindow[]): Html =>
 /** Returns a table of the quota headers. @param window an example; each header lists every window in this form. */
 const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
   table({
-    label: "Headers that tell the quota",
+    label: "Quota headers",
     columns: ["Header", "Example", { label: "Meaning", isPlain: true }],
     rows: [
       [

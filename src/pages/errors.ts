@@ -263,7 +263,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "range-not-satisfiable": {
     meaning:
-      "The `Range` header asks for bytes behind the end of the file, which has `bytes` of them. What you have may be the whole of it: compare its length and its SHA-256 with what `/exports` says.",
+      "The `Range` header asks for bytes beyond the end of the file, which has `bytes` of them. What you have may be the whole of it: compare its length and its SHA-256 with what `/exports` says.",
     counted: "Yes, 1.",
     example: new Problem("range-not-satisfiable", "The file has 2302117 bytes.", {
       bytes: 2_302_117,
@@ -275,7 +275,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "quota-exceeded": {
     meaning:
-      "All requests of a minute, an hour or a day are used, or too many wrong keys came from your address. Wait `retry_after` seconds, then go on; the refused request was not counted. The headers `RateLimit` and `RateLimit-Policy` tell on each answer what is left.",
+      "All requests of a minute, an hour or a day are used, or too many wrong keys came from your address. Wait `retry_after` seconds, then go on; the refused request was not counted. The headers `RateLimit` and `RateLimit-Policy` say in each answer what is left.",
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
     example: new Problem(
       "quota-exceeded",
@@ -334,7 +334,7 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   too_long: "The text has more characters than `maximum`. Shorten it.",
   empty_value: "The parameter is there without a value. Give it one, or leave the parameter out.",
   not_an_integer:
-    "The value is not a row of the digits 0 to 9. Signs, decimal points and spaces are not taken.",
+    "The value is not a row of the digits 0 to 9. Signs, decimal points and spaces are not accepted.",
   out_of_range: "The number is below `minimum` or above `maximum`. It is never clamped for you.",
   unknown_parameter:
     "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` the operations that know this one.",

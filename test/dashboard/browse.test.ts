@@ -144,7 +144,7 @@ test("over the cast", async (t) => {
         "Dallas, TX",
         "$1.8B under management",
         "CIK 0001912345; CRD 300123",
-        "own, by a related entity that a filing names, confidence 80 %, example.org",
+        "own, by a related entity that a filing names, confidence 80%, example.org",
         "3 signals · 2 people · 1 project",
         "New offering · $48M",
         "Ana Müller",

@@ -65,7 +65,7 @@ test("a log that is switched off names the setting, and an empty one says what t
   assert.doesNotMatch(text, /<form method="get"|requests\.csv/);
   const user = await signedIn(await startService(t, { records: null }), {});
   assert.match((await user.get("/account/requests")).text, /No request yet\. Send one with/);
-  assert.match((await user.get("/account/requests?id=x")).text, /No request is like that/);
+  assert.match((await user.get("/account/requests?id=x")).text, /No request matches/);
 });
 
 test("a problem that is no longer known is no link", async (t) => {

@@ -57,7 +57,7 @@ test("keys by the page", async (t) => {
   await t.test("before it is revoked a key says when and from where it was last used", async () => {
     const { text } = await ada.get(`/account/keys/${id}`);
     const words = wordsOf(text);
-    assert.match(words, /last used 4 minutes ago from 203.0.113.0\/24 ?\. From the next request/);
+    assert.match(words, /last used 4 minutes ago from 203.0.113.0\/24 ?\. Every further request/);
     assert.match(words, /Created just now by ada@example.org/);
   });
 
@@ -144,7 +144,7 @@ test("the notices show what needs attention and what happened, and nothing of ot
   const ada = await signedIn(service, { email: "ada@example.org" });
   const eve = await signedIn(service, { email: "eve@example.org" });
   const account = await accountOf(service, "ada@example.org");
-  assert.match((await ada.get("/account/notices")).text, /<h1>Nothing needs you now<\/h1>/);
+  assert.match((await ada.get("/account/notices")).text, /<h1>Nothing needs attention<\/h1>/);
 
   const now = service.clock.now();
   const { key } = await withControl(service, async (control) => {
@@ -166,10 +166,10 @@ test("the notices show what needs attention and what happened, and nothing of ot
   for (let i = 0; i < 4; i++) await service.get("/fetch-projects?limit=1", { "x-api-key": key });
 
   const words = wordsOf((await ada.get("/account/notices")).text);
-  assert.match(words, /3 things need you/);
+  assert.match(words, /3 things need attention/);
   assert.match(words, /The key soon expires in 10 days ?\. Rotate it before/);
   assert.match(words, /The key gone expired 1 day ago and is refused/);
-  assert.match(words, /80 % of the quota of 24 hours are used/);
+  assert.match(words, /80% of the 24-hour quota has been used/);
   assert.match(words, /Key revoked 1 day ago the operator leaked/);
   assert.match(words, /Key created just now the operator new/);
   assert.match(words, /You signed in just now you another browser, 127\.0\.0\.1/);

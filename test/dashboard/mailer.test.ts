@@ -138,5 +138,5 @@ test("every message is plain text to one person, with a subject of its own and n
     assert.match(text, /until 2026-11-22 09:00 UTC/);
   }
   assert.match(links[2]!.text, /the account "Grüße & Söhne <b>"/);
-  assert.equal(words[4]!.subject, "Grüße & Söhne <b> has used 80 % of its day");
+  assert.equal(words[4]!.subject, "Grüße & Söhne <b> has used 80% of its daily quota");
 });

@@ -31,10 +31,7 @@ test("members of an account", async (t) => {
     "an owner invites somebody, who chooses a password and is in the account",
     async () => {
       const link = await invited("bob@example.org", "member");
-      assert.match(
-        (await ada.get("/account/members")).text,
-        /Invitations that nobody has followed yet/,
-      );
+      assert.match((await ada.get("/account/members")).text, /Open invitations/);
       assert.match((await bob.get(link)).text, /Join Ada Ltd/);
       const joined = await bob.submit(link, "/account/link", { password: testPassword });
       assert.equal(joined.location, "/account/keys");
@@ -118,12 +115,12 @@ test("members of an account", async (t) => {
     "a member who is removed sees nothing of the account from the next click on",
     async () => {
       const page = `/account/members/${await idOf(ada, "bob@example.org")}`;
-      assert.match((await ada.get(page)).text, /They no longer see its keys and its usage/);
+      assert.match((await ada.get(page)).text, /They can no longer see its keys and usage/);
       const { location } = await ada.submit(page, "/account/members/remove");
       assert.equal(location, "/account/members?done=removed");
       const { status, text } = await bob.get("/account/keys");
       assert.equal(status, 403);
-      assert.match(text, /You are in no account/);
+      assert.match(text, /You are not in any account/);
       assert.equal((await ada.get(page)).status, 404);
     },
   );
@@ -150,7 +147,7 @@ test("an account sends fifty invitations a day and no more", async (t) => {
 test("if sign-up is closed owners cannot invite, and without mail they are told who makes the link", async (t) => {
   for (const [settings, words] of [
     [{ SIGN_UP: "closed" }, /Invitations are closed here/],
-    [{ SIGN_UP: "invite" }, /No mail leaves this service/],
+    [{ SIGN_UP: "invite" }, /This service sends no mail/],
   ] as const) {
     const service = await startService(t, { records: null, settings });
     const ada = await signedIn(service);

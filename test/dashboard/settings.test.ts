@@ -120,7 +120,7 @@ test("closing and deleting", async (t) => {
       assert.equal((await ada.get("/account/settings")).status, 200);
       const keys = await ada.get("/account/keys");
       assert.equal(keys.status, 403);
-      assert.match(keys.text, /You are in no account/);
+      assert.match(keys.text, /You are not in any account/);
     },
   );
 
@@ -129,7 +129,10 @@ test("closing and deleting", async (t) => {
     async () => {
       const eve = await signedIn(service, { email: "eve@example.org", accountName: "Eve" });
       const path = "/account/settings/delete";
-      assert.match((await eve.get(path)).text, /Eve<\/strong> has nobody else, so it is closed/);
+      assert.match(
+        (await eve.get(path)).text,
+        /Eve<\/strong> has no other member, so it is closed/,
+      );
       const other = openUser(service);
       await other.post("/account/sign-in", { email: "eve@example.org", password });
       assert.equal((await eve.submit(path, path, { password: "wrong" })).status, 403);

@@ -50,7 +50,7 @@ test("somebody who signs up gets a link by mail, chooses a password and is signe
     password: "a password of somebody else",
   });
   assert.equal(replayed.status, 404);
-  assert.match(replayed.text, /does nothing any more/);
+  assert.match(replayed.text, /no longer works/);
   for (const path of ["forgot", "sign-up"])
     assert.ok(replayed.text.includes(`href="/account/${path}"`), path);
   assert.doesNotMatch(service.log.join(), /token=|@example\.org/);
@@ -64,7 +64,7 @@ test("a link that is followed twice at once is dead for the second, who is led t
   const answers = await Promise.all([follow(), follow()]);
   const [done, dead] = answers.toSorted((a, b) => a.status - b.status);
   assert.deepEqual([done!.status, dead!.status], [303, 404]);
-  assert.match(dead!.body, /You may have chosen a password.*href="\/account\/sign-in"/s);
+  assert.match(dead!.body, /If you have chosen a password.*href="\/account\/sign-in"/s);
 });
 
 test("a link that is followed while the store is busy shows its form again, and reads nothing for it", async (t) => {
@@ -121,7 +121,7 @@ test("without a mail server the pages say who makes the link, and make none", as
   for (const path of ["/account/sign-up", "/account/forgot"])
     for (const page of [await user.get(path), await user.post(path, { email })]) {
       assert.equal(page.status, 403);
-      assert.match(page.text, /No mail leaves this service\. Ask its operator for a link/);
+      assert.match(page.text, /This service sends no mail\. Ask its operator for a link/);
     }
 });
 
@@ -131,7 +131,7 @@ test("an invitation to a new account asks for a password and a name; one to an e
   const order = { role: "owner", actor: "operator", now: noon } as const;
   const own = await invite(control, { ...order, account: null, address: email });
   const { body } = await worker.get(`/account/link?token=${own.token}`);
-  assert.match(body, /<h1[^>]*>Take your account<\/h1>/);
+  assert.match(body, /<h1[^>]*>Set up your account<\/h1>/);
   assert.match(body, /name="password"/);
   assert.match(body, /name="account"/);
   const fields = { token: own.token, password: goodPassword, account: "Ada Ltd" };

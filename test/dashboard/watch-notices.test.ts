@@ -87,7 +87,7 @@ test("owners are mailed once that 80 % of the day's quota is used, and again onl
   use(1);
   const told = await round(clock.now());
   assert.equal(told.length, 2);
-  assert.equal(told[0], "ada@example.org: Acme has used 80 % of its day");
+  assert.equal(told[0], "ada@example.org: Acme has used 80% of its daily quota");
   assert.match(messages[0]!.text, new RegExp(`8000 of the 10000.*${base}/account/usage\n`, "s"));
   use(500);
   assert.deepEqual(await round(clock.now()), []);

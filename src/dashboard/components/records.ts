@@ -37,9 +37,9 @@ const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   named_sponsor: "by the name of a sponsor in a public register",
 };
 
-/** Returns words such as "demo, as the source states it, confidence 100 %". */
+/** Returns words such as "demo, as the source states it, confidence 100%". */
 export const provenanceWords = ({ source, basis, confidence }: Provenance): string =>
-  `${source}, ${basisWords[basis] ?? basis}, confidence ${Math.round(confidence * 100)} %`;
+  `${source}, ${basisWords[basis] ?? basis}, confidence ${Math.round(confidence * 100)}%`;
 
 /** Longest address that becomes a link, in characters. Longer ones are rare and would fill the page. */
 const addressLengthMax = 500;
@@ -183,7 +183,7 @@ export function readRecords(request: MemberRequest, show: (model: ReadModel) => 
       request,
       503,
       "No records yet",
-      "Nothing has been published on this service. As soon as the operator imports records, they are here.",
+      "Nothing has been published on this service. Records appear here once the operator imports them.",
     );
     return withHeader(reply, "retry-after", "5");
   }
@@ -192,7 +192,7 @@ export function readRecords(request: MemberRequest, show: (model: ReadModel) => 
       request,
       403,
       "This account is suspended",
-      "Its keys and its pages show no records until the operator lifts that. Ask them why.",
+      "Its keys and its pages show no records until the operator lifts the suspension. Ask them why.",
     );
   return show(model);
 }

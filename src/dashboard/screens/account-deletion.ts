@@ -78,8 +78,8 @@ async function closePage(request: MemberRequest, fault?: string): Promise<string
         : html`${counted(keys.length, "key")} would be refused from the next request on:
           ${keyList(keys, now)}`,
       members.length > 1 &&
-        `${counted(members.length - 1, "other member")} would be in this account no more.`,
-      "The name is free for others. The operator keeps what was requested, under the id of the account.",
+        `${counted(members.length - 1, "other member")} would no longer be in this account.`,
+      "The name is free for others. The operator keeps a record of its requests, under the account's id.",
     ],
     button: "Close account",
   });
@@ -106,10 +106,10 @@ async function deletePage(request: SignedInRequest, fault?: string): Promise<str
   return question(request, fault, {
     title,
     effects: [
-      "Your address, your password and your sessions are deleted at once; you can sign in no more.",
+      "Your address, your password and your sessions are deleted at once. You can no longer sign in.",
       ...doomed.map(({ name, fate, keys }) =>
         fate === "closed"
-          ? html`${bold(name)} has nobody else, so it is closed with you:
+          ? html`${bold(name)} has no other member, so it is closed:
             ${keys === 0 ? "it has no key that works." : `${counted(keys, "key")} would be refused from the next request on.`}`
           : html`You leave ${bold(name)}; keys that you made there go on working.`,
       ),

@@ -99,7 +99,7 @@ function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
     unknown: misses.map((miss) => unknownNote(browsePaths.gps, model, chosen, miss)),
     records: html`${total > 0 && gpSection(chosen, total, rows)}
     ${beside.total > 0 && signalSection(chosen, signalViews(model, beside.positions), beside.total)}`,
-    none: total === 0 && "No GP is all of that. Take one value away to see more.",
+    none: total === 0 && "No GP matches all of that. Remove a value to see more.",
   });
 }
 
@@ -119,12 +119,12 @@ function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): stri
     note: html`<p>
       Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
       <a href="${browseHref(browsePaths.gps, { ...chosen, type: [], offset: 0 })}"
-        >The GPs instead</a
+        >Show GPs instead</a
       >
     </p>`,
     records: html`${total > 0 && signalList("Signals", shown)}
     ${pageSteps(path, chosen, shown.length, total)}`,
-    none: total === 0 && "No signal is all of that. Take one value away to see more.",
+    none: total === 0 && "No signal matches all of that. Remove a value to see more.",
   });
 }
 
@@ -170,7 +170,7 @@ function unknownNote(path: string, model: ReadModel, chosen: Chosen, miss: Miss)
   const href = (near: string) => browseHref(path, { ...chosen, ...instead(near), offset: 0 });
   const links = model.suggestionsFor(miss).map((near) => html`<a href="${href(near)}">${near}</a>`);
   return html`<p class="fault" role="alert">
-    ${isName ? "No GP is named" : "Nothing carries"} “${value}”.
+    ${isName ? "No GP is named" : "No record has"} “${value}”.
     ${links.length > 0 && ["Did you mean ", joined(links, links.length, " or "), "?"]}
   </p>`;
 }

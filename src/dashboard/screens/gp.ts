@@ -89,7 +89,7 @@ function gpMain(view: ShownGp, now: number): Html {
     ${gp.description !== null && html`<p>${cutText(gp.description, descriptionLengthMax)}</p>`}
     ${gpFacts(view)} ${timelineSection(view, bytesMax.lists - used)} ${people} ${projects}
     <p class="muted">
-      Last changed ${relativeTime(gp.updated_at, now)}. Its id, which finds it alone as
+      Last changed ${relativeTime(gp.updated_at, now)}. To find only this GP, send its id as
       <code>gp_name</code>: <code>${gp.id}</code>
     </p>
   </div>`;
@@ -178,7 +178,7 @@ const projectsSection = ({ gp, projects, projectsTotal, model }: ShownGp, bytesM
   section({
     heading: "Projects",
     anchor: "projects",
-    none: "No project of it is known.",
+    none: "No projects are known.",
     operation: "fetch-projects",
     gp: gp.id,
     records: projects,
@@ -219,7 +219,7 @@ const peopleSection = ({ gp }: ShownGp, bytesMax: number): Html =>
   section({
     heading: "People",
     anchor: "people",
-    none: "Nobody of it is known.",
+    none: "No people are known.",
     operation: "fetch-principals",
     gp: gp.id,
     records: gp.principals,
@@ -254,7 +254,7 @@ const timelineSection = ({ gp, model }: ShownGp, bytesMax: number): Html =>
   section({
     heading: "Timeline",
     anchor: "timeline",
-    none: "No signal of it is known.",
+    none: "No signals are known.",
     operation: "fetch-signals",
     gp: gp.id,
     records: gp.signals,

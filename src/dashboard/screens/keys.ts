@@ -91,7 +91,7 @@ export function readExpiry(expiry: string, lastDay: string, now: number): number
   const end = endOf(lastDay);
   if (Number.isNaN(end))
     throw new DomainError("invalid", "Choose the last day of the key, such as 2027-01-31.");
-  if (end <= now) throw new DomainError("invalid", `${lastDay} is over. Choose a day to come.`);
+  if (end <= now) throw new DomainError("invalid", `${lastDay} is over. Choose a later day.`);
   if (end > now + yearsMax * 366 * dayMilliseconds)
     throw new DomainError(
       "invalid",
@@ -128,7 +128,7 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
 }
 
 const firstWords = html`<p>
-  Create one below, it takes ten seconds. A program sends it in the header
+  Create one below; it takes ten seconds. A program sends it in the header
   <code>x-api-key</code> with every request.
 </p>`;
 
@@ -176,7 +176,7 @@ const newKeyForm = (typed: URLSearchParams): Html =>
       ${field({
         name: "lastDay",
         label: "Last day",
-        hint: "it works through this day, UTC",
+        hint: "it works until the end of this day, UTC",
         type: "date",
         value: typed.get("lastDay") ?? "",
         isOptional: true,
@@ -286,7 +286,7 @@ function keyForms(key: KeyView, now: number): Html {
       key.replacedBy === null &&
       html`<h2>Rotate</h2>
         <p>
-          A new key of the same name and the same length of life, shown once on the next page. Both
+          This creates a key with the same name and lifetime, shown once on the next page. Both
           share one quota.
         </p>
         ${form("rotate", html`${hidden("form", newForm())} ${overlap}<button class="quiet">Rotate key</button>`)}`
@@ -296,7 +296,7 @@ function keyForms(key: KeyView, now: number): Html {
       <summary>End this key for good</summary>
       <p>
         ${key.lastUse === null ? "It was never used." : html`It was last used ${lastUseWords(key, now)}.`}
-        From the next request on whoever sends it is refused. This cannot be undone.
+        Every further request with it is refused. This cannot be undone.
       </p>
       ${form("revoke", html`<button class="danger">Revoke key</button>`)}
     </details>`;
@@ -395,7 +395,7 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
     scripts: ["account.js"],
     main: html`<h1>Your new key</h1>
       <p>
-        Copy it now: it is shown this once and stored nowhere. If you lose it,
+        Copy it now: it is shown only once and stored nowhere. If you lose it,
         <a href="/account/keys/${id}">rotate it</a>.
       </p>
       <div data-once>
@@ -403,7 +403,7 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
         <h2>Try it</h2>
         ${copyBlock("Request with curl", lines.curl)}
         <h2>Keep it beside your program</h2>
-        <p>In a file <code>.env</code> that no repository takes in:</p>
+        <p>In a <code>.env</code> file that is never committed:</p>
         ${copyBlock("Line for .env", lines.environment)}
         <h2>Give it to an agent</h2>
         <p>

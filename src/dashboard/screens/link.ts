@@ -79,7 +79,7 @@ function noSignUp(request: AccountRequest): Reply | null {
 }
 
 export const noMailWords =
-  "No mail leaves this service. Ask its operator for a link: a command makes it.";
+  "This service sends no mail. Ask its operator for a link, which a command makes.";
 
 /** Reports whether a link can reach its recipient. */
 export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
@@ -123,14 +123,14 @@ export const mailedPage = (
 ): string =>
   demoLink === null
     ? accountPage(request, {
-        title: "Look into your mail",
-        main: html`<h1>Look into your mail</h1>
+        title: "Check your mail",
+        main: html`<h1>Check your mail</h1>
           <p>
             A message to <strong class="name">${email}</strong> is on its way. Its link works once.
           </p>
           <p class="muted">
-            If nothing comes within a few minutes, look among unwanted mail, and whether the address
-            is written as it should be.
+            If nothing arrives within a few minutes, check your spam folder, and the address for
+            typing errors.
           </p>`,
       })
     : wordPage(
@@ -187,13 +187,12 @@ function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Prom
     } catch (fault) {
       if (!(fault instanceof LinkFault)) throw fault;
       const maySignUp = settings.signUp === "open";
-      const text = html`${fault.message} You may have chosen a password with it: then sign in. You
-        can
+      const text = html`${fault.message} If you have chosen a password with it, sign in. You can
         <a href="/account/forgot">choose a new password</a
-        >${maySignUp && html`, or <a href="/account/sign-up">sign up</a>`}. An invitation is sent
-        again by whoever sent it.`;
+        >${maySignUp && html`, or <a href="/account/sign-up">sign up</a>`}. For another invitation,
+        ask whoever sent it.`;
       const next = { href: "/account/sign-in", label: "Sign in" };
-      return wordReply(null, 404, "This link does nothing any more", text, next);
+      return wordReply(null, 404, "This link no longer works", text, next);
     }
   };
 }
@@ -280,11 +279,11 @@ function wordsOf(
   if (kind === "email")
     return {
       title: "Is this your new address?",
-      explained: html`From now on you sign in with ${who}; the former address gets a word of it.`,
+      explained: html`From now on you sign in with ${who}; the former address is notified.`,
       button: "Change address",
     };
   return {
-    title: accountName === null ? "Take your account" : `Join ${accountName}`,
+    title: accountName === null ? "Set up your account" : `Join ${accountName}`,
     explained: asksPassword
       ? choosing
       : html`You go on signing in with ${who} and see the keys and the usage of this account too.`,

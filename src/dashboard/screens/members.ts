@@ -108,7 +108,7 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
   if (sent.length === invitationsADayMax)
     throw new DomainError(
       "too_often",
-      `An account sends at most ${invitationsADayMax} invitations in 24 hours. Go on tomorrow.`,
+      `An account may send at most ${invitationsADayMax} invitations in 24 hours. Try again tomorrow.`,
     );
 }
 
@@ -128,7 +128,7 @@ async function withdraw({ services, account, signedIn, form, now }: MemberReques
 
 const sentences = {
   invited: "The invitation is on its way.",
-  withdrawn: "The invitation is withdrawn: its link does nothing any more.",
+  withdrawn: "The invitation is withdrawn: its link no longer works.",
   role: "The role is changed.",
   removed: "The member is removed.",
   passed: "The account has its new owner, and you are a member.",
@@ -184,7 +184,7 @@ async function invitationPart({ services, account, now }: MemberRequest): Promis
   if (invitations.length === 0) return null;
   return html`<h2>Invited</h2>
     ${table({
-      label: "Invitations that nobody has followed yet",
+      label: "Open invitations",
       columns: ["Address", "Role", "Invited", "Ends", { label: "Action", isPlain: true }],
       rows: invitations.map(({ id, email, role, createdAt, expiresAt }) => [
         html`<span class="name">${email}</span>`,
@@ -276,13 +276,13 @@ const removeForm = (member: Member, keys: number): Html =>
   html`<h2>Remove</h2>
     <details>
       <summary>Take this member out of the account</summary>
-      <p>They no longer see its keys and its usage, from their next click on. ${keysNote(keys)}</p>
+      <p>They can no longer see its keys and usage, from their next click on. ${keysNote(keys)}</p>
       ${formOf("remove", member, html`<button class="danger">Remove member</button>`)}
     </details>`;
 
 const keysNote = (keys: number): string =>
   keys === 0
-    ? "No key that works was made by them."
+    ? "They made no key that still works."
     : `${keys === 1 ? "One key" : `${keys} keys`} that they made and may still know would go on working: rotate what they should not use.`;
 
 const passForm = (member: Member): Html =>
@@ -290,8 +290,8 @@ const passForm = (member: Member): Html =>
     <details>
       <summary>Make them the owner in your place</summary>
       <p>
-        They become an owner and you a member: you could not invite, remove or close any more, and
-        only they could undo it.
+        They become an owner and you a member: you could no longer invite or remove anybody or close
+        the account, and only they could undo it.
       </p>
       ${formOf(
         "pass",

@@ -44,16 +44,16 @@ async function showNotices(request: MemberRequest): Promise<string> {
       <h2>In the last 30 days</h2>
       ${activity.length > 0 ? activityTable(activity) : html`<p>Nothing happened.</p>`}
       <p class="muted">
-        Where the service sends mail, owners get a message 14 and 3 days before a key expires, and
-        when 80 % of the quota of a day is used.
+        If the service sends mail, owners get a message 14 and 3 days before a key expires, and when
+        80% of the daily quota is used.
       </p>`,
   });
 }
 
 function suspension({ account: { suspendedAt }, now }: MemberRequest): Html | null {
   if (suspendedAt === null) return null;
-  return html`The account is suspended since ${relativeTime(suspendedAt, now)}: all its keys are
-  refused. Ask the operator.`;
+  return html`The account was suspended ${relativeTime(suspendedAt, now)}: all its keys are refused.
+  Ask the operator.`;
 }
 
 /** Returns a note that a key has expired or is about to expire, or null. A rotated key needs none. */
@@ -68,14 +68,14 @@ function keyNeed(key: ListedKey, now: number): Html | null {
   return dueNotice(key, now) === null
     ? null
     : html`The key ${keyLink(key)} <span class="expires">expires ${relativeTime(at, now)}</span>.
-        Rotate it before that.`;
+        Rotate it before then.`;
 }
 
 async function quotaNeed({ services, account }: MemberRequest): Promise<Html | null> {
   const { used, quota } = await readUseOfDay(services, account.number);
   if (!isQuotaNear({ used, quota })) return null;
-  return html`${Math.floor((100 * used) / quota)} % of the quota of 24 hours are used.
-    <a href="/account/usage">By which keys</a>`;
+  return html`${Math.floor((100 * used) / quota)}% of the 24-hour quota has been used.
+    <a href="/account/usage">See usage by key</a>`;
 }
 
 const keyLink = ({ id, name }: ListedKey): Html =>
@@ -99,8 +99,8 @@ const activityWords: Readonly<Partial<Record<string, string>>> = {
 } satisfies Partial<Record<AuditAction, string>>;
 
 function headline(count: number): string {
-  if (count === 0) return "Nothing needs you now";
-  return count === 1 ? "One thing needs you" : `${count} things need you`;
+  if (count === 0) return "Nothing needs attention";
+  return count === 1 ? "One thing needs attention" : `${count} things need attention`;
 }
 
 const activityTable = (rows: readonly Part[][]): Html =>

@@ -97,8 +97,8 @@ async function downloadRequests(request: MemberRequest): Promise<Reply> {
 
 const switchedOff = html`<h1>No log of requests</h1>
   <p>
-    The operator of this service keeps no requests by themselves: the setting
-    <code>USAGE_LOG_DAYS</code> is 0. Sums by the hour are on the page of your
+    The operator of this service keeps no log of requests: the setting
+    <code>USAGE_LOG_DAYS</code> is 0. Hourly totals are on the page of your
     <a href="/account/usage">usage</a>.
   </p>`;
 
@@ -106,7 +106,7 @@ const noneYet = html`<p>
   No request yet. Send one with <a href="/account/keys">a key of yours</a>.
 </p>`;
 
-const nothing = html`<p>No request is like that. <a href="/account/requests">Show all</a></p>`;
+const nothing = html`<p>No request matches. <a href="/account/requests">Show all</a></p>`;
 
 /** Returns the filter's form. @param keys keys to choose from. */
 function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): Html {
@@ -140,7 +140,7 @@ const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string |
     </p>
     <p>
       <a href="${hrefOf("/account/requests.csv", typed)}">Download as CSV</a>
-      <span class="muted">what the filter shows, the newest ${grouped(csvRowsMax)} at most</span>
+      <span class="muted">the filtered requests, the newest ${grouped(csvRowsMax)} at most</span>
     </p>`;
 
 /** Returns a table with several facts in a cell, so that a row fits a narrow screen. */
@@ -214,9 +214,9 @@ function faultOf(
   if (status !== undefined && !statusClasses.includes(status as StatusClass))
     return "A status is one of 2xx, 3xx, 4xx and 5xx.";
   if (Number.isNaN(since) || Number.isNaN(until))
-    return "A time must exist, and looks like 2026-11-21T09:30, in UTC.";
+    return "Give a time that exists, such as 2026-11-21T09:30, in UTC.";
   if (since !== undefined && until !== undefined && since >= until)
-    return "The time from which must lie before the time to which.";
+    return "The time in From must be earlier than the time in To.";
   if (id !== undefined && !requestIdShape.test(id))
     return "A request id has at most 64 letters, digits, points, hyphens and underscores.";
   return undefined;

@@ -86,8 +86,8 @@ async function show(request: SignedInRequest): Promise<string> {
         ]),
       })}
       <p>
-        A browser is signed out by itself after 12 hours without a request, and after 7 days. If you
-        do not know one of these, end it and
+        A browser is signed out automatically after 12 hours without a request, or after 7 days. If
+        you do not recognize one of these, sign it out and
         <a href="/account/settings/password">change your password</a>.
       </p>
       <form method="post" action="/account/sign-out-everywhere">

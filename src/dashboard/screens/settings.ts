@@ -211,12 +211,10 @@ function passwordPage(request: SignedInRequest, fault?: string): string {
       <p>Every other browser is signed out.</p>
       ${faultNote(fault)}
       <form class="form" method="post" action="/account/settings/password">
-        ${passwordField("Present password", "present")}
+        ${passwordField("Current password", "present")}
         ${passwordFields(request.signedIn.person.email, "next")}
         <button>Change password</button>
       </form>
-      <p>
-        You no longer know it? <a href="/account/forgot">Ask for a link</a> to choose a new one.
-      </p>`,
+      <p>Forgot it? <a href="/account/forgot">Ask for a link</a> to choose a new one.</p>`,
   });
 }

@@ -64,7 +64,7 @@ const sentences = {
   everywhere: "You are signed out everywhere.",
   joined: "You have joined the account. Sign in to see it.",
   address: "Your address is changed. Sign in with the new one from now on.",
-  deleted: "Everything we kept of you is deleted.",
+  deleted: "Everything we kept about you is deleted.",
 };
 
 /** Returns the page with the sign-in form. @param next path of the account page to show afterwards. */

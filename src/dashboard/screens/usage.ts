@@ -81,9 +81,9 @@ async function showUsage(request: MemberRequest): Promise<string> {
 }
 
 function planWords({ plan, quotas }: Account, mayRead: boolean): string {
-  const words = plan === null ? "Your account is on the usual plan" : `Your plan is ${plan}`;
+  const words = plan === null ? "Your account is on the default plan" : `Your plan is ${plan}`;
   const hasOwn = Object.values(quotas).some((quota) => quota !== null);
-  const numbers = hasOwn ? ", with numbers of its own from the operator." : ".";
+  const numbers = hasOwn ? ", with quotas of your own from the operator." : ".";
   return `${words}${numbers}${mayRead ? "" : " It does not include /changes."}`;
 }
 
@@ -108,8 +108,8 @@ function headline(windows: readonly WindowStatus[]): string {
     Math.floor((100 * (quota - remaining)) / quota),
   );
   const highest = Math.max(...shares);
-  if (highest === 0) return "Your quota is free";
-  return `You use ${highest} % of your quota for ${spans[windows[shares.indexOf(highest)]!.name]}`;
+  if (highest === 0) return "None of your quota is used";
+  return `You have used ${highest}% of your quota for ${spans[windows[shares.indexOf(highest)]!.name]}`;
 }
 
 const gaugeLabels = { minute: "Last minute", hour: "Last hour", day: "Last 24 hours" } as const;
@@ -178,7 +178,9 @@ function plotSection(unit: Unit, bars: readonly Bar[]): Html {
   const finding = findingOf(bars, units[unit].span);
   if (!isUsed(bars))
     return html`<h2>${finding}</h2>
-      <p>Send one with <a href="/account/keys">a key of yours</a>; it is here within seconds.</p>`;
+      <p>
+        Send one with <a href="/account/keys">a key of yours</a>; it appears here within seconds.
+      </p>`;
   return html`<h2>${finding}</h2>
     ${plot(unit, bars, `${finding}. The table below has the numbers.`)}
     <details>
