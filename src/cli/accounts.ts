@@ -39,7 +39,7 @@ const create = command({
   name: "create",
   description: "make an account, which owns keys and has a quota",
   options: {
-    name: neededOption("--name <name>", "its name; unique in any letter case"),
+    name: neededOption("--name <name>", "name of the account; unique, whatever its letter case"),
     ...quotaOptions,
   },
   example: "accounts create --name Acme --per-day 20000",
@@ -114,7 +114,7 @@ const suspend = command({
   json: accountJson,
   text: ({ id, name, suspendedAt }) =>
     [
-      `The account '${name}' is suspended since ${timeText(suspendedAt)}; its keys are refused.`,
+      `The account '${name}' has been suspended since ${timeText(suspendedAt)}; its keys are refused.`,
       `Undo it: gp-records accounts resume ${id}`,
     ].join("\n"),
 });
@@ -149,7 +149,7 @@ const plan = command({
 
 const members = command({
   name: "members",
-  description: "show who is in an account, and who is invited to it",
+  description: "show an account's members, and the people invited to it",
   args: { account },
   example: "accounts members Acme",
   run: ({ account }, context) =>
@@ -198,7 +198,7 @@ const shownLink = {
   text: ({ email, link, expiresAt }: ShownLink) =>
     [
       link,
-      `It is for ${email}, works once, until ${timeText(expiresAt)}, and is shown this once.`,
+      `It is for ${email}, works once, until ${timeText(expiresAt)}, and is not shown again.`,
     ].join("\n"),
 };
 
@@ -261,7 +261,7 @@ function baseUrl({ environment }: CliContext): string {
   if (port === 0)
     throw new CommandFault(
       exitCodes.usage,
-      "PORT is 0, so nobody can tell where the link leads. Set PUBLIC_URL, or PORT to the port of the server.",
+      "PORT is 0, so the link's address is unknown. Set PUBLIC_URL, or set PORT to the server's port.",
     );
   const url = localUrl(host, port);
   if (!isLoopback(URL.parse(url)?.hostname ?? ""))

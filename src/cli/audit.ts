@@ -13,13 +13,13 @@ const list = command({
   description: "show entries of the audit log, newest first",
   options: {
     account: option("--account <account>", "only those of this account, by name or id"),
-    action: choice("--action <action>", "only this one", auditActions),
+    action: choice("--action <action>", "only this action", auditActions),
     since: option(
       "--since <time>",
-      "only from then on: a day, a time, or how long ago, such as 7d",
+      "only from then on: a day, a time or an age such as 7d",
       parseMoment,
     ),
-    limit: option("--limit <n>", `how many at most (default: ${limitDefault})`, parseCount),
+    limit: option("--limit <n>", `at most this many (default: ${limitDefault})`, parseCount),
   },
   example: "audit list --account Acme --since 7d",
   run: ({ account, action, since, limit = limitDefault }, context) =>
@@ -39,7 +39,7 @@ const list = command({
         subject ?? "-",
         Object.keys(detail).length === 0 ? "" : JSON.stringify(detail),
       ]),
-      "No entry.",
+      "No entries.",
     ),
 });
 

@@ -12,27 +12,27 @@ const placeOf = (file: string) => (file === output ? "standard output" : file);
 export const backupCommand = command({
   name: "backup",
   description:
-    "save keys, usage, the dataset that is served and pinned ones in one file; servers may run",
+    "save keys, usage, and the served and pinned datasets in one file; servers may keep running",
   args: { file: argument("<file>", "tar archive to make, or - for standard output") },
   options: {
     control: flag(
       "--control",
-      "accounts, keys, people and the audit log alone, for every few minutes",
+      "only accounts, keys, people and the audit log, for a backup every few minutes",
     ),
     requests: flag("--requests", "also the request log, which may be large"),
-    force: flag("--force", "replace a file of this name"),
+    force: flag("--force", "replace an existing file of this name"),
   },
   example: "backup /var/backups/gp-records.tar",
   run: async ({ file, control: isControlOnly, requests: hasRequests, force }, context) => {
     if (isControlOnly && hasRequests)
       throw new CommandFault(
         exitCodes.usage,
-        "--control is for accounts and keys alone. Leave away either it or --requests.",
+        "--control is for accounts and keys alone. Leave out either --control or --requests.",
       );
     if (file === output && process.stdout.isTTY)
       throw new CommandFault(
         exitCodes.usage,
-        "A backup is no text for a terminal. Redirect it: gp-records backup - > FILE",
+        "A backup is not text for a terminal. Redirect it: gp-records backup - > FILE",
       );
     const { backupToFile, backupToStream } = await import("#backups/make-backup.ts");
     const { dataDir, databaseUrl } = readConfig(context.environment);
@@ -60,12 +60,12 @@ export const backupCommand = command({
     [
       `Saved ${manifest.files.map(({ path }) => path).join(", ")} in ${placeOf(file)}: ${bytes.toLocaleString("en-US")} bytes.`,
       ...(manifest.dataset === null && !control
-        ? ["No dataset is published, so none is in it."]
+        ? ["No dataset is published, so the backup has none."]
         : []),
       ...(manifest.requests || control
         ? []
-        : ["The request log is not in it; --requests saves it, too."]),
-      `Its SHA-256 is ${sha256}. \`gp-records restore --dry-run\` of it, with DATA_DIR set to another folder, checks it.`,
+        : ["The request log is not in it; --requests adds it."]),
+      `Its SHA-256 is ${sha256}. To check it, run \`gp-records restore --dry-run\` on it with DATA_DIR set to another folder.`,
     ].join("\n"),
   isAside: ({ file }) => file === output,
 });

@@ -30,7 +30,7 @@ export async function pruneAfterPublication(
   const { datasetsKeep: keep } = readConfig(context.environment);
   await store
     .forgetSteps()
-    .catch((error: Error) => warn(context, "what old publications changed", error));
+    .catch((error: Error) => warn(context, "the changes of old publications", error));
   if (keep === 0) return { versions: [], text: "" };
   const pruned = await tryToPrune(context, store, keep);
   await notePruned(context, pruned, service);
@@ -44,7 +44,7 @@ export async function pruneAfterPublication(
 
 const warn = ({ reportError }: CliContext, what: string, { message }: Error): void =>
   reportError(
-    `warning: ${what} could not be deleted: ${message}. The next publication tries again, or 'gp-records datasets prune'.`,
+    `warning: ${what} could not be deleted: ${message}. The next publication or 'gp-records datasets prune' tries again.`,
   );
 
 async function tryToPrune(context: CliContext, store: DatasetStore, keep: number): Promise<Pruned> {

@@ -58,7 +58,7 @@ const recordTotal = ({ records }: Generation) => Object.values(records).reduce((
 
 const show = command({
   name: "show",
-  description: "show everything known of one dataset",
+  description: "show everything known about a dataset",
   args: { version: argument("[version]", "the current one if left out") },
   example: "datasets show",
   run: ({ version: named }, context) =>
@@ -97,7 +97,7 @@ const diff = command({
   args: {
     givenFrom: argument(
       "[from]",
-      "version, as `datasets list` shows it; that before the current one if left out",
+      "version, as `datasets list` shows it; the one before the current if left out",
     ),
     givenTo: argument("[to]", "version; the current one if left out"),
   },
@@ -174,7 +174,7 @@ const verify = command({
     if (faulty.length === 0) return null;
     return new CommandFault(
       exitCodes.unhealthy,
-      `${faulty.length} of ${checks.length} datasets ${faulty.length === 1 ? "is" : "are"} not as published, or not to be read.`,
+      `${faulty.length} of ${checks.length} datasets ${faulty.length === 1 ? "is" : "are"} not as published, or cannot be read.`,
     );
   },
 });
@@ -186,11 +186,11 @@ const publish = command({
   options: {
     discardsNewer: flag(
       "--discard-newer",
-      "publish a staged dataset although another was published since, whose changes are given up",
+      "publish a staged dataset even if another was published since, and discard the other's changes",
     ),
     isForced: flag(
       "--force",
-      "publish although a running server cannot read its format, and keeps what it serves",
+      "publish even if a running server cannot read the format and has to keep serving what it has",
     ),
   },
   example: "datasets publish 20261120T030000Z-9f3c2a7e",
@@ -250,7 +250,7 @@ const prune = command({
   options: {
     keep: option(
       "--keep <n>",
-      "how many of those published are kept, the newest (default: DATASETS_KEEP)",
+      "number of newest published datasets to keep (default: DATASETS_KEEP)",
       parseKeep,
     ),
     isDryRun: flag("--dry-run", "show what would be deleted, and delete nothing"),
@@ -279,7 +279,7 @@ const prune = command({
     );
     const { removed } = pruned;
     if (removed.length === 0)
-      return [...kept, "Every dataset there is has to be kept; nothing was deleted."].join("\n");
+      return [...kept, "Every dataset has to be kept, so nothing was deleted."].join("\n");
     const what = isDryRun ? "Would delete" : "Deleted";
     const sum = `${what} ${countText(pruned)}${isDryRun ? " and free" : ", which freed"} ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;
     return [...removed.map(({ version }) => version), ...kept, sum].join("\n");
@@ -294,16 +294,16 @@ const pin = command({
   args: { version: versionArgument },
   example: "datasets pin 20261120T030000Z-9f3c2a7e",
   run: ({ version }, context) => changePin(context, version, true),
-  text: ({ version }) => `${version} is pinned: nothing but you deletes it.`,
+  text: ({ version }) => `${version} is pinned: it is kept until you unpin it.`,
 });
 
 const unpin = command({
   name: "unpin",
-  description: "let a pinned dataset go once it is old enough",
+  description: "let a pinned dataset be deleted once it is old enough",
   args: { version: versionArgument },
   example: "datasets unpin 20261120T030000Z-9f3c2a7e",
   run: ({ version }, context) => changePin(context, version, false),
-  text: ({ version }) => `${version} is not pinned: it goes when it is old enough.`,
+  text: ({ version }) => `${version} is no longer pinned: it is deleted once it is old enough.`,
 });
 
 async function changePin(context: CliContext, version: string, isPinned: boolean) {

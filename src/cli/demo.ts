@@ -166,7 +166,7 @@ export function demoText(address: string, demo: Demo): string {
 gp-records answers at ${address}${records}
 
   your key                  ${key}
-  it works until            ${until}, after a restart too
+  it works until            ${until}, even after a restart
   a first query             curl -H 'x-api-key: ${key}' '${address}/fetch-gp?gp_name=stone&limit=1'
   the reference             ${address}/docs
   keys of your own          ${address}/account

@@ -16,10 +16,12 @@ export const exportCommand = command({
   description: "write the records of a dataset into files: one for each kind, or one workbook",
   options: {
     format: parameter<(typeof formats)[number]>(
-      new Option("--format <format>", "of the files").choices(formats).makeOptionMandatory(),
+      new Option("--format <format>", "format of the files").choices(formats).makeOptionMandatory(),
     ),
     kind: parameter<RecordKind[] | undefined>(
-      new Option("--kind <kinds...>", "only these records; all if left out").choices(recordKinds),
+      new Option("--kind <kinds...>", "only these kinds of record; all if left out").choices(
+        recordKinds,
+      ),
     ),
     version: option(
       "--version <version>",
@@ -27,7 +29,7 @@ export const exportCommand = command({
     ),
     output: option(
       "-o, --output <folder>",
-      "made where it is not there; files of the same name are replaced (default: gp-records-VERSION)",
+      "folder, made if it does not exist; files of the same name are replaced (default: gp-records-VERSION)",
     ),
   },
   example: "export --format parquet --kind gp project -o records",

@@ -32,7 +32,7 @@ const options = {
   isMerge: flag("--merge", "add, replace and remove single records; all others of the source stay"),
   encoding: choice(
     "--encoding <name>",
-    "how the files are encoded; utf-8 unless the mapping says",
+    "encoding of the files; utf-8 unless the mapping says otherwise",
     encodings,
   ),
   isDryRun: flag("--dry-run", "show what would change, and change nothing"),
@@ -40,7 +40,7 @@ const options = {
   rejectedMax: parameter<RejectedMax>(
     new Option(
       "--max-rejected <n>",
-      "publish although up to so many lines, or so many per cent (5%), are rejected",
+      "publish even if up to this many lines, or this share of them (5%), are rejected",
     )
       .argParser(parseRejectedMax)
       .default({ lines: 0 }, "0"),
@@ -48,7 +48,7 @@ const options = {
   shrinkPercentMax: parameter<number>(
     new Option(
       "--max-shrink <percent>",
-      "publish although the source loses up to this share of its records",
+      "publish even if the source loses up to this share of its records",
     )
       .argParser(parseShrinkMax)
       .default(50, "50%"),
@@ -103,7 +103,7 @@ const csv = command({
 
 export const importCommands = family(
   "import",
-  "replace what is published of one source by the records in its files",
+  "replace a source's published records with those in its files",
   [ndjson, csv],
 );
 
@@ -216,14 +216,14 @@ function importRefusal({
     case "empty":
       return new CommandFault(
         exitCodes.inputRefused,
-        `Source '${source}' would be left without a record; nothing was published. If that is meant, say --allow-empty.`,
+        `Source '${source}' would be left without a record; nothing was published. If that is intended, use --allow-empty.`,
       );
     case "shrunk": {
       const { before, now } = sourceSize;
       const lost = Math.ceil(((before - now) * 100) / before);
       return new CommandFault(
         exitCodes.shrunk,
-        `Source '${source}' would shrink from ${count(before)} to ${count(now)} records, by more than the ${shrinkPercentMax}% allowed; nothing was published. Were files cut off or left out? If it is meant, say --max-shrink ${lost}%.`,
+        `Source '${source}' would shrink from ${count(before)} to ${count(now)} records, by more than the ${shrinkPercentMax}% allowed; nothing was published. Were files cut off or left out? If the loss is intended, use --max-shrink ${lost}%.`,
       );
     }
   }

@@ -16,7 +16,7 @@ import { table, timeText } from "./output.ts";
 
 const create = command({
   name: "create",
-  description: "make a key; it is shown this once and stored nowhere",
+  description: "make a key, which is shown once and stored nowhere",
   options: {
     account: neededOption("--account <account>", "name or id of the account that owns it"),
     name: neededOption("--name <name>", "its purpose"),
@@ -96,7 +96,7 @@ const revoke = command({
     id,
     revoked_at: await withControl(context, (control) => revokeKey(control, id, context.now())),
   }),
-  text: ({ id, revoked_at: at }) => `The key ${id} is revoked since ${timeText(at)}.`,
+  text: ({ id, revoked_at: at }) => `The key ${id} has been revoked since ${timeText(at)}.`,
 });
 
 const rotate = command({
@@ -132,7 +132,7 @@ function issuedJson({ id, key, account, name, expiresAt }: IssuedKey) {
 function issuedText({ id, key, name, expiresAt }: IssuedKey): string {
   return [
     key,
-    `This is the key '${name}' (${id}). It is shown this once: keep it now, in a safe place.`,
+    `This is the key '${name}' (${id}). It is shown only once: save it now, in a safe place.`,
     expiresAt === null ? "It does not expire." : `It expires at ${timeText(expiresAt)}.`,
   ].join("\n");
 }

@@ -22,7 +22,7 @@ export const migrateCommand = command({
   json: ({ engine, steps }) => ({ engine, steps }),
   text: ({ engine, steps, place }) => {
     if (engine === "sqlite")
-      return `DATABASE_URL is not set: accounts and keys are in ${place}, and up to date.`;
+      return `DATABASE_URL is not set, so accounts and keys are in ${place}. Their tables are up to date.`;
     return steps.length === 0
       ? `${place} is up to date.`
       : `${place} is up to date: it took ${steps.join(", ")}.`;

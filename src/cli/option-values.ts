@@ -18,7 +18,7 @@ export function parseMoment(text: string): (now: number) => number {
   const milliseconds = isTime ? timeOf(text) : durationOf(text);
   if (Number.isNaN(milliseconds))
     throw new InvalidArgumentError(
-      "Write a day or a time of UTC, such as 2026-11-21 or 2026-11-21T09:30Z, or how long ago, such as 24h.",
+      "Write a day or a time in UTC, such as 2026-11-21 or 2026-11-21T09:30Z, or how long ago, such as 24h.",
     );
   return (now) => (isTime ? milliseconds : now - milliseconds);
 }

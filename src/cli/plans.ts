@@ -22,7 +22,7 @@ const planJson = ({ name, quotas, changes, accounts, createdAt }: Plan) => ({
 const set = command({
   name: "set",
   description: "make a plan, or change the given parts of it, from the next request on",
-  args: { name: argument("<name>", "up to 40 of a-z, 0-9 and -") },
+  args: { name: argument("<name>", "up to 40 characters: a-z, 0-9 and -") },
   options: {
     ...quotaOptions,
     changes: choice("--changes <say>", "whether its accounts may read /changes", says),

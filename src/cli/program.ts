@@ -44,7 +44,7 @@ function emptyProgram({ print, reportError }: CliContext): Command {
   const withoutLastBreak = (text: string) => text.replace(/\n$/, "");
   return new Command("gp-records")
     .description(
-      "Publishes records of General Partners over HTTP. Settings come from the environment and a file .env in the working folder (docs/settings.md).",
+      "Publishes records of General Partners over HTTP. Settings come from the environment and a .env file in the working folder (docs/settings.md).",
     )
     .version(programVersion(), "-V, --version", "print the version")
     .enablePositionalOptions()

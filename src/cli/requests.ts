@@ -18,7 +18,7 @@ const limitDefault = 100;
 const options = {
   since: option("--since <time>", "not before this day or time, or how long ago", parseMoment),
   until: option("--until <time>", "before this day or time, or how long ago", parseMoment),
-  limit: option("--limit <n>", `at most so many (default: ${limitDefault})`, parseCount),
+  limit: option("--limit <n>", `at most this many (default: ${limitDefault})`, parseCount),
   ...rowOptions,
 };
 
@@ -42,7 +42,7 @@ const find = command({
     if (requests.length === 0)
       throw new DomainError(
         "not_found",
-        `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, a second after their answer, for USAGE_LOG_DAYS.`,
+        `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, from a second after their answer, for the days in USAGE_LOG_DAYS.`,
       );
     await printRows(context, format, output, [requests]);
   },

@@ -14,14 +14,17 @@ import { onOneLine, timeText } from "./output.ts";
 export const restoreCommand = command({
   name: "restore",
   description:
-    "restore a backup in place, or into another place to move there; no server may run there",
-  args: { file: argument("<file>", "what `backup` made, or - for standard input") },
+    "restore a backup in place, or into another place to move there; no server may be running there",
+  args: { file: argument("<file>", "file that `backup` made, or - for standard input") },
   options: {
     to: option(
       "--to <place>",
       "URL of an empty database (password from PGPASSWORD or PGPASSFILE), or an empty folder, instead of DATA_DIR",
     ),
-    replace: flag("--replace", "replace what is in the data folder, and keep it aside"),
+    replace: flag(
+      "--replace",
+      "replace what is in the data folder, and keep the old contents aside",
+    ),
     undoesEndings: flag(
       "--undo-revocations",
       "let keys and accounts that were ended after the backup work again",
@@ -35,7 +38,7 @@ export const restoreCommand = command({
     const former = { dataDir, databaseUrl };
     const order = { archive, former, now: context.now(), undoesEndings, isTrial };
     if (to !== undefined && replace)
-      throw new CommandFault(exitCodes.usage, "--to names an empty place. Leave --replace away.");
+      throw new CommandFault(exitCodes.usage, "--to names an empty place. Leave out --replace.");
     if (isDatabase(to)) {
       const url = parseDatabaseUrl(to);
       if (url instanceof Fault) throw new CommandFault(exitCodes.usage, `--to ${url.sentence}.`);
@@ -45,7 +48,7 @@ export const restoreCommand = command({
     if (to === undefined && databaseUrl !== null)
       throw new CommandFault(
         exitCodes.usage,
-        "Say where to: with DATABASE_URL nothing is read from the files of DATA_DIR. --to takes the URL of an empty database, or a folder.",
+        "Say where to restore: with DATABASE_URL, the files of DATA_DIR are not read. --to takes the URL of an empty database, or a folder.",
       );
     const folder = to ?? dataDir;
     const mayReplace = to === undefined && (replace || isTrial);
@@ -126,18 +129,20 @@ export function restoredText(
       lost.map(({ id, name, account }) => `key ${id} '${name}' of the account '${account}'`),
     ),
     ...section(
-      "Not in the backup, so to sign up or be invited anew:",
+      "Not in the backup, so they must sign up or be invited again:",
       lostPeople.map(({ id, email }) => `person ${id} ${email}`),
     ),
     ...(areEndingsKnown
       ? []
       : [
-          `Keys revoked, accounts suspended and people removed after ${timeText(manifest.made_at)} are back: nothing here tells which. Revoke them anew.`,
+          `Keys revoked, accounts suspended and people removed after ${timeText(manifest.made_at)} are back, and nothing here shows which. Revoke them again.`,
         ]),
     areCountsKept
       ? "What the accounts have used of their quotas stays counted."
       : "The quotas of all accounts begin anew.",
-    ...(replaced === null ? [] : [`What was there is in ${replaced}; remove it once all is well.`]),
+    ...(replaced === null
+      ? []
+      : [`The old contents are in ${replaced}; remove them once all is well.`]),
   ].join("\n");
 }
 

@@ -17,11 +17,11 @@ const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=300
 
 export const serveCommand = command({
   name: "serve",
-  description: "answer requests until SIGTERM or SIGINT; a second one ends at once",
+  description: "answer requests until SIGTERM or SIGINT; a second signal stops the server at once",
   options: {
     isDemo: flag(
       "--demo",
-      "invent 65,000 records if there are none, and print a key that works for a day, over restarts too",
+      "invent 65,000 records if there are none, and print a key that works for a day, even after restarts",
     ),
   },
   example: "serve --demo",
@@ -127,7 +127,7 @@ export function passedSockets(
     if (others.length === 0) return first?.fd ?? null;
     throw new CommandFault(
       exitCodes.usage,
-      `LISTEN_FDS announces ${others.length + 1} sockets ${isWanted ? `named ${adminName}` : `that are not named ${adminName}`}, but one is served. Keep one ListenStream= for it; for the metrics, one in a .socket unit with FileDescriptorName=${adminName}.`,
+      `LISTEN_FDS announces ${others.length + 1} sockets ${isWanted ? `named ${adminName}` : `that are not named ${adminName}`}, but only one is served. Keep one ListenStream= for it; for the metrics, add one in a .socket unit with FileDescriptorName=${adminName}.`,
     );
   };
   return { main: only(false), admin: only(true) };

@@ -23,12 +23,14 @@ function parseParts(text: string): readonly ExportPart[] {
   const parts = text.split(",").map((part) => part.trim());
   const isPart = (part: string): part is ExportPart => exportParts.some((one) => one === part);
   if (parts.every(isPart)) return exportParts.filter((part) => parts.includes(part));
-  throw new InvalidArgumentError(`Write one or more of ${exportParts.join(", ")}, with commas.`);
+  throw new InvalidArgumentError(
+    `Write one or more of ${exportParts.join(", ")}, separated by commas.`,
+  );
 }
 
 const exportCommand = command({
   name: "export",
-  description: "add up the requests of a month of UTC",
+  description: "add up the requests of a month in UTC",
   options: {
     month: neededOption("--month <month>", "such as 2026-11", parseMonth),
     by: neededOption("--by <parts>", `columns to add up by: ${exportParts.join(",")}`, parseParts),
@@ -53,10 +55,10 @@ const exportCommand = command({
       table(
         columns.map(({ name }) => name.replaceAll("_", " ")),
         rows.map((row) => columns.map((column) => String(column.of(row) ?? ""))),
-        `Nothing was asked in ${month}.`,
+        `There were no requests in ${month}.`,
       );
     await printRows(context, format, { columns, text }, [rows]);
   },
 });
 
-export const usageCommands = family("usage", "show how much was asked", [exportCommand]);
+export const usageCommands = family("usage", "show how much the service was used", [exportCommand]);

@@ -93,7 +93,7 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   const help = near === undefined ? "" : ` Did you mean ${near}?`;
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `There is no tool ${echo(name)}.${help} There are ${names.join(", ")}.`,
+    `There is no tool ${echo(name)}.${help} The tools are ${names.join(", ")}.`,
   );
 }
 

@@ -183,7 +183,7 @@ const costOfCutHint = 1000;
 function cutHint({ id }: { id: string }, kind: RecordKind): ToolHint {
   const how =
     kind === "gp"
-      ? `fetch_principals and fetch_signals with '${id}' as gp_name list all of its own`
+      ? `fetch_principals and fetch_signals with '${id}' as gp_name list all of its principals and signals`
       : "HTTP gives the whole record";
   return {
     code: "record_cut",

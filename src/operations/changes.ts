@@ -162,7 +162,7 @@ function tooMany(path: string, changes: number, most: number): Problem {
   const fault: ParameterFault = {
     parameter: "limit",
     code: "missing",
-    detail: `Required: ${changes} changes count one request for every ${changesOfRequest}, rounded up, and your quota admits at most ${most} changes at once.`,
+    detail: `Required: ${changes} changes count as one request for every ${changesOfRequest}, rounded up, and your quota allows at most ${most} changes at once.`,
     minimum: 1,
     maximum: most,
   };

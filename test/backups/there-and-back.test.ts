@@ -226,7 +226,10 @@ test("a place that has an installation is refused, and stays as it is", async (t
     /^error: --to must be a URL such as postgres:[^\n]+\n$/,
   );
   const onDatabase = commandsOn(t, served);
-  assert.match(await onDatabase.refusal(exitCodes.usage, "restore", file), /Say where to: .*--to/);
+  assert.match(
+    await onDatabase.refusal(exitCodes.usage, "restore", file),
+    /Say where to restore: .*--to/,
+  );
 });
 
 test("a database without tables gets them with what is restored, and one with newer tables stays as it is", async (t) => {
@@ -296,7 +299,7 @@ test("a database without a dataset is backed up, and one that lacks steps of its
   const file = archive(t);
   assert.match(
     await commandsOn(t, await freshDatabase(t)).text("backup", file),
-    /No dataset is published, so none is in it\./,
+    /No dataset is published, so the backup has none\./,
   );
   const old = await freshDatabase(t, { isMigrated: false });
   assert.match(

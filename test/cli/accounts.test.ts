@@ -113,7 +113,7 @@ const walks: Record<string, Step[]> = {
     ["keys list --account beta", []],
     ["keys list", [listed]],
     ["keys revoke NAME", { id: "key_", revoked_at: since }],
-    ["keys revoke NAME", "The key key_ is revoked since 2026-11-21T12:00:00Z.\n"],
+    ["keys revoke NAME", "The key key_ has been revoked since 2026-11-21T12:00:00Z.\n"],
     ["keys list", [{ ...listed, state: "revoked", revoked_at: since }]],
     ["keys create --account Acme --name web --expires never", key],
     [
@@ -131,7 +131,7 @@ const walks: Record<string, Step[]> = {
     ],
     [
       "keys create --account Acme --name web",
-      /^gpr_\n.*'web' \(key_\).*shown this once.*does not expire/s,
+      /^gpr_\n.*'web' \(key_\).*shown only once.*does not expire/s,
     ],
   ],
 };

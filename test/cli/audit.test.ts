@@ -220,7 +220,7 @@ test("a publication whose entry cannot be written is a publication, and the comm
 
 test("audit list filters by account, action and time, the newest first, as text, JSON and JSON lines", async (t) => {
   const { json, text, refusal } = await openWorld(t);
-  assert.equal(await text("audit list"), "No entry.\n");
+  assert.equal(await text("audit list"), "No entries.\n");
   const { id } = await json("accounts create --name Acme");
   await text("accounts create --name Beta");
   await text("accounts limits Acme --per-day 5");

@@ -248,10 +248,10 @@ test("restore says what it did, and refuses beside a running server", async (t) 
     said,
     /Not in the backup, so refused from now on:\n {2}key \S+ 'later' of the account 'Later'/,
   );
-  assert.match(said, /What was there is in .*replaced-/);
+  assert.match(said, /The old contents are in .*replaced-/);
   assert.equal((await json("keys list"))[0].state, "revoked");
   const undone = await allCommands(temporaryFolder(t)).text("restore", file);
-  assert.match(undone, /nothing here tells which\. Revoke them anew\./);
+  assert.match(undone, /nothing here shows which\. Revoke them again\./);
 });
 
 test("a backup that is not there or that this user may not read is named, and so is a folder that cannot be made, before the backup is read", async (t) => {
@@ -297,10 +297,10 @@ test("with DATABASE_URL a backup is of the database, which is named without its 
     ["restore", file],
     ["restore", file, "--dry-run"],
   ])
-    assert.match(await refusal(exitCodes.usage, ...args), /Say where to: .*--to takes/);
+    assert.match(await refusal(exitCodes.usage, ...args), /Say where to restore: .*--to takes/);
   assert.match(
     await refusal(exitCodes.usage, "backup", other, "--control", "--requests"),
-    /Leave away either it or --requests/,
+    /Leave out either --control or --requests/,
   );
   assert.deepEqual(readdirSync(place), ["backup.tar"]);
   assert.deepEqual(readdirSync(dataDir).toSorted(), before);

@@ -108,7 +108,8 @@ test("more sockets than are served are refused, and so is what is no socket of T
   const three = { LISTEN_PID: "7", LISTEN_FDS: "3", LISTEN_FDNAMES: "a:admin:b" };
   assert.throws(() => passedSockets(three, 7), {
     exitCode: exitCodes.usage,
-    message: /^LISTEN_FDS announces 2 sockets that are not named admin, but one is served\. Keep/,
+    message:
+      /^LISTEN_FDS announces 2 sockets that are not named admin, but only one is served\. Keep/,
   });
   const server = spawnServer(t, {
     dataDir: temporaryFolder(t),

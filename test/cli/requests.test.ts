@@ -161,7 +161,7 @@ test("an export is a table for people and JSON for programs, and of a month in w
   assert.deepEqual(Object.keys(documents[0]), `account,account_name,${sums}`.split(","));
   assert.equal(documents[0].status_429, 1);
   const of = (...args: string[]) => text("usage export --month 2025-01 --by account", ...args);
-  assert.equal(await of(), "Nothing was asked in 2025-01.\n");
+  assert.equal(await of(), "There were no requests in 2025-01.\n");
   assert.equal(await of("--csv"), `account,account_name,${sums}\n`);
   assert.equal(await of("--json"), "[]\n");
 });
