@@ -8,7 +8,7 @@ import { openControl, openUsage } from "#store/stores.ts";
 import { makeRequestId } from "#http/routes.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
 import { importRecords, keepingSteps, publishVersion } from "../support/dataset.ts";
-import { putRequests, request, tidyUsage } from "../support/usage.ts";
+import { putRequests, request, tidyUsage, usageOf } from "../support/usage.ts";
 
 type Rows = Record<string, Record<string, SQLInputValue>[]>;
 
@@ -235,7 +235,7 @@ export function tablesIn(file: string, left: readonly string[]): Record<string, 
 }
 
 /** What is known of each dataset, with the SHA-256 of its file as it is; the current one; and each file of the steps. */
-export function datasetsIn(dataDir: string): unknown {
+function datasetsIn(dataDir: string) {
   const folder = join(dataDir, "datasets");
   const catalogue = openCatalogue(folder);
   return {
@@ -253,3 +253,21 @@ export function datasetsIn(dataDir: string): unknown {
     ),
   };
 }
+
+/** Nobody is signed in after a restore, and the audit log tells of it. */
+const ended = ["session", "known_browser", "link"];
+
+function tablesOf(dataDir: string): Record<string, unknown[]> {
+  const left = [...Object.keys(tablesLeft), ...ended];
+  const { audit, ...tables } = tablesIn(join(dataDir, "control.sqlite"), left);
+  const others = (audit as string[]).filter((row) => !row.includes("'backup.restored'"));
+  return { ...tables, audit: others };
+}
+
+/** Everything in a data folder that a backup with the request log brings back. */
+export const pictureOf = async (dataDir: string) => ({
+  tables: tablesOf(dataDir),
+  datasets: datasetsIn(dataDir),
+  usage: await usageOf({ dataDir, databaseUrl: null }),
+  writers: tablesIn(join(dataDir, "usage.sqlite"), [])["usage_writer"],
+});

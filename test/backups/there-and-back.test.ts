@@ -22,23 +22,9 @@ import {
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request, tidyUsage, usageOf } from "../support/usage.ts";
-import { datasetsIn, fillInstallation, insertRows, tablesIn, tablesLeft } from "./installation.ts";
+import { fillInstallation, insertRows, pictureOf, tablesIn, tablesLeft } from "./installation.ts";
 
-/** Nobody is signed in after a restore, and the audit log tells of it. */
-const ended = ["session", "known_browser", "link"];
-const tablesOf = (dataDir: string) => {
-  const left = [...Object.keys(tablesLeft), ...ended];
-  const { audit, ...tables } = tablesIn(join(dataDir, "control.sqlite"), left);
-  const others = (audit as string[]).filter((row) => !row.includes("'backup.restored'"));
-  return { ...tables, audit: others };
-};
 const inFolder = (dataDir: string) => usageOf({ dataDir, databaseUrl: null });
-const pictureOf = async (dataDir: string) => ({
-  tables: tablesOf(dataDir),
-  datasets: datasetsIn(dataDir),
-  usage: await inFolder(dataDir),
-  writers: tablesIn(join(dataDir, "usage.sqlite"), [])["usage_writer"],
-});
 
 async function filled(t: TestContext): Promise<string> {
   const dataDir = join(temporaryFolder(t), "here");

@@ -28,8 +28,12 @@ import { day, filesOf, gp, imported, importEntries, threeGenerations } from "./p
 const versions = (catalogue: Catalogue) => catalogue.list().map(({ version }) => version);
 const on = (nowMilliseconds: number) => ({ nowMilliseconds });
 
-test("the facts of a generation match its file", async (t) => {
+test("an empty folder has no current generation, and the facts of one match its file", async (t) => {
   const catalogue = temporaryCatalogue(t);
+  assert.deepEqual(
+    [catalogue.current(), catalogue.currentVersion(), catalogue.list()],
+    [null, null, []],
+  );
   await threeGenerations(catalogue);
   const generation = catalogue.current()!;
   const before = catalogue.list().at(-2);
@@ -141,14 +145,6 @@ test("facts that are not JSON are a fault that names the file", async (t) => {
   const [, , third] = await threeGenerations(catalogue);
   writeFileSync(join(catalogue.folder, `${third}.json`), "{");
   assert.throws(() => catalogue.list(), new RegExp(`${third}.json cannot be read`));
-});
-
-test("an empty folder has no current generation", (t) => {
-  const catalogue = temporaryCatalogue(t);
-  assert.deepEqual(
-    [catalogue.current(), catalogue.currentVersion(), catalogue.list()],
-    [null, null, []],
-  );
 });
 
 test(

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
-import { followShared } from "#datasets/follow-shared.ts";
 import type { SharedStore } from "#datasets/postgres.ts";
 import { eventually } from "../support/eventually.ts";
 import { onPostgres as test, runSql } from "../support/postgres.ts";
@@ -10,33 +8,11 @@ import {
   add,
   buildDatasets,
   bulkyGps,
-  machine,
+  follow,
   publishBuilt,
   twoMachines,
 } from "../support/shared-datasets.ts";
 import { gp } from "./published.ts";
-
-type Machine = ReturnType<typeof machine>;
-
-/** A server's folder that follows the shared datasets, and what it has told so far. */
-function follow(t: TestContext, { store, cache }: Machine, fetchesPinned = false) {
-  const told: string[] = [];
-  const tell = (what: string) => void told.push(what);
-  const follower = followShared({
-    store,
-    cache,
-    fetchesPinned,
-    onSeen: (wanted) => tell(`wanted ${wanted}`),
-    onPointed: () => tell(`pointed ${cache.catalogue.currentVersion()}`),
-    onFault: (fault) => tell(fault === null ? "works again" : fault.message),
-    now: () => performance.now(),
-  });
-  t.after(() => follower.close());
-  /** Resolves once it is told something that has this text, from a moment on. */
-  const until = (text: string, from = 0) =>
-    eventually(() => assert.ok(told.slice(from).some((one) => one.includes(text))));
-  return { follower, told, until };
-}
 
 test("an empty folder fetches what is current, then each that is published", async (t) => {
   const [, importer, server, first, second] = await twoMachines(t, "a", "b");

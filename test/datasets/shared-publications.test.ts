@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
-import { followShared } from "#datasets/follow-shared.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { entriesOf } from "../support/dataset.ts";
 import { databaseWorld } from "../support/dataset-worlds.ts";
 import { eventually } from "../support/eventually.ts";
 import { applyStep, hashOf } from "../support/mirror.ts";
 import { onPostgres as test, runSql } from "../support/postgres.ts";
-import { machine } from "../support/shared-datasets.ts";
+import { follow, machine } from "../support/shared-datasets.ts";
 import { backOn, importOn, published } from "./commands.ts";
 import { recordsOf } from "./histories.ts";
 import { day, gp, signal } from "./published.ts";
@@ -19,16 +18,7 @@ const patience = 60_000;
 /** What a server of a machine of its own has in its folder. */
 function serverOn(t: TestContext, url: string) {
   const { cache, store } = machine(t, url);
-  const follower = followShared({
-    store,
-    cache,
-    fetchesPinned: false,
-    onSeen() {},
-    onPointed() {},
-    onFault() {},
-    now: () => performance.now(),
-  });
-  t.after(() => follower.close());
+  follow(t, { cache, store });
   const publications = openPublications(cache.catalogue.folder);
   const list = () => publications.list(cache.catalogue.currentVersion());
   return { cache, publications, list };

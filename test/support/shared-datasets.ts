@@ -6,12 +6,14 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { openCache } from "#datasets/dataset-cache.ts";
+import { followShared } from "#datasets/follow-shared.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { openSharedStore } from "#datasets/postgres.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { openGate } from "#store/postgres.ts";
 import { gp } from "../datasets/published.ts";
 import { importRecords, temporaryCatalogue } from "./dataset.ts";
+import { eventually } from "./eventually.ts";
 import { freshDatabase } from "./postgres.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -90,6 +92,30 @@ export async function twoMachines<Deliveries extends (string | readonly unknown[
   const records = deliveries.map((one) => (typeof one === "string" ? [gp(one)] : one));
   const built = (await buildDatasets(t, ...records)) as { [K in keyof Deliveries]: Built };
   return [database, machine(t, database), machine(t, database), ...built] as const;
+}
+
+/** A server's folder that follows the shared datasets, and what it has told so far. */
+export function follow(
+  t: TestContext,
+  { store, cache }: Pick<ReturnType<typeof machine>, "store" | "cache">,
+  fetchesPinned = false,
+) {
+  const told: string[] = [];
+  const tell = (what: string) => void told.push(what);
+  const follower = followShared({
+    store,
+    cache,
+    fetchesPinned,
+    onSeen: (wanted) => tell(`wanted ${wanted}`),
+    onPointed: () => tell(`pointed ${cache.catalogue.currentVersion()}`),
+    onFault: (fault) => tell(fault === null ? "works again" : fault.message),
+    now: () => performance.now(),
+  });
+  t.after(() => follower.close());
+  /** Resolves once it is told something that has this text, from a moment on. */
+  const until = (text: string, from = 0) =>
+    eventually(() => assert.ok(told.slice(from).some((one) => one.includes(text))));
+  return { follower, told, until };
 }
 
 /** GPs whose descriptions hardly shrink when compressed: some 1.3 KB each, so that a thousand take more than a part. */
