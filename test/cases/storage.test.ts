@@ -189,7 +189,10 @@ async function noRoomCases(
     assert.match(server.log(), /"level":50.*"msg":"usage cannot be saved"/);
     const refused = await accountWithoutRoom(dataDir);
     assert.equal(refused.exitCode, exitCodes.diskFull, refused.err);
-    assert.match(refused.err, /^error: .*\/control\.sqlite\. Check that its disk is neither full .*\n$/);
+    assert.match(
+      refused.err,
+      /^error: .*\/control\.sqlite\. Check that its disk is neither full .*\n$/,
+    );
     setLimit(pid, "fsize", "unlimited:unlimited");
     await assertCounted(port);
     await settles(() => server.log().includes("counts cannot be saved: works again"));

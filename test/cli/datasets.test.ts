@@ -270,7 +270,7 @@ test("a dataset is pinned and let go by name, is listed as pinned, and prune nam
   assert.match(out, new RegExp(`${first} is pinned and stays; .*datasets unpin ${first}'`));
   assert.deepEqual(left(), [first, all[2]]);
   assert.deepEqual((await json("datasets prune")).pinned, [first]);
-  assert.match(await text("datasets unpin", first), /is not pinned/);
+  assert.match(await text("datasets unpin", first), /is no longer pinned/);
   assert.deepEqual((await json("datasets unpin", first)).pinned_at, null);
   assert.deepEqual((await json("datasets prune")).removed, [first]);
   for (const word of ["pin", "unpin"])

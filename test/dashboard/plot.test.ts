@@ -84,7 +84,7 @@ test("an invalid filter is reported and kept in the form, never ignored", () => 
     ["to=2026-04-31T09:30", /2026-11-21T09:30/],
     ["to=2026-02-29", /2026-11-21T09:30/],
     ["to=20261121", /2026-11-21T09:30/],
-    ["from=2026-11-22&to=2026-11-20", /before/],
+    ["from=2026-11-22&to=2026-11-20", /earlier than/],
     ["id=a b", /64 letters/],
     [`id=${"x".repeat(65)}`, /64 letters/],
   ] as const) {
