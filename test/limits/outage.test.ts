@@ -149,10 +149,8 @@ for (const { name, skip, start } of countingServers)
       assert.deepEqual([await a.admit(3, 2), await b.admit(4, 3)], [3, 4]);
       await server.start();
       await Promise.all([a.becomes("shared"), b.becomes("shared")]);
-      assert.deepEqual(
-        await Promise.all([1, 2, 3].map((account) => b.counted(account))),
-        [20, 3, 4],
-      );
+      const found = await Promise.all([1, 2, 3].map((account) => b.counted(account)));
+      assert.deepEqual(found, [20, 3, 4]);
       assert.deepEqual([await a.admit(10, 2), await a.admit(10, 3)], [7, 6]);
       for (const { faults } of [a, b]) {
         assert.equal(faults.length, 2);
@@ -426,6 +424,10 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
     server = await startCountingPostgres();
   });
   after(() => server.end());
+  const endConnections = () =>
+    server.sql(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records counters'",
+    );
 
   test("a database without tables of counts is refused at the start, with the command that makes them", async (t) => {
     const url = server.url.replace(/\/counts$/, "/postgres");
@@ -440,9 +442,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
   test("connections that are ended at the server are opened again, and nothing is counted twice", async (t) => {
     const a = await openWithOutages(t, await server.openEngine());
     assert.equal(await a.admit(4), 4);
-    await server.sql(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records counters'",
-    );
+    await endConnections();
     await eventually(() => assert.ok(a.faults.length > 0), 60_000);
     assert.equal(await a.admit(3), 3);
     await a.becomes("shared");
@@ -460,9 +460,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
     assert.equal(await a.admit(3), 3);
     t.after(() => setReadOnly("off"));
     await setReadOnly("on");
-    await server.sql(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gp-records counters'",
-    );
+    await endConnections();
     await eventually(() => assert.ok(a.faults.length === 2), 60_000);
     assert.match(a.faults[1]!, / takes no writes: is it a standby\? Name the primary\. Requests /);
     await assert.rejects(openWithOutages(t, await server.openEngine()), / takes no writes: /);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
 import { openControl } from "#store/stores.ts";
 import { gp, principal, signal } from "../datasets/published.ts";
-import { type Called, callTool } from "../support/mcp.ts";
+import { callInPages, callTool } from "../support/mcp.ts";
 import { startPublished } from "../support/publications.ts";
 
 const signals = Array.from({ length: 130 }, (_, i) =>
@@ -30,13 +30,12 @@ test("from an earlier dataset to the one that is served every change comes once,
     const expected = sent.filter(({ change }) => change !== undefined);
     const found: unknown[] = [];
     let rest: string | null = null;
-    for (let offset: number | null = 0; offset !== null;) {
-      const args = { version: from, limit: 100, offset, detail: "full" };
-      const { structuredContent, content }: Called = await callTool(service, "changes_since", args);
+    const args = { version: from, limit: 100, detail: "full" };
+    for await (const called of callInPages(service, "changes_since", args)) {
+      const { structuredContent, content } = called;
       assert.ok(Buffer.byteLength(JSON.stringify({ structuredContent, content })) < 32_000);
       assert.equal(structuredContent.pagination.total, expected.length);
       found.push(...structuredContent.data);
-      offset = structuredContent.pagination.next_offset;
       rest = structuredContent.rest;
     }
     assert.deepEqual(found, expected);
@@ -86,9 +85,7 @@ test("a plan without changes refuses them as over HTTP, and does not count it", 
   const control = await openControl(service.dataDir, service.place);
   t.after(() => control.close());
   await setPlan(control, { name: "default", quotas: {}, changes: false, now: service.clock.now() });
-  const { isError, content } = await callTool(service, "changes_since", {
-    version: versions[0],
-  });
+  const { isError, content } = await callTool(service, "changes_since", { version: versions[0] });
   assert.equal(isError, true);
   const { code, reason } = JSON.parse(content[0]!.text);
   assert.deepEqual([code, reason], ["access-denied", "plan"]);

@@ -58,10 +58,8 @@ test("a list that is asked for while another dataset takes over is whole and of 
     assert.equal(meta.dataset_version, datasetVersion);
     assert.equal(pagination.total, names.length);
     assert.equal(pagination.has_more, false);
-    assert.deepEqual(
-      data.map(({ name }: { name: string }) => name),
-      names.slice(2450),
-    );
+    const found = data.map(({ name }: { name: string }) => name);
+    assert.deepEqual(found, names.slice(2450));
     if (!isOver && looks > 1) replacedWhileRead++;
   }
   assert.ok(replacedWhileRead > 0, "the dataset was read in one go");

@@ -3,23 +3,17 @@ import { test } from "node:test";
 import { gp, principal, signal } from "../datasets/published.ts";
 import { awkwardQueries, awkwardRecords } from "../support/awkward.ts";
 import { seededRandom } from "../support/awkward/random.ts";
-import { callTool, type Called, modern, post } from "../support/mcp.ts";
+import { listed } from "../support/awkward/words.ts";
+import { callInPages, callTool, type Called, modern, post } from "../support/mcp.ts";
 import { startService } from "../support/service.ts";
 
 const ample = { minute: 1_000_000, hour: 1_000_000, day: 1_000_000 };
 const answerBytesMax = 32_000;
 
-const names = [
-  "fetch_gp",
-  "fetch_principals",
-  "fetch_signals",
-  "fetch_projects",
-  "list_gps",
-  "list_signals",
-  "list_projects",
-  "vocabulary",
-  "changes_since",
-];
+const names = listed(`
+  fetch_gp fetch_principals fetch_signals fetch_projects list_gps list_signals list_projects
+  vocabulary changes_since
+`);
 
 /** The records of an answer, which has them twice. */
 function dataOf({ content, structuredContent, isError }: Called): any[] {
@@ -33,10 +27,8 @@ test("the tools are listed with what they take and give, all read-only, the same
   const service = await startService(t);
   const { body, text } = await modern(service, "tools/list");
   const { tools } = body.result;
-  assert.deepEqual(
-    tools.map(({ name }: { name: string }) => name),
-    names,
-  );
+  const found = tools.map(({ name }: { name: string }) => name);
+  assert.deepEqual(found, names);
   for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
     assert.ok(description.length > 20 && inputSchema.type === "object", name);
     assert.equal(inputSchema.additionalProperties, false);
@@ -254,11 +246,8 @@ test("lists are exact, in brief unless asked otherwise, and go on where they end
     })),
   );
   const ids: string[] = [];
-  for (let offset: number | null = 0; offset !== null;) {
-    const called: Called = await callTool(service, "list_gps", { limit: 3, offset });
+  for await (const called of callInPages(service, "list_gps", { limit: 3 }))
     ids.push(...dataOf(called).map(({ id }) => id));
-    offset = called.structuredContent.pagination.next_offset;
-  }
   const { structuredContent } = await callTool(service, "list_gps", { limit: 100 });
   assert.deepEqual(
     ids,
@@ -278,11 +267,8 @@ test("the vocabulary is that of HTTP, list by list", async (t) => {
   const { body } = await service.get("/vocabulary");
   for (const list of ["tags", "themes", "markets", "enums"]) {
     const found: unknown[] = [];
-    for (let offset: number | null = 0; offset !== null;) {
-      const called: Called = await callTool(service, "vocabulary", { list, limit: 100, offset });
+    for await (const called of callInPages(service, "vocabulary", { list, limit: 100 }))
       found.push(...dataOf(called));
-      offset = called.structuredContent.pagination.next_offset;
-    }
     assert.deepEqual(found, body.data[list], list);
   }
 });

@@ -64,3 +64,16 @@ export async function callTool(
   if (status !== 200 || body.result === undefined) throw new Error(`${status} ${text}`);
   return body.result;
 }
+
+/** Asks for each page of what a tool lists, the next one where the one before says that it begins. */
+export async function* callInPages(
+  service: Pick<TestService, "url" | "key">,
+  name: string,
+  args: Record<string, unknown>,
+): AsyncGenerator<Called> {
+  for (let offset: number | null = 0; offset !== null;) {
+    const called = await callTool(service, name, { ...args, offset });
+    yield called;
+    offset = called.structuredContent.pagination.next_offset;
+  }
+}

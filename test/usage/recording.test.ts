@@ -6,12 +6,13 @@ import { findAccount } from "#accounts/accounts.ts";
 import { makeGateMemory } from "#store/postgres.ts";
 import { openRecorder, readLastUse } from "#usage/recording.ts";
 import { type LoggedRequest, readRequests } from "#usage/request-log.ts";
+import { readTotalsBy } from "#usage/totals.ts";
 import { openRecording, openWriter } from "#usage/writer.ts";
 import { hour, minute, noon, useControl } from "../support/control.ts";
 import { forEachStore as test, type StorePlace, storePlace } from "../support/for-each-store.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { lockUsage, readTotals, readUsage, request } from "../support/usage.ts";
+import { lockUsage, readUsage, request } from "../support/usage.ts";
 
 const numberOf = (place: StorePlace, account: string): Promise<number> =>
   useControl(place, async ({ database }) => (await findAccount(database, account))!.number);
@@ -22,8 +23,13 @@ const logOf = (place: StorePlace, account = 1) =>
     (await readRequests(usage, { account, limit: 1000 })).requests.toReversed(),
   );
 
+/** Of an account with one key. */
 const totalOf = (place: StorePlace, account = 1) =>
-  readUsage(place, (usage) => readTotals(usage, { account, since: 0, until: noon * 2 }));
+  readUsage(place, async (usage) => {
+    const byKey = await readTotalsBy(usage, { account, since: 0, until: noon * 2 }, "key");
+    assert.equal(byKey.length, 1);
+    return byKey[0]![1];
+  });
 
 /** The lines of requests that came with an accepted key, as the log of the process has them. */
 const linesOf = ({ log }: TestService) =>
@@ -139,10 +145,8 @@ test("what passed no key check, and what needs none, is not recorded", async (t)
   for (const other of ["/", "/docs", "/health", "/ready", "/nothing"]) await service.get(other);
   await service.get(path);
   await service.stop();
-  assert.deepEqual(
-    (await logOf(service.place)).map(({ status }) => status),
-    [200],
-  );
+  const statuses = (await logOf(service.place)).map(({ status }) => status);
+  assert.deepEqual(statuses, [200]);
 });
 
 test("a request without a dataset to answer from is recorded as such", async (t) => {
@@ -243,10 +247,8 @@ test("the times of requests are those of the service's clock", async (t) => {
   await service.get(path);
   const now = service.clock.now();
   await service.stop();
-  assert.deepEqual(
-    (await logOf(service.place)).map(({ at }) => Date.parse(at)),
-    [now - 3 * hour, now],
-  );
+  const found = (await logOf(service.place)).map(({ at }) => Date.parse(at));
+  assert.deepEqual(found, [now - 3 * hour, now]);
 });
 
 async function openUse(t: TestContext) {

@@ -7,11 +7,14 @@ import {
   readBars,
   readRequestsToday,
   readTotalsBy,
+  type Span,
 } from "#usage/totals.ts";
 import { isMonth, monthAfter } from "#store/durations.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { openUsageWith, readTotals, request, type TimedRequest } from "../support/usage.ts";
+import { openUsageWith, request, type TimedRequest } from "../support/usage.ts";
+
+const fromNoon: Span = { account: 1, since: noon, until: noon + hour };
 
 const usageOf = (t: TestContext, ...chunks: (readonly TimedRequest[])[]) =>
   openUsageWith(t, chunks, false);
@@ -68,7 +71,7 @@ test("the last 30 days are 30 bars of UTC", async (t) => {
 
 test("requests of many chunks and of a restart add up in one hour", async (t) => {
   const usage = await usageOf(t, [request()], [request(), request()], [request({ at: noon + 1 })]);
-  const totals = await readTotals(usage, { account: 1, since: noon, until: noon + hour });
+  const totals = (await readTotalsBy(usage, fromNoon, "key"))[0]![1];
   assert.deepEqual([totals.requests, totals.bytes, totals.milliseconds], [4, 4000, 5]);
 });
 
@@ -115,13 +118,10 @@ test("today begins at midnight of UTC", async (t) => {
 
 test("an account never sees what another one asked", async (t) => {
   const usage = await usageOf(t, [request({ account: 1 }), request({ account: 2, key: "key_b" })]);
-  const span = { account: 1, since: noon, until: noon + hour };
-  assert.equal((await readTotals(usage, span)).requests, 1);
-  assert.deepEqual(
-    (await readTotalsBy(usage, span, "key")).map(([key]) => key),
-    ["key_a"],
-  );
-  assert.equal((await readTotalsBy(usage, span, "operation"))[0]![1].requests, 1);
+  const byKey = await readTotalsBy(usage, fromNoon, "key");
+  const counts = byKey.map(([key, { requests }]) => [key, requests]);
+  assert.deepEqual(counts, [["key_a", 1]]);
+  assert.equal((await readTotalsBy(usage, fromNoon, "operation"))[0]![1].requests, 1);
   assert.deepEqual([...(await readRequestsToday(usage, 1, noon)).keys()], ["key_a"]);
   const bars = await readBars(usage, { account: 3, unit: "hour", count: 24, now: noon });
   assert.deepEqual(shown(bars), []);
