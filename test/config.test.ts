@@ -413,9 +413,7 @@ test("every command reads the file of its working folder, or names it in one lin
     outcomeOf(
       "sh",
       ["-c", `cd '${folder}' && exec "$0" "$@"`, process.execPath, mainPath, ...args],
-      {
-        PATH: process.env["PATH"],
-      },
+      { PATH: process.env["PATH"] },
     );
   const refused = await run("accounts", "list");
   assert.equal(refused.exitCode, 2);
@@ -438,10 +436,7 @@ test("doctor names the file, what it sets, and what else stands in it", async (t
   const dataDir = temporaryFolder(t);
   const environmentFile = { path: "/srv/.env", used: ["PORT"], unknown: [], ignored: null };
   const judged = async (changes: object, settings = {}) =>
-    look(settingsCheck, dataDir, {
-      environmentFile: { ...environmentFile, ...changes },
-      settings,
-    });
+    look(settingsCheck, dataDir, { environmentFile: { ...environmentFile, ...changes }, settings });
   assert.equal((await judged({}))[1]!.found, "/srv/.env sets PORT");
   const unknown = ["PROT", "\u001b[2J"];
   assert.equal(

@@ -191,9 +191,7 @@ test("every numbered case is in docs/cases.md with the name of its test, or with
 });
 
 test("the samples of docs/api.md and README.md are what the service answers", async (t) => {
-  const service = await startService(t, {
-    clock: fixedClock(Date.parse("2026-11-20T03:00:00Z")),
-  });
+  const service = await startService(t, { clock: fixedClock(Date.parse("2026-11-20T03:00:00Z")) });
   let replayed = 0;
   for (const name of ["docs/api.md", "README.md"])
     for (const [, path, accept = "*/*", language, sample] of page(name).matchAll(

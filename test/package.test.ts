@@ -40,15 +40,7 @@ async function runIn(folder: string, command: string, settings: NodeJS.ProcessEn
 /** A copy of this checkout, in which a package can be made. */
 function copyCheckout(t: TestContext): string {
   const copy = temporaryFolder(t);
-  const own = [
-    "src",
-    "packaging",
-    "package.json",
-    "tsconfig.json",
-    "README.md",
-    "LICENSE",
-    ".npmrc",
-  ];
+  const own = "src packaging package.json tsconfig.json README.md LICENSE .npmrc".split(" ");
   for (const part of [...files.filter((name) => !/^!?lib\b/.test(name)), ...own])
     if (existsSync(part)) cpSync(part, join(copy, part), { recursive: true });
   symlinkSync(realpathSync("node_modules"), join(copy, "node_modules"));

@@ -174,10 +174,8 @@ test("a closed account has no key that works, no member and no name, keeps its n
   assert.equal(closed?.closedAt, new Date(noon).toISOString());
   assert.equal(closed?.name, ada.accountId);
   const keys = await listKeys(control, { now: noon });
-  assert.deepEqual(
-    keys.map(({ state }) => state),
-    ["revoked"],
-  );
+  const states = keys.map(({ state }) => state);
+  assert.deepEqual(states, ["revoked"]);
   assert.deepEqual(await listMembers(control.database, ada.account.number), []);
   const next = await createAccount(control, { name: "ADA", quotas: {}, now: noon });
   assert.notEqual(next.number, ada.account.number);
@@ -238,16 +236,12 @@ test("an export has all that is stored of a person and their accounts, and no se
   assert.equal(all.person.email, "ada@example.com");
   assert.equal(all.sessions.length, 1);
   assert.equal(all.known_browsers.length, 1);
-  assert.deepEqual(
-    all.links.map(({ kind }: any) => kind),
-    ["sign-up"],
-  );
+  const kinds = all.links.map(({ kind }: any) => kind);
+  assert.deepEqual(kinds, ["sign-up"]);
   assert.equal(all.accounts[0].keys[0].id, key.id);
   assert.equal(all.accounts[0].notices[0].subject, key.id);
-  assert.deepEqual(
-    all.accounts[0].members.map(({ person }: any) => person),
-    [ada.person.id, bob.person.id],
-  );
+  const people = all.accounts[0].members.map(({ person }: any) => person);
+  assert.deepEqual(people, [ada.person.id, bob.person.id]);
   assert.ok(all.audit.some(({ action }: any) => action === "key.created"));
   const text = JSON.stringify(all);
   for (const secret of ["bob@", "argon2", "digest", ada.sessionToken, ada.browserToken, key.key])

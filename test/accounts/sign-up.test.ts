@@ -145,10 +145,8 @@ test("an address that nobody has proven is gone from the store a week after its 
   await askFor("ada@example.com");
   await signUp("bob@example.com", noon + 9 * day);
   const links = await control.database.selectFrom("link").select("email").execute();
-  assert.deepEqual(
-    links.map(({ email }) => email),
-    ["bob@example.com"],
-  );
+  const emails = links.map(({ email }) => email);
+  assert.deepEqual(emails, ["bob@example.com"]);
 });
 
 const address = { email: "ada@example.com", folded: "ada@example.com" };

@@ -99,10 +99,8 @@ test("a pinned dataset is in every backup, and is pinned again where it is resto
     assert.equal(hashFile(restored.pathOf(version)).sha256, restored.find(version).sha256);
   }
   const order = { keep: 1, isDryRun: false, nowMilliseconds: noon + 30 * 24 * hour };
-  assert.deepEqual(
-    (await prune(restored, order)).pinned.map(({ version }) => version),
-    [first],
-  );
+  const versions = (await prune(restored, order)).pinned.map(({ version }) => version);
+  assert.deepEqual(versions, [first]);
   assert.notEqual(second, undefined);
 });
 
@@ -169,10 +167,8 @@ test("a folder with data is left alone unless it is said, and is kept aside then
   const { replaced, lost } = await restore(dataDir, file, { mayReplace: true });
   assert.equal(currentOf(dataDir), version);
   assert.deepEqual(await keyStates(dataDir), allActive);
-  assert.deepEqual(
-    lost.map(({ name }) => name),
-    ["later"],
-  );
+  const names = lost.map(({ name }) => name);
+  assert.deepEqual(names, ["later"]);
   assert.equal(replaced, join(dataDir, "replaced-20261121T120000Z"));
   assert.equal(currentOf(replaced!), newer);
   assert.deepEqual(await keyStates(replaced!), { ...allActive, later: "active" });
@@ -209,14 +205,10 @@ test("a key that a rotation ended after the backup ends when it was to", async (
     rotateKey(control, { id: keys[1].id, overlapMilliseconds: hour, now: noon }),
   );
   const { kept, lost } = await restore(dataDir, file, { mayReplace: true });
-  assert.deepEqual(
-    kept.map(({ what, id, at }) => ({ what, id, at })),
-    [{ what: "expires", id: keys[1].id, at: oldExpiresAt }],
-  );
-  assert.deepEqual(
-    lost.map(({ name }) => name),
-    ["second"],
-  );
+  const found = kept.map(({ what, id, at }) => ({ what, id, at }));
+  assert.deepEqual(found, [{ what: "expires", id: keys[1].id, at: oldExpiresAt }]);
+  const names = lost.map(({ name }) => name);
+  assert.deepEqual(names, ["second"]);
   assert.deepEqual(await keyStates(dataDir), { ...allActive, second: "expired" });
 });
 
@@ -462,10 +454,8 @@ test("it mends a control store that is damaged, and what is kept of usage stays"
 
 test("a backup of the control store holds it and nothing else, so that restored where nothing is the folder has the keys and no dataset", async (t) => {
   const { later, manifest } = await withLaterKey(t);
-  assert.deepEqual(
-    manifest.files.map(({ path }) => path),
-    ["control.sqlite"],
-  );
+  const paths = manifest.files.map(({ path }) => path);
+  assert.deepEqual(paths, ["control.sqlite"]);
   assert.deepEqual([manifest.dataset, manifest.pinned], [null, []]);
   const dataDir = join(temporaryFolder(t), "new");
   const restored = await restore(dataDir, later);

@@ -13,6 +13,7 @@ import { makeKey } from "#keys/api-key.ts";
 import { operations } from "#operations/index.ts";
 import { type ProblemCode, problemCodes } from "#problems.ts";
 import { allCommands } from "../support/all-commands.ts";
+import { listed } from "../support/awkward/words.ts";
 import { assertEveryAnswer, assertProblem } from "../support/problem-answer.ts";
 import {
   ask,
@@ -217,23 +218,10 @@ async function keyPlaceCases(it: CaseOf, { port, key }: TestService): Promise<vo
 
 /** Everything that may be served without a key. */
 const publicPaths = [
-  "/",
-  "/openapi.json",
-  "/docs",
-  "/docs/vocabulary",
-  "/docs/mcp",
-  "/errors",
-  "/changelog",
-  "/docs/samples",
-  "/changes.atom",
-  "/llms.txt",
-  "/account",
-  "/account/sign-in",
-  "/account/sign-up",
-  "/account/forgot",
-  "/account/link",
-  "/health",
-  "/ready",
+  ...listed(`
+    / /openapi.json /docs /docs/vocabulary /docs/mcp /errors /changelog /docs/samples /changes.atom
+    /llms.txt /account /account/sign-in /account/sign-up /account/forgot /account/link /health /ready
+  `),
   ...problemCodes.map((code) => `/errors/${code}`),
 ];
 
@@ -357,10 +345,7 @@ async function statusCases(it: CaseOf, service: TestService): Promise<void> {
       return text;
     });
     const answers = await Promise.all(texts);
-    Object.assign(server, {
-      headersTimeout: timeouts.headers,
-      requestTimeout: timeouts.request,
-    });
+    Object.assign(server, { headersTimeout: timeouts.headers, requestTimeout: timeouts.request });
     for (const text of answers) {
       assert.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/);
       assert.match(text, /\r\nconnection: close\r\n/);

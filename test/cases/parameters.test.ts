@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { mintId } from "#datasets/draft-record.ts";
 import { operations } from "#operations/index.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
+import { listed } from "../support/awkward/words.ts";
 import { cast } from "../support/cast.ts";
 import { assertProblem, faultsIn } from "../support/problem-answer.ts";
 import { ask, askBytes } from "../support/raw-client.ts";
@@ -205,16 +206,10 @@ async function queryNameCases(it: CaseOf, { port, key }: TestService): Promise<v
     const before = await get(asked);
     const headers = ["__proto__: x", "constructor: x", "hasOwnProperty: x", "toString: x"];
     for (const { path } of operations) {
-      for (const name of [
-        "__proto__",
-        "__proto__[limit]",
-        "constructor",
-        "constructor[prototype][limit]",
-        "prototype",
-        "hasOwnProperty",
-        "toString",
-        "valueOf",
-      ])
+      for (const name of listed(`
+        __proto__ __proto__[limit] constructor constructor[prototype][limit] prototype
+        hasOwnProperty toString valueOf
+      `))
         assert.deepEqual(await faults(`${path}?gp_name=kkr&${name}=1`), [
           `${name} unknown_parameter`,
         ]);
@@ -334,10 +329,8 @@ async function querySearchCases(it: CaseOf, { port, key }: TestService): Promise
     ])
       if (text.length > 1) await assertLikeReference(text);
     const { json } = await get("/fetch-gp?gp_name=a_b");
-    assert.deepEqual(
-      json.data.map(({ name }: { name: string }) => name),
-      ["A_B Capital"],
-    );
+    const names = json.data.map(({ name }: { name: string }) => name);
+    assert.deepEqual(names, ["A_B Capital"]);
   });
 
   await it("C24 · the language of full-text search is text like any other, and never a 5xx", async () => {

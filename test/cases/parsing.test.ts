@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { operations } from "#operations/index.ts";
+import { listed } from "../support/awkward/words.ts";
 import { type OwnProcess, startOwnProcess } from "../support/own-process.ts";
 import { assertProblem, faultsIn } from "../support/problem-answer.ts";
 import { ask, askBytes, requestText, statusesIn } from "../support/raw-client.ts";
@@ -157,43 +158,15 @@ async function framingCases(it: CaseOf, service: OwnProcess): Promise<void> {
 }
 
 /** Variants of the paths of operations, and of files that the service has. */
-const otherSpellings = [
-  "/v1/../fetch-gp",
-  "/v1/%2e%2e/fetch-gp",
-  "/./fetch-gp",
-  "/%2e%2e/package.json",
-  "/assets/../../package.json",
-  "/assets/..%2f..%2fpackage.json",
-  "/assets/%2e%2e%2f%2e%2e%2fpackage.json",
-  "/assets/..\\..\\package.json",
-  "/../../../../etc/passwd",
-  "//v1/fetch-gp",
-  "//fetch-gp",
-  "//x/fetch-gp",
-  "/fetch-gp/",
-  "/fetch-gp//",
-  "/Fetch-GP",
-  "/V1/fetch-gp",
-  "/fetch-gp;x=1",
-  "/fetch-gp%3b",
-  "/fetch-gp%2F",
-  "/v1%2Ffetch-gp",
-  "/fetch-gp%3F",
-  "/fetch-gp%23",
-  "/fetch-gp%00",
-  "/fetch-gp%20",
-  "/v1\\fetch-gp",
-  "/v1/v1/fetch-gp",
-  "/v1",
-  "/v2/fetch-gp",
-  "/v01/fetch-gp",
-  "/fetch_gp",
-  "/http://x/fetch-gp",
-  "*",
-  "*fetch-gp",
-  "*v1/fetch-gp",
-  "/data/current",
-];
+const otherSpellings = listed(`
+  /v1/../fetch-gp /v1/%2e%2e/fetch-gp /./fetch-gp /%2e%2e/package.json
+  /assets/../../package.json /assets/..%2f..%2fpackage.json
+  /assets/%2e%2e%2f%2e%2e%2fpackage.json /assets/..\\..\\package.json /../../../../etc/passwd
+  //v1/fetch-gp //fetch-gp //x/fetch-gp /fetch-gp/ /fetch-gp// /Fetch-GP /V1/fetch-gp
+  /fetch-gp;x=1 /fetch-gp%3b /fetch-gp%2F /v1%2Ffetch-gp /fetch-gp%3F /fetch-gp%23 /fetch-gp%00
+  /fetch-gp%20 /v1\\fetch-gp /v1/v1/fetch-gp /v1 /v2/fetch-gp /v01/fetch-gp /fetch_gp
+  /http://x/fetch-gp * *fetch-gp *v1/fetch-gp /data/current
+`);
 
 /** Which path and method a request has, and spellings of them that are refused. */
 async function pathCases(it: CaseOf, { port, key }: OwnProcess): Promise<void> {
@@ -219,21 +192,10 @@ async function pathCases(it: CaseOf, { port, key }: OwnProcess): Promise<void> {
   });
 
   await it("C05 · what is no percent-encoded UTF-8 is a 400, in the path and in the query", async () => {
-    for (const bad of [
-      "%",
-      "%zz",
-      "%4",
-      "%ff",
-      "%c0%ae",
-      "%C0%80",
-      "%e0%80%af",
-      "%ed%a0%80",
-      "%ed%b0%80",
-      "%f4%90%80%80",
-      "%f8%88%80%80%80",
-      "%u0041",
-      "%c3",
-    ]) {
+    for (const bad of listed(`
+      % %zz %4 %ff %c0%ae %C0%80 %e0%80%af %ed%a0%80 %ed%b0%80 %f4%90%80%80 %f8%88%80%80%80
+      %u0041 %c3
+    `)) {
       for (const path of [`/${bad}`, `/fetch-gp${bad}`, `/v1/${bad}/fetch-gp`, `/errors/${bad}`])
         for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) {
           const answer = await ask(port, path, { key, method });
@@ -265,16 +227,7 @@ async function pathCases(it: CaseOf, { port, key }: OwnProcess): Promise<void> {
   await it("C07 · every other method is a 405 that names the allowed ones, what is no method a 400, and TRACE echoes nothing", async () => {
     for (const { path } of operations)
       for (const target of [path, `/v1${path}`, `http://x${path}?${query}`]) {
-        for (const method of [
-          "PUT",
-          "POST",
-          "PATCH",
-          "DELETE",
-          "PROPFIND",
-          "TRACE",
-          "CONNECT",
-          "QUERY",
-        ]) {
+        for (const method of "PUT POST PATCH DELETE PROPFIND TRACE CONNECT QUERY".split(" ")) {
           const answer = await ask(port, target, { key, method, headers: ["X-Secret: mirror"] });
           const { allowed } = assertProblem(answer, 405, "method-not-allowed");
           assert.deepEqual(allowed, ["GET", "HEAD", "OPTIONS"]);

@@ -73,10 +73,8 @@ test("the first who is invited to an account becomes its owner, the others membe
   for (const whom of ["ada@example.com", "bob@example.com", "eve@example.com --role owner"])
     await accept((await json(`accounts invite --account Analysts ${whom}`)).link);
   const members = await json("accounts members Analysts");
-  assert.deepEqual(
-    members.map(({ role }: any) => role),
-    ["owner", "member", "owner"],
-  );
+  const roles = members.map(({ role }: any) => role);
+  assert.deepEqual(roles, ["owner", "member", "owner"]);
   const [link, words] = (await text("accounts invite zoe@example.com")).split("\n");
   assert.match(link!, /^http:\S+$/);
   assert.match(words!, /for zoe@example\.com, works once, until 2026-11-28T12:00:00Z/);

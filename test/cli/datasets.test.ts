@@ -260,10 +260,8 @@ test("a dataset is pinned and let go by name, is listed as pinned, and prune nam
     pinned_at: "2026-11-21T12:00:00Z",
   });
   const listed = await json("datasets list");
-  assert.deepEqual(
-    listed.map(({ pinned }: { pinned: boolean }) => pinned),
-    [true, false, false],
-  );
+  const pinnings = listed.map(({ pinned }: { pinned: boolean }) => pinned);
+  assert.deepEqual(pinnings, [true, false, false]);
   assert.match(await text("datasets list"), new RegExp(`${first} .* pinned `));
   assert.match(await text("datasets show", first), /pinned +2026-11-21T12:00:00Z/);
   const out = await text("datasets prune");

@@ -53,10 +53,8 @@ test("the demo is refused where others could reach it, and each setting that say
   for (const host of ["::", "192.168.1.5", "records.example", "127.example.org"])
     assert.match(await errFor({ HOST: host }), /^error: HOST must be a loopback address/);
   const all = (await errFor(settings)).trimEnd().split("\n");
-  assert.deepEqual(
-    all.map((line) => line.split(" ")[1]),
-    Object.keys(settings),
-  );
+  const found = all.map((line) => line.split(" ")[1]);
+  assert.deepEqual(found, Object.keys(settings));
   assert.equal(existsSync(dataDir), false);
 });
 
@@ -186,10 +184,8 @@ test("the demo leaves real records and real keys as they are", async (t) => {
   }
   assert.deepEqual(catalogue.list(), before);
   const keys = await keysOf(dataDir);
-  assert.deepEqual(
-    keys.filter(({ is_demo }) => !is_demo).map(({ state }) => state),
-    ["active"],
-  );
+  const states = keys.filter(({ is_demo }) => !is_demo).map(({ state }) => state);
+  assert.deepEqual(states, ["active"]);
 });
 
 test("a demo that cannot listen ends at once: it invents nothing, and the key of an earlier start works on", async (t) => {
@@ -225,10 +221,8 @@ test("the key of a demo works for its 24 hours whatever is started meanwhile, th
   const control = await openControl(dataDir);
   const keys = await listKeys(control, { now: noon + day });
   await control.close();
-  assert.deepEqual(
-    keys.map(({ state }) => state),
-    ["expired", "expiring"],
-  );
+  const states = keys.map(({ state }) => state);
+  assert.deepEqual(states, ["expired", "expiring"]);
 });
 
 test("the file of the demo's key is for its owner alone, whatever stood there before, and no real key in it is taken for the demo's", async (t) => {

@@ -46,10 +46,8 @@ test("requests find shows all that is known of a request, whoever sent it, or of
     problem: null,
     query: "q=1,2",
   });
-  assert.deepEqual(
-    found.map((one: { account: string }) => one.account),
-    [acme, beta],
-  );
+  const accounts = found.map((one: { account: string }) => one.account);
+  assert.deepEqual(accounts, [acme, beta]);
   const [ofBeta, ...others] = await json("requests find shared --account", beta);
   assert.deepEqual([ofBeta.key, others], ["key_b", []]);
   const [headings, row] = (await text("requests find req_1")).split("\n");
@@ -76,10 +74,8 @@ test("requests list shows those of one account, newest first, between two times 
   );
   const csv = await text("requests list --account", beta, "--csv");
   const rows = parse(csv, { columns: true }) as Record<string, string>[];
-  assert.deepEqual(
-    rows.map((row) => [row["account"], row["account_name"], row["key"], row["query"]]),
-    [[beta, "'=Beta()", "key_b", "'=cmd|' /C calc'!A0"]],
-  );
+  const found = rows.map((row) => [row["account"], row["account_name"], row["key"], row["query"]]);
+  assert.deepEqual(found, [[beta, "'=Beta()", "key_b", "'=cmd|' /C calc'!A0"]]);
 });
 
 test("requests find shows as many of one id as asked for, of the time asked for", async (t) => {

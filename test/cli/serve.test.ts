@@ -76,11 +76,7 @@ async function startWatched(t: TestContext, folder: string) {
 
 test("what is missed for want of PUBLIC_URL is said at the start and by doctor, with what to do", async (t) => {
   const dataDir = join(temporaryFolder(t), "new");
-  const settings = {
-    SMTP_URL: "smtp://127.0.0.1:1",
-    MAIL_FROM: "gp@records.example",
-    PORT: "0",
-  };
+  const settings = { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "gp@records.example", PORT: "0" };
   const server = await startServer(t, { dataDir, settings });
   await eventually(() =>
     assert.match(

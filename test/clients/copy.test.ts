@@ -73,10 +73,8 @@ test("the publications are listed newest first, and a step is read whole within 
   const { value: publications, trace } = await client.do({ ...list, onSleep });
   const { body } = await service.get("/changes");
   assert.deepEqual(publications, body.data, trace);
-  assert.deepEqual(
-    publications.slice(0, 2).map(({ version }: { version: string }) => version),
-    versions.toReversed(),
-  );
+  const found = publications.slice(0, 2).map(({ version }: { version: string }) => version);
+  assert.deepEqual(found, versions.toReversed());
   const [, , { from, version, step }] = publications;
   const result = await client.do({ what: "step", of: [from, version], options, onSleep });
   const { text } = await service.get(step, { "x-api-key": (await service.newKey()).key });

@@ -42,10 +42,8 @@ test("messages are sent one after another, and a line break in a subject adds no
   for (const to of ["a@example.com", "b@example.com", "c@example.com"])
     mailer.send({ to, subject: "One\r\nBcc: d@example.com", text: "x" });
   await mailer.close();
-  assert.deepEqual(
-    mail.messages.map(({ to }) => to),
-    ["a@example.com", "b@example.com", "c@example.com"],
-  );
+  const addressees = mail.messages.map(({ to }) => to);
+  assert.deepEqual(addressees, ["a@example.com", "b@example.com", "c@example.com"]);
   assert.equal(mail.messages[0]!.headers["bcc"], undefined);
   assert.deepEqual(errors, []);
 });

@@ -137,11 +137,7 @@ test("an invitation to a new account asks for a password and a name; one to an e
   const fields = { token: own.token, password: goodPassword, account: "Ada Ltd" };
   assert.equal((await worker.post("/account/link", fields)).status, 303);
   const other = await invite(control, { ...order, account: null, address: "bob@example.org" });
-  await worker.post("/account/link", {
-    ...fields,
-    token: other.token,
-    account: "Bob & Co <b>",
-  });
+  await worker.post("/account/link", { ...fields, token: other.token, account: "Bob & Co <b>" });
   const bobs = await control.database
     .selectFrom("account")
     .select("number")

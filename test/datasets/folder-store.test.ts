@@ -81,15 +81,11 @@ test("what cannot be removed is told and keeps nothing else from being removed",
   rmSync(path);
   mkdirSync(join(path, "not-empty"), { recursive: true });
   const { removed, failures } = await pruneOn(world, 30);
-  assert.deepEqual(
-    failures.map(({ version }) => version),
-    [all[0]],
-  );
+  const versions = failures.map(({ version }) => version);
+  assert.deepEqual(versions, [all[0]]);
   assert.match(failures[0]!.error.message, /directory/);
-  assert.deepEqual(
-    removed.map(({ version }) => version),
-    all.slice(1, 3),
-  );
+  const found = removed.map(({ version }) => version);
+  assert.deepEqual(found, all.slice(1, 3));
 });
 
 test("nothing is pruned while the pointer names nothing that is there", async (world) => {

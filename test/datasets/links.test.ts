@@ -132,10 +132,8 @@ test("a rejected row is left out whole, with all its records", async (t) => {
     row(4, [signal("u", { project_ids: ["x"] })]),
   ];
   const { collected } = await importEntries(catalogue, entries, lenient);
-  assert.deepEqual(
-    collected.rejections.listed.map(({ line }) => line),
-    [3, 4],
-  );
+  const lines = collected.rejections.listed.map(({ line }) => line);
+  assert.deepEqual(lines, [3, 4]);
   assert.deepEqual(rows(catalogue, "select source_id from canonical"), [{ source_id: "a" }]);
 });
 

@@ -151,9 +151,7 @@ test("a record that a rejected line was to replace stays as it was", async (t) =
     principal("p", ["nobody"], { title: "Partner" }),
     principal("q", ["b"]),
   ];
-  const { collected, changes } = await merge(catalogue, records, [], {
-    rejectedMax: { lines: 2 },
-  });
+  const { collected, changes } = await merge(catalogue, records, [], { rejectedMax: { lines: 2 } });
   assert.deepEqual(
     collected.rejections.listed.map(({ line, field }) => [line, field]),
     [

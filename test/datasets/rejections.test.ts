@@ -24,10 +24,8 @@ test("an id that stands twice is rejected with both lines, whether the records a
         count: 1,
       },
     ]);
-    assert.deepEqual(
-      documents(catalogue, "gp").map(({ name }) => name),
-      ["a", "b"],
-    );
+    const names = documents(catalogue, "gp").map(({ name }) => name);
+    assert.deepEqual(names, ["a", "b"]);
   }
 });
 

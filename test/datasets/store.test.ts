@@ -252,14 +252,10 @@ test("a dataset that is pinned stays and is named, until it is let go", async (w
   await pinOn(world, 7, all[4]!);
   for (const isDryRun of [true, false]) {
     const { removed, pinned, failures } = await pruneOn(other, 30, { keep: 2, isDryRun });
-    assert.deepEqual(
-      removed.map(({ version }) => version),
-      all.slice(1, 3),
-    );
-    assert.deepEqual(
-      pinned.map(({ version }) => version),
-      [all[0]],
-    );
+    const versions = removed.map(({ version }) => version);
+    assert.deepEqual(versions, all.slice(1, 3));
+    const found = pinned.map(({ version }) => version);
+    assert.deepEqual(found, [all[0]]);
     assert.deepEqual(failures, []);
   }
   assert.deepEqual(await versionsOf(world), [all[0], all[3], all[4]]);

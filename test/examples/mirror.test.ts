@@ -93,10 +93,7 @@ async function assertSurvives(
   folder: string,
   command: readonly [string, ...string[]],
 ) {
-  const service = await startService(t, {
-    records: records(250),
-    settings: { EXPORTS: "on" },
-  });
+  const service = await startService(t, { records: records(250), settings: { EXPORTS: "on" } });
   const { key } = await service.newKey({ quotas: { minute: 1000 } });
   const begin = (url: string, [first, ...more]: readonly [string, ...string[]] = command) => {
     const env = { ...process.env, GP_RECORDS_URL: url, GP_RECORDS_KEY: key };

@@ -80,10 +80,8 @@ test("the metrics of a running service", async (t) => {
       const documented = [
         ...section.matchAll(/^\| `([a-z_0-9]+)` \| (counter|gauge|histogram) \|/gm),
       ];
-      assert.deepEqual(
-        documented.map(([, name, type]) => `${name} ${type}`).toSorted(),
-        [...metrics].map(([name, { type }]) => `${name} ${type}`).toSorted(),
-      );
+      const found = documented.map(([, name, type]) => `${name} ${type}`).toSorted();
+      assert.deepEqual(found, [...metrics].map(([name, { type }]) => `${name} ${type}`).toSorted());
     },
   );
 

@@ -37,9 +37,7 @@ test("every operation answers with data, pagination and meta, and every record h
 });
 
 test("an unknown scalar is null, an empty list a list and an enum other or unknown, never left out", async (t) => {
-  const service = await startService(t, {
-    records: [gp("Bare"), signal("s"), project("p")],
-  });
+  const service = await startService(t, { records: [gp("Bare"), signal("s"), project("p")] });
   const [bare] = (await service.get("/fetch-gp?gp_name=bare")).body.data;
   assert.equal(bare.description, null);
   assert.deepEqual(bare.aliases, []);

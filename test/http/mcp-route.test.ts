@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { listed } from "../support/awkward/words.ts";
 import { callTool, envelope, modern, modernRevision, post } from "../support/mcp.ts";
 import { startService } from "../support/service.ts";
 
@@ -175,14 +176,9 @@ test("a preflight allows what an MCP client in a browser sends", async (t) => {
   assert.equal(headers.get("allow"), "POST, OPTIONS");
   assert.match(headers.get("access-control-allow-methods")!, /\bPOST\b/);
   const allowed = headers.get("access-control-allow-headers")!.split(", ");
-  for (const name of [
-    "x-api-key",
-    "authorization",
-    "content-type",
-    "mcp-protocol-version",
-    "mcp-method",
-    "mcp-name",
-  ])
+  for (const name of listed(`
+    x-api-key authorization content-type mcp-protocol-version mcp-method mcp-name
+  `))
     assert.ok(allowed.includes(name), name);
 });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
+import { listed } from "../support/awkward/words.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { assertProblem } from "../support/problem-answer.ts";
 import { askBytes, requestText, sendRaw, statusesIn } from "../support/raw-client.ts";
@@ -95,19 +96,10 @@ test("a fault in a body that waits for its turn brings no second answer to a req
 });
 
 /** By the grammar of RFC 3986 §3.2.2 and §3.2.3. */
-const hosts = [
-  "x",
-  "localhost:8080",
-  "127.0.0.1",
-  "records.example.",
-  "a_b-c~d.example:",
-  "a%41%c3%a9",
-  "!$&'()*+,;=",
-  "[::1]",
-  "[::1]:8080",
-  "[2001:db8::ffff:1.2.3.4]",
-  "[v1.a:b]",
-];
+const hosts = listed(`
+  x localhost:8080 127.0.0.1 records.example. a_b-c~d.example: a%41%c3%a9 !$&'()*+,;= [::1]
+  [::1]:8080 [2001:db8::ffff:1.2.3.4] [v1.a:b]
+`);
 
 const noHosts = [
   "a b",

@@ -66,10 +66,8 @@ test("CSV of each operation opens in a spreadsheet with its rows and accents, nu
   for (const [i, { kind }] of operations.entries()) {
     const { columns, rows } = tables[i]!;
     const [heading, ...cells] = opened[i]![0]!.rows;
-    assert.deepEqual(
-      heading!.map(({ text }) => text),
-      columns,
-    );
+    const texts = heading!.map(({ text }) => text);
+    assert.deepEqual(texts, columns);
     assert.equal(cells.length, rows.length);
     assert.ok(rows.length > 1);
     for (const [at, row] of rows.entries())

@@ -33,14 +33,10 @@ test("a block with a condition makes its record only where the condition holds",
   };
   const text = "Id,Kind,Name,Date\n1,FIRM,Acme,\n2,Deal,Birch,2031\n3,Deal,Cedar,-\n";
   const entries = await csvEntries(t, text, mapping);
-  assert.deepEqual(
-    entries.map((entry) => entry.records.map(({ record, id }) => [record, id])),
-    [[["gp", "1"]], [["signal", "2"]], []],
-  );
-  assert.deepEqual(
-    entries.map((entry) => entry.namedGps.length),
-    [1, 1, 0],
-  );
+  const found = entries.map((entry) => entry.records.map(({ record, id }) => [record, id]));
+  assert.deepEqual(found, [[["gp", "1"]], [["signal", "2"]], []]);
+  const counts = entries.map((entry) => entry.namedGps.length);
+  assert.deepEqual(counts, [1, 1, 0]);
 });
 
 test("a row without the columns of its id is rejected", async (t) => {
@@ -231,14 +227,10 @@ test("a name makes one GP however it is cased and punctuated, under its first sp
     provenance,
   };
   const birch = { record: "gp", id: "named:birch", name: "Birch", provenance };
-  assert.deepEqual(
-    entries.map((entry) => entry.namedGps),
-    [[bluefin, birch], [bluefin], [birch]],
-  );
-  assert.deepEqual(
-    entries.map((entry) => Reflect.get(entry.records[0] as object, "gps")),
-    [[bluefin.id, birch.id], [bluefin.id], [birch.id]],
-  );
+  const named = entries.map((entry) => entry.namedGps);
+  assert.deepEqual(named, [[bluefin, birch], [bluefin], [birch]]);
+  const linked = entries.map((entry) => Reflect.get(entry.records[0] as object, "gps"));
+  assert.deepEqual(linked, [[bluefin.id, birch.id], [bluefin.id], [birch.id]]);
 });
 
 test("blank cells and words for nobody make no GP and no link", async (t) => {

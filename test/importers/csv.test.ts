@@ -125,10 +125,8 @@ test("rows have the line of the file on which they begin, after blank lines, mix
     [9, ["3", ""], false],
     [11, ["4", "v"], false],
   ]);
-  assert.deepEqual(
-    rows.map((row) => row.ended),
-    [true, true, true, true, false],
-  );
+  const found = rows.map((row) => row.ended);
+  assert.deepEqual(found, [true, true, true, true, false]);
 });
 
 test("what is written by the rules is read back whole, wherever the pieces of the file fall", async (t) => {
@@ -163,10 +161,8 @@ test("a table of many chunks is read whole, with right line numbers", async (t) 
     .map((row) => row.map((one) => `"${one.replaceAll('"', '""')}"`).join(","))
     .join("\r\n");
   const rows = await rowsOf(t, Buffer.from(text, "latin1"));
-  assert.deepEqual(
-    rows.map((row) => row.cells),
-    table,
-  );
+  const found = rows.map((row) => row.cells);
+  assert.deepEqual(found, table);
   let line = 1;
   for (const [at, row] of rows.entries()) {
     assert.equal(row.line, line);

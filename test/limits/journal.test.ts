@@ -74,10 +74,8 @@ test("what was counted is written when it is kept, all of it at once", (t) => {
   counters.commit();
   assert.equal(statSync(path(0)).size, empty + 6 * recordBytes);
   const after = open();
-  assert.deepEqual(
-    [1, 2, 3].map((account) => after.counted(account)),
-    [1, 2, 3],
-  );
+  const found = [1, 2, 3].map((account) => after.counted(account));
+  assert.deepEqual(found, [1, 2, 3]);
 });
 
 test("what nobody keeps is written with the next sync, and before it takes endless memory", async (t) => {

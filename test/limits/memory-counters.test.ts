@@ -35,10 +35,8 @@ test("the wait is that of the window that refuses longest, and each says its own
   takeMany(2, 1, quotas);
   const refused = take(1, quotas);
   assert.deepEqual(refused.violated, ["minute", "hour"]);
-  assert.deepEqual(
-    refused.windows.map(({ waitSeconds }) => waitSeconds),
-    [60, 3600, 0],
-  );
+  const waits = refused.windows.map(({ waitSeconds }) => waitSeconds);
+  assert.deepEqual(waits, [60, 3600, 0]);
   assert.equal(refused.retryAfterSeconds, 3600);
 });
 

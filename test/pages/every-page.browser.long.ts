@@ -1,21 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { listed } from "../support/awkward/words.ts";
 import { browser } from "../support/browser.ts";
 import { servePages } from "../support/public-pages.ts";
 import { assertReadable } from "../support/reader.ts";
 
 /** One page of each kind. */
-const paths = [
-  "/",
-  "/docs",
-  "/docs/samples",
-  "/docs/vocabulary",
-  "/docs/mcp",
-  "/errors",
-  "/errors/invalid-parameters",
-  "/changelog",
-  "/dosc",
-];
+const paths = listed(`
+  / /docs /docs/samples /docs/vocabulary /docs/mcp /errors /errors/invalid-parameters /changelog
+  /dosc
+`);
 const refuse = (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
   response.writeHead(404).end();
 

@@ -251,10 +251,8 @@ test("C97 · a sign-up takes no role, limits or proof from the form, and an addr
   const { per_minute, per_hour, per_day, plan } = account;
   assert.deepEqual([per_minute, per_hour, per_day, plan], [null, null, null, null]);
   const members = await database.selectFrom("member").select(["person", "role"]).execute();
-  assert.deepEqual(
-    members.map(({ person: id, role }) => [id, role]),
-    [[person!.id, "owner"]],
-  );
+  const found = members.map(({ person: id, role }) => [id, role]);
+  assert.deepEqual(found, [[person!.id, "owner"]]);
 
   for (const written of ["ADA@EXAMPLE.ORG", " Ada@Example.org "]) {
     const again = await worker.post("/account/sign-up", { email: written });

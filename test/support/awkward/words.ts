@@ -138,6 +138,7 @@ export const unsearchable = [
   "¿?",
 ];
 
-function listed(text: string): string[] {
+/** @returns the words of a text, which blanks and line ends part. */
+export function listed(text: string): string[] {
   return text.trim().split(/[ \n]+/);
 }
