@@ -182,7 +182,7 @@ function addWhatStays(
 
 /**
  * Copies the counts, if there are any. Used quota stays used, so that nobody gains quota by a restore.
- * @throws BackupFault naming anything that is no file: copying a FIFO would wait for a writer.
+ * @throws BackupFault naming anything that is not a file: copying a FIFO would wait for a writer.
  */
 function copyCounts(counts: string, folder: string): void {
   for (const name of existsSync(counts) ? readdirSync(counts) : []) {

@@ -229,7 +229,7 @@ function importRefusal({
   }
 }
 
-/** Most lines of each kind shown to people. `--json` has up to a thousand. */
+/** Maximum number of lines of each kind shown to people. `--json` has up to a thousand. */
 const shownMax = 20;
 
 function importJson({ given: { source, isMerge }, result, cleared }: Imported): object {

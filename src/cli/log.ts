@@ -4,7 +4,7 @@ import { destination as openDestination, pino, stdTimeFunctions } from "pino";
 import type { LogStream } from "#http/record-requests.ts";
 import { harmless } from "./output.ts";
 
-/** Most bytes buffered for a slow reader; further lines are dropped. */
+/** Maximum number of bytes buffered for a slow reader; further lines are dropped. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const closeMilliseconds = 500;
 /** Time for which lines are gathered, in ms. A write takes a thread and an event-loop turn: a tenth of a request. */

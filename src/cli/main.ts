@@ -35,7 +35,7 @@ const exitCode = await run(
   },
   await partsFor(args[0]),
 );
-// Called once all output is written or has failed. A key that nobody was shown is no success.
+// Called once all output is written or has failed. A key that nobody was shown is not a success.
 process.stdout.write("", () => {
   if (printFault !== undefined)
     process.stderr.write(`error: the output could not be written: ${printFault.message}\n`);

@@ -48,7 +48,7 @@ export const restoreCommand = command({
     if (to === undefined && databaseUrl !== null)
       throw new CommandFault(
         exitCodes.usage,
-        "Say where to restore: with DATABASE_URL, the files of DATA_DIR are not read. --to takes the URL of an empty database, or a folder.",
+        "Use --to to say where to restore: the URL of an empty database, or a folder. DATABASE_URL is set, so the files in DATA_DIR are not in use.",
       );
     const folder = to ?? dataDir;
     const mayReplace = to === undefined && (replace || isTrial);

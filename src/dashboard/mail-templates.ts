@@ -83,10 +83,10 @@ export const addressChangeMail = (link: LinkMail): Mail =>
 /** Returns the mail to an address that was requested as a new address but already belongs to a person. */
 export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   to,
-  subject: "This address is signed up already",
+  subject: "This address is already in use",
   text: paragraphs(
-    "Somebody who is signed in asked to change to this address, but it belongs to another sign-up, so nothing was changed.",
-    "If it was you, sign in with this address, or delete that sign-up first and ask again.",
+    "Somebody who is signed in asked to change their email address to this one, but somebody already signs in with it, so nothing was changed.",
+    "If it was you, sign in with this address, or delete that account of yours first and ask again.",
   ),
 });
 

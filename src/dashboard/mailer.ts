@@ -22,7 +22,7 @@ interface Retries {
 }
 
 const defaultRetries: Retries = { pausesMilliseconds: [5000, 60_000], closeMilliseconds: 1500 };
-/** Most messages in the queue. Bounds memory while the mail server is down for long. */
+/** Maximum number of messages in the queue. Bounds memory while the mail server is down for long. */
 const queuedMax = 1000;
 
 const mailerOff: Mailer = { send() {}, isOff: true, async close() {} };

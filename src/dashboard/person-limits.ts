@@ -16,8 +16,8 @@ export interface TooMany extends Pick<KeyedPolicy, "name" | "quota"> {
 export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
 /**
- * Most people in memory for each kind of request. They usually take 1 or 2 MB in total, and 80 MB if each has used up
- * every limit, as 2,000 views take 16 KiB.
+ * Maximum number of people in memory for each kind of request. They usually take 1 or 2 MB in total, and 80 MB if each has
+ * used up every limit, as 2,000 views take 16 KiB.
  */
 const peopleMax = 5000;
 

@@ -36,7 +36,7 @@ export function draftBlock(entries: readonly SourceEntry[], source: string): Dra
   return { entries: drafted, packed: packer.take() };
 }
 
-/** Most entries in a block, and the bytes of texts that end one. */
+/** Maximum number of entries in a block, and the number of packed bytes that ends one. */
 const entriesOfBlock = 512;
 const bytesOfBlock = 1024 * 1024;
 

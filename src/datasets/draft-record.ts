@@ -133,7 +133,7 @@ const listMembers = eachOf(recordKinds, (kind) => {
   return Object.keys(own).filter((name) => Array.isArray(own[name]));
 });
 
-/** Most items of a list that are compared pairwise, which is faster than a set. */
+/** Longest list whose items are compared pairwise, which is faster than a set. */
 const fewMax = 16;
 
 export function eachOnce(list: readonly string[]): readonly string[] {

@@ -14,7 +14,7 @@ interface Rejection extends Place {
   count: number;
 }
 
-/** Most lines that an import may reject and still be published: a number, or a percentage of the lines read. */
+/** Maximum number of lines that a published import may reject: a number, or a percentage of the lines read. */
 export type RejectedMax = { lines: number } | { percent: number };
 
 /** Maximum number of listed faults. Equal faults of cells count once. Further lines are only counted. */

@@ -33,7 +33,7 @@ const closeMilliseconds = 2000;
 /** Grace period before a server counts as behind, in ms. The database is read twice a second. */
 const agreedLatelyMilliseconds = 2000;
 
-/** Starts the worker. @throws DatasetFault if the folder is not a cache. */
+/** Starts the worker. @throws DatasetFault if the folder has datasets that were not fetched. */
 export function startFollowing(request: StartRequest): SharedDatasetsLink {
   const { url, gateMemory, folder, fetchesPinned, program, onPointed, onFault, now } = request;
   openCache(folder);

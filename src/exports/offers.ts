@@ -16,7 +16,7 @@ export interface OfferedFile {
   kind: RecordKind;
   format: FileFormat;
   records: number;
-  /** Finished file; null until it is first requested. */
+  /** Finished file; null if this version of the program has not made it yet. */
   made: MadeFile | null;
 }
 

@@ -8,7 +8,7 @@ import { recordColumns, type ColumnType } from "#records/columns.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import { inPieces, type RecordSource } from "./record-source.ts";
 
-/** Most rows of a sheet, including its heading. This is the limit of spreadsheet programs. */
+/** Maximum number of rows of a sheet, including its heading. This is the limit of spreadsheet programs. */
 export const rowsMax = 1_048_576;
 
 /**

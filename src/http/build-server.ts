@@ -242,7 +242,7 @@ function answerParserFaults(
   fairQueue: FairQueue,
 ): void {
   const endWith = (socket: Socket, problem: Problem) => {
-    // Bytes after the last response are no fault; they are discarded.
+    // Bytes after the last response are not a fault; they are discarded.
     if (!socket.writable) return;
     const requestId = makeRequestId();
     logUnrouted(http, requestId, problem);

@@ -147,7 +147,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
       cut,
       counter(
         "gp_records_answers_aborted_total",
-        "Answers whose connection ended before they were handed to the system",
+        "Answers whose connection closed before they were fully handed to the operating system",
         () => aborted,
       ),
     ],

@@ -53,7 +53,7 @@ export async function listenAt(
  * Listens on a passed socket. Resolves to its address.
  * @param fd descriptor of a TCP socket, which may already be listening.
  * @param host value of HOST. If it is a loopback address, the socket's must be one, too. Null to accept any socket.
- * @throws ListenFault if the descriptor is no TCP socket, or if the socket is open to other machines against `host`.
+ * @throws ListenFault if the descriptor is not a TCP socket, or if other machines can reach the socket but not `host`.
  */
 export async function listenPassed(
   server: Server,

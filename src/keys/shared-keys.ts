@@ -36,7 +36,7 @@ const lookupsMax = 64;
  */
 export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): Promise<KnownKeys> {
   let keys = new Map<string, KnownKey>();
-  /** Keys read so far while all are read again; null otherwise. */
+  /** Keys read so far while all keys are being read; null otherwise. */
   let reading: Map<string, KnownKey> | null = null;
   /** Number of changes that `keys` contains. */
   let seen = -1;

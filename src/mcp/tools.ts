@@ -312,7 +312,7 @@ interface ChangesValues extends Bounds {
   detail: Detail;
 }
 
-/** Most versions that the error for an unknown one names. */
+/** Maximum number of versions that the error for an unknown one names. */
 const versionsNamed = 20;
 
 async function listChanges(

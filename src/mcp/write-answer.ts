@@ -8,11 +8,11 @@ import type { Bounds, ReadModel } from "#search/read-model.ts";
 export const details = ["brief", "full"] as const;
 export type Detail = (typeof details)[number];
 
-/** Most bytes of a response to a tool call. */
+/** Maximum size of a response to a tool call, in bytes. */
 const answerBytesMax = 32_000;
 /** Bytes reserved for the notice, the members of JSON-RPC and MCP, and the sentence about the rest. */
 const reservedBytes = 2000;
-/** Most bytes of hints in an answer. Hints quote names of GPs. */
+/** Maximum size of the hints in an answer, in bytes. Hints quote names of GPs. */
 const hintBytesMax = 6000;
 
 /** Notice at the start of every answer. Records' texts come from filings and files that anybody may have written. */

@@ -98,7 +98,7 @@ const stepShape = /^(\d{8}T\d{6}Z-[0-9a-f]{8})\.\.(\d{8}T\d{6}Z-[0-9a-f]{8})\.nd
 
 /** Number of changes that count as one request. */
 export const changesOfRequest = 100;
-/** Most steps that a 404 lists. */
+/** Maximum number of steps that a 404 lists. */
 const keptMax = 20;
 
 /** A part of a step that is sent. */
@@ -122,7 +122,7 @@ interface StepOrder {
   /** Rest of the path after `/changes/`. */
   name: string;
   queryText: string;
-  /** Most requests that a single request may count as. */
+  /** Maximum number of requests that a single request may count as. */
   greatestRequest: number;
   operations: readonly Operation[];
 }

@@ -47,7 +47,7 @@ export const isRepeatable = (name: ParameterName): boolean =>
 
 /** Limits that the contract sets. The operator sets the largest page. */
 export const parameterBounds = {
-  /** Most values of a repeatable filter. */
+  /** Maximum number of values for a repeatable filter. */
   valuesMax: 10,
   limitDefault: 20,
   offsetMax: 2_147_483_647,

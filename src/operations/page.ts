@@ -68,7 +68,7 @@ export function answerLines(operation: Operation, model: ReadModel, query: Query
 export const recordCounts = ({ parts: { documents } }: ReadModel) =>
   eachOf(recordKinds, (kind) => documentCount(documents[kind]));
 
-/** Most records of one kind that a GP embeds. */
+/** Maximum number of records of one kind that a GP embeds. */
 export const embeddedMax = 100;
 
 const embeddedList = (kind: (typeof embeddedKinds)[number]) => ({

@@ -217,7 +217,7 @@ function missing(name: FilterName, { filters: rules }: TakesParameters): Paramet
   return { parameter: name, code: "missing", detail: `Required, ${atLeast}.` };
 }
 
-/** Most faults in an error's `detail`. */
+/** Maximum number of faults in an error's `detail`. */
 const summarisedMax = 5;
 
 /**
@@ -292,7 +292,10 @@ function readPairs(text: string): Pair[] {
 const plain = /^[A-Za-z0-9_.~-]*$/;
 const controlCharacter = /\p{Cc}/u;
 
-/** Decodes a text. Returns undefined for a broken escape, bytes that are not UTF-8, or a control character. */
+/**
+ * Decodes a percent-encoded name or value. Returns undefined if it has a broken escape, bytes that are not UTF-8, or a
+ * control character.
+ */
 function decode(raw: string): string | undefined {
   if (plain.test(raw)) return raw;
   const escaped = raw

@@ -123,7 +123,7 @@ function typeCell(schema: MemberSchema): Part {
   return html`${schema.items === undefined ? "one" : "list"} of ${shown}`;
 }
 
-/** Most members of an inner object. Larger objects are records, which have tables of their own. */
+/** Maximum number of members of an inner object. Larger objects are records, which have tables of their own. */
 const innerMembersMax = 10;
 
 function innerMembers({ properties, items }: MemberSchema): Part {

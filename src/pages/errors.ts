@@ -30,7 +30,7 @@ export const errorsPage = (): string =>
     title: "Errors",
     description: "Every error code of the gp-records API, with its HTTP status and what to do.",
     path: "/errors",
-    main: html`<h1>Which errors are there?</h1>
+    main: html`<h1>Errors</h1>
       <p class="lede">
         Every error is <code>application/problem+json</code> (RFC 9457). Programs read
         <code>code</code>, people read <code>detail</code>. Choose a code to see an example and what

@@ -30,7 +30,7 @@ const bidirectional =
 const textAlone = /="[^"]*$|<(?:title|textarea|option|script|style)\b[^>]*>[^<]*$/;
 
 /**
- * Isolates a text, so that its direction affects nothing outside. Drops the text's own isolates, which could end ours.
+ * Isolates text, so that its direction affects nothing outside. Drops the text's own isolates, which could end ours.
  */
 const isolated = (text: string): string =>
   `<bdi>${escapeText(text.replace(/[\u2066-\u2069]/g, ""))}</bdi>`;

@@ -76,7 +76,7 @@ function matchOneWord(
   }
 }
 
-/** Most queries of common words whose GPs are kept. Ranking the GPs of one query takes 0.5 ms. */
+/** Maximum number of queries of common words whose GPs are kept. Ranking the GPs of one query takes 0.5 ms. */
 export const commonNamesKept = 32;
 
 function matchSeveralWords(

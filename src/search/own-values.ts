@@ -128,7 +128,10 @@ function openDates(
   };
 }
 
-/** Most sets kept for an order. Set n has the first n/64 of all records, so a query adds few records to a set. */
+/**
+ * Maximum number of sets kept for an order. Set n has the first n/64 of all records, so a query adds few records to a
+ * set.
+ */
 const keptSets = 64;
 
 /** Sorts records by a day. @param days day of each date; `openDates` explains the rest. */

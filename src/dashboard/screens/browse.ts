@@ -61,7 +61,7 @@ export const browseRoutes: readonly Route[] = [
 ];
 
 const limit = parameterBounds.limitDefault;
-/** Most signals shown beside the list of GPs. */
+/** Maximum number of signals shown beside the list of GPs. */
 const signalsBeside = 5;
 
 type Show = (request: MemberRequest, model: ReadModel, chosen: Chosen) => string;
@@ -364,7 +364,7 @@ function facetValues(
 const atOnce = 6;
 /** Size limit of a facet's links, in bytes of markup. Each link repeats the whole choice. */
 const linksBytesMax = 4000;
-/** Most markup of the options for a facet's other values, in bytes. */
+/** Maximum size of the markup of the options for a facet's other values, in bytes. */
 const optionsBytesMax = 1500;
 
 /** Returns the facets with their links; false if none has a value. */

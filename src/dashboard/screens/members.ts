@@ -70,7 +70,10 @@ export const memberRoutes: readonly Route[] = [
   }),
 ];
 
-/** Most invitations an account may send in 24 hours. Mail to strangers under a name the account chose invites abuse. */
+/**
+ * Maximum number of invitations an account may send in 24 hours. Mail to strangers under a name the account chose invites
+ * abuse.
+ */
 const invitationsADayMax = 50;
 
 /** Returns the reason why owners cannot invite anybody here, or null if they can. */

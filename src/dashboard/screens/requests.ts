@@ -36,7 +36,7 @@ export const requestsRoutes: readonly Route[] = [
 ];
 
 const rowsOfPage = 40;
-/** Most rows in a CSV file, which make about 2 MB. */
+/** Maximum number of rows in a CSV file, which make about 2 MB. */
 const csvRowsMax = 10_000;
 
 async function showRequests(request: MemberRequest): Promise<Reply> {
