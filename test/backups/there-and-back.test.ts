@@ -214,7 +214,7 @@ test("a place that has an installation is refused, and stays as it is", async (t
   const onDatabase = commandsOn(t, served);
   assert.match(
     await onDatabase.refusal(exitCodes.usage, "restore", file),
-    /Say where to restore: .*--to/,
+    /Use --to to say where to restore/,
   );
 });
 

@@ -297,7 +297,10 @@ test("with DATABASE_URL a backup is of the database, which is named without its 
     ["restore", file],
     ["restore", file, "--dry-run"],
   ])
-    assert.match(await refusal(exitCodes.usage, ...args), /Say where to restore: .*--to takes/);
+    assert.match(
+      await refusal(exitCodes.usage, ...args),
+      /Use --to to say where to restore: .* DATABASE_URL is set/,
+    );
   assert.match(
     await refusal(exitCodes.usage, "backup", other, "--control", "--requests"),
     /Leave out either --control or --requests/,
