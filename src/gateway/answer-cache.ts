@@ -7,7 +7,7 @@ import { type Encoding, type HeaderLines, preferredEncoding } from "./headers.ts
 
 /** An answer from one dataset. Nothing in it depends on the client. */
 export interface SentBody {
-  /** Entity tag, which is also the cache key: it identifies dataset, operation, query and format. */
+  /** Entity tag, which is also the cache key. Different answers have different tags. */
   readonly tag: string;
   readonly datasetVersion: string;
   body: Buffer;
@@ -18,9 +18,9 @@ export interface SentBody {
 
 export type AnswerCache = ReturnType<typeof openAnswerCache>;
 
-/** Largest share of the cache for one answer. */
+/** Maximum share of the cache for one answer. */
 const shareMax = 1 / 8;
-/** Memory of an entry apart from its bodies, in bytes: keys, headers and bookkeeping. */
+/** Estimated memory of an entry apart from its bodies, in bytes: keys, headers and bookkeeping. */
 const overheadBytes = 1024;
 
 /** Opens a cache. @param bytesMax maximum memory in bytes; 0 to keep nothing. */
@@ -47,7 +47,7 @@ export function openAnswerCache(bytesMax: number) {
       answer.body = unshared(answer.body);
       entries.set(answer.tag, answer);
     },
-    /** Returns the body in an encoding, at once if it is cached. Otherwise compresses it, unless it is too small. */
+    /** Returns the body in an encoding, compressed now unless it is cached. Returns a small body unencoded. */
     bodyOf(answer: SentBody, encoding: Encoding): Buffer | Promise<Buffer> {
       if (answer.body.length <= encodedBytesMin) return answer.body;
       const known = answer.encoded[encoding];
@@ -55,7 +55,7 @@ export function openAnswerCache(bytesMax: number) {
       return compress(answer.body, encoding).then((compressed) => {
         const body = unshared(compressed);
         answer.encoded[encoding] = body;
-        // The size has changed, so the entry is added again. One that was removed meanwhile stays removed.
+        // The size has changed, so the entry is added again. An entry removed meanwhile stays removed.
         const entry = entries?.peek(answer.tag);
         if (entry === answer) {
           entries!.delete(answer.tag);
@@ -87,7 +87,7 @@ function sizeOf({ body, encoded }: SentBody): number {
   return overheadBytes + body.length + (encoded.br?.length ?? 0) + (encoded.gzip?.length ?? 0);
 }
 
-/** Size up to which a body is sent uncompressed, in bytes. */
+/** Maximum size of a body that is sent uncompressed, in bytes. */
 export const encodedBytesMin = 1024;
 
 const brotliAsync = promisify(brotliCompress);
@@ -96,7 +96,7 @@ const gzipAsync = promisify(gzip);
 /** Compression levels. Both take about 0.14 ms for a page of 20 KB and shrink it to a fifth. */
 const levels = { br: 4, gzip: 6 };
 
-/** Highest Brotli quality, for content compressed once and sent often: a hundred times slower, a fifth smaller. */
+/** Highest Brotli quality, for bytes compressed once and sent often. A hundred times slower than 4; a fifth smaller. */
 export const brotliQualityMax = 11;
 
 /** Returns a stream that compresses content too large for memory. */
@@ -121,7 +121,7 @@ export function compress(
     : gzipAsync(body, { level: levels.gzip });
 }
 
-/** Encodes an uncached body as the client prefers. Returns the body and its `content-encoding`. */
+/** Encodes an uncached body as the client prefers, unless it is small. Returns the body and its `content-encoding`. */
 export async function negotiateBody(
   acceptEncoding: string | undefined,
   body: Buffer,

@@ -3,20 +3,21 @@
  *
  * It holds the answer cache and the parsed queries. Counters hold the counts; datasets hold the records.
  *
- * A question passes these stages in the order of the contract. Each may refuse it:
+ * A question passes these stages in the order of the contract. Stages 2 to 4 may refuse it:
  * 1. `identify` looks up the key. It refuses nothing yet: unknown paths and methods are refused first.
- * 2. `counted` authorizes the caller, or refuses it: a 401, a 403, or a 429 after too many wrong keys.
- * 3. It charges the quota with one request, or with the `cost`. A refusal uses no quota.
+ * 2. `counted` authorizes the caller, or refuses it: a 401, a 403, a 429 after too many wrong keys, or a 503 if the key
+ *    cannot be looked up.
+ * 3. It charges the quota with one request, or with the `cost`. A request refused here uses no quota.
  * 4. `find` chooses the format, reads the parameters, takes one dataset, and compares entity tags.
  * 5. `finish` encodes the body and adds the headers.
  *
- * All stages are synchronous while counts and keys are in memory, so a question is answered in one turn of the event
- * loop. With shared counts, stage 3 waits for PostgreSQL or Valkey. Stage 5 may wait for compression. Each question
- * takes one reference to the dataset, so no answer mixes two datasets.
+ * Stages 1 to 4 are synchronous while counts and keys are in memory. With a shared store, stage 1 may wait for
+ * PostgreSQL, and stage 3 waits for PostgreSQL or Valkey. Stage 5 may wait for compression. Each question takes one
+ * reference to the dataset, so no answer mixes two datasets.
  *
  * An answer may be sent only after `Counters.commit`; the transport ensures that. A question that cannot be counted
- * gets a 503. When a dataset is replaced, `AnswerCache.clear` empties the cache. An internal error is an outcome like
- * any refusal, with its cause for the log, so it still carries the quota status.
+ * gets a 503. When a dataset is replaced, `AnswerCache.clear` empties the cache. An internal error in `find` is an
+ * outcome like any refusal, with its cause for the log, so it still carries the quota status.
  */
 import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
@@ -26,7 +27,7 @@ import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { limitProblem, notCountedProblem, quotaProblem } from "#limits/quota-problem.ts";
 import { internalError, Problem } from "#problems.ts";
 
-/** Account whose quota a question counts against, and the key it is recorded under. */
+/** Account whose quota a question counts against, and the key under which the question is recorded. */
 export type Asker = Pick<LiveKey, "id" | "accountNumber" | "quotas">;
 
 /** Facts about a client apart from its key, each computed only when needed. */
@@ -34,7 +35,7 @@ export interface Client {
   address(): string;
   /** Reports whether the question came through a proxy. */
   isForwarded(): boolean;
-  /** Returns the place other than `x-api-key` in which something like a key was sent, such as "the query string". */
+  /** Returns where something like a key was sent instead of in `x-api-key`, such as "the query string". */
   misplacedKey(): string | undefined;
 }
 
@@ -44,11 +45,11 @@ export interface Caller {
   readonly client: Client;
 }
 
-/** Result of a question. @typeParam A type of the answer, which is sent unless the question is refused. */
+/** Result of a question. @typeParam A type of the answer. */
 export interface Outcome<A> {
-  /** Account and key that the question counted for; null if the caller was refused. */
+  /** Account and key of the caller; null if the caller was refused. */
   asker: Asker | null;
-  /** The account's quotas, and its quota status after this question. */
+  /** The account's quotas, and its quota status after this question; null if the status is unknown. */
   counted: { quotas: Quotas; status: QuotaStatus } | null;
   result: Found<A> | Refusal;
 }
@@ -67,11 +68,11 @@ export interface Refusal {
 
 export interface GatewayDependencies {
   verifyKey(presented: string): LiveKey | Promise<LiveKey>;
-  /** Notes that a key was used. @param addressOf returns the client's address; called only occasionally. */
+  /** Notes that a key was used. @param addressOf returns the client's address; not called for every use. */
   noteKeyUse(key: LiveKey, addressOf: () => string): void;
   /** Limit on wrong keys from each client network, against guessing. */
   failedKeys: KeyedLimit<string>;
-  /** Address of the page that creates keys; null if there are no account pages. */
+  /** URL of the page that creates keys; null if there are no account pages. */
   accountUrl: string | null;
   counters: Pick<Counters, "take" | "look">;
 }
@@ -83,17 +84,17 @@ export interface Gateway {
    */
   identify(presented: string | undefined, client: Client): Caller | Promise<Caller>;
   /**
-   * Checks the key, charges the quota and calls `find`. An error that `find` throws becomes the result; `counted` never
-   * throws.
+   * Checks the key and charges the quota. Calls `find` if the question is admitted. An error that it throws becomes the
+   * result.
    * @param cost returns the number of requests that the question counts as, at most `greatestRequest`; 1 if omitted.
-   *   Returns a Problem if the key may not ask the question; nothing is counted then. Called once the key is accepted.
+   *   Returns a Problem if the key may not ask the question; nothing is counted then. Called only for an accepted key.
    */
   counted<Q extends { caller: Caller }, A>(
     question: Q,
     find: (question: Q) => Found<A>,
     cost?: (question: Q, quotas: Quotas) => number | Problem,
   ): Outcome<A> | Promise<Outcome<A>>;
-  /** Checks the key as `counted` does and returns the account's quota status, but counts nothing. */
+  /** Checks the key as `counted` does and returns the account's quota status, but counts no request. */
   look(caller: Caller): Outcome<null> | Promise<Outcome<null>>;
 }
 
@@ -134,7 +135,7 @@ const refused = (problem: Problem): Refusal => ({ kind: "problem", problem });
 
 const unasked = (problem: Problem) => ({ asker: null, counted: null, result: refused(problem) });
 
-/** Settles at once if counts are in memory. Refuses a question that cannot be counted. */
+/** Calls `settle`, at once if the status is known already. Refuses a question that cannot be counted. */
 function whenCounted<A>(
   status: QuotaStatus | Promise<QuotaStatus>,
   asker: Asker,
@@ -189,8 +190,8 @@ function identify(
 
 /**
  * Returns the account and key that a question counts for. Returns a Problem if the caller is refused: 401 for a missing
- * or refused key, 403 for a suspended account. Once the client's network has sent too many wrong keys, a 401 becomes a
- * 429. Wrong keys never affect a valid one.
+ * or refused key, 403 for a suspended account, 503 if the key cannot be looked up. Once the client's network has sent
+ * too many wrong keys, the 401 for a wrong key becomes a 429. Wrong keys never affect a valid one.
  */
 function authorize(checks: GatewayDependencies, { key, client }: Caller): Asker | Problem {
   if (key === null) return missingKey(checks, client);
@@ -201,7 +202,7 @@ function authorize(checks: GatewayDependencies, { key, client }: Caller): Asker 
   return key;
 }
 
-/** Counts a 401 as a wrong key, but not the 403 of a suspended account. Returns a 429 once the limit is reached. */
+/** Counts a 401 as a wrong key, but no other problem. Returns a 429 instead once the limit is reached. */
 function countFailure(checks: GatewayDependencies, problem: Problem, client: Client): Problem {
   if (problem.status !== 401) return problem;
   const status = checks.failedKeys.take(clientNetwork(client.address()));
@@ -216,7 +217,7 @@ const demoKeyForwarded = () =>
     { reason: "unknown" },
   );
 
-/** Returns the problem for a missing key. The detail names the wrong place in which a key was sent, never the key. */
+/** Returns the problem for a missing key. If one was sent in a wrong place, the detail names the place, not the key. */
 function missingKey({ accountUrl }: GatewayDependencies, client: Client): Problem {
   const misplaced = client.misplacedKey();
   const detail =

@@ -14,8 +14,8 @@ import type { Outcome } from "./gateway.ts";
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule("node:http");
 
 /**
- * Header field lines (RFC 9112 §5), each `name: value` with CRLF. Kept as text, which Node would otherwise build for
- * each response.
+ * Header field lines (RFC 9112 §5), each `name: value` with CRLF. Kept as one string, which Node would otherwise build
+ * for each response.
  */
 export type HeaderLines = string;
 
@@ -49,7 +49,7 @@ export const headerPairs = (lines: HeaderLines): [string, string][] =>
 const policyFields = new WeakMap<Quotas, string>();
 
 /**
- * Returns `RateLimit-Policy` and `RateLimit`, with the remaining requests and the seconds until some return
+ * Returns `RateLimit-Policy` and `RateLimit`, with each window's remaining requests and the seconds until it resets
  * (draft-ietf-httpapi-ratelimit-headers-11, structured fields). Builds the policy once for each `quotas` object. Checks
  * nothing, because all names and numbers are the service's own.
  */
@@ -63,7 +63,7 @@ export function quotaHeaders({ quotas, status }: NonNullable<Outcome<unknown>["c
   return `ratelimit-policy: ${policies}\r\nratelimit: ${left}\r\n`;
 }
 
-/** Version of the answer format, incremented when the same query on the same dataset gets a different answer. */
+/** Version of the answer format. Incremented when a release answers the same query on the same dataset differently. */
 const answerFormat = 3;
 
 /** Returns the entity tag of an answer (RFC 9110 §8.8.3). It is weak, because all encodings share it. */
@@ -81,7 +81,7 @@ export function answerTag(
 export const contentTag = (body: Buffer | string) =>
   `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
 
-/** Reports whether `If-None-Match` names the tag, by weak comparison (RFC 9110 §13.1.2). */
+/** Reports whether `If-None-Match` is `*` or names the tag, by weak comparison (RFC 9110 §13.1.2). */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;
@@ -98,7 +98,7 @@ export const validators = ({ tag, datasetVersion }: { tag: string; datasetVersio
   "cache-control": "private, no-cache",
 });
 
-/** Page of a list, with the facts that its links need. */
+/** Page of a list, as its links need it. */
 interface LinkedPage {
   path: string;
   filters: Operation["filters"];
@@ -146,7 +146,7 @@ const encodings = ["br", "gzip"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * Maximum number of characters read from a header. Parsing 15 KB of `Accept` took 3.8 ms, and programs send far less.
+ * Maximum number of characters parsed of a header. Parsing 15 KB of `Accept` took 3.8 ms, and programs send far less.
  */
 const readMax = 1024;
 
@@ -190,10 +190,10 @@ interface ByPreference {
   encodings(available: string[], options: { preferred: string[] }): string[];
 }
 
-/** Parsed `Accept-Encoding` headers. Many clients send the same one, so each is parsed once. */
+/** Preferred encodings by `Accept-Encoding` header, cached because many clients send the same one. */
 const known = new Map<string, Encoding | null>();
 const knownMax = 200;
-/** Longest header that is kept, in characters. Browsers and libraries send shorter ones. */
+/** Maximum length of a cached header, in characters. Browsers and libraries send shorter ones. */
 const knownLengthMax = 100;
 
 /**
@@ -210,7 +210,7 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
   const best = negotiator.encodings([...encodings, "identity"], { preferred: [...encodings] })[0];
   encoding = best === "br" || best === "gzip" ? best : null;
   if (acceptEncoding.length > knownLengthMax) return encoding;
-  // Made-up headers must not crowd out those of real clients for ever.
+  // Made-up headers must not keep those of real clients out of the cache forever.
   if (known.size === knownMax) known.clear();
   known.set(acceptEncoding, encoding);
   return encoding;

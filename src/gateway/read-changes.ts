@@ -51,8 +51,8 @@ export function changesRead(dependencies: ReadDependencies): Read {
     const datasetVersion = parts.version;
     const publications = changes.list(datasetVersion);
     const { limit, offset } = query;
-    // The list can change without a new dataset: when one is served again, or when old publications are removed. A
-    // publication that has only begun fills in the previous one's hash.
+    // The list can change without a new dataset: when an earlier one is served again, or when old publications are
+    // removed. A publication that has only begun already fills in the hash of the previous one.
     const last = publications.at(-1);
     const state = `${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length}`;
     const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
@@ -75,7 +75,7 @@ interface TaggedPart extends StepPart {
   tag: string;
 }
 
-/** Returns the read that serves steps. A step counts as one request for every 100 changes, rounded up. */
+/** Returns the read that serves steps. Sent changes count as one request for every 100, rounded up. */
 export function stepsRead(dependencies: ReadDependencies): Read {
   const { gateway, operations, changes } = dependencies;
 

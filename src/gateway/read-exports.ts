@@ -1,4 +1,4 @@
-/** Answers `/exports` and the files below it: whole datasets, with ranges. */
+/** Answers `/exports` and the files below it: whole datasets, with range requests. */
 import { setTimeout as wait } from "node:timers/promises";
 import type { ExportOffers, MadeFile, OfferedFile } from "#exports/offers.ts";
 import type { FileFormat } from "#exports/run-export.ts";
@@ -116,12 +116,12 @@ function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
   return isStopping() ? unavailable("draining", notReadyDetails.draining) : internalError();
 }
 
-/** Longest wait for a file, in ms. Proxies wait at most a minute for response headers. */
+/** Longest wait for a file, in ms. Many proxies wait only a minute for response headers. */
 const waitMilliseconds = 25_000;
 
 /**
- * Waits for a file for a limited time, because making a large one takes longer than a client waits. Making the file
- * continues, so a later request finds it further along, or finished.
+ * Waits for a file for a limited time, because making a large one may take longer than a client waits. Making the file
+ * continues, so a later request finds it further along or finished.
  * @throws Problem 503 if the file is not made in time.
  */
 async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
@@ -131,7 +131,7 @@ async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
   return Promise.race([made, tooLate]);
 }
 
-/** Returns a 200, 206 or 304 (RFC 9110 §13.2.2, §14). @throws Problem 416 if the range lies beyond the file. */
+/** Returns the content of a 200, 206 or 304 (RFC 9110 §13.2.2, §14). @throws Problem 416 as `wantedRange` does. */
 function contentOf(
   { isHead, headers: asked }: Asked,
   { version: datasetVersion, file, contentType }: Wanted,
@@ -166,7 +166,7 @@ function contentOf(
 /**
  * Returns the requested range, or null for the whole file. Ignores several ranges, an invalid range, and a range of a
  * different file (`If-Range`).
- * @throws Problem if the range lies beyond the file.
+ * @throws Problem 416 if the range contains no byte of the file.
  */
 function wantedRange(
   { range, "if-range": ifRange }: AskedHeaders,

@@ -45,7 +45,7 @@ export function openReads(dependencies: ReadDependencies, findAnswer: FindAnswer
   ];
 }
 
-/** Finds the answer to an operation's query. @throws Problem as `readQuery` does. */
+/** Finds the answer to an operation's query. @throws Problem as `readQuery` or `served` does. */
 export type FindAnswer = (
   operation: Operation,
   text: string,
@@ -129,12 +129,12 @@ type ParsedQuery = ReturnType<typeof parsedQuery>;
 
 /** Maximum number of parsed queries kept for each operation. */
 const parsedMax = 5000;
-/** Longest query that is kept, in characters. Longer ones are rare, and would let a few clients use much memory. */
+/** Maximum length of a cached query, in characters. Longer ones are rare, and would let a few clients use much memory. */
 const keptLengthMax = 300;
 
 /**
- * Returns a function that parses each query text once, because the same text always means the same query of an
- * operation. Keeps no faulty queries.
+ * Returns a function that parses query strings and caches the results, because the same string always means the same
+ * query of an operation. Keeps no faulty queries.
  */
 function openParsedQueryCache({
   operations,
@@ -154,7 +154,7 @@ function openParsedQueryCache({
   };
 }
 
-/** Returns a query that caches its latest tag, because most queries use one dataset and one format. */
+/** Returns a query that caches its latest tag, because most queries are asked of one dataset in one format. */
 function parsedQuery(operation: Operation, query: Query) {
   const canonical = canonicalQuery(operation, query);
   let taggedVersion = "";

@@ -23,7 +23,7 @@ import {
 /** A question as the client sent it. */
 export interface Asked {
   readonly caller: Caller;
-  /** Query, percent-encoded, without the `?`. */
+  /** Query string, percent-encoded, without the `?`. */
   readonly text: string;
   /** Decoded rest of the path, for a read that serves all paths below its own; otherwise empty. */
   readonly below: string;
@@ -42,18 +42,18 @@ export type AskedHeaders = Readonly<
   >
 >;
 
-/** Reply to a question, and the account that the question counted for. */
+/** Reply to a question, and the account that asked it. */
 export interface Reply {
   /** Account and key; null if the caller was refused. */
   asker: Asker | null;
-  /** `RateLimit` fields; null if the question was not counted. */
+  /** `RateLimit` fields; null if the quota status is unknown. */
   quotaHeaders: HeaderLines | null;
   /** Version of the dataset that the result comes from; null if it comes from none. */
   datasetVersion: string | null;
   result: Content | Refusal;
 }
 
-/** Finished bytes, or a part of a file. */
+/** Status and headers, with finished bytes, a part of a file, or no body. */
 export interface Content {
   kind: "content";
   status: number;
@@ -134,7 +134,7 @@ export const replyOf = (
 
 /**
  * Returns a read's `ask`, which counts the question, finds its answer and encodes it.
- * @param find throws a Problem, checked in this order: format, parameters, dataset.
+ * @param find checks format, parameters and dataset, in this order. Throws a Problem if one of them is wrong.
  */
 export const asking =
   (
@@ -175,7 +175,7 @@ function finish(
   return body instanceof Promise ? body.then(send) : send(body);
 }
 
-/** Returns a 304. */
+/** Returns the content of a 304. */
 export const unchanged = (of: { tag: string; datasetVersion: string }): Content => ({
   kind: "content",
   status: 304,
@@ -199,7 +199,7 @@ export function acceptNothingElse(
   refuseParameters(path, asked.text, operations);
 }
 
-/** Returns the problem 406. @param available media types of the path. */
+/** Returns the problem for a 406. @param available media types of the path. */
 export const notAcceptable = (available: readonly string[]) =>
   new Problem("not-acceptable", `This path answers in ${available.join(", ")}.`, { available });
 
