@@ -2,12 +2,12 @@
 
 const untidy = /^\s|\s$|\s\s|[^\S ]/;
 
-/** Returns a text on one line. Every run of white space, even non-breaking, becomes one space. */
+/** Returns text on one line, without white space at its ends. Any other run of white space becomes one space. */
 export function clean(text: string): string {
   return untidy.test(text) ? text.replace(/\s+/g, " ").trim() : text;
 }
 
-/** Tidies text that may have paragraphs. Keeps its line breaks, as `\n`. */
+/** Tidies text that may have paragraphs. Keeps line breaks as `\n`, with at most one blank line between paragraphs. */
 export function cleanParagraphs(text: string): string {
   return text
     .split(/\r\n|\r|\n/)
@@ -23,8 +23,8 @@ export function comparable(text: string): string {
 }
 
 /**
- * Returns `GREENWOOD VILLAGE` as `Greenwood Village`. Text with a lower-case letter stays as it is. This suits places,
- * not firms, whose capitals are part of the name: `KRG CAPITAL` is not `Krg Capital`.
+ * Returns `GREENWOOD VILLAGE` as `Greenwood Village`. Text with a lower-case letter stays as it is. This suits places
+ * but not firms, because capitals may be part of a firm's name: `KRG CAPITAL` is not `Krg Capital`.
  */
 export function titleCase(text: string): string {
   if (/\p{Ll}/u.test(text)) return text;
@@ -38,7 +38,7 @@ export function titleCase(text: string): string {
 /** A column in a template such as `{First Name} {Middle Name?} {Last Name}`. */
 interface Placeholder {
   column: string;
-  /** True if it is marked with `?` and may be missing. Any other missing column makes the whole text missing. */
+  /** True if the column is marked with `?`. If the cell of any other column is missing, so is the whole text. */
   optional: boolean;
 }
 
@@ -46,7 +46,7 @@ type Template = readonly (string | Placeholder)[];
 
 const placeholder = /\{([^{}]+)\}/;
 
-/** Returns the parts of a template in order. Returns undefined if braces are unpaired or no column is named. */
+/** Returns the parts of a template in order. Returns undefined if it has no placeholder, or a brace outside of one. */
 export function parseTemplate(text: string): Template | undefined {
   const parts = text
     .split(placeholder)
@@ -62,8 +62,8 @@ function toPlaceholder(written: string): Placeholder {
 }
 
 /**
- * Returns a template's text with its columns filled in, tidied. Returns an empty text if a required column is missing.
- * @param read function that returns a column's cell, or undefined if it is missing.
+ * Returns a template's text, tidied, with cells filled in. Returns an empty string if a required cell is missing.
+ * @param read function that returns a column's cell, or undefined if the cell is missing.
  */
 export function fillTemplate(
   template: Template,

@@ -1,4 +1,4 @@
-/** Compiles a mapping, with the source of each of its fields, into a function from a row's cells to its records. */
+/** Compiles a mapping into a function that turns the cells of a row into records. */
 import {
   type CanonicalGp,
   type CanonicalRecord,
@@ -40,7 +40,7 @@ export interface CompiledMapping {
   read: (cells: Cells) => RowReading;
 }
 
-/** The content of a row. If there are faults, everything else is empty. */
+/** Content of a row. If there are faults, everything else is empty. */
 interface RowReading {
   records: CanonicalRecord[];
   namedGps: CanonicalGp[];
@@ -71,7 +71,7 @@ export function compileMapping(mapping: Mapping): CompiledMapping {
     if (faults.length > 0) return { records: [], namedGps: [], deleted: [], faults };
     const records = made.flatMap(({ record }) => record ?? []);
     const deleted = made.flatMap(({ deleted }) => deleted ?? []);
-    // A row that meets no condition, or only removes, names no GPs.
+    // A row that adds no record adds no named GPs either.
     return { records, namedGps: records.length > 0 ? namedGps : [], deleted, faults };
   };
   return { columns, read };
@@ -121,7 +121,7 @@ const codeOfState = new Map(
 );
 const nearestState = nearestFinder(Object.values(usStates));
 
-/** Replaces US states with their USPS codes. States of other countries stay as they are. */
+/** Replaces states with USPS codes, unless their country is not the US. Adds a fault for a state that is unknown. */
 function codeStates(record: Record<string, unknown>, faults: RecordFault[]): void {
   for (const [state, country] of stateMembers) {
     const text = record[state];
@@ -142,7 +142,7 @@ function orFault<V>(field: string, value: V | Unreadable, faults: RecordFault[])
   return undefined;
 }
 
-/** Sets a member. @param path path of at most two steps, such as `external_ids.cik`. */
+/** Sets a member, unless the value is undefined. @param path path of at most two steps, such as `external_ids.cik`. */
 function set(record: Record<string, unknown>, path: string, value: unknown): void {
   if (value === undefined) return;
   const [group = "", member] = path.split(".");
@@ -166,7 +166,7 @@ function compileCondition(
 
 const confidenceOfNames = 0.5;
 
-/** Compiles the GPs that rows only name. All rows share one GP per name, regardless of its case and punctuation. */
+/** Compiles the GPs that rows only name. Names that differ only in case, accents or punctuation share one GP. */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
   const readNames = compileField(named.names, namesField, context);
   const aliases = aliasesOf(named);
@@ -208,7 +208,7 @@ function gpNamed(
   };
 }
 
-/** Returns the spellings that `values` maps to each name, by its folded form. As aliases, they still find the GP. */
+/** Returns the other spellings that `values` maps to each folded name. They become aliases, which a search finds. */
 function aliasesOf({ names }: NamedGps): Map<string, string[]> {
   const aliases = new Map<string, string[]>();
   for (const { values = {} } of sourcesOf(names))
@@ -221,11 +221,11 @@ function aliasesOf({ names }: NamedGps): Map<string, string[]> {
   return aliases;
 }
 
-/** The cells of a row that the mapping uses, in the order of its columns. */
+/** Cells of a row that the mapping uses, in the order of the compiled mapping's columns. */
 type Cells = readonly string[];
 
 interface MappingContext {
-  /** Returns the index of a column in `Cells`. */
+  /** Returns the index of a column in `Cells`. Adds the column if it is new. */
   slotOf: (column: string) => number;
   /** Comparable forms of cells that count as missing. */
   missing: ReadonlySet<string>;
@@ -233,7 +233,10 @@ interface MappingContext {
   decimal?: DecimalMark;
 }
 
-/** Function that returns a field's value, or a list for a list field. Returns undefined if the value is missing. */
+/**
+ * Function that returns a field's value, or a list for a list field. Returns undefined if the value is missing, and
+ * Unreadable if a cell is not valid.
+ */
 type ReadField = (cells: Cells) => unknown;
 
 function sourcesOf(written: Written | Written[]): SourceOfField[] {
@@ -284,7 +287,7 @@ function compileSource(source: SourceOfField, field: Field, context: MappingCont
 interface SourceText {
   /** Words before the text in messages: `column "Units" holds`. */
   label: string;
-  /** Returns the text of a row; empty if there is none. */
+  /** Returns the text from a row; empty if there is none. */
   read: (cells: Cells) => string;
 }
 
@@ -308,7 +311,7 @@ function templateText(
     typeof part === "string" ? -1 : context.slotOf(part.column),
   );
   const missing = missingOf(source, context);
-  // A cell must not add a slash or a question mark to an address.
+  // A cell after the beginning must not add a slash or a question mark to an address.
   const escape = (at: number) => (field.kind === "link" && at > 0 ? encodeURIComponent : String);
   return {
     label: "the template gives",
@@ -324,7 +327,10 @@ function missingOf(source: SourceOfField, context: MappingContext): ReadonlySet<
   return new Set(["", ...context.missing, ...(source.missing ?? []).map(comparable)]);
 }
 
-/** Compiles a function that looks up a text in `values`, takes it as missing, splits or converts it, in this order. */
+/**
+ * Compiles a function that reads the values of a text. It tries `values` first, then the words for missing cells, then
+ * `present`. It splits any other text at the separator, if there is one, and converts the pieces.
+ */
 function compileMeaning(source: SourceOfField, field: Field, context: MappingContext) {
   const listed = new Map(
     Object.entries(source.values ?? {}).map(([word, value]) => [comparable(word), value]),
@@ -366,11 +372,11 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
 
 interface ReadingOptions extends Omit<SourceOfField, "dates" | "missing"> {
   dates: readonly DateFormat[];
-  /** Words of the closed list, by `wordKey`. */
+  /** Words of a closed list, by their `wordKey`. */
   choiceOf: ReadonlyMap<string, string>;
 }
 
-/** Converts a text. @param text non-empty text with any white space. */
+/** Converts text to the type of a field. @param text text that is not blank, but may be untidy. */
 function convert(
   text: string,
   field: Field,
@@ -397,7 +403,7 @@ function convert(
 const readChoice = (text: string, { choices }: Field, { choiceOf }: ReadingOptions) =>
   choiceOf.get(wordKey(clean(text))) ?? new Unreadable(`must be one of ${choices.join(", ")}`);
 
-/** Returns the form in which words of a closed list are compared. Separators between digits stay: `5_10`, not `510`. */
+/** Returns the form in which words of a closed list are compared. Separators stay only between digits: `5_10`. */
 const wordKey = (text: string) =>
   text
     .toLowerCase()
@@ -421,7 +427,7 @@ const centsOrNone = /^(?:0*|\d\d)$/;
 
 /**
  * Reads a number as spreadsheets and registers write it: `1234`, `1,234.50`, `1 234 567`, `$1,234,567`, `-5`, `(123)`
- * for minus 123, `4.0`. Refuses an ambiguous text: `1,234` without a declared decimal mark, or a fraction of a dollar
+ * for minus 123, `4.0`. Refuses ambiguous text: `1,234` without a declared decimal mark, or a fraction of a dollar
  * other than cents without `multiply_by`. A `decimal`, such as a coordinate, may not have thousands separators.
  */
 export function readNumber(
@@ -455,7 +461,7 @@ export function readNumber(
   return whole + 0;
 }
 
-/** Removes parentheses and, from money, the dollar sign or code. */
+/** Removes parentheses, which make a number negative. Removes the dollar sign or code from money. */
 function unwrap(text: string, kind: NumberKind): { digits: string; sign: 1 | -1 } {
   const inParentheses = /^\(([^()-]*)\)$/.exec(text.trim());
   const bare = (inParentheses?.[1] ?? text).trim();
@@ -466,7 +472,7 @@ function unwrap(text: string, kind: NumberKind): { digits: string; sign: 1 | -1 
   return { digits, sign: inParentheses === null ? 1 : -1 };
 }
 
-/** Returns the decimal product: 1.1 million is exactly 1,100,000, although binary fractions would add a little. */
+/** Returns the decimal product: 4.1 million is exactly 4,100,000, although the binary product is a little less. */
 function exactProduct(value: number, multiplyBy: number): number {
   return multiplyBy === 1 ? value : Number((value * multiplyBy).toPrecision(15));
 }
@@ -487,8 +493,8 @@ const hostName =
   /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]*[\p{L}\p{N}](?::\d+)?$/u;
 
 /**
- * Returns an http or https address with its scheme and host in lower case (RFC 3986, 6.2.2.1). The case of a path may
- * matter, so it stays. An address without a scheme, as people type it, gets http.
+ * Returns an http or https address with its scheme and host in lower case (RFC 3986, 6.2.2.1). The path keeps its case,
+ * which may matter. An address without a scheme, as people type it, gets `http://`.
  */
 export function readWebAddress(text: string): string | Unreadable {
   const address = text.includes("://") ? text : `http://${text}`;

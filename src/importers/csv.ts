@@ -12,9 +12,10 @@ import { nearest } from "./nearest.ts";
 import { readBytes, type ReadOptions, shownName } from "./source-file.ts";
 
 /**
- * Yields an entry for each row that is not blank. A row with an unreadable cell becomes an entry with only faults.
+ * Yields an entry for each row below the header that is not blank. The entry of an unreadable row has only faults.
  * @param written mapping from `readMapping`. An encoding in the options overrides the mapping's.
- * @throws ImportFault if a file is unusable: a column is missing, a quote is never closed, or a row is cut off.
+ * @throws ImportFault if a file cannot be used, for example because a column is missing, a quote is never closed, or the
+ *   last row is cut off.
  */
 export async function* readCsv(
   files: readonly string[],
@@ -64,7 +65,10 @@ function rowReader(file: string, header: CsvRow, encoding: Encoding, compiled: C
   };
 }
 
-/** Returns the fault of a row itself. Returns undefined if there is none. */
+/**
+ * Returns the fault of a row's quotes or number of cells. Returns undefined if there is none.
+ * @throws ImportFault if the file is cut off in this row.
+ */
 function rowFault(file: string, row: CsvRow, columns: number): RecordFault | undefined {
   if (row.quoteFault !== "") return { field: "row", reason: row.quoteFault };
   const count = row.cells.length;
@@ -80,7 +84,7 @@ const oneColumn =
 
 /**
  * Returns the index of each wanted column, found by name, or the fault of the header.
- * @param header decoded names, with any white space around and between words.
+ * @param header decoded names, which may be untidy.
  */
 function locateColumns(
   header: readonly string[],
@@ -110,17 +114,17 @@ function missingWords(column: string, names: readonly string[]): string {
 }
 
 export interface CsvRow {
-  /** Number of its first line, from 1. A quoted cell may span several lines. */
+  /** Number of the row's first line, from 1. A quoted cell may span several lines. */
   line: number;
   /** Undecoded cells, with one character for each byte, as `cellDecoder` expects. */
   cells: readonly string[];
-  /** Fault in its quotes; empty if there is none. */
+  /** Fault of the row's quotes; empty if there is none. */
   quoteFault: string;
   /** True if a line end follows. The last row may have none. */
   ended: boolean;
 }
 
-/** A row from the parser: its cells and its bytes. */
+/** A row from the parser: its cells and its whole text, both undecoded. */
 interface Parsed {
   record: string[];
   raw: string;
@@ -131,12 +135,13 @@ const lineEnd = /\r\n|\r|\n/g;
 
 /**
  * Yields all rows that are not blank, the header first. Reads quotes strictly and line ends leniently (RFC 4180).
- * @throws ImportFault if a quote is never closed or a row is longer than 1 MiB: nothing after it can be trusted.
+ * @throws ImportFault if the file cannot be read, a quote is never closed, or a row is longer than 1 MiB. Nothing after
+ *   such a row can be trusted.
  */
 export async function* readRows(file: string, mapping: Mapping): AsyncGenerator<CsvRow, void> {
   const format = formatOf(mapping);
   let line = 1;
-  // The parser calls this at each row, so that `line` is right if the next row fails.
+  // The parser calls this for each row, even a blank one, so that `line` is right if the next row fails.
   const toRow = ({ record: cells, raw }: Parsed): CsvRow | null => {
     const begin = line;
     line += raw.match(lineEnd)?.length ?? 0;
@@ -165,14 +170,17 @@ function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: Mapping): Op
   return {
     delimiter,
     quote: quotes ? '"' : null,
-    // One character for each byte, so that nothing is lost before the cells are decoded.
+    // Latin-1 has one character for each byte, so that nothing is lost before the cells are decoded.
     encoding: "latin1",
     record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,
   };
 }
 
-/** Returns the fault of stray quotes. The lenient parser finds the row's end; a strict one tells stray from doubled. */
+/**
+ * Returns the fault of stray quotes; empty if there is none. The lenient parser has found the end of the row. A strict
+ * one now tells stray quotes from doubled ones.
+ */
 function quoteFaultIn(raw: string, format: Options): string {
   if (format.quote === null) return "";
   try {
@@ -193,7 +201,7 @@ function wordsFor(error: CsvError): string {
 
 const beyondAscii = /[\x80-\xff]/;
 
-/** Returns a decoder for cells in which each character stands for one byte (Latin-1). A bad byte costs only its row. */
+/** Returns a decoder for cells in which each character stands for one byte. An invalid byte spoils only its cell. */
 function cellDecoder(encoding: Encoding): (bytes: string) => string | Unreadable {
   const decode = decoderOf(encoding);
   return (bytes) => (beyondAscii.test(bytes) ? decode(Buffer.from(bytes, "latin1")) : bytes);

@@ -1,4 +1,4 @@
-/** Reads dates in the formats that a mapping names, as precisely as they are given. */
+/** Reads dates in the formats that a mapping names, to the year, the month or the day. */
 import { existsInCalendar } from "#records/fields.ts";
 import { Unreadable } from "./import-fault.ts";
 
@@ -39,7 +39,7 @@ function patternOf(format: DateFormat): RegExp {
   return new RegExp(`^${digits}${format.includes("DD") ? timeOfDay : ""}$`, "i");
 }
 
-/** Reads a date as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. The first format that fits decides. */
+/** Returns a date as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. The first format that fits decides. */
 export function readDate(text: string, formats: readonly DateFormat[]): string | Unreadable {
   for (const format of formats) {
     const parts = patterns.get(format)?.exec(text)?.groups;

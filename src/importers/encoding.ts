@@ -1,14 +1,14 @@
-/** The encodings that a file may have, and decoding that neither loses nor guesses a character. */
+/** Decodes files in the encodings that they may have, without losing or guessing a character. */
 import { isUtf8 } from "node:buffer";
 import { Unreadable } from "./import-fault.ts";
 
 export const encodings = ["utf-8", "windows-1252", "iso-8859-1"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** Function that decodes a line or a cell. Returns the fault of the first invalid byte if there is one. */
+/** Function that decodes a line or a cell. Returns Unreadable if there is an invalid byte. */
 type Decode = (bytes: Buffer) => string | Unreadable;
 
-/** C1 control characters. They never occur in text, so their bytes are letters of another encoding. */
+/** C1 control characters. Text does not contain them, so a byte that decodes to one belongs to another encoding. */
 const controls = /[\x80-\x9f]/;
 const windows1252 = new TextDecoder("windows-1252");
 
@@ -36,12 +36,12 @@ export function firstInvalidUtf8(bytes: Buffer): number | undefined {
   if (isUtf8(bytes)) return undefined;
   const decoded = Buffer.from(bytes.toString("utf8"));
   let at = decoded.findIndex((byte, i) => byte !== bytes[i]);
-  // The invalid byte was decoded as U+FFFD, whose first bytes may be the same.
+  // The invalid bytes were decoded as U+FFFD, whose first bytes may be the same.
   while ((decoded[at]! & 0xc0) === 0x80) at--;
   return at;
 }
 
-/** Returns words such as "byte 17 (0xE9)", counted from 1. */
+/** Returns words for a byte, such as "byte 17 (0xE9)". They count bytes from 1. */
 export function byteWords(bytes: Buffer, at: number): string {
   const value = (bytes[at] as number).toString(16).toUpperCase().padStart(2, "0");
   return `byte ${at + 1} (0x${value})`;

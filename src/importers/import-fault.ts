@@ -1,16 +1,16 @@
 /** Faults of an import's files: a file that cannot be used, and a line or a cell that is not valid. */
 import type { RecordFault } from "#records/canonical.ts";
 
-/** An error for a file that cannot be used. Nothing of the file is imported. */
+/** Error for a file that cannot be used. The import then publishes nothing. */
 export class ImportFault extends Error {
-  /** Name of the file, as the operator wrote it. */
+  /** Name of the file as the operator wrote it, or `<stdin>`. */
   readonly file: string;
   /** Line at which reading stopped, from 1; null if the fault is not in a line. */
   readonly line: number | null;
   readonly reason: string;
-  /** All faults of a mapping file, each with its path in the file; empty for other files. */
+  /** Faults of a mapping file, each with its path in the file, or of further unreadable files, each with its name. */
   readonly faults: readonly RecordFault[];
-  /** Lines of the message: one for the file, and one for each fault. */
+  /** Lines of the message: one for the file, and one for each of `faults`. */
   readonly lines: readonly string[];
 
   constructor(
@@ -33,12 +33,12 @@ export class ImportFault extends Error {
   }
 }
 
-/** Throws an ImportFault. A file without records is more likely a mistake than intended. */
+/** Throws an ImportFault, because a file without records is usually a mistake. */
 export function refuseEmpty(file: string): never {
   throw new ImportFault(file, null, "contains no records; if that is intended, add --allow-empty");
 }
 
-/** Stand-in for the value of a line or a cell whose text is not valid. */
+/** Stand-in for the value of text that is not valid. */
 export class Unreadable {
   /** Reason as the end of a sentence, such as "must be a whole number". */
   readonly reason: string;
@@ -50,7 +50,7 @@ export class Unreadable {
 
 const quotedLengthMax = 50;
 
-/** Returns a text from a file as messages show it: on one line, shortened, in quotes. */
+/** Returns text from a file as messages show it: on one line, in quotes, and shortened if it is long. */
 export function quoted(text: string): string {
   const shown = Array.from(text.slice(0, quotedLengthMax * 2));
   const cut = shown.length > quotedLengthMax;

@@ -1,5 +1,5 @@
 /**
- * Declares a mapping file: how the columns of a CSV file become records, and which kind of text each member accepts.
+ * Declares a mapping file, which says how the columns of a CSV file become records, and the kinds of fields in records.
  * The schema in examples/mappings is generated from this file.
  */
 import { canonicalSchemas } from "#records/canonical.ts";
@@ -26,7 +26,7 @@ const decimal = oneOf(
   decimalMarks,
 );
 
-/** Returns the schema of a value that is copied into the record as it stands. */
+/** Returns the schema of a value that is copied into the record unchanged. */
 const value = (description: string) =>
   Type.Unsafe<string | number>({ type: ["string", "number"], description });
 const valueOrList = (description: string) =>
@@ -103,7 +103,7 @@ export const Condition = Type.Object(
 
 export type Condition = Static<typeof Condition>;
 
-/** Schema of one record per row. For `id` and `fields` see read-mapping.ts and packaging/mapping-schema.ts. */
+/** Schema of a block, which makes at most one record from a row. Code in read-mapping.ts checks `id` and `fields`. */
 export const RecordBlock = Type.Object(
   {
     record: oneOf("Kind of record.", recordKinds),
@@ -185,7 +185,7 @@ export interface Field {
   kind: FieldKind;
   list: boolean;
   description: string;
-  /** Words that a choice allows. */
+  /** Words that a choice allows; empty for other kinds. */
   choices: readonly string[];
 }
 
@@ -198,7 +198,7 @@ export const idField: Field = {
   choices: [],
 };
 
-/** Field for names of GPs that have no record in the source. */
+/** Field for names of GPs that the rows only name. */
 export const namesField: Field = { ...idField, path: "gps", list: true };
 
 /** The part of JSON Schema that tells the kinds of fields apart. */
@@ -212,10 +212,10 @@ interface MemberSchema {
   properties?: Record<string, MemberSchema>;
 }
 
-/** Longest text without paragraphs, in characters. */
+/** Maximum length of text without paragraphs, in characters. */
 const lineLengthMax = 2000;
 
-/** Members that the mapping itself or the command sets, rather than a field. */
+/** Members that the block itself or the import command sets, rather than a field. */
 const notMapped = new Set(["record", "id", "provenance.source"]);
 
 /** Members that are written as an object of fields. */
@@ -237,7 +237,7 @@ export function fieldsOf(kind: RecordKind): Map<string, Field> {
   );
 }
 
-/** Returns a block's fields by path. Lists the fields of a group one by one. */
+/** Returns a block's fields with their paths. Lists the fields of a group one by one. */
 export function writtenFields(fields: RecordBlock["fields"]): [string, Written | Written[]][] {
   return Object.entries(fields).flatMap(([name, written]) =>
     Object.hasOwn(grouped, name)

@@ -9,9 +9,10 @@ import { parseStrictJson } from "./strict-json.ts";
 const lineBytesMax = 1024 * 1024;
 
 /**
- * Yields the result of `read` for each block of lines. Omits blocks of only blank lines.
+ * Yields the result of `read` for each block of lines. Omits results without entries.
  * @param read function that makes a block's entries. If it returns a promise, the next blocks are read meanwhile.
- * @throws ImportFault if a file cannot be opened, is not a text file, or has only blank lines.
+ * @throws ImportFault if a file cannot be read or has another format. Throws it too if a file has only blank lines,
+ *   unless the options allow that.
  */
 export async function* readNdjson<Read extends { entries: readonly unknown[] }>(
   files: readonly string[],
@@ -30,7 +31,7 @@ export async function* readNdjson<Read extends { entries: readonly unknown[] }>(
   }
 }
 
-/** Number of blocks read ahead: enough that two threads never wait for the thread that takes their entries. */
+/** Number of blocks read ahead, which keeps two threads busy while a third takes their entries. */
 const blocksAhead = 6;
 
 /** Yields the results in the order of their blocks. */
@@ -47,7 +48,7 @@ async function* inOrder<Read>(
         yield made;
         continue;
       }
-      // A rejection is thrown when its turn comes.
+      // A rejection is thrown when its turn comes. Until then it must not count as unhandled.
       made.catch(() => {});
       pending.push(made);
       if (pending.length > blocksAhead) yield await pending.shift()!;
@@ -55,17 +56,17 @@ async function* inOrder<Read>(
   } catch (error) {
     fault = { error };
   }
-  // The results of blocks before the fault come first.
+  // Results that are still pending come before the fault.
   for (const made of pending) yield await made;
   if (fault !== null) throw fault.error;
 }
 
 /** Whole lines of a file. */
 export interface LineBlock {
-  /** Name of the file, as the operator wrote it. */
+  /** Name of the file as the operator wrote it, or `<stdin>`. */
   file: string;
   encoding: Encoding;
-  /** Number of its first line, from 1. */
+  /** Number of the first line, from 1. */
   firstLine: number;
   /** Lines with their ends; null for a single line that was dropped because it is too long. */
   bytes: Uint8Array<ArrayBuffer> | null;
@@ -99,10 +100,13 @@ export function entriesOf({ file, encoding, firstLine, bytes, ended }: LineBlock
   return entries;
 }
 
-/** Reports whether a line has no control character or lone surrogate. JSON in UTF-8 must escape them, except DEL. */
+/**
+ * Reports whether a line contains neither an escape nor DEL. It then has no ASCII control characters or lone
+ * surrogates, because JSON must escape all of these but DEL.
+ */
 const isPlain = (text: string) => !text.includes("\\") && !text.includes("\x7f");
 
-/** Returns a line's object, or why there is none. Returns undefined for a blank line. */
+/** Returns a line's object, or Unreadable if there is none. Returns undefined for a blank line. */
 function readLine(text: string): object | Unreadable | undefined {
   if (text.trim() === "") return undefined;
   const value = parseStrictJson(text);

@@ -5,7 +5,7 @@ import { quoted } from "./import-fault.ts";
 const likenessMin = 0.5;
 const suggestionsMax = 3;
 
-/** Returns up to 3 of `names`, the most similar first, by the Dice coefficient of their folded trigrams and letters. */
+/** Returns up to 3 similar names, the best first, by the Dice coefficient of their folded trigrams and letters. */
 export function nearest(wanted: string, names: Iterable<string>): string[] {
   const sought = gramsOf(wanted);
   return Array.from(names, (name) => ({ name, likeness: dice(sought, gramsOf(name)) }))
@@ -15,13 +15,13 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
     .map(({ name }) => name);
 }
 
-/** Maximum number of texts to find the nearest name for. A report lists no more faults. */
+/** Maximum number of texts for which a finder seeks the nearest name. An import lists no more faults. */
 const soughtMax = 1000;
 
 /** Maximum length of such a text, in characters. */
 const soughtLengthMax = 100;
 
-/** Returns a function that says which of `names` is most similar to a text. It returns an empty text if none is. */
+/** Returns a function that ends a sentence with the name most similar to a text. It returns "" if none is similar. */
 export function nearestFinder(names: readonly string[]): (text: string) => string {
   const found = new Map<string, string>();
   return (text) => {

@@ -1,4 +1,4 @@
-/** Reads a mapping file and finds everything wrong with it, each fault with its path in the file. */
+/** Reads a mapping file and finds its faults, each with its path in the file. */
 import { Errors } from "typebox/schema";
 import { canonicalSchemas, type RecordFault } from "#records/canonical.ts";
 import { checkRecord, typeWords } from "#records/check-record.ts";
@@ -27,7 +27,8 @@ import { parseStrictJson } from "./strict-json.ts";
 /**
  * Reads a mapping.
  * @param path path of a JSON file that follows examples/mappings/mapping.schema.json.
- * @throws ImportFault with every fault of the file and its place, such as `records[0].fields.status`.
+ * @throws ImportFault if the file cannot be read or is not a mapping. It has the mapping's faults with their places,
+ *   such as `records[0].fields.status`.
  */
 export async function readMapping(path: string): Promise<Mapping> {
   const bytes = Buffer.concat(await Array.fromAsync(readBytes(path)));
@@ -41,7 +42,7 @@ export async function readMapping(path: string): Promise<Mapping> {
   return value as Mapping;
 }
 
-/** Returns the faults of a mapping. @param value any JSON value; it is a `Mapping` if it has no faults. */
+/** Returns the faults of a mapping. @param value any JSON value. If it has no faults, it is a `Mapping`. */
 function checkMapping(value: unknown): RecordFault[] {
   const faults = shapeFaults(Mapping, value, "");
   if (!isObject(value)) return [{ field: "mapping", reason: "must be an object" }];
@@ -70,7 +71,7 @@ function checkBlock(block: Record<string, unknown>, path: string): RecordFault[]
   return [...faults, ...checkFields(fields, fieldsOf(kind), `${path}.fields`, "")];
 }
 
-/** Returns the faults of fields. @param group `external_ids` or `provenance` for its members, otherwise empty. */
+/** Returns the faults of fields. @param group name of the group that has these fields; empty for a block's own. */
 function checkFields(
   fields: Record<string, unknown>,
   known: ReadonlyMap<string, Field>,
@@ -145,7 +146,6 @@ function unknownWords(schema: TSchema, path: string): string {
   return notKnown(path.split(".").at(-1) ?? path, known);
 }
 
-/** Returns the message for an unknown name. */
 function notKnown(name: string, known: readonly string[]): string {
   const [suggestion] = nearest(name, known);
   return suggestion === undefined
@@ -164,7 +164,7 @@ function words(keyword: string, params: Record<string, unknown>, message: string
 
 const origins = ["column", "columns", "template", "constant"] as const;
 
-/** Options that apply only to some kinds of field. */
+/** Options that apply only to some kinds of field, each with a word for their values and with these kinds. */
 const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly FieldKind[]])[] = [
   ["dates", "dates", ["date"]],
   ["decimal", "numbers", ["whole", "money", "decimal"]],
@@ -173,7 +173,7 @@ const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly Field
   ["fold", "texts", ["text"]],
 ];
 
-/** Returns the faults of a field's sources. @param written a column, a source or, for a list field, several. */
+/** Returns the faults of a field's sources. @param written a column, a source or, for a list field, a list of them. */
 function checkSources(written: unknown, field: Field, path: string): RecordFault[] {
   if (Array.isArray(written) && field.list)
     return written.flatMap((one, at) => checkSource(one, field, `${path}[${at}]`));

@@ -1,4 +1,4 @@
-/** Opens the files of an import: their names in reports, their faults if they cannot be read, and their bytes. */
+/** Reads the files of an import, and refuses files that cannot be read or have another format. */
 import { closeSync, createReadStream, openSync, statSync } from "node:fs";
 import type { Encoding } from "./encoding.ts";
 import { ImportFault } from "./import-fault.ts";
@@ -15,8 +15,8 @@ const openSource = (file: string): AsyncIterable<Buffer> =>
   file === standardInput ? process.stdin : createReadStream(file, { highWaterMark: chunkBytes });
 
 /**
- * Opens every file before any is read, so that a missing last file is noticed at once rather than after an hour.
- * @throws ImportFault that names all files that cannot be read.
+ * Checks every file before any is read, so that a missing last file is noticed at once rather than after an hour.
+ * @throws ImportFault that names all files that do not exist or cannot be opened.
  */
 export function refuseUnreadable(files: readonly string[]): void {
   const faults = files.flatMap((file) => {
@@ -48,7 +48,7 @@ const reasons: Readonly<Record<string, string>> = {
 const whyClosed = ({ code = "", message }: NodeJS.ErrnoException): string =>
   reasons[code] ?? `cannot be read: ${message}`;
 
-/** Returns the total size of the files in bytes. A pipe counts as 0. */
+/** Returns the total size of the files in bytes. Standard input and pipes count as 0. */
 export function knownBytes(files: readonly string[]): number {
   const sizes = files.map((file) => {
     const found = file === standardInput ? undefined : statSync(file);
@@ -57,7 +57,6 @@ export function knownBytes(files: readonly string[]): number {
   return sizes.reduce((a, b) => a + b, 0);
 }
 
-/** Options for reading files. */
 export interface ReadOptions {
   /** Encoding of the files; undefined if the operator named none. */
   encoding?: Encoding | undefined;
@@ -80,7 +79,7 @@ const beginningBytes = 200;
 
 /**
  * Yields the bytes of a file in chunks, without a byte order mark.
- * @throws ImportFault if the file cannot be opened, or has another format or encoding.
+ * @throws ImportFault if the file cannot be read, or begins like another format or encoding.
  */
 export async function* readBytes(
   file: string,
@@ -115,7 +114,10 @@ async function* withoutMark(
   if (beginning !== null) yield begin(beginning);
 }
 
-/** Returns the length of a file's byte order mark, 0 if there is none. @throws ImportFault if it has another format. */
+/**
+ * Returns the length of a file's byte order mark in bytes; 0 if there is none.
+ * @throws ImportFault if the file begins like another format or encoding.
+ */
 function markLength(name: string, chunk: Buffer, encoding: Encoding): number {
   const text = chunk.toString("latin1", 0, beginningBytes);
   const hasMark = text.startsWith(utf8Mark);

@@ -9,7 +9,7 @@ interface Survey {
   namesPrototype: boolean;
 }
 
-/** Returns the value of a JSON text, or why it is refused. */
+/** Returns the value of JSON text, or Unreadable with the reason why it is refused. */
 export function parseStrictJson(text: string): unknown {
   let value: unknown;
   try {
@@ -28,7 +28,7 @@ export function parseStrictJson(text: string): unknown {
     : new Unreadable(`gives the key ${quoted(repeated)} twice in one object`);
 }
 
-/** Returns the parser's message without "line 1": a text is usually a single line of a file. */
+/** Returns the parser's message without "line 1", because the text is usually a single line of a file. */
 function parserWords(error: Error): string {
   return error.message.replace(
     / in JSON at position \d+ \(line 1 column (\d+)\)/,
@@ -55,9 +55,9 @@ function surveyValue(value: unknown, depth: number, survey: Survey): void {
 }
 
 /**
- * Reports whether the quotes before colons, at least one for each key, are as many as the keys that `JSON.parse` kept.
- * Returns false if anything is escaped: an escaped quote hides where a key ends, and V8 14 may decode an escaped key of
- * a known shape wrongly.
+ * Reports whether text has exactly as many quotes before colons as `JSON.parse` kept keys. Each key in the text has one
+ * such quote, so no key is repeated then. Returns false if anything is escaped, because an escaped quote hides where a
+ * key ends, and V8 14 may decode an escaped key of a known shape wrongly.
  */
 function hasEachKeyOnce(text: string, keysKept: number): boolean {
   if (text.includes("\\")) return false;
@@ -77,7 +77,7 @@ const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"(?=([ \t\r\n]*:)?)|[{}]/g;
 
-/** Returns the first key that an object repeats, slowly but exactly. @param text valid JSON. */
+/** Returns the first key that an object repeats; undefined if none does. Slow but exact. @param text valid JSON. */
 function firstRepeatedKey(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [written, colon] of text.matchAll(token)) {
