@@ -12,20 +12,20 @@ import type {
 } from "./messages.ts";
 
 interface AccountWorker {
-  /** Starts the thread before the first request, because it also mails notices and removes old audit entries. */
+  /** Starts the thread before the first request, so that it mails notices and removes old audit entries. */
   open(): void;
   /** Answers a request. Rejects only if the thread ends; the next request starts another thread. */
   answer(request: PageRequest): Promise<PageAnswer>;
-  /** Switches to another dataset. */
+  /** Tells the thread which dataset to show. */
   show(dataset: LoadOrder): void;
-  /** Returns for each shared job whether this instance does it. Empty until the thread has reported. */
+  /** Returns, for each shared job, whether this instance does it. Empty until the thread has reported. */
   jobs(): JobsDone;
-  /** Ends the thread once it has finished the requests and mail under way. */
+  /** Ends the thread after the requests and jobs under way. Waits at most 1.5 s for mail. */
   close(): Promise<void>;
 }
 
 interface AccountWorkerOptions {
-  /** Returns the thread's settings. Called when the thread starts, because the port is known by then. */
+  /** Returns the thread's settings. Called each time the thread starts, because the port is known only then. */
   settings(): AccountWorkerSettings;
   /** Returns the counters. Called for each quota lookup. */
   counters(): Counters;
@@ -45,7 +45,7 @@ interface RunningThread {
   ended: Promise<unknown>;
 }
 
-/** Memory limit for new objects, in MB. Strangers' requests would otherwise fill the 48 MB that V8 allows. */
+/** Memory limit for new objects, in MB. Otherwise strangers' requests would fill the 48 MB that V8 allows. */
 const youngGenerationMegabytes = 8;
 
 export function openAccountWorker(options: AccountWorkerOptions): AccountWorker {

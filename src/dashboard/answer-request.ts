@@ -24,7 +24,7 @@ import {
 } from "./screen.ts";
 import { signInPage } from "./screens/sign-in.ts";
 
-/** Answers a request. Never rejects: an error is reported and answered with a page. */
+/** Answers a request. Never rejects: every error is answered with a page. Store faults and bugs are also reported. */
 export async function answerRequest(
   services: AccountServices,
   routes: readonly Route[],
@@ -110,7 +110,7 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
 const allowed = ({ GET, POST }: Route): string =>
   [...(GET === undefined ? [] : ["GET", "HEAD"]), ...(POST ? ["POST"] : [])].join(", ");
 
-/** Returns a page that says why this person may not use the route, or null if they may. */
+/** Returns the sign-in page, or a page that says why the person may not use the route. Returns null if they may. */
 function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   if (access === "anyone") return null;
   const { signedIn } = request;
@@ -132,7 +132,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   return null;
 }
 
-/** Counts a person's request. Returns a refusal or null. Does not count public pages: their forms have other limits. */
+/** Counts a person's request. Returns a refusal or null. Does not count public pages, whose forms have other limits. */
 function countRequest({ access, isBackground }: Route, request: AccountRequest, sent: PageRequest) {
   const { services, method, signedIn } = request;
   if (signedIn === null || access === "anyone") return null;
@@ -166,26 +166,26 @@ function tooManyPage(
   return withHeader(reply, "retry-after", String(retryAfterSeconds));
 }
 
-/** Runs a screen's function. Answers a DomainError with a page that says why, except for store faults. */
+/** Runs a screen's function. Turns a DomainError other than a StoreFault into a page that gives the reason. */
 async function run(act: Serve, request: MemberRequest): Promise<Reply> {
   try {
     const given = await act(request);
     return typeof given === "string" ? page(given) : given;
   } catch (fault) {
-    // Other errors get a page without navigation, because the navigation's data may be what cannot be read.
+    // Other errors get a page without navigation, because the navigation's data may be unreadable.
     if (!(fault instanceof DomainError) || fault instanceof StoreFault) throw fault;
     return refusal(fault, wordPage(request, "This could not be done", fault.message));
   }
 }
 
 /**
- * Reports whether a form comes from our own pages. Browsers say so in `Sec-Fetch-Site`, which no page can set (W3C
- * Fetch Metadata), and in `Origin`. Each that is sent must match, and at least one must be sent.
+ * Reports whether a form comes from our own pages. Browsers say so in the headers `Sec-Fetch-Site`, which no page can
+ * set (W3C Fetch Metadata), and `Origin`. A header that is sent must match, and at least one must be sent.
  * @param own this service's origin.
  */
 export function isSameOrigin({ headers }: Pick<PageRequest, "headers">, own: string): boolean {
   const { "sec-fetch-site": site, origin } = headers;
   if (site === undefined) return origin === own;
-  // Our pages send no referrer, so a form on them has the origin `null` (Fetch Standard).
+  // Our pages send no referrer, so their forms are sent with the origin `null` (Fetch Standard).
   return site === "same-origin" && (origin === undefined || origin === "null" || origin === own);
 }

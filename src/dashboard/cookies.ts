@@ -14,7 +14,7 @@ const browserSeconds = 180 * 86_400;
  */
 const nameOf = (name: CookieName, isSecure: boolean) => `${isSecure ? "__Host-" : ""}gp_${name}`;
 
-/** Returns a cookie's value. Returns null if it is absent or sent twice, as somebody else may have set one. */
+/** Returns a cookie's value. Returns null if it is absent or sent twice, because somebody else may have set one. */
 export function readCookie(
   header: string | undefined,
   name: CookieName,
@@ -28,7 +28,7 @@ export function readCookie(
   return found.length === 1 ? found[0]!.slice(prefix.length) : null;
 }
 
-/** Returns the header that sets a cookie. The session cookie lasts until the browser is closed, the other 180 days. */
+/** Returns a `set-cookie` value. The session cookie lasts until the browser is closed, the other cookie 180 days. */
 export const setCookie = (name: CookieName, value: string, isSecure: boolean): string =>
   cookie(name, value, isSecure, name === "browser" ? browserSeconds : null);
 
@@ -38,7 +38,7 @@ export const endCookie = (name: CookieName, isSecure: boolean): string =>
 const cookie = (name: CookieName, value: string, isSecure: boolean, maxAge: number | null) =>
   `${nameOf(name, isSecure)}=${value}; Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}${maxAge === null ? "" : `; Max-Age=${maxAge}`}`;
 
-/** Starts a session: ends the browser's former one, sets both cookies to new values and redirects to `path`. */
+/** Returns a redirect to `path` that sets the cookies of a new session. Ends the browser's former session. */
 export async function begin(
   request: AccountRequest,
   signedIn: OpenedSession,
@@ -61,7 +61,7 @@ async function endFormer({ signedIn, services, now }: AccountRequest): Promise<v
   try {
     await endSession(services.control, { person: person.id, id: session, now });
   } catch (fault) {
-    // A password change may have ended it already.
+    // For instance, a password change has ended it already.
     if (!(fault instanceof DomainError && fault.kind === "not_found")) throw fault;
   }
 }

@@ -1,4 +1,4 @@
-/** The texts of all mail: plain text, at most one link, and what to do if the recipient did not ask for it. */
+/** The messages that are mailed: plain text with at most one link. */
 import type { ListedKey } from "#keys/keys.ts";
 
 export interface Mail {
@@ -17,8 +17,8 @@ interface LinkMail {
 }
 
 /**
- * Returns a mail with a link.
- * @param before paragraphs above the link. @param notYou paragraph for a recipient who did not ask for it.
+ * Returns a message with a link.
+ * @param before paragraphs above the link. @param notYou paragraph for a recipient who did not ask for the link.
  */
 const linkMail = (
   { to, url, expiresAt }: LinkMail,
@@ -39,7 +39,7 @@ export const signUpMail = (link: LinkMail): Mail =>
     notYou("signed up with your address", "Nothing happens unless the link is opened."),
   );
 
-/** Returns the mail for a second sign-up. Only the mail says so; the page is the same for everybody. */
+/** Returns the message for somebody who has signed up before. The page does not reveal that. */
 export const knownMail = (link: LinkMail): Mail =>
   linkMail(
     link,
@@ -80,7 +80,7 @@ export const addressChangeMail = (link: LinkMail): Mail =>
     notYou("wants to sign in with your address", "Nothing happens unless the link is opened."),
   );
 
-/** Returns the mail to an address that was requested as a new address but already belongs to a person. */
+/** Returns the message to the holder of an address that somebody else wants to change to. */
 export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "This address is already in use",
@@ -90,7 +90,7 @@ export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** Returns the mail to the former address. An intruder who changed the address reads only the new address's mail. */
+/** Returns the message to the former address. An intruder who changed the address reads only mail to the new one. */
 export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "Your address was changed",
@@ -100,7 +100,7 @@ export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** Returns the mail about a changed password. @param url page that asks for a link to choose a new one. */
+/** Returns the message about a changed password. @param url page that mails a link for choosing another. */
 export const passwordChangedMail = ({ to, url }: { to: string; url: string }): Mail => ({
   to,
   subject: "Your password was changed",
@@ -134,9 +134,9 @@ export const keyExpiresMail = ({ to, accountName, key, url }: KeyMail): Mail => 
 });
 
 interface QuotaMail extends AccountMail {
-  /** Requests made in the last 24 hours. */
+  /** Number of requests in the last 24 hours. */
   used: number;
-  /** Requests allowed in 24 hours. */
+  /** Number of requests allowed in 24 hours. */
   quota: number;
 }
 

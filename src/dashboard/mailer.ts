@@ -10,7 +10,7 @@ export interface Mailer {
   send(message: Mail): void;
   /** True if no mail server is configured; `send` then does nothing. */
   isOff: boolean;
-  /** Waits for messages under way, at most 1.5 s. */
+  /** Waits at most 1.5 s for messages under way, then abandons them. */
   close(): Promise<void>;
 }
 
@@ -22,13 +22,13 @@ interface Retries {
 }
 
 const defaultRetries: Retries = { pausesMilliseconds: [5000, 60_000], closeMilliseconds: 1500 };
-/** Maximum number of messages in the queue. Bounds memory while the mail server is down for long. */
+/** Maximum number of messages in the queue. Bounds memory during a long outage of the mail server. */
 const queuedMax = 1000;
 
 const mailerOff: Mailer = { send() {}, isOff: true, async close() {} };
 
 const waits = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000 };
-/** Longest time for one message, in ms. A server that trickles its replies would otherwise hold up all the others. */
+/** Longest attempt to send a message, in ms. Otherwise a server that trickles its replies would hold up all mail. */
 const messageMilliseconds = 30_000;
 
 /** Opens a mailer. @param reportError receives messages for the operator, without addresses, links or passwords. */
@@ -55,7 +55,7 @@ export async function openMailer(
   const isOver = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Sends a message after all earlier ones, so that a mail server that is down sees only one connection. */
+  /** Tries to send a message after all earlier attempts, so that the mail server gets one connection at a time. */
   const sendInTurn = ({ to, subject, text }: Mail): Promise<unknown> => {
     const sent = last.then(() =>
       transport.sendMail({
@@ -75,7 +75,7 @@ export async function openMailer(
   };
 
   const deliver = async (message: Mail) => {
-    // The response is sent first: its timing must not reveal whether a message is sent.
+    // The page's response goes first: its timing must not reveal whether a message is sent.
     await immediate();
     for (const wait of [...pausesMilliseconds, null]) {
       try {
@@ -111,11 +111,11 @@ export async function openMailer(
   };
 }
 
-/** Returns codes for a log, such as `EENVELOPE 550`, never the server's own text, which quotes addresses. */
+/** Returns codes for a log, such as `EENVELOPE 550`, never the server's own text, which may quote addresses. */
 const wordsOf = ({ name, code, originalCode, responseCode }: NodemailerError): string =>
   [code ?? name, originalCode, responseCode].filter((word) => word !== undefined).join(" ");
 
-/** Returns the server's address and credentials. @param smtpUrl `smtp:` or `smtps:` URL, maybe with a password. */
+/** Returns the settings for a connection. @param smtpUrl `smtp:` or `smtps:` URL, with credentials or without. */
 function serverOf(smtpUrl: string) {
   const { protocol, hostname, port, username, password } = new URL(smtpUrl);
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -5,7 +5,7 @@ import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { GateMemory } from "#store/postgres.ts";
 
-/** The only media type accepted in a request body. */
+/** The only media type that the account pages accept in a request body. */
 export const formType = "application/x-www-form-urlencoded";
 
 /** A request to `/account` or below it. */
@@ -19,7 +19,7 @@ export interface PageRequest {
   form: string;
   /** Headers by lower-case name. */
   headers: Readonly<Partial<Record<PageHeader, string>>>;
-  /** The client's address. */
+  /** IP address of the client. */
   address: string;
   /** Time of the request, in ms since 1970. */
   now: number;
@@ -40,18 +40,18 @@ type PageHeader = (typeof pageRequestHeaders)[number];
 
 export interface PageAnswer {
   status: number;
-  /** Headers as pairs, because `set-cookie` may occur twice. The HTTP thread adds those that every page has. */
+  /** Headers as pairs, because `set-cookie` may occur twice. The HTTP thread adds the headers of every page. */
   headers: readonly (readonly [string, string])[];
   body: string;
 }
 
-/** Jobs that one instance does for all, with the numbers of their locks, which never change. */
+/** Jobs that one instance does for all instances, with their lock numbers, which must never change. */
 export const jobs = { notices: 1, audit: 2, sessions: 3 } as const;
 export type Job = keyof typeof jobs;
 /** State of each job: true if this instance does it for all instances. */
 export type JobsDone = Readonly<Partial<Record<Job, boolean>>>;
 
-/** Returns an account's quota status as the HTTP thread knows it, without counting a request. */
+/** Asks the HTTP thread for an account's quota status, without counting a request. */
 export type LookAtQuota = (account: number, quotas: Quotas) => Promise<QuotaStatus>;
 
 /** Messages from the HTTP thread. */
@@ -65,7 +65,7 @@ export type ToAccountWorker =
 export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
   | { number: number; look: { account: number; quotas: Quotas } }
-  /** Change in the jobs that this instance does for all. */
+  /** State of all wanted jobs, sent at the start and after each change. */
   | { jobs: JobsDone }
   /** Error for the operator's log. */
   | { error: string };
@@ -83,13 +83,13 @@ const copied = [
 
 /** Settings of the account worker, copied to its thread. */
 export interface AccountWorkerSettings extends Pick<Config, (typeof copied)[number]> {
-  /** PostgreSQL database with the accounts, and the threads' shared gate; null if `dataDir` has the accounts. */
+  /** PostgreSQL database with the accounts, and the threads' shared gate; null if `dataDir` holds the accounts. */
   database: { url: string; gateMemory: GateMemory } | null;
   /** Origin (and path) before `/account` in mailed links; never taken from a request. */
   linkBase: string;
 }
 
-/** Returns the thread's settings. @param port the service's port. @param database null for accounts in `dataDir`. */
+/** Returns the thread's settings. @param port port of the service. @param database null for accounts in `dataDir`. */
 export const accountWorkerSettings = (
   config: Config,
   port: number,
@@ -113,8 +113,9 @@ export interface OwnOrigin {
 }
 
 /**
- * Returns the origin from `PUBLIC_URL`, or from the `Host` header if that names this machine: a client may make up any
- * other name. Returns null if no page may be served: without https, pages are served only on a loopback host.
+ * Returns the origin from `PUBLIC_URL`. Without that setting, returns it from the `Host` header, but only for a
+ * loopback host, because a client may make up any other name. Returns null if no page may be served: without https,
+ * pages are served only on a loopback host.
  */
 export function ownOrigin(
   { publicUrl }: Pick<AccountWorkerSettings, "publicUrl">,

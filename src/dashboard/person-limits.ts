@@ -1,10 +1,10 @@
-/** Limits how many account pages one person may request, across all their accounts. */
+/** Limits one person's requests to the account pages, across all their accounts. */
 import { type KeyedPolicy, openKeyedLimit } from "#limits/keyed-limit.ts";
 
 const minute: KeyedPolicy = { name: "minute", quota: 120, window: 60 };
 const day: KeyedPolicy = { name: "day", quota: 2000, window: 86_400 };
 
-/** Kinds of requests: viewing a page, sending a form, and a request made by a page's script. */
+/** Kinds of requests: for viewing a page, for sending a form, and by a page's script. */
 export type PersonRequest = "view" | "form" | "background";
 
 /** The exhausted window with the longest wait. */
@@ -16,8 +16,8 @@ export interface TooMany extends Pick<KeyedPolicy, "name" | "quota"> {
 export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
 /**
- * Maximum number of people in memory for each kind of request. They usually take 1 or 2 MB in total, and 80 MB if each has
- * used up every limit, as 2,000 views take 16 KiB.
+ * Maximum number of people in memory for each kind of request. They usually take 1 or 2 MB in total. If each person has
+ * used up every limit, they take 80 MB, because 2,000 views take 16 KiB.
  */
 const peopleMax = 5000;
 
@@ -26,7 +26,7 @@ export function openPersonLimiter() {
   let latest = 0;
   const clock = { monotonicMicroseconds: () => latest };
   const open = (...policies: KeyedPolicy[]) => openKeyedLimit<string>(policies, clock, peopleMax);
-  // Suggestions use up no views, and a person without views left can still send the form in front of them.
+  // Suggestions use up no views, and a person with no views left can still send the form on the page.
   const limits = { view: open(minute, day), form: open(minute), background: open(minute) };
   return {
     /**

@@ -16,7 +16,7 @@ interface RequestByAccess {
   anyone: AccountRequest;
   /** Anybody who is signed in, even without an account. */
   person: SignedInRequest;
-  /** Anybody who is signed in and has an account selected. */
+  /** Anybody who is signed in and a member of an account. */
   member: MemberRequest;
   owner: MemberRequest;
 }
@@ -30,10 +30,10 @@ export type Serve<R extends AccountRequest = AccountRequest> = (
 ) => Given | Promise<Given>;
 
 interface Served<R extends AccountRequest = AccountRequest> {
-  /** Serves GET and HEAD without changing anything. */
+  /** Serves GET and HEAD. */
   GET?: Serve<R>;
   POST?: Serve<R>;
-  /** The page's link in the navigation. */
+  /** Link to the page in the navigation. */
   link?: { group: "Records" | "API" | "Account"; label: string };
   /** True if a page's script makes the request, not a person who opens a page. */
   isBackground?: boolean;
@@ -55,12 +55,12 @@ export const route = <A extends Access>(
 interface Form<R extends AccountRequest> {
   /** Returns a page that says why the form cannot be used. Returns null if it can. */
   obstacle?(request: R): Reply | null | Promise<Reply | null>;
-  /** Returns the page with the form. @param fault error in the form as sent. */
+  /** Returns the page with the form. @param fault error in the sent form. */
   page(request: R, fault?: string): string | Promise<string>;
   act(request: R): Promise<Given>;
 }
 
-/** Declares a page with one form. A GET shows it. A POST acts on it, or shows it again with the error. */
+/** Declares a page with one form. A GET shows the form. A POST acts on it, or shows it again with the error. */
 export const formRoute = <A extends Access>(
   path: Route["path"],
   access: A,
@@ -94,7 +94,7 @@ export const posting =
     }
   };
 
-/** Returns the first route that matches a path, with the text of its `{name}` segments. */
+/** Returns the first route that matches a path, with the text of its `{name}` segments; undefined if none does. */
 export function findRoute(
   routes: readonly Route[],
   path: string,
@@ -152,7 +152,7 @@ export interface SignedInRequest extends AccountRequest {
   signedIn: SignedIn;
 }
 
-/** A request by a signed-in person with an account selected. */
+/** A request by a signed-in member of an account. */
 export interface MemberRequest extends SignedInRequest {
   account: Membership;
 }
@@ -177,7 +177,7 @@ export const json = (value: unknown): Reply => ({
   body: JSON.stringify(value),
 });
 
-/** Redirects after a POST. The browser then requests another page, so a reload resends nothing (RFC 9110 §15.4.4). */
+/** Returns a redirect. After a POST the browser sends a GET to `path`, so a reload posts nothing (RFC 9110 §15.4.4). */
 export const seeOther = (path: string): Reply => ({
   status: 303,
   headers: [["location", path]],
@@ -210,7 +210,7 @@ const statusOf: Readonly<Record<DomainError["kind"], number>> = {
   full: 503,
 };
 
-/** Returns a refusal. @param markup a whole page that says why. */
+/** Returns a refusal. @param markup a whole page that gives the reason. */
 export function refusal(fault: DomainError, markup: string): Reply {
   const reply = page(markup, statusOf[fault.kind]);
   const seconds = fault instanceof TooOften ? fault.retryAfterSeconds : 1;
@@ -218,7 +218,7 @@ export function refusal(fault: DomainError, markup: string): Reply {
   return isWorthWaiting ? withHeader(reply, "retry-after", String(seconds)) : reply;
 }
 
-/** Returns a fault's text for the person who asked. A store's place and error are for the operator only. */
+/** Returns a fault's text for the person who sent the request. A StoreFault's own text is for the operator only. */
 export const wordsFor = (fault: DomainError): string =>
   fault instanceof StoreFault
     ? "The service cannot read or write its accounts at the moment. Try again in a moment."

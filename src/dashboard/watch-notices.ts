@@ -28,7 +28,8 @@ type Watched = Pick<AccountServices, "control" | "lookAtQuota" | "mailer"> & {
 };
 
 /**
- * Checks every account once. Does nothing without a mail server, so that no notice is marked as sent by mistake.
+ * Checks each account that is neither closed nor suspended. Does nothing without a mail server, so that no notice is
+ * marked as sent by mistake.
  * @param now milliseconds since 1970. @param isOver signal to stop before the next account.
  */
 export async function watchNotices(
@@ -56,7 +57,7 @@ async function mailExpiries(services: Watched, account: OwnedAccount, now: numbe
   }
 }
 
-/** Mails that the quota is nearly used up. Does so again only after usage has fallen below half of the quota. */
+/** Tells owners that a day's quota is nearly used up, and again only after usage has fallen below half of it. */
 async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   const { control, mailer, base } = services;
   const { used, quota } = await readUseOfDay(services, account.number);
@@ -69,7 +70,10 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
   } else if (used < quota / 2) await forgetNotice(control, notice);
 }
 
-/** Returns the latest notice that is due, or null. Rotated keys and keys made for only a few days need none. */
+/**
+ * Returns the latest notice that is due. Returns null if none is, or if the key has ended, was rotated or never
+ * expires. A notice is never due for a key whose whole lifetime is no longer than the notice's days.
+ */
 export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
   const { createdAt, expiresAt, revokedAt, replacedBy } = key;
   if (expiresAt === null || revokedAt !== null || replacedBy !== null) return null;
@@ -97,7 +101,7 @@ export async function readWindows(
   return (await lookAtQuota(account, await quotasInForce(control.database, account))).windows;
 }
 
-/** Reads an account's usage in the last 24 hours. @param account the account's number. */
+/** Reads an account's usage in the last 24 hours, and its quota. @param account the account's number. */
 export async function readUseOfDay(asked: Asked, account: number) {
   const windows = await readWindows(asked, account);
   const { quota, remaining } = windows.find(({ name }) => name === "day")!;

@@ -1,4 +1,4 @@
-/** The account worker: a thread with its own stores that answers `/account` requests concurrently and mails notices. */
+/** The account worker: a thread with its own stores that answers `/account` requests concurrently and runs jobs. */
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/sessions.ts";
 import { openPasswords } from "#accounts/passwords.ts";
@@ -34,7 +34,7 @@ const settings = workerData as AccountWorkerSettings;
 const port = parentPort!;
 const send = (message: FromAccountWorker) => port.postMessage(message);
 const reportError = (error: string) => send({ error });
-/** Dataset to show; `model` has its records once they are read. */
+/** Dataset to show; `model` holds its records once a page has needed them. */
 let shown: LoadOrder | null = null;
 let model: ReadModel | null = null;
 /** Callbacks for quota lookups that the HTTP thread has not answered yet, by lookup number. */
@@ -47,7 +47,7 @@ const isOver = new AbortController();
 interface JobPlan {
   isWanted: boolean;
   everyMilliseconds: number;
-  /** True if an instance does the job as soon as it takes it over, not only after `everyMilliseconds`. */
+  /** True if an instance runs the job at once when it takes it over, and not only every `everyMilliseconds`. */
   isDoneAtOnce: boolean;
   run(services: AccountServices): Promise<unknown>;
   /** Text before the reason in a failure report. */
@@ -97,7 +97,7 @@ async function run(plan: JobPlan): Promise<void> {
     .catch((error: Error) => reportError(`${plan.failure}: ${error.message}`));
 }
 
-/** Takes the jobs' locks. Without a database, this instance is the only one and does all of them. */
+/** Keeps trying to take the wanted jobs' locks. Without PostgreSQL, this instance is the only one and does all jobs. */
 async function openLocks(): Promise<JobLocks<Job>> {
   const onTaken = (job: Job) =>
     plans[job].isDoneAtOnce && !isOver.signal.aborted && track(run(plans[job]));
@@ -135,9 +135,9 @@ async function openServices(): Promise<AccountServices> {
 }
 
 /**
- * Returns the records, which this thread reads from the dataset's file when a page first needs them. Returns null if
- * there is no dataset, or it cannot be read. Sharing the HTTP thread's read model would require a copy that blocks that
- * thread, and most people come only for their keys.
+ * Returns the records. This thread reads them from the dataset's file when a page first needs them. Returns null if no
+ * dataset is served or its file cannot be read. Sharing the HTTP thread's read model would require a copy that blocks
+ * that thread, and most people come only for their keys.
  */
 function readModel(): ReadModel | null {
   if (model === null && shown !== null)
@@ -149,7 +149,7 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/** Opens the stores. A database may be unreachable at the moment; the server has checked its schema. */
+/** Opens the stores. PostgreSQL may be unreachable at the moment; the HTTP thread has already checked its schema. */
 async function openStores(): Promise<{ control: ControlStore; usage: UsageStore }> {
   const { dataDir, database } = settings;
   if (database === null)

@@ -9,9 +9,9 @@ import type { Filter } from "#search/read-model.ts";
 import { hidden } from "./page.ts";
 import { joined, valueLabel } from "./records.ts";
 
-/** Choices about GPs, each a parameter of the operations. */
+/** Choices about GPs, which are parameters of the operations. */
 const gpChoices: readonly FacetName[] = facetNames.toSorted();
-/** All choices in the URL's order; `type` is a signal's type. */
+/** All choices, in the order they have in a URL; `type` is a signal's type. */
 export const choiceNames: readonly ChoiceName[] = [...gpChoices, "type"];
 export type ChoiceName = FacetName | "type";
 
@@ -26,7 +26,7 @@ export interface Chosen extends Readonly<Record<ChoiceName, readonly string[]>> 
 export const orders = ["match", "latest", "name"] as const;
 export type Order = (typeof orders)[number];
 
-/** Returns the default order: best match with a name, latest signal without. */
+/** Returns the default order: by match if a name is chosen, otherwise by latest signal. */
 const usualOrder = ({ name }: Pick<Chosen, "name">): Order =>
   name === undefined ? "latest" : "match";
 
@@ -44,15 +44,15 @@ export const browsePaths = { gps: "/account/browse", signals: "/account/browse/s
 /** Parameters that only the browse pages have. */
 const ownNames = ["type", "order"];
 
-/** Operation that stands for the browse pages: their queries are read like an operation's, with the same errors. */
+/** Stand-in operation for the browse pages. Their queries are read like an operation's, with the same errors. */
 const likeOperation: Operation = {
   ...fetchPrincipals,
   path: "/account/browse" as Operation["path"],
 };
 
-/** Reads the choice from a query. @throws Problem invalid-parameters. */
+/** Reads the choice from a query. @throws Problem `invalid-parameters`. */
 export function readChosen(query: URLSearchParams): Chosen {
-  // Browsers send the name's field even if it is empty.
+  // Browsers send the name field even if it is empty.
   const isShared = ([name, value]: [string, string]) =>
     !ownNames.includes(name) && (name !== "gp_name" || value.trim() !== "");
   const shared = new URLSearchParams([...query].filter(isShared));
@@ -78,7 +78,7 @@ export function filterOf(kind: "gp" | "signal", chosen: Chosen): Filter {
     : { gp_name, market, type, gp: { ...ofGp, market: [] } };
 }
 
-/** Returns a choice's URL, without default values. */
+/** Returns the URL of a choice. Leaves out default values. */
 export function browseHref(path: string, chosen: Chosen): string {
   const pairs = new URLSearchParams(pairsOf(chosen));
   if (chosen.offset > 0) pairs.append("offset", String(chosen.offset));
@@ -86,7 +86,7 @@ export function browseHref(path: string, chosen: Chosen): string {
   return query === "" ? path : `${path}?${query}`;
 }
 
-/** Returns a choice's parameters, without the offset and default values. */
+/** Returns the parameters of a choice. Leaves out the offset and default values. */
 function pairsOf(chosen: Chosen): [name: string, value: string][] {
   const { name, order } = chosen;
   const values = choiceNames.flatMap((choice) =>

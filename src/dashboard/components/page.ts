@@ -62,7 +62,7 @@ const group = (
       )}
     </ul>`;
 
-/** Returns the form that switches accounts, for a person who has several. */
+/** Returns the form that switches accounts. Returns false if the person has fewer than two. */
 const switcher = ({ accounts, account }: SignedIn): Part =>
   accounts.length > 1 &&
   html`<form method="post" action="/account/switch">
@@ -76,7 +76,7 @@ const switcher = ({ accounts, account }: SignedIn): Part =>
     <button class="quiet">Switch</button>
   </form>`;
 
-/** Returns a page with a single message: what was done, or why it was not. @param next link below the message. */
+/** Returns a page with a single message, such as a reason for a refusal. @param next link below the message. */
 export const wordPage = (
   request: AccountRequest | null,
   title: string,
@@ -102,7 +102,7 @@ interface Field {
   label: string;
   type?: "text" | "email" | "password" | "search" | "date" | "datetime-local";
   value?: string | undefined;
-  /** Autofill value, which tells browsers what to fill in (HTML `autocomplete`). */
+  /** Value of the HTML attribute `autocomplete`, which tells browsers what to fill in. */
   autocomplete?: string;
   hint?: Part;
   isOptional?: boolean;
@@ -163,7 +163,7 @@ export const choice = (
     </select></label
   >`;
 
-/** Returns the error to show above the form. */
+/** Returns the error to show above a form; false if there is none. */
 export const faultNote = (fault: string | undefined): Part =>
   fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`;
 

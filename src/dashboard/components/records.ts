@@ -1,4 +1,4 @@
-/** Records as the account pages show them: values in words, links, signals in a list, texts cut to fit. */
+/** Records as the account pages show them: values in words, links, signals in a list, text cut to fit. */
 import { type Given, type MemberRequest, withHeader } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { dayElement } from "#pages/prose.ts";
@@ -17,7 +17,7 @@ const short = new Intl.NumberFormat("en-US", {
 /** Returns an amount such as `$1.8B`; empty if it is unknown. */
 export const money = (usd: number | null): string => (usd === null ? "" : short.format(usd));
 
-/** Returns city, state and country as far as known. Leaves out the US if city or state is known. */
+/** Joins city, state and country. Leaves out what is unknown, and the US if city or state is known. */
 export const place = (city: string | null, state: string | null, country: string | null): string =>
   [city, state, country === "US" && (city ?? state) !== null ? null : country]
     .filter((part) => part !== null)
@@ -41,7 +41,7 @@ const basisWords: Readonly<Record<Provenance["basis"], string>> = {
 export const provenanceWords = ({ source, basis, confidence }: Provenance): string =>
   `${source}, ${basisWords[basis] ?? basis}, confidence ${Math.round(confidence * 100)}%`;
 
-/** Longest address that becomes a link, in characters. Longer ones are rare and would fill the page. */
+/** Maximum length of an address that becomes a link, in characters. Longer ones are rare and would fill the page. */
 const addressLengthMax = 500;
 
 /**
@@ -58,11 +58,11 @@ function isWebAddress(address: string): boolean {
   return protocol === "https:" || protocol === "http:";
 }
 
-/** Returns an address's host name, as a short label for a link. */
+/** Returns an address's host name without `www.`, as a short label for a link. */
 export const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
 
-/** Labels of values for which it is not enough to replace underscores. */
+/** Labels of values for which replacing underscores is not enough. */
 const labels: ReadonlyMap<string, string> = new Map([
   ["reit", "REIT"],
   ["dst", "Delaware statutory trust"],
@@ -86,10 +86,10 @@ export function valueLabel(value: string): string {
   return labels.get(value) ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Markup of a table row without its cells, in bytes. */
+/** Estimate of the markup around a piece, such as a table row's tags, in bytes. */
 const rowBytes = 70;
 
-/** Returns the first pieces whose markup fits into `bytesMax`, at least one if there are any. */
+/** Returns the first pieces whose markup fits into `bytesMax`, but at least one if there are any. */
 export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number): P[] {
   let bytes = 0;
   return pieces.filter((piece, i) => {
@@ -98,7 +98,7 @@ export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number):
   });
 }
 
-/** Shortens a text to `lengthMax` characters and an ellipsis. Cuts between words if possible. */
+/** Shortens text to at most `lengthMax` characters and an ellipsis. Cuts at a space in the second half, if any. */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const cut = text.slice(0, lengthMax);
@@ -108,7 +108,7 @@ export function cutText(text: string, lengthMax: number): string {
 
 const listLengthMax = 1500;
 
-/** Joins texts. Cuts a list whose markup exceeds 1,500 bytes. */
+/** Joins strings into a list, and cuts a list whose markup exceeds about 1,500 bytes. */
 export const listText = (texts: readonly string[]): Part =>
   joined(
     fitting(
@@ -118,7 +118,7 @@ export const listText = (texts: readonly string[]): Part =>
     texts.length,
   );
 
-/** Joins the parts that are shown and adds the number of further ones. Returns false if there are none. */
+/** Joins the shown parts and adds the number of further ones. Returns false if no part is shown. */
 export const joined = (shown: readonly Part[], total: number, separator = "; "): Part =>
   shown.length > 0 && [
     shown.map((part, i) => [i > 0 && separator, part]),
@@ -147,7 +147,7 @@ export const timeline = (label: string, items: readonly Html[]): Html =>
 const titleLengthMax = 250;
 const gpsMax = 5;
 
-/** Returns a signal as a timeline item. @param more facts after its type, amount and market. */
+/** Returns a signal as a timeline item. @param more facts to show after the type, the amount and the market. */
 export function signalItem(signal: SignalView, more: readonly Part[]): Html {
   const { date, title, url, type, amount_usd, marketName } = signal;
   return html`<li>
@@ -169,7 +169,7 @@ const gpLinks = (gps: Signal["gps"]): Part[] => [
 const gpLink = ({ id, name }: { id: string; name: string }): Html =>
   html`<a href="${gpHref(id)}">${cutText(name, 100)}</a>`;
 
-/** Joins the facts that are not empty with middle dots. */
+/** Joins facts with middle dots. Leaves out empty ones. */
 export function byPoints(facts: readonly Part[]): Part {
   const said = facts.filter((fact) => fact !== null && fact !== false && fact !== "");
   return joined(said, said.length, " · ");

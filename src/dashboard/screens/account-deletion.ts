@@ -1,4 +1,4 @@
-/** Pages to leave an account, close it or delete oneself: each says what will happen and asks for the password. */
+/** Pages to leave an account, close it or delete oneself. Each says what will happen and asks for the password. */
 import { closeAccount } from "#accounts/accounts.ts";
 import { deletePerson } from "#accounts/personal-data.ts";
 import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
@@ -119,7 +119,7 @@ async function deletePage(request: SignedInRequest, fault?: string): Promise<str
   });
 }
 
-/** Returns an account's fate if the person is deleted: `blocked` if it has other members but no other owner. */
+/** Returns an account's fate if the person is deleted: `blocked` if others are members but none of them is an owner. */
 async function doomedAccount(
   { services, signedIn, now }: SignedInRequest,
   { number, name }: Membership,

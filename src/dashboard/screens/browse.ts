@@ -1,4 +1,4 @@
-/** The two browse pages, for GPs and for signals. Each value to choose shows how many records it would give. */
+/** The two browse pages, for GPs and for signals. Each value to choose shows its number of records. */
 import {
   browseHref,
   browsePaths,
@@ -61,7 +61,7 @@ export const browseRoutes: readonly Route[] = [
 ];
 
 const limit = parameterBounds.limitDefault;
-/** Maximum number of signals shown beside the list of GPs. */
+/** Maximum number of signals shown on the page of GPs. */
 const signalsBeside = 5;
 
 type Show = (request: MemberRequest, model: ReadModel, chosen: Chosen) => string;
@@ -185,7 +185,7 @@ interface BrowseView {
   unknown: readonly Html[];
   note?: Html;
   records: Html;
-  /** Text to show if there are no records. */
+  /** Text to show if there are no records; false if there are some. */
   none: string | false;
 }
 
@@ -334,9 +334,9 @@ const signalFacets = (model: ReadModel, chosen: Chosen): FacetView[] =>
   }));
 
 /**
- * Returns a facet's values, each with the number of records it would give, and markets under their short names. Chosen
- * values come first, even in another spelling or without records, so that they can be removed. The others follow by
- * descending number, then by name.
+ * Returns a facet's values, markets under their short names. Each has the number of records that have the value and
+ * match the choices in other facets. Chosen values come first, even in another spelling or without records, so that they
+ * can be removed. The others follow by descending number, then by name. Those without records are left out.
  */
 function facetValues(
   model: ReadModel,
@@ -360,7 +360,7 @@ function facetValues(
     );
 }
 
-/** Links of a facet that are always shown; the others unfold. */
+/** Number of a facet's links that are always shown; the others unfold. */
 const atOnce = 6;
 /** Size limit of a facet's links, in bytes of markup. Each link repeats the whole choice. */
 const linksBytesMax = 4000;
@@ -430,7 +430,7 @@ function facetSection(path: string, chosen: Chosen, { name, label, values }: Fac
   </section>`;
 }
 
-/** Suggests known values. Uses no quota. Returns none for a suspended account, which may not read records. */
+/** Suggests known values, outside the quota. Returns none for a suspended account, which may not read records. */
 function suggestions({ services, account, query }: MemberRequest): Reply {
   const model = services.model();
   if (model === null || account.suspendedAt !== null) return json([]);
@@ -445,7 +445,7 @@ function suggestions({ services, account, query }: MemberRequest): Reply {
 }
 
 const suggestionsMax = 8;
-/** Shortest text for which names are suggested, in characters. A single one would match too many names. */
+/** Minimum number of characters for which names are suggested. A single one would match too many names. */
 const nameLengthMin = 2;
 
 function suggestNames(model: ReadModel, text: string): string[] {

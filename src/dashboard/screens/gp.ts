@@ -66,7 +66,7 @@ interface Body<R> {
   pagination: { total: number };
 }
 
-/** Asks an operation about a GP. An id in place of the name selects that GP only. */
+/** Asks an operation about a GP. An id in place of a name selects only the GP with that id. */
 const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: number): Body<R> =>
   JSON.parse(
     answer(operation, model, { filter: { gp_name: id }, limit, offset: 0 }).body.toString(),
@@ -128,7 +128,7 @@ function gpFacts({ gp, model }: ShownGp): Html {
 
 const linkBytesMax = 2000;
 
-/** Returns each value as a link to all GPs that have it. */
+/** Links each value to a list of the GPs that have it. Shows as many links as fit. */
 function links(name: ChoiceName, values: readonly string[]): Part {
   const all = values.map(
     (value) =>
@@ -166,7 +166,7 @@ const elsewhere = (ids: ExternalIds): Part =>
 const sourceLink = (url: string | null): Part => url !== null && [", ", outside(url, hostOf(url))];
 
 interface ShownGp {
-  /** GP as the operations serve it: at most 100 principals and 100 signals, with the numbers of all. */
+  /** GP as the operations serve it: at most 100 principals and 100 signals, with their total numbers. */
   gp: Gp;
   /** The GP's first projects, at most 100. */
   projects: readonly Project[];
@@ -287,7 +287,7 @@ interface Section<R extends Sourced, P extends Part> {
 /** A page size that every operation accepts. */
 const limit = "100";
 
-/** Returns a section with as many records as fit, their usual provenance, and the request for the others. */
+/** Returns a section with as many records as fit, their most common provenance, and the request for the others. */
 function section<R extends Sourced, P extends Part>(shown: Section<R, P>): Html {
   const { records, total, operation } = shown;
   const common = commonProvenance(records);

@@ -80,8 +80,8 @@ const yearsMax = 10;
 
 /**
  * Reads a key's expiry from the fields of a form.
- * @param expiry number of days, `never` or `date`.
- * @param lastDay for `date`: the last day on which the key works, in UTC.
+ * @param expiry `30`, `90` or `365` days, `never` or `date`.
+ * @param lastDay last day on which the key works, in UTC; read only for `date`.
  * @returns milliseconds since 1970; null for never. @throws DomainError `invalid`.
  */
 export function readExpiry(expiry: string, lastDay: string, now: number): number | null {
@@ -160,7 +160,7 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
     ]),
   });
 
-/** Returns the form that creates a key. @param typed fields of the form as sent. */
+/** Returns the form that creates a key. @param typed fields of the sent form. */
 const newKeyForm = (typed: URLSearchParams): Html =>
   html`<form class="form" method="post" action="/account/keys">
     ${hidden("form", newForm())}
@@ -188,7 +188,7 @@ const newKeyForm = (typed: URLSearchParams): Html =>
 
 const endedShown = 20;
 
-/** Returns one page of the expired and revoked keys, newest first. */
+/** Returns one page of the expired and revoked keys, newest first. Returns null if it is empty. */
 async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): Promise<Part> {
   const from = Number(/^\d{1,6}$/.exec(request.query.get("ended") ?? "")?.[0] ?? 0);
   const shown = await withUse(request, ended.slice(from, from + endedShown));
@@ -324,7 +324,7 @@ export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number)
   return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
 }
 
-/** Returns the keys' account, the person who acts and the time. */
+/** Returns the account whose keys are meant, the acting person and the time. */
 const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
   account,
   person: signedIn.person.id,
@@ -341,14 +341,14 @@ export async function listOwn({ services, account, now }: MemberRequest): Promis
 export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
   withUse(request, (await listOwn(request)).filter(isLive));
 
-/** Reads a key with its usage. @throws DomainError `not_found`. Asking for another account's key is audited. */
+/** Reads a key with its usage. Asking for another account's key is audited. @throws DomainError `not_found`. */
 async function readKeyView(request: MemberRequest, id: string): Promise<KeyView> {
   const key = await findOwnKey(request.services.control, { ...ownKeys(request), id });
   const [view] = await withUse(request, [key]);
   return view!;
 }
 
-/** Adds each key's usage. @param keys only the keys on the page, because each is looked up. */
+/** Adds the usage of each key. @param keys only the keys on the page, because each is looked up. */
 async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Promise<KeyView[]> {
   if (keys.length === 0) return [];
   const { services, account, now } = request;
@@ -364,14 +364,14 @@ async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Prom
 
 const formShape = /^[\w-]{16,64}$/;
 
-/** Returns the form's one-time value. @throws DomainError `invalid` if the form is not one of ours. */
+/** Returns the form's one-time value. @throws DomainError `invalid` if it does not have the shape of one. */
 function oneTimeValue({ form }: MemberRequest): string {
   const value = form.get("form") ?? "";
   if (formShape.test(value)) return value;
   throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
 }
 
-/** Returns the reply to a form that is sent twice, by a reload or after going back. */
+/** Returns the reply to a form that was sent before, as after a reload or after going back. */
 const shownBefore = (request: MemberRequest, id: string): Reply =>
   wordReply(
     request,

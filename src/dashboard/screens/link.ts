@@ -1,4 +1,4 @@
-/** Pages that mail a link, and the page behind it, where a GET changes nothing. A demo shows the link itself. */
+/** Pages that mail a link, and the page that it opens, where a GET changes nothing. A demo shows the link itself. */
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
 import { acceptInvitation } from "#accounts/invites.ts";
@@ -85,7 +85,10 @@ export const noMailWords =
 export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
   settings.isDemo || !mailer.isOff;
 
-/** Mails a link. The page is the same for every address; only the mail reveals whether the address is known. */
+/**
+ * Mails a link. Mails nothing if a new password is requested for an unknown address. Outside a demo, the page is the
+ * same for every address.
+ */
 async function mailLink(kind: "sign-up" | "reset", request: AccountRequest): Promise<string> {
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
@@ -111,11 +114,11 @@ export function mail(
   url: string,
 ): string | null {
   mailer.send(message);
-  // The browser may come through a tunnel, so the link on the page must lead to the same end of the tunnel.
+  // The browser may come through a tunnel, so the link on the page must begin with the address that it uses.
   return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
 }
 
-/** Returns the page shown after a mail. @param demoLink link to show in a demo, which sends no mail; otherwise null. */
+/** Returns the page to show after a message was sent. @param demoLink link to show in a demo; otherwise null. */
 export const mailedPage = (
   request: AccountRequest | null,
   email: string,
@@ -175,8 +178,8 @@ const tokenOf = ({ query, form }: AccountRequest): string =>
   form.get("token") ?? query.get("token") ?? "";
 
 /**
- * Returns a function that serves a link. A used, expired or unknown link gets a page that does not say which; so does
- * one that another request uses up meanwhile.
+ * Returns a function that serves a link. A used, expired or unknown link gets a page that does not say which of these
+ * it is. So does a link that another request uses up meanwhile.
  */
 function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Promise<Given>): Serve {
   return async (request) => {
@@ -197,7 +200,7 @@ function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Prom
   };
 }
 
-/** Returns the form's fields, for kinds of links that ask for a password. */
+/** Returns the form's fields with the client and the time, for kinds of links that may ask for a password. */
 const completion = (request: AccountRequest) => ({
   token: tokenOf(request),
   password: request.form.get("password") ?? "",
@@ -260,7 +263,7 @@ async function linkPage(request: AccountRequest, link: Link, fault?: string): Pr
   });
 }
 
-/** Returns the page's texts. @param accountName account that an invitation is for; null for a new account. */
+/** Returns the page's texts. @param accountName name of the account to join; null if the link joins none. */
 function wordsOf(
   { kind, email }: Link,
   accountName: string | null,

@@ -71,8 +71,8 @@ export const memberRoutes: readonly Route[] = [
 ];
 
 /**
- * Maximum number of invitations an account may send in 24 hours. Mail to strangers under a name the account chose invites
- * abuse.
+ * Maximum number of invitations that an account may send in 24 hours. Mail to strangers under a self-chosen name would
+ * otherwise invite abuse.
  */
 const invitationsADayMax = 50;
 
@@ -180,7 +180,7 @@ const memberTable = ({ account, signedIn, now }: MemberRequest, members: readonl
     ]),
   });
 
-/** Returns a table of the open invitations, oldest first. */
+/** Returns a table of the open invitations, oldest first. Returns null if there are none. */
 async function invitationPart({ services, account, now }: MemberRequest): Promise<Part> {
   const { database } = services.control;
   const invitations = await listInvitations(database, account.number, now);
@@ -208,7 +208,7 @@ const inviteForm = (request: MemberRequest): Html =>
     <button>Invite</button>
   </form>`;
 
-/** Returns the member to change, the account and the actor. */
+/** Returns the account, the member to change, the actor and the time. */
 const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
   account: account.number,
   person: form.get("person") ?? "",

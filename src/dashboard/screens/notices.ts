@@ -56,7 +56,7 @@ function suspension({ account: { suspendedAt }, now }: MemberRequest): Html | nu
   Ask the operator.`;
 }
 
-/** Returns a note that a key has expired or is about to expire, or null. A rotated key needs none. */
+/** Returns a note that a key expired in the last 14 days or expires soon. Returns null for others and rotated keys. */
 function keyNeed(key: ListedKey, now: number): Html | null {
   const { expiresAt: at, state, replacedBy } = key;
   if (at === null || replacedBy !== null) return null;
@@ -81,7 +81,7 @@ async function quotaNeed({ services, account }: MemberRequest): Promise<Html | n
 const keyLink = ({ id, name }: ListedKey): Html =>
   html`<a class="name" href="/account/keys/${id}">${name}</a>`;
 
-/** Labels of the audit log's actions that are shown. */
+/** Labels for the actions in the audit log that are shown. */
 const activityWords: Readonly<Partial<Record<string, string>>> = {
   "account.closed": "Account closed",
   "account.limits_changed": "Quota changed",
@@ -110,7 +110,7 @@ const activityTable = (rows: readonly Part[][]): Html =>
     rows,
   });
 
-/** Reads table rows from the audit log, newest first. Shows only the person's own sign-ins. */
+/** Reads table rows from the audit log, newest first. Sign-ins are those of the person alone, not of other members. */
 async function readActivity(request: MemberRequest, keys: readonly ListedKey[]): Promise<Part[][]> {
   const { services, account, signedIn, now } = request;
   const { database } = services.control;

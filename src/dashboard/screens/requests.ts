@@ -56,7 +56,7 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
   const keys = await listOwn(request);
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   const isFiltered = Object.keys(typed).length > 0;
-  // The page of an ended key links to its requests, so that key has to be offered too.
+  // The page of an ended key links to its requests, so the form must offer that key too.
   const offered = keys.filter((key) => isLive(key) || key.id === typed.key);
   const log = html`${faultNote(fault)}
     <details ${isFiltered && html`open`}>
@@ -82,7 +82,10 @@ function hrefOf(path: string, typed: FilterReading["typed"], after?: string): st
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-/** Returns a CSV file. Returns the page if the filter has an error: a file of the wrong requests would look right. */
+/**
+ * Returns a CSV file. Returns the page instead if the log is off, or if the filter has an error: a file of the wrong
+ * requests would look right.
+ */
 async function downloadRequests(request: MemberRequest): Promise<Reply> {
   const { filter, fault } = readFilter(request.query);
   const { usage, settings } = request.services;
@@ -108,7 +111,7 @@ const noneYet = html`<p>
 
 const nothing = html`<p>No request matches. <a href="/account/requests">Show all</a></p>`;
 
-/** Returns the filter's form. @param keys keys to choose from. */
+/** Returns the form for the filter. @param keys keys to choose from. */
 function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): Html {
   const any = { value: "", label: "all" };
   const pick = (name: keyof typeof typed, label: string, choices: readonly Choice[]) =>
@@ -169,11 +172,11 @@ const requestTable = (
     ]),
   });
 
-/** Returns the reason for the status: the problem, or the response's dataset. */
+/** Returns a link to the request's problem. Returns the response's dataset if there was none. */
 const becauseOf = ({ problem, dataset }: LoggedRequest): Part =>
   problem === null ? html`<span class="mono muted">${dataset}</span>` : problemLink(problem);
 
-/** Returns a link to a problem's page. A code from an older version may no longer have a page. */
+/** Returns a link to a problem's page. Returns the code alone if it has no page, because an older version logged it. */
 const problemLink = (code: string): Part =>
   (problemCodes as string[]).includes(code) ? html`<a href="/errors/${code}">${code}</a>` : code;
 
@@ -182,7 +185,7 @@ type FilterName = (typeof filterNames)[number];
 
 interface FilterReading {
   filter: RequestFilter;
-  /** Fields as typed, for the form; empty fields are left out. */
+  /** Fields as typed, but trimmed, for the form; empty fields are left out. */
   typed: Partial<Record<FilterName, string>>;
   fault?: string;
 }
@@ -231,6 +234,6 @@ function momentOf(text: string): number {
   return Date.parse(dayShape.test(text) ? text : `${text}Z`);
 }
 
-/** Returns a range's end, in milliseconds since 1970. A day without a time means the end of that day. */
+/** Returns the end of a range, in milliseconds since 1970. A day without a time means the end of that day. */
 const endOf = (text: string): number =>
   momentOf(text) + (dayShape.test(text) ? dayMilliseconds : 0);

@@ -98,7 +98,7 @@ const sentences = {
   closed: "The account is closed, and its keys are refused.",
 };
 
-/** Returns the settings page. @param fault error in the account name as sent. */
+/** Returns the settings page. @param fault error in the sent account name. */
 function settingsPage(request: SignedInRequest, fault?: string): string {
   const { signedIn, query, now } = request;
   const { person, account } = signedIn;
@@ -163,7 +163,10 @@ const nameForm = (name: string, fault: string | undefined): Html =>
       <button class="quiet">Rename account</button>
     </form>`;
 
-/** Mails a link to the new address. Only the mail, not the page, reveals whether somebody has the address already. */
+/**
+ * Mails a link to the new address. If somebody else has that address, mails them a notice instead. Outside a demo, the
+ * page does not reveal which was sent.
+ */
 async function askAddress(request: SignedInRequest): Promise<string> {
   const { services, signedIn, form, now } = request;
   const { id: person } = signedIn.person;

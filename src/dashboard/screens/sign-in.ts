@@ -1,4 +1,4 @@
-/** `/account` and the sign-in form. */
+/** The sign-in form, and `/account`, which redirects to it or to the keys. */
 import { signIn } from "#accounts/sign-in.ts";
 import {
   accountPage,
@@ -28,7 +28,7 @@ export const signInRoutes: readonly Route[] = [
   route("/account/sign-in", "anyone", { GET: show, POST: take }),
 ];
 
-/** Longest e-mail address, in characters (RFC 5321 §4.5.3.1). Longer input is cut when it is shown again. */
+/** Maximum length of an e-mail address, in characters (RFC 5321 §4.5.3.1). Longer input is cut when shown again. */
 const addressLengthMax = 254;
 
 /** Returns the address as typed. Returns undefined if no form was sent. */
@@ -88,15 +88,15 @@ const signUpNote = (signUp: SignUp): Html =>
     ? html`<p>No account yet? <a href="/account/sign-up">Sign up</a></p>`
     : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`;
 
-/** Returns words for those who can invite people. */
+/** Returns words for the people to ask for an invitation. */
 export const whomToAsk = (signUp: Exclude<SignUp, "open">): string =>
   signUp === "closed"
     ? "the operator of this service"
     : "an owner of an account or the operator of this service";
 
-// Allows no `//`, `..` or backslash, so that every browser stays below /account on this origin.
+// The path has no `//`, `..` or backslash, so that every browser stays at or below /account on this origin.
 const ownShape = /^\/account(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:]*)?$/;
 
-/** Returns the page to show after signing in: `/account` unless the text is the path of an account page. */
+/** Returns the page to show after signing in: `/account` unless the text has the form of an account page's path. */
 export const ownPath = (text: string | null): string =>
   text !== null && ownShape.test(text) ? text : "/account";

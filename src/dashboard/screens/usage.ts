@@ -100,7 +100,7 @@ const whatCounts = html`<p class="muted">
 
 const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
 
-/** Returns a heading about the window with the least quota left. */
+/** Returns a heading about the longest exhausted window, or else about the window with the largest share used. */
 function headline(windows: readonly WindowStatus[]): string {
   const full = windows.filter(({ waitSeconds }) => waitSeconds > 0);
   if (full.length > 0) return `Your quota is used up for ${spans[full.at(-1)!.name]}`;
@@ -124,7 +124,7 @@ function gauge(window: WindowStatus): Html {
   </div>`;
 }
 
-/** Returns a gauge's texts, which the page's script only inserts, and the percentage that is used. */
+/** Returns a gauge's texts, which the page's script inserts unchanged, and the percentage used. */
 function gaugeWords(window: WindowStatus): { used: string; free: string; share: number } {
   const { quota, remaining } = window;
   const used = quota - remaining;
@@ -149,7 +149,7 @@ function durationText(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Returns a table of totals by key or operation. Each name links to its requests. */
+/** Returns a table of totals by key or operation, or null without rows. Each name links to its requests. */
 function totalsTable(
   by: "key" | "operation",
   rows: readonly { id: string; name: string; totals: Totals }[],
@@ -173,7 +173,7 @@ function totalsTable(
     })}`;
 }
 
-/** Returns the finding, its plot and its numbers. The last bar is still growing. */
+/** Returns the finding, its plot and its numbers. The last bar may still grow. */
 function plotSection(unit: Unit, bars: readonly Bar[]): Html {
   const finding = findingOf(bars, units[unit].span);
   if (!isUsed(bars))
@@ -191,7 +191,7 @@ function plotSection(unit: Unit, bars: readonly Bar[]): Html {
 
 const isUsed = (bars: readonly Totals[]): boolean => bars.some(({ requests }) => requests > 0);
 
-/** Returns the most important fact about the bars: errors of ours first, then requests over quota, then refusals. */
+/** Returns the most important fact about the bars: server errors first, then requests over quota, then refusals. */
 function findingOf(bars: readonly Bar[], span: string): string {
   const requests = sumOf(bars, (bar) => bar.requests);
   if (requests === 0) return `No request ${span}`;
@@ -228,7 +228,7 @@ const plotHeight = 200;
 
 /**
  * Returns a bar chart over time, stacked by status class. The fills differ by more than colour. Widths are percentages
- * and heights pixels, so that bars fill the page and text keeps its size.
+ * and heights are pixels, so that bars fill the page and text keeps its size.
  * @param label the finding, for people who cannot see the plot.
  */
 export function plot(unit: Unit, bars: readonly Bar[], label: string): Html {
@@ -289,7 +289,7 @@ function column(name: string, { byClass }: Bar, left: number, width: number, sca
   return segments.length > 0 && html`<g><title>${title}</title>${segments}</g>`;
 }
 
-/** Returns the axis's end: the lowest of 1, 2, 4, 6, 8 or 10 times a power of ten that is not below the highest bar. */
+/** Returns the end of the axis: 1, 2, 4, 6, 8 or 10 times a power of ten, the lowest not below the highest bar. */
 export function axisEnd(highest: number): number {
   const unit = 10 ** (String(highest).length - 1);
   return unit * [1, 2, 4, 6, 8, 10].find((step) => step * unit >= highest)!;
