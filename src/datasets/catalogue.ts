@@ -18,13 +18,16 @@ import {
 export interface DatasetList {
   folder: string;
   pathOf(version: string): string;
-  /** Lists all generations, oldest first. */
+  /** Lists all generations, oldest first. @throws as `find` does. */
   list(): Generation[];
   /** Lists versions with at least one of their two files, oldest first. Omits what an import has yet to publish. */
   versions(): string[];
   /** Reports whether both files of a dataset exist. Returns false while its import has yet to publish it. */
   has(version: string): boolean;
-  /** Returns a generation. @throws DatasetFault if there is none, or its facts are unreadable or name another. */
+  /**
+   * Returns a generation.
+   * @throws DatasetFault if there is none, or its facts are unreadable or name another version.
+   */
   find(version: string): Generation;
   /** Returns a generation. Returns null if `find` throws a DatasetFault. */
   findReadable(version: string): Generation | null;
@@ -35,7 +38,7 @@ export interface DatasetList {
 }
 
 export interface Catalogue extends DatasetList {
-  /** Folder of exported datasets. Each version has a subfolder, which is removed with the version. */
+  /** Folder of exported datasets. Each exported version has a subfolder, which is removed with the version. */
   exportsFolder: string;
   /** Adds a verified draft to be published later. If interrupted, leaves the dataset either staged or absent. */
   stage(draftPath: string, generation: Generation): void;
@@ -48,7 +51,7 @@ export interface Catalogue extends DatasetList {
   publish(version: string, time: string): Generation;
   /** Pins a version, which protects it from removal. @param time time of the pin; null removes the pin. */
   pin(version: string, time: string | null): Generation;
-  /** Deletes the files of a version. Never call it for the current version. */
+  /** Deletes the files and exports of a version. Never call it for the current version. */
   remove(version: string): void;
 }
 
@@ -71,7 +74,7 @@ export function openCatalogue(folder: string): Catalogue {
   const find = (version: string): Generation => {
     if (!has(version)) throw noDataset(version);
     const unconfirmed = findUnconfirmed(folder);
-    // The facts in `<version>.json` may already say that it was published.
+    // The facts in `<version>.json` may already say that the version was published.
     return unconfirmed?.version === version ? unconfirmed : readFacts(factsOf(version), version);
   };
   const findReadable = (version: string) => {
@@ -100,7 +103,10 @@ export function openCatalogue(folder: string): Catalogue {
     syncPath(folder);
     renameSync(draftPath, pathOf(generation.version));
   };
-  /** Makes a change. The pointer moves last and decides whether it took effect. The draft's facts tell what to undo. */
+  /**
+   * Makes a change. The pointer moves last and decides whether the change took effect. The draft's facts tell what to
+   * undo.
+   */
   const confirmed = (change: () => void) => {
     try {
       change();
@@ -168,7 +174,7 @@ export function openCatalogue(folder: string): Catalogue {
       return pinned;
     },
     remove(version) {
-      // In this order, so that a process killed in between leaves only small files, which are not listed.
+      // The dataset file goes first: if the process is then killed, `list` omits what is left.
       rmSync(pathOf(version), { force: true });
       rmSync(factsOf(version), { force: true });
       rmSync(join(exportsFolder, version), { recursive: true, force: true });
@@ -177,7 +183,7 @@ export function openCatalogue(folder: string): Catalogue {
   };
 }
 
-/** Returns the current version. Returns null if there is none, or the pointer cannot be read. */
+/** Returns the current version. Returns null if there is none, or `currentVersion` throws. */
 export function currentOrNull(list: DatasetList): string | null {
   try {
     return list.currentVersion();
@@ -187,8 +193,8 @@ export function currentOrNull(list: DatasetList): string | null {
 }
 
 /**
- * Finds the generation that was current before the current one was published, or the newest older one if that is gone.
- * Skips staged generations.
+ * Finds the generation that was current before the current one was first published. If that is gone, finds the newest
+ * one older than the current one. Skips staged and unreadable generations.
  */
 export function findBefore(list: DatasetList): Generation | undefined {
   const current = list.currentVersion();
@@ -208,11 +214,14 @@ export const draftName = ".draft.sqlite";
 export const draftTextsName = ".draft.sqlite.texts";
 /**
  * File name of the facts of a dataset that is being named or published for the first time. The file is written before
- * any other change and removed after the last, so it tells how to finish or undo an interrupted change.
+ * any other change and is gone after the last, so it tells how to finish or undo an interrupted change.
  */
 const draftFactsName = ".draft.json";
 
-/** Deletes leftovers of killed imports. The caller holds the import lock, so no unfinished file is still in use. */
+/**
+ * Finishes or undoes an interrupted change, and deletes leftovers of killed commands. The caller holds the import lock,
+ * so no unfinished file is still in use.
+ */
 export function clearLeftovers(folder: string): void {
   settleDraft(folder);
   for (const name of readdirSync(folder))
@@ -237,13 +246,13 @@ function findUnconfirmed(folder: string): Generation | null {
   return isUnconfirmed ? facts : null;
 }
 
-/** Finishes or undoes an interrupted change, whichever leaves a sound dataset in a known state. */
+/** Finishes or undoes an interrupted change. Changes nothing if the pointer has to decide but is damaged. */
 function settleDraft(folder: string): void {
   if (!existsSync(join(folder, draftFactsName))) return;
   const facts = readDraftFacts(folder);
   const unconfirmed = findUnconfirmed(folder);
   const current = readPointer(folder);
-  // A truncated file was written by a change that went no further.
+  // A change that left a truncated file had done nothing else.
   if (facts !== null) {
     const { version } = facts;
     const hasFacts = existsSync(join(folder, `${version}.json`));

@@ -46,7 +46,7 @@ export function compareGenerations(fromPath: string, toPath: string) {
       : { change: "merged", kind, id, into: gp["id"] as string };
   };
   return {
-    /** Yields each differing record once. Keeps only the ids and hashes of one kind in memory. */
+    /** Yields each differing record once. Keeps only the ids, states and hashes of one kind in memory. */
     *differences(): Generator<Difference, void> {
       for (const kind of recordKinds) {
         const old = sortedStates(from, kind)[Symbol.iterator]();
@@ -65,10 +65,12 @@ export function compareGenerations(fromPath: string, toPath: string) {
         for (; one.done !== true; one = old.next()) yield goneOf(kind, one.value[0]);
       }
     },
-    /** Returns the older state of a differing record. Call it only for a record that existed before. */
+    /** Returns a differing record from the older generation. Call it only for a record that exists there. */
     before: openRecords(from),
     after: openRecords(to),
-    /** Returns the newer generation's hash, as docs/changes.md defines it. Call it after reading all differences. */
+    /**
+     * Returns the newer generation's hash, as docs/changes.md defines it. Call it once, after reading all differences.
+     */
     hash: () => total.digest("hex"),
     close() {
       from.close();
@@ -100,7 +102,9 @@ function openSorted(path: string): DatabaseSync {
 /** SQL expression for the state of a record. Equal states mean equal documents. */
 const state = "hex(content_hash) || updated_at";
 
-/** Yields states sorted by id. The unary plus avoids the index, which would look up every row separately. */
+/**
+ * Yields states sorted by id. The unary plus avoids the index, with which SQLite would look up every row separately.
+ */
 const sortedStates = (db: DatabaseSync, kind: RecordKind): Iterable<[id: string, state: string]> =>
   arraysOf(db, `select id, ${state} from ${kind} order by +id`);
 

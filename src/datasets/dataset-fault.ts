@@ -4,8 +4,8 @@ import { otherThanFile } from "#store/whole-file.ts";
 
 /**
  * Reason of a fault:
- * - `unfit`: the dataset does not exist, or the existing ones do not allow the operation
- * - `full`: the disk has too little space
+ * - `unfit`: a dataset is missing, damaged, or otherwise unfit for the operation
+ * - `full`: the disk has too little space, or a quota or a limit on file sizes was reached
  */
 type DatasetFaultKind = "unfit" | "full";
 

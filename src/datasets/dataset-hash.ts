@@ -4,13 +4,16 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { foldVersion } from "#records/fold.ts";
 import { formatVersion } from "./format.ts";
 
-/** Returns 128 bits of the SHA-256 of a document without times. Hexadecimal takes half as long as a buffer. */
+/**
+ * Returns the first 128 bits of the SHA-256 of a document without its time. A hexadecimal digest takes half as long as
+ * a buffer.
+ */
 export const hashOfContent = (content: string | Uint8Array): string =>
   hash("sha256", content, "hex").slice(0, 32);
 
 /**
- * Returns the hash of a dataset. It covers format and fold, so a dataset is published again if either changes.
- * @param contentHash SHA-256 over the hashes of all documents in order.
+ * Returns the hash of a dataset. It covers format and fold too, so equal records in another format have another hash.
+ * @param contentHash hexadecimal SHA-256 over the hashes of all documents in order.
  */
 export function datasetHash(contentHash: string): string {
   return hash("sha256", `gp-records ${formatVersion} ${foldVersion} ${contentHash}`, "hex");
@@ -18,7 +21,7 @@ export function datasetHash(contentHash: string): string {
 
 const pieceBytes = 1024 * 1024;
 
-/** Computes the SHA-256 of a file, read in pieces. */
+/** Returns the SHA-256 and the size of a file. Reads it in pieces of 1 MiB. */
 export function hashFile(path: string): { sha256: string; bytes: number } {
   const digest = createHash("sha256");
   const piece = Buffer.allocUnsafe(pieceBytes);

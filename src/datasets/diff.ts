@@ -1,4 +1,6 @@
-/** Compares two generations for people: records added, changed, removed and merged, with their members and source. */
+/**
+ * Compares two generations for people: records added, changed, removed and merged, with source and differing members.
+ */
 import type { RecordKind } from "#records/kinds.ts";
 import type { ChangeKind } from "#records/publication.ts";
 import { compareGenerations, type Difference, type StoredRecord } from "./compare.ts";
@@ -69,7 +71,7 @@ function differing(from: Members, to: Members): NonNullable<Change["members"]> {
 
 type ChangeCounts = Record<ChangeKind, number>;
 
-/** Counts changes by kind of record and source. */
+/** Opens counts of changes by kind of record and source. */
 export function openChangeCounts() {
   const counts = new Map<string, { record: RecordKind; source: string } & ChangeCounts>();
   return {

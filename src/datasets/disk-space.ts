@@ -2,7 +2,7 @@
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { DatasetFault } from "./dataset-fault.ts";
 
-/** Least share of the carried-over bytes that an import needs. Record sizes differ, so this is an estimate. */
+/** Smallest share of the carried-over bytes that an import needs. Record sizes differ, so this is an estimate. */
 const carriedShare = 0.5;
 
 /**

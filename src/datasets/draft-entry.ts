@@ -1,11 +1,11 @@
-/** Checks an importer's entries and drafts their records. Each entry is independent, so any thread can do it. */
+/** Checks an importer's entries and drafts their records. Entries are independent, so any thread can draft them. */
 import type { CanonicalRecord, RecordFault, RecordName, SourceEntry } from "#records/canonical.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { checkRecord } from "#records/check-record.ts";
 import { type DraftedRecord, draftRecord, type KeepText } from "./draft-record.ts";
 import { openPacker, type PackedRecords } from "./text-store.ts";
 
-/** A record without faults, or a record's faults with its kind and id, which may then be any JSON. */
+/** A drafted record, or the faults of a record with its kind and id, which may then be any JSON. */
 export type Drafted =
   | DraftedRecord
   | { faults: readonly RecordFault[]; kind: RecordKind; sourceId: string };
@@ -25,7 +25,7 @@ export interface DraftedEntry {
 
 /** Entries of a source that are processed together. */
 export interface DraftedBlock {
-  /** Entries. Their records' texts are numbered from 0. */
+  /** Entries, whose records' texts are numbered from 0 in `packed`. */
   entries: DraftedEntry[];
   packed: PackedRecords;
 }
@@ -36,11 +36,12 @@ export function draftBlock(entries: readonly SourceEntry[], source: string): Dra
   return { entries: drafted, packed: packer.take() };
 }
 
-/** Maximum number of entries in a block, and the number of packed bytes that ends one. */
+/** Maximum number of entries in a block. */
 const entriesOfBlock = 512;
+/** Number of packed bytes at which a block ends. */
 const bytesOfBlock = 1024 * 1024;
 
-/** Drafts the entries of a source in the calling thread, each before the next is read: one may have a MiB. */
+/** Drafts the entries of a source in the calling thread, each before the next is read: an entry may have 1 MiB. */
 export async function* draftBlocks(
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
   source: string,

@@ -8,7 +8,7 @@ import { externalIdKeys } from "#records/vocabulary.ts";
 import { ownJson, ownPart } from "./render.ts";
 import type { KeptText } from "./text-store.ts";
 
-/** A record of the generation. Its other facts are stored as text, because a million such objects are in memory. */
+/** A record of the generation. Its other facts are stored as text, because a million such objects may be in memory. */
 export interface DraftRecord {
   source: string;
   sourceId: string;
@@ -86,7 +86,10 @@ export function draftRecord(
 
 const none: readonly string[] = [];
 
-/** Returns a text whose order is the display order of the kind. The public id breaks ties. */
+/**
+ * Returns the string by which a kind is displayed in order: a date, newest first, or a folded name. Public ids break
+ * ties.
+ */
 export function sortKeyOf(record: CanonicalRecord): string {
   return record.record === "signal" ? record.date : inByteOrder(fold(record.name));
 }
@@ -94,7 +97,7 @@ export function sortKeyOf(record: CanonicalRecord): string {
 const outOfOrder = /[\ud800-\uffff]/;
 
 /**
- * Returns a text that compares like the UTF-8 bytes of the given one. JavaScript compares UTF-16 code units, so that
+ * Returns a string that compares like the UTF-8 bytes of the given text. JavaScript compares UTF-16 code units, so that
  * surrogates (U+D800 to U+DFFF) come before U+E000 to U+FFFF. The two ranges therefore change places.
  */
 export function inByteOrder(text: string): string {
@@ -127,13 +130,13 @@ function publishedPart(
   return own;
 }
 
-/** Lists that every record of the kind has in its own part. */
+/** Names of the lists that every record of a kind has in its own part. */
 const listMembers = eachOf(recordKinds, (kind) => {
   const own = ownPart(kind, {});
   return Object.keys(own).filter((name) => Array.isArray(own[name]));
 });
 
-/** Longest list whose items are compared pairwise, which is faster than a set. */
+/** Maximum length of a list whose items are compared pairwise, which is faster than a set. */
 const fewMax = 16;
 
 export function eachOnce(list: readonly string[]): readonly string[] {
@@ -142,7 +145,7 @@ export function eachOnce(list: readonly string[]): readonly string[] {
   return areDifferent ? list : [...new Set(list)];
 }
 
-/** Returns external ids with their keys in a fixed order, each id once. Omits keys without ids. */
+/** Returns external ids with their keys in a fixed order, each id once per key. Omits keys without ids. */
 function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefined>>): object {
   const ids: Record<string, readonly string[]> = {};
   for (const key of externalIdKeys) {
@@ -152,11 +155,14 @@ function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefi
   return ids;
 }
 
-/** Number of base-36 digits in an id, about 82 bits. A million records collide with a probability of about 10⁻¹³. */
+/**
+ * Number of base-36 digits in an id, about 83 bits. Among a million records, two share an id with a probability of
+ * about 10⁻¹³.
+ */
 const digits = 16;
 
 export function mintId(kind: RecordKind, source: string, sourceId: string): string {
-  // A source's name contains no line break, so different triples never give the same text.
+  // A source's name contains no line break, so different triples never give the same string.
   const digest = hash("sha256", `${kind}\n${source}\n${sourceId}`, "hex");
   const number = BigInt(`0x${digest.slice(0, 32)}`)
     .toString(36)

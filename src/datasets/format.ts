@@ -27,12 +27,12 @@ const recordTable = (kind: RecordKind) => `
 
 /**
  * SQLite settings for a draft. Nothing reads it before it is complete and synced, so it needs neither journal nor
- * locks. Large pages are fewer to write and check, and waste less space.
+ * locks. With large pages there are fewer to write and check, and less space is wasted.
  */
 export const draftPragmas = `pragma page_size = 16384; pragma journal_mode = off;
   pragma synchronous = off; pragma locking_mode = exclusive`;
 
-/** SQL that creates the tables. Indexes are created after they are filled, which is several times faster. */
+/** SQL that creates the tables. Indexes are created once the tables are filled, which is several times faster. */
 export const tables = `
   create table meta (key text primary key, value text not null) without rowid;
   create table source (name text primary key, imported_at text not null) without rowid;
@@ -53,7 +53,7 @@ export interface Meta {
   format_version: string;
   fold_version: string;
   version: string;
-  /** SHA-256 over the content of all documents, without times. */
+  /** SHA-256 over format, fold, and the content of all documents without their times. */
   hash: string;
   built_at: string;
   /** CRC-32 over the rows of `array`. */

@@ -11,14 +11,14 @@ export interface LoadOrder {
 }
 
 export interface Loading extends LoadOrder {
-  /** True if another dataset is served meanwhile: its requests need the CPU. */
+  /** True if another dataset is served meanwhile. Its requests need the CPU, so the load gets a lower priority. */
   isTakeover: boolean;
 }
 
 const { path, generation, isTakeover } = workerData as Loading;
 if (isTakeover) lowerOwnPriority();
 const parts = loadGeneration(path, generation);
-// The parts are transferred, not copied.
+// The parts' memory is transferred, not copied.
 parentPort!.postMessage(parts, buffersIn(parts));
-// The reply brings the memory of the dataset served before, which is freed when this thread ends.
+// The reply transfers the memory of the dataset served before, which is freed when this thread ends.
 parentPort!.once("message", () => parentPort!.close());

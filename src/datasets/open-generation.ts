@@ -18,7 +18,10 @@ export const remedy =
 /** Remedy if a file is as published and only its facts are wrong. */
 const factsMend = "Restore the facts file from a backup, or rewrite it to match the dataset.";
 
-/** Returns the fault of an unusable dataset. @param reason end of a sentence, without the full stop. */
+/**
+ * Returns the fault of an unusable dataset.
+ * @param reason end of a sentence that begins with its path, without the full stop.
+ */
 export const refusalOf = (path: string, reason: string) =>
   new DatasetFault(`The dataset ${path} ${reason}. ${remedy}`);
 
@@ -93,8 +96,8 @@ export function factsFault(meta: Meta, facts: Generation): string | undefined {
 }
 
 /**
- * Compares the facts of a generation with a closed file.
- * @returns the difference in words; undefined if there is none, or this program cannot read the format.
+ * Opens a generation's file and compares its facts with it.
+ * @returns the difference in words; undefined if there is none, or the file has another format or fold.
  * @throws DatasetFault if the file cannot be read.
  */
 export function findFactsFault(path: string, facts: Generation): string | undefined {
@@ -106,7 +109,7 @@ export function findFactsFault(path: string, facts: Generation): string | undefi
 /**
  * Opens the published file of a generation.
  * @param expected facts of the file in the catalogue.
- * @throws DatasetFault if it is not the published file, its facts do not match, or it cannot be read.
+ * @throws DatasetFault if the file is not the published one, its facts do not match, or it cannot be read.
  */
 export function openPublished(path: string, expected: Generation): OpenGeneration {
   if (existsSync(path)) refuseOther(path, expected);

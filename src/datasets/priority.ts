@@ -9,7 +9,10 @@ export function lowerProcessPriority(): void {
   for (const thread of threads()) lower(thread);
 }
 
-/** Lowers the CPU priority of the calling thread. Changes nothing if threads have no priority of their own. */
+/**
+ * Lowers the CPU priority of the calling thread. Changes nothing except on Linux, where threads have their own
+ * priority.
+ */
 export function lowerOwnPriority(): void {
   // 0 means the calling thread on Linux, its process elsewhere (setpriority(2)).
   if (process.platform === "linux") lower(0);

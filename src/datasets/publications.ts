@@ -18,8 +18,8 @@ import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.
 
 export interface Publications {
   /**
-   * Lists publications, oldest first. Omits the note of an interrupted publication.
-   * @param current version that is current, or served.
+   * Lists publications, oldest first. Omits notes of interrupted publications.
+   * @param current version that is current, or served; the list is empty if it is null.
    * @throws DatasetFault if the list is damaged.
    */
   list(current: string | null): readonly Publication[];
@@ -27,20 +27,20 @@ export interface Publications {
   stepPath(from: string, to: string): string;
   /** Opens a step. Returns null if it is not stored. */
   openStep(from: string, to: string): StoredStep | null;
-  /** Returns the path of a new file for a step. */
+  /** Returns the path of a new file for a step. Creates the folder if needed. */
   temporaryPath(): string;
-  /** Gives a step's file its final name, and writes its index. */
+  /** Writes the index of a step's file, and gives the file its final name. */
   adoptStep(temporaryPath: string, from: string, to: string): void;
   /** Replaces the list atomically. */
   write(publications: readonly Publication[]): void;
-  /** Deletes the steps of all other publications, and leftovers of killed processes. */
+  /** Deletes the steps of all publications but the kept ones, and leftovers of killed processes. */
   clear(kept: readonly Publication[]): void;
 }
 
 const listName = "publications.json";
 const stepShape = /^changes-(.+)\.\.(.+)\.(?:ndjson|index)$/;
 
-/** Opens the publications of a datasets folder. The first write creates their subfolder. */
+/** Opens the publications of a datasets folder. Their subfolder is created only when something is written to it. */
 export function openPublications(datasetsFolder: string): Publications {
   const folder = join(datasetsFolder, "changes");
   const listPath = join(folder, listName);
@@ -49,7 +49,7 @@ export function openPublications(datasetsFolder: string): Publications {
   const indexPath = (from: string, to: string) => join(folder, `${nameOf(from, to)}.index`);
   const makeFolder = () => mkdirSync(folder, { recursive: true, mode: 0o700 });
   let made = 0;
-  /** List as last read, cached while the file is unchanged, because it may hold a year of publications. */
+  /** List as last read, cached while file and current version stay the same: it may hold a year of publications. */
   let known: { stamp: string; publications: readonly Publication[] } | null = null;
   return {
     list(current) {
@@ -102,7 +102,7 @@ function parseList(text: string, path: string): Publication[] {
     const noted: unknown = JSON.parse(text);
     if (Array.isArray(noted)) return (noted as Publication[]).map(withAllStepCounts);
   } catch {
-    // The fault is reported below.
+    // The fault is thrown below.
   }
   throw new DatasetFault(
     `${path} is damaged. Put it back from a backup, or remove it: /changes then starts again with the next publication.`,
@@ -110,9 +110,9 @@ function parseList(text: string, path: string): Publication[] {
 }
 
 /**
- * Returns the publications that took effect. A publication is noted before the pointer moves, so notes after the last
- * one of the current version did not take effect. If none is of the current version, it was published while
- * CHANGES_DAYS was 0.
+ * Returns the publications that took effect. A publication is noted before the pointer moves, so publications after the
+ * last one of the current version did not take effect. All did if the current version is not listed: it was published
+ * while CHANGES_DAYS was 0, or could not be noted.
  */
 function confirmed(noted: readonly Publication[], current: string | null): readonly Publication[] {
   if (current === null) return [];

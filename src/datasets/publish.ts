@@ -6,11 +6,12 @@
  * machine's folder is then a cache. Commands use either through a `DatasetStore` (`store.ts`).
  *
  * An import takes these steps:
- * 1. Its caller takes the lock, which clears what a killed command left. It ends if the disk is certainly too small.
- * 2. `collect.ts` checks the records, accepts each id once, and resolves every link.
- * 3. It is refused if too many lines were rejected, or if the source is empty or shrank too much.
- * 4. The other sources of the current generation are added. `write-draft.ts` writes documents in display order, and the
- *    index.
+ * 1. Its caller takes the lock, which clears what a killed command left. The import ends if the disk is certainly too
+ *    small.
+ * 2. `draft-entry.ts` checks the records. `collect.ts` accepts each id once and resolves every link.
+ * 3. The import is refused if too many lines were rejected, or if the source is empty or shrank too much.
+ * 4. The current generation's other sources, except `demo`, are added. `write-draft.ts` writes documents in display
+ *    order, and the index.
  * 5. `verify.ts` reads the draft back: documents, hash, checksums, links and index.
  * 6. The draft gets its name and facts, and the pointer moves last. The next holder of the lock finishes or undoes an
  *    interrupted publication.
@@ -47,12 +48,12 @@ import { openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
 import { type Changes, writeDraft } from "./write-draft.ts";
 
-/** Name of the source of invented records, which the first import of another source removes. */
+/** Name of the source of invented records, which an import of another source removes. */
 export const demoSource = "demo";
 
 export interface ImportRequest extends Guards {
   source: string;
-  /** Drafted entries, in the order of the source. */
+  /** Blocks of drafted entries, in the order of the source. */
   blocks: AsyncIterable<DraftedBlock>;
   /** True to merge into the source's records instead of replacing them. */
   isMerge?: boolean;
@@ -63,9 +64,11 @@ export interface ImportRequest extends Guards {
   /** Size of the files in bytes, to refuse a disk that is certainly too small before anything is read. */
   knownBytes?: number;
   nowMilliseconds: number;
-  /** Called with the number of lines read so far. The other two are called with records written and read back. */
+  /** Called after every 1,000 lines, with the number of lines read so far. */
   onRead?: (lines: number) => void;
+  /** Called after every 1,000 records, with the number of records written so far. */
   onWritten?: (records: number) => void;
+  /** Called after every batch, with the number of records read back so far. */
   onChecked?: (records: number) => void;
 }
 
@@ -76,19 +79,19 @@ export interface ImportResult {
   refusal: Refusal | null;
   sourceSize: SourceSize;
   changes: Changes;
-  /** Number of records of dropped sources that the draft leaves out; 0 without a draft. */
+  /** Number of records of the dropped demo source; 0 unless the outcome is `built`. */
   droppedCount: number;
-  /** Records of each kind in the resulting dataset; null if the import was refused. */
+  /** Number of records of each kind in the resulting dataset; null if the import was refused. */
   records: Generation["records"] | null;
-  /** Published dataset; null if there is none. */
+  /** Dataset that the import published; null if it published none. */
   published: Generation | null;
-  /** Dataset that waits to be published; null if there is none. */
+  /** Dataset that the import staged; null if it staged none. */
   staged: Generation | null;
 }
 
 const sourceShape = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-/** Returns why a text cannot name a source, as the end of a sentence. Returns undefined if it can. */
+/** Returns why a string cannot name a source, as the end of a sentence. Returns undefined if it can. */
 export const sourceFault = (source: string) =>
   sourceShape.test(source)
     ? undefined
@@ -97,7 +100,8 @@ export const sourceFault = (source: string) =>
 /**
  * Replaces the records of one source in the current dataset, or merges into them, and publishes or stages the result.
  * If anything fails, the current dataset stays as it is. The caller holds the import lock.
- * @throws DatasetFault if the disk is too full, the current dataset is damaged, or ids contradict each other.
+ * @throws DatasetFault if the disk is too full, the current dataset is damaged, ids contradict each other, or a running
+ *   server cannot read the new dataset.
  */
 export async function importSource(
   store: DatasetStore,
@@ -124,7 +128,7 @@ export async function importSource(
   const texts = openTextStore(join(folder, draftTextsName));
   try {
     refuseTooLittleSpace(folder, needed);
-    // The draft is created first, so that no long file is read in vain if that fails.
+    // The draft is created first: if that fails, no long file has been read in vain.
     closeSync(openSync(path, "w", 0o600));
     const builtAt = buildTime(list, request.nowMilliseconds);
     const order = { path, request, dropped, builtAt, previous, texts };
@@ -152,7 +156,8 @@ async function addAndPublish(store: DatasetStore, draft: Draft): Promise<Generat
   try {
     return await publishNext(store, { generation, path, isBaseChecked: true });
   } catch (error) {
-    // If this fails too, the next import removes the dataset. A dataset that became current after all is not removed.
+    // If this fails too, the next command that takes the lock removes the dataset. A dataset that became current after
+    // all is not removed.
     await store.remove(generation.version).catch(() => {});
     throw error;
   }
@@ -177,15 +182,15 @@ function generationOf(
   };
 }
 
-/** Returns a time later than every generation's, even if two builds share a second or the clock was set back. */
+/** Returns a build time later than every generation's, even if two builds share a second or the clock was set back. */
 function buildTime(list: DatasetList, nowMilliseconds: number): string {
-  // The time comes from file names, because facts may be damaged.
+  // The newest time comes from a version, because facts may be damaged.
   const newest = list.versions().findLast(list.has);
   const earliest = newest === undefined ? 0 : Date.parse(builtAtOf(newest)) + 1000;
   return timeOf(Math.max(nowMilliseconds, earliest));
 }
 
-/** Estimates the bytes of the current file that are carried over. @param replaced sources that are not. */
+/** Estimates the bytes of the current file that are carried over. @param replaced sources that are not carried over. */
 function carriedBytes(
   current: Generation | null,
   previous: Previous,
@@ -210,7 +215,7 @@ interface BuildOrder {
 
 /**
  * Builds a draft from the records of the source and the previous generation.
- * @returns `meta` null if there is nothing to publish; the file is then incomplete.
+ * @returns the result. Its `meta` is null if there is nothing to publish; the file is then incomplete.
  * @throws DatasetFault if ids contradict each other.
  */
 async function build({
@@ -263,16 +268,16 @@ const sum = (counts: Record<RecordKind, number>) =>
 /**
  * Reason of a refusal:
  * - `rejections`: more lines were rejected than allowed
- * - `empty`: no record of the source is left
- * - `shrunk`: the source has lost more of its records than allowed
+ * - `empty`: no record of the source would be left, and that is not allowed or lines were rejected
+ * - `shrunk`: the source would lose more of its records than allowed
  */
 type Refusal = "rejections" | "empty" | "shrunk";
 
 interface Guards {
   rejectedMax: RejectedMax;
-  /** Percentage of its former records that the source may lose; 100 by default. */
+  /** Maximum percentage of its former records that the source may lose; 100 by default. */
   shrinkPercentMax?: number;
-  /** True if the source may end up without records. */
+  /** True if the source may end up without records, provided that no line was rejected. */
   allowsEmpty?: boolean;
 }
 

@@ -10,14 +10,16 @@ export interface Place {
 interface Rejection extends Place {
   field: string;
   reason: string;
-  /** Number of occurrences. Only the fault of a cell can have several; `file` and `line` are then the first's. */
+  /**
+   * Number of occurrences. Only the fault of a cell can have several; `file` and `line` are then those of the first.
+   */
   count: number;
 }
 
-/** Maximum number of lines that a published import may reject: a number, or a percentage of the lines read. */
+/** Maximum number of lines that an import may reject: a number, or a percentage of the lines read. */
 export type RejectedMax = { lines: number } | { percent: number };
 
-/** Maximum number of listed faults. Equal faults of cells count once. Further lines are only counted. */
+/** Maximum number of listed faults. Equal faults of cells count once. Lines with further faults are only counted. */
 const listedMax = 1000;
 
 export type Rejections = ReturnType<typeof countRejections>;

@@ -3,10 +3,10 @@ import type { GpLink } from "#records/common.ts";
 import { type Declaration, declarations } from "#records/declarations.ts";
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 
-/** Members that other records or the previous generation determine. They are not in a record's own part. */
+/** Members that other records or the previous generation may determine. They are not in a record's own part. */
 const decidedLater = new Set(["id", "former_ids", "updated_at"]);
 
-/** An empty record of each kind, with members in the order of the document. */
+/** The own part of an empty record of each kind, with members in the order of the document. */
 const blank = eachOf(recordKinds, (kind): Readonly<Record<string, unknown>> => {
   const { members, absent }: Declaration = declarations[kind];
   return Object.fromEntries(
@@ -23,7 +23,7 @@ const blank = eachOf(recordKinds, (kind): Readonly<Record<string, unknown>> => {
 const ownMembers = eachOf(recordKinds, (kind) => Object.keys(blank[kind]));
 
 /**
- * Returns a record's own part: all members except those determined later, in the order of the document.
+ * Returns a record's own part: all members except those in `decidedLater`, in the order of the document.
  * @param given members of a record; unknown ones are ignored.
  */
 export function ownPart(
@@ -53,7 +53,7 @@ export interface Frame {
   tail: string;
 }
 
-/** Returns the frame of a GP, whose document has no embedded lists. */
+/** Returns the frame of a GP, whose document has neither links nor inherited lists. */
 export const gpFrame = (id: string, formerIds: readonly string[]): Frame => ({
   head: `{"id":"${id}","former_ids":${JSON.stringify(formerIds)},`,
   tail: '"}',

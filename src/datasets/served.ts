@@ -21,7 +21,7 @@ export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
  * Loads a generation. Reads and checks only the served bytes: hashing the whole file would take several times as long.
  * @param path file of the generation.
  * @param expected facts of the file in the catalogue.
- * @throws DatasetFault if the served bytes are not the published ones, or cannot be read.
+ * @throws DatasetFault if size, facts or served bytes are not the published ones, or the file cannot be read.
  */
 export function loadGeneration(path: string, expected: Generation): DatasetParts {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size;
@@ -43,7 +43,10 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
 const notPublished = (path: string, reason: string) =>
   refusalOf(path, `is not the file that was published: ${reason}`);
 
-/** Reads the served part. @throws Error if a checksum is not the one in `meta`. */
+/**
+ * Reads the served part.
+ * @throws Error if a checksum is not the one in `meta`, or the documents are longer than the index says.
+ */
 function readServed(db: DatabaseSync, meta: Checksums) {
   const arrays = [...readArrays(db)];
   if (indexChecksum(arrays) !== meta.index_crc32)
@@ -82,12 +85,15 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
   return hexadecimal(crc);
 }
 
-/** Number of documents in a piece. SQLite joins them almost as fast as it reads one, and they fit in the CPU cache. */
+/**
+ * Maximum number of documents in a piece. SQLite joins them almost as fast as it reads one, and they fit in the CPU
+ * cache.
+ */
 const documentsOfPiece = 256;
 
 /**
- * Yields the bytes of all documents by kind and position, the order of the checksum. Each piece comes with the position
- * of its first document.
+ * Yields the bytes of all documents by kind and then by position, which is the order of the checksum. Each piece comes
+ * with the position of its first document.
  */
 function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>) {
   for (const kind of recordKinds) {
@@ -98,8 +104,8 @@ function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>) {
 }
 
 /**
- * Returns a function that reads and joins a kind's documents from one position to another. It returns bytes, because
- * decoding and encoding them again would take as long as everything else.
+ * Returns a function that reads and joins a kind's documents from one position to another, both included. The function
+ * returns bytes, because decoding and encoding them again would take as long as everything else.
  */
 export function openDocumentPieces(
   db: DatabaseSync,

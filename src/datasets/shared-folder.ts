@@ -1,4 +1,6 @@
-/** Copies shared datasets into a folder, and a folder of datasets into an empty database, each in one transaction. */
+/**
+ * Copies shared datasets into a folder, and a folder of datasets into an empty database, in the caller's transaction.
+ */
 import { join } from "node:path";
 import type { Publication } from "#records/publication.ts";
 import type { PostgresSession } from "#store/postgres.ts";
@@ -46,7 +48,7 @@ async function fetchStep(
 }
 
 /**
- * Stores all datasets of a folder and its publications, and reads everything back.
+ * Stores all datasets of a folder and its publications, and reads every stored file back.
  * @throws DatasetFault if a file, or its stored copy, does not match its facts.
  */
 export async function storeFolder(session: PostgresSession, folder: string): Promise<void> {

@@ -5,24 +5,27 @@ import { openCache } from "./dataset-cache.ts";
 import type { FollowOrder, FromFollower, ToFollower } from "./follow-shared-worker.ts";
 
 export interface SharedDatasetsLink {
-  /** Returns the version that all servers should serve. Returns undefined until the database first answers. */
+  /**
+   * Returns the version that all servers should serve; null if there is none, undefined until the database first
+   * answers.
+   */
   wanted(): string | null | undefined;
-  /** Returns the seconds since this server was last known to serve the wanted version; 0 if fewer than 2. */
+  /** Returns the seconds since this server started or was last known to serve the wanted version; 0 if fewer than 2. */
   behindSeconds(): number;
   /** Notes that this server has taken over a dataset. */
   noteServed(version: string): void;
   /** Reports a version that could not be loaded, because its file may be damaged. */
   mend(version: string): void;
-  /** Ends the worker. Resolves within 2 s. */
+  /** Ends the worker. Terminates it if it has not ended after 2 s. */
   close(): Promise<void>;
 }
 
 interface StartRequest extends Omit<FollowOrder, "id"> {
-  /** Version that the server already serves. */
+  /** Version that the server already serves; null if it serves none. */
   served: string | null;
-  /** Called when the folder points at another dataset, or a damaged file in it has been replaced. */
+  /** Called when the folder points at another dataset, or the current dataset's facts or file have been replaced. */
   onPointed: () => void;
-  /** Called once for each fault, and with null once everything works again. */
+  /** Called with each new fault. Called with null once the database answers and fetches work again. */
   onFault: (error: Error | null) => void;
   /** Returns monotonic milliseconds. */
   now: () => number;
@@ -43,7 +46,7 @@ export function startFollowing(request: StartRequest): SharedDatasetsLink {
   let { served } = request;
   let agreedAt = now();
   let isClosing = false;
-  /** Message of the last error that ended the worker, so that it is reported only once. */
+  /** Message of the last error that ended the worker, so that an equal one is not reported again. */
   let lastError = "";
   let timer: NodeJS.Timeout | undefined;
   let worker = start();

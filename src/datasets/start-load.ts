@@ -7,8 +7,8 @@ import type { Loading, LoadOrder } from "./load-worker.ts";
 export interface Loaded {
   parts: DatasetParts;
   /**
-   * Ends the worker, which frees the given memory. Freeing 700 MB takes 80 ms, for which the HTTP thread must not stop.
-   * The garbage collector might keep the memory for hours.
+   * Ends the worker, which frees the given memory. Freeing 700 MB takes 80 ms, which would block the HTTP thread. The
+   * garbage collector might keep the memory for hours.
    */
   free(memory: ArrayBuffer[]): void;
 }
@@ -36,7 +36,10 @@ export function startLoad(workerData: Loading): Load {
   return { order: workerData, loaded, ended, stop: () => void worker.terminate() };
 }
 
-/** Loads the current generation before anything needs it. Returns null if there is none or it cannot be read. */
+/**
+ * Starts to load the current generation before anything needs it. Returns null if there is none or its facts cannot be
+ * read.
+ */
 export function loadAhead(catalogue: Catalogue): Load | null {
   try {
     const generation = catalogue.current();

@@ -1,4 +1,4 @@
-/** Steps between publications: writes the changes that lead from one to the next, and notes both. */
+/** Steps between publications: writes the changes that lead from one to the next, and lists the publications. */
 import { closeSync, fsyncSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { allCounts, type Publication } from "#records/publication.ts";
 import { compareGenerations, type Comparison, type Difference, hashOfRecords } from "./compare.ts";
@@ -17,8 +17,9 @@ export interface Next {
 }
 
 /**
- * Writes the step from the current generation to another, unless it exists. Returns null if no step is needed or it
- * cannot be written. The publication still goes on: clients that follow changes then read all records again.
+ * Writes the step from the current generation to another, unless it exists. Returns null if no step is needed or the
+ * step cannot be written. The publication still goes on: without a step, clients that follow changes read all records
+ * again.
  */
 export async function stepTo(
   store: DatasetStore,
@@ -28,7 +29,7 @@ export async function stepTo(
   const [before, after] = [from.version, to.generation.version];
   if (store.changesDays === 0 || before === after) return null;
   const publications = openPublications(store.folder);
-  // The publication meets the same fault and reports it.
+  // Publishing meets the same fault and reports it.
   const noted = await store.publications().catch(() => null);
   if (noted === null) return null;
   try {
@@ -64,8 +65,8 @@ const hashIn = (noted: readonly Publication[], version: string) =>
   noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;
 
 /**
- * Adds a publication, and its predecessor if that was published while CHANGES_DAYS was 0. Adds nothing if the version
- * is already current.
+ * Adds a publication, and its predecessor if that is not listed. Fills in the hash that the step found for the
+ * predecessor. Adds nothing if the version is already current.
  */
 export function withPublication(
   noted: readonly Publication[],
@@ -115,7 +116,7 @@ export function youngerThan(
 
 const dayMilliseconds = 86_400_000;
 
-/** Facts in the head of a step besides its two versions. */
+/** Facts in the head of a step besides its format and its two versions. */
 interface StepFacts extends NonNullable<Publication["step"]> {
   from_hash: string;
   to_hash: string;
@@ -128,7 +129,7 @@ interface Side {
 
 /** Format of a step. Raise it when a program could misread a step. */
 const stepFormat = 1;
-/** Bytes reserved for the head. It is written last, because the counts are known last. */
+/** Number of bytes reserved for the head, which is written last because it contains the counts. */
 const headBytes = 1024;
 const pieceUnits = 256 * 1024;
 
@@ -190,7 +191,9 @@ function lineOf(difference: Difference, comparison: Comparison): string {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Returns the differing members. Adds the whole record if its members, or their order, are not the same. */
+/**
+ * Returns the JSON of the differing members, without braces. Adds the whole record if names or order of members differ.
+ */
 function changedMembers(beforeText: string, afterText: string): string {
   const before = JSON.parse(beforeText) as Members;
   const after = JSON.parse(afterText) as Members;

@@ -1,4 +1,4 @@
-/** Stores a tree of number arrays in the table `array`: one row for each, named by its path in the tree. */
+/** Stores a tree of number arrays in the table `array`: one row for each array, named by its path in the tree. */
 import type { DatabaseSync } from "node:sqlite";
 
 const arrays = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const;
@@ -28,7 +28,7 @@ export const buffersIn = (tree: object): ArrayBuffer[] => [
 ];
 
 /**
- * Frees an array's memory at once. V8 sees only a small object, so pieces as large as half the dataset would pile up
+ * Frees an array's memory at once. V8 sees only a small object, so discarded arrays worth half a dataset would pile up
  * before a collection, and the process's memory would never shrink again.
  */
 export const free = ({ buffer }: { buffer: ArrayBufferLike }) =>

@@ -1,4 +1,4 @@
-/** Keeps the texts of many records outside the heap, where the garbage collector would copy and scan them often. */
+/** Keeps the texts of many records outside the heap, in which the garbage collector would often copy and scan them. */
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { free } from "./stored-arrays.ts";
 
@@ -28,7 +28,7 @@ export const ownIn = ({ bytes, own, end }: StoredText) => bytes.toString("utf8",
 
 export type TextStore = ReturnType<typeof openTextStore>;
 
-/** Maximum bytes in memory; all others go to a file. 65,000 records take about 36 MB. */
+/** Maximum number of bytes in memory; all others go to a file. 65,000 records take about 36 MB. */
 const memoryBytesMax = 40 * 1024 * 1024;
 
 const numbersOfPlace = 4;
@@ -36,7 +36,7 @@ const numbersOfPlace = 4;
 /**
  * Opens a text store.
  * @param path file for texts that exceed the memory, created if needed and removed by `clear`.
- * @param bytesMax maximum bytes in memory.
+ * @param bytesMax maximum number of bytes in memory.
  */
 export function openTextStore(path: string, bytesMax = memoryBytesMax) {
   /** Packs in memory, or their offsets in the file. */
@@ -111,7 +111,7 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax) {
   };
 }
 
-/** Initial size of a packer's memory, in bytes. */
+/** Minimum size of a packer's memory, in bytes. */
 const packBytes = 2 * 1024 * 1024;
 
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
