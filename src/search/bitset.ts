@@ -1,9 +1,9 @@
 /** Sets of record positions, one bit each. They are cheap while they are nearly empty. */
 
 export interface Bitset {
-  /** Words of 32 bits: position p is bit p & 31 of word p >> 5. Signed: numbers beyond 31 bits cost V8 a conversion. */
+  /** Words of 32 bits: position p is bit p & 31 of word p >> 5. Signed: unsigned words would cost V8 a conversion. */
   words: Int32Array;
-  /** Flags of the blocks of 32 words that may have bits. Other blocks are zero and skipped. */
+  /** One flag for each block of 32 words: 1 if the block may have bits. Other blocks are zero and are skipped. */
   touched: Uint8Array;
 }
 
@@ -69,11 +69,9 @@ const sumOfBytes = (bytes: number) => Math.imul(bytes, 0x01010101) >>> 24;
 
 const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
 
-/**
- * Combination of sets to count, list or store like a set. It is never built as a whole. All sets have the same size.
- */
+/** Combination of sets to count, list or store like a set. It is read block by block. All sets have the same size. */
 export interface Combination {
-  /** Sets of which at least one must have a position. */
+  /** Sets, at least one of which must have the position. */
   some: readonly Bitset[];
   /** Lists of sets. At least one set of each list must have the position. */
   each: readonly (readonly Bitset[])[];
@@ -106,7 +104,7 @@ function isAnyTouched(sets: readonly Bitset[], block: number): boolean {
   return false;
 }
 
-/** Writes the union of a block of all sets to `into`. Returns false if no set has touched the block. */
+/** Writes the union of a block of all sets to `into`. Returns false, and writes nothing, if no set has touched it. */
 function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): boolean {
   const from = block * blockWords;
   let isFirst = true;
@@ -140,7 +138,7 @@ export function countBits(found: Combination): number {
   for (const set of some)
     if ((counts.get(set) ?? 0) > (largest === undefined ? 0 : counts.get(largest)!)) largest = set;
   if (largest === undefined) return countBlocks(found);
-  // Often the other sets have positions that `largest` lacks in only a few blocks.
+  // Often the other sets have positions in only a few blocks, so few blocks have to be read.
   const others = some.filter((set) => set !== largest);
   return counts.get(largest)! + countBlocks({ some: others, each, but: [largest] });
 }
@@ -152,7 +150,7 @@ function countBlocks(found: Combination): number {
   return count;
 }
 
-/** Counts the current block. Sums four words while their counts fit into half bytes and bytes: almost twice as fast. */
+/** Counts the bits of the current block. Adding up the half bytes and bytes of four words is almost twice as fast. */
 function countBlock(): number {
   let count = 0;
   for (let i = 0; i < blockWords; i += 4)
@@ -192,7 +190,7 @@ export function storeBits({ words, touched }: Bitset, found: Combination): numbe
 }
 
 /**
- * Appends positions to `page`, after the first `skip`, until it has `limit`.
+ * Appends the positions of a combination to `page`, except the first `skip`, until the page has `limit` positions.
  * @returns the number of positions still to skip in the next combination.
  */
 export function pageOfBits(

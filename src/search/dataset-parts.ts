@@ -37,9 +37,9 @@ export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
 
 /** Places of a kind's documents, which are stored one after another in display order. */
 export interface DocumentPlaces {
-  /** Document i begins at byte `starts[i]` and ends before `starts[i + 1]`. All may exceed 4 GiB, beyond 32 bits. */
+  /** Document i begins at byte `starts[i]` and ends before `starts[i + 1]`, which may be beyond 32 bits. */
   starts: Float64Array;
-  /** Bytes of document i before the part that is left out inside a GP: `gps`, and a principal's inherited members. */
+  /** Bytes of document i up to and including `updated_at`. `gps` and a principal's inherited members come after it. */
   ownLengths: Uint32Array;
 }
 
@@ -47,7 +47,7 @@ export interface DocumentPlaces {
 export interface Documents {
   /** Bytes of the documents of all kinds. */
   bytes: Uint8Array;
-  /** Document i begins at byte `starts[i]` and has `lengths[i]` bytes. The documents are in no particular order. */
+  /** Document i begins at byte `starts[i]` and has `lengths[i]` bytes. `makeRoom` explains the order. */
   starts: Float64Array;
   lengths: Uint32Array;
   /** See `DocumentPlaces`. */
@@ -69,8 +69,9 @@ export function placeDocuments(lengths: Uint32Array, ownLengths: Uint32Array): D
 }
 
 /**
- * Makes room for all documents, still empty. Principals and signals follow the first GP that embeds them. If they were
- * scattered, the processor would fetch each separately from memory, which takes several times as long as copying it.
+ * Allocates memory for all documents and gives each its place. Principals and signals follow the first GP that they
+ * belong to. If they were scattered, the processor would fetch each separately from memory, which takes several times
+ * as long as copying it.
  */
 export function makeRoom(
   stored: EachKind<DocumentPlaces>,

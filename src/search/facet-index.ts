@@ -25,7 +25,7 @@ interface ValueSpelling {
 export interface FacetIndex {
   /** Folded spellings in byte order. */
   spellings: PackedTexts;
-  /** Spelling → numbers of its values, in no particular order. A city's name may be a spelling of several values. */
+  /** Spelling → numbers of its values. A city's name may be a spelling of several values. */
   valuesOfSpelling: Lists;
   /** Value → positions of the records that carry it, ascending. In a dataset's facets, the records are GPs. */
   gpsOfValue: Lists;
@@ -115,7 +115,7 @@ export interface Miss {
 
 type Missed = Pick<Miss, "kind" | "parameter">;
 
-/** Returns the numbers of the requested values. Adds values that no record carries to `misses`. */
+/** Returns the numbers of the requested values. Adds those that no record carries to `misses`. */
 export function askedValues(
   index: FacetIndex,
   missed: Missed,
@@ -133,7 +133,7 @@ export function askedValues(
 /** Sets of records by the values that they carry. */
 export interface ValueSets {
   index: FacetIndex;
-  /** Returns sets that together hold all records with one of the values. They are valid until the next call. */
+  /** Returns sets that together hold all records with any of the values. They are valid until the next call. */
   find(asked: readonly string[], misses: Miss[]): readonly Bitset[];
 }
 
@@ -154,7 +154,7 @@ export function openValueSets(index: FacetIndex, missed: Missed, count: number):
 
 /**
  * Returns the longest spelling of each value, without repetition, in the byte order of the folded spellings. A market's
- * longest spelling is its title, because every other spelling is part of it. Other values have only one spelling.
+ * longest spelling is its title, because every other spelling leaves out words of it. Other values have one spelling.
  */
 export function longestSpellings(index: FacetIndex): string[] {
   const { spellings, valuesOfSpelling, suggestions } = index;

@@ -16,7 +16,10 @@ export type GpFilter = { gp_name?: string | undefined } & {
 /** Records that satisfy a filter. The sets are valid until the next search. */
 export interface Found {
   all: Combination;
-  /** The same records in parts, in the usual order. GPs have one part for each rank, the best rank first. */
+  /**
+   * The same records in parts, in the usual order. GPs found by name have a part for each rank that may occur, the best
+   * first.
+   */
   ranks: readonly Combination[];
   /** Parts of the filter that no record satisfies. */
   misses: Miss[];
@@ -44,7 +47,7 @@ export function openGpSearch(parts: DatasetParts): GpSearch {
   const unions = Array.from({ length: rankCount }, () => makeUnion(gpCount));
   const every = everyBit(gpCount);
 
-  /** Returns sets of the GPs that match a name, for each rank that has any. */
+  /** Returns sets of the GPs that match a name, for each rank that may have any. */
   function findNamed(name: string): Bitset[][] {
     for (const union of unions) emptyUnion(union);
     const gp = positionOfId(parts.ids, name);

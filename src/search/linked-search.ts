@@ -53,7 +53,7 @@ export function openLinkedSearch(
     return ofName;
   }
 
-  /** Returns the records of the GPs with a name of several words, if many have it. */
+  /** Returns the records of the many GPs that a name of several words matches. Keeps them for the next query. */
   function findCommonName(name: string): LinkedUnion {
     let known = ofCommonName.get(name);
     if (known === undefined) {
@@ -68,7 +68,7 @@ export function openLinkedSearch(
     return ofName;
   }
 
-  /** Returns the records of the GPs that carry one of the values. */
+  /** Returns the records of the GPs that carry at least one of the values. */
   function findFacet(
     { name, ofValue, union }: (typeof facets)[number],
     asked: readonly string[],
@@ -100,7 +100,7 @@ export function openLinkedSearch(
       const folded = name === undefined ? "" : fold(name);
       const misses: Miss[] = [];
       const unions: LinkedUnion[] = [];
-      // Only a single word is looked up like a facet: several must be in the same name, and a GP's id folds to two.
+      // Only a single word is looked up like a facet. Several must be in the same name, and a GP's id folds to two.
       if (folded !== "" && !folded.includes(" ")) unions.push(findWord(name!, folded, misses));
       else if (name !== undefined) {
         const gpsFound = gps.find(filter);
@@ -121,8 +121,8 @@ export function openLinkedSearch(
 }
 
 /**
- * A set of records, and of links to those that several GPs share. Two sets may have such a record for different GPs. If
- * both have one of its links, they have it for the same GP.
+ * A set of records, and a set of links to those that several GPs share. Two sets may have such a record because of
+ * different GPs. If both have the same link to it, they have it because of the same GP.
  */
 interface LinkedSet {
   records: Bitset;
@@ -150,7 +150,7 @@ interface Links {
   makeUnion(): LinkedUnion;
   /** Adds a GP's records, and its links to shared ones unless `shared` is null. */
   follow(gp: number, records: Bitset, shared: Bitset | null): void;
-  /** Stores the records of GPs that are in each of the unions in `found`. */
+  /** Stores in `found` the records that all the unions have because of the same GP. */
   combine(one: LinkedUnion, others: readonly LinkedUnion[], found: Bitset): void;
 }
 
@@ -178,7 +178,7 @@ function openLinks({ starts, items }: Lists, recordCount: number): Links {
   };
 }
 
-/** Finds the links to records of several GPs, and numbers them GP by GP. */
+/** Finds the links to records that several GPs share, and numbers the links GP by GP. */
 function findShared({ starts, items }: Lists, count: number) {
   const gpsOfRecord = new Uint32Array(count);
   for (const record of items) gpsOfRecord[record]!++;
@@ -197,7 +197,7 @@ function findShared({ starts, items }: Lists, count: number) {
 
 /**
  * Opens the records of all GPs with a word or a value. If many GPs have it, their records are kept as a set from the
- * first use on. A GP has about a dozen words and values, so a few hundred sets are kept.
+ * first use on. A GP has about a dozen words and values, so at most about 1,500 sets are kept.
  */
 function openLinkedSets(lists: readonly Lists[], links: Links) {
   const sets = new Map<number, LinkedSet>();

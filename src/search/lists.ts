@@ -1,4 +1,4 @@
-/** Many short lists of numbers in two arrays. */
+/** Many lists of numbers in two arrays, and unions of such lists as sets. */
 import { addBits, type Bitset, clear, keepCount, makeBitset } from "./bitset.ts";
 
 /** Lists of numbers: list i begins at `items[starts[i]]` and ends before `items[starts[i + 1]]`. */
@@ -47,9 +47,9 @@ export function openNumbers(): { add(number: number): void; take(): Uint32Array<
 }
 
 /**
- * Inverts lists: returns the lists that contain each item.
- * @param count one more than the greatest item.
- * @param order the lists, in the order in which the result numbers them.
+ * Inverts lists: returns for each item the lists that contain it.
+ * @param count number of lists to return; every item is below it.
+ * @param order the given lists, in the order in which the result numbers them.
  */
 export function invertLists({ starts, items }: Lists, count: number, order: Uint32Array): Lists {
   const ends = new Uint32Array(count + 1);
@@ -63,7 +63,7 @@ export function invertLists({ starts, items }: Lists, count: number, order: Uint
   return { starts: ends, items: lists };
 }
 
-/** Returns the first place from `low` up to `high` that has at least `sought`, or `high` if there is none. */
+/** Returns the first place from `low` to before `high` with at least `sought`, or `high` if there is none. */
 export function firstFrom(
   sorted: ArrayLike<number>,
   sought: number,
@@ -78,7 +78,7 @@ export function firstFrom(
   return low;
 }
 
-/** Returns a number's place in an ascending array, or -1 if it is not there. */
+/** Returns a number's place in an ascending array, or -1 if the array lacks it. */
 export function placeOf(sorted: ArrayLike<number>, sought: number): number {
   const place = firstFrom(sorted, sought);
   return sorted[place] === sought ? place : -1;
@@ -105,14 +105,14 @@ export interface PositionLists {
   addTo(union: Union, list: number): void;
 }
 
-/** A list is long if it has more than 1 position in 128. As a set it is at most four times as large, but far faster. */
+/** A list is long if it has over 1/128 of all positions. As a set it is at most four times as large, but far faster. */
 const positionsOfList = 128;
 
 export const isLong = (length: number, size: number): boolean => length * positionsOfList > size;
 
 /** Opens lists of positions. @param size one more than the greatest possible position. */
 export function openPositionLists({ starts, items }: Lists, size: number): PositionLists {
-  // Sets are built on first use: most are never needed. There are at most 128 for each list that a position is in.
+  // Built on first use: most are never needed. If a position is in n lists on average, fewer than 128n are long.
   const made = new Map<number, Bitset>();
   const makeSet = (list: number) => {
     const set = makeBitset(size);

@@ -18,7 +18,7 @@ interface Spelling {
   shown: string;
 }
 
-/** Returns every spelling of a market, one for each folded form. A title of another pattern is the only spelling. */
+/** Returns the spellings of a market, its title first, one for each folded form. Drops those that fold to nothing. */
 export function spellingsOfMarket(market: string): Spelling[] {
   const title = metropolitanTitle.exec(market);
   const shown = [market, ...(title === null ? [] : partsOf(title.groups!))];
@@ -38,7 +38,7 @@ function partsOf(groups: Record<string, string>): string[] {
 }
 
 const hyphenatedCity = new RegExp(`(?<=^|-)(${hyphenatedCities.join("|")})(?=-|$)`, "gi");
-// Stands for a hyphen that belongs to a city; it occurs in no name.
+/** Placeholder for a hyphen that belongs to a city; it occurs in no name. */
 const kept = "\u0000";
 
 function citiesOf(cities: string): string[] {
@@ -49,19 +49,19 @@ function citiesOf(cities: string): string[] {
     .filter((city) => city !== "");
 }
 
-/** The part of a read model from which markets are named. */
+/** The part of a read model that naming markets needs. */
 interface Model {
   values(kind: "gp" | "signal", name: "market"): readonly string[];
 }
 
 const known = new WeakMap<Model, ReadonlyMap<string, string>>();
 
-/** Returns the everyday name of a market. Names are made once for each dataset. */
+/** Returns the everyday name of a market, or its title if the dataset lacks it. Names are made once for each model. */
 export const nameOfMarket = (model: Model, title: string): string =>
   (known.get(model) ?? nameMarkets(model)).get(fold(title)) ?? title;
 
 /**
- * Names each market after its first city and state if no other market has that spelling, or else by its title. If
+ * Names each market after its first city and state if no other market has that spelling, and otherwise by its title. If
  * several titles have the same folded form, the first is used.
  * @returns folded title → name of the market.
  */

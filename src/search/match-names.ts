@@ -1,4 +1,4 @@
-/** Finds the GPs whose names match a folded query, and how well they match: one set of GPs for each rank. */
+/** Finds the GPs whose names match a folded query, and how well they match: one union of GPs for each rank. */
 import {
   addBit,
   addBits,
@@ -47,9 +47,9 @@ export const openNames = (index: NameIndex, gpCount: number): Names => ({
 });
 
 /**
- * Adds every matching GP to the union of each rank that one of its names has.
+ * Adds every matching GP to the union of its best rank. It may be added to unions of worse ranks, too.
  * @param query folded and not empty.
- * @param ranks an empty union for each rank. A GP may be in several at the end; its best rank counts.
+ * @param ranks an empty union for each rank.
  */
 export function matchNames(names: Names, query: string, ranks: readonly Union[]): void {
   const words = query.split(" ").map((word) => matchWord(names.index, word));
@@ -111,7 +111,7 @@ export function keep<V>(map: Map<string, V>, key: string, value: V, max: number)
   map.set(key, value);
 }
 
-/** Returns the GPs that have every word, possibly in different names. */
+/** Returns the GPs that have every word, possibly in different names. The result is valid until the next call. */
 function candidatesOf(names: Names, [rarest, ...more]: readonly WordMatch[]): Bitset {
   const { candidates } = names;
   storeBits(candidates, { some: gpsOf(names, rarest!).sets, each: [], but: [] });
@@ -163,7 +163,7 @@ function holdsAll(
   return true;
 }
 
-/** Returns the rank of a name that has all words, from the best place where they follow one another. */
+/** Returns the rank of a name that has all words: that of the best place where they follow one another, or `apart`. */
 function rankOf(index: NameIndex, name: number, matches: readonly WordMatch[]): Rank {
   const { starts, items } = index.wordsOfName;
   const start = starts[name]!;
@@ -182,7 +182,7 @@ function rankOf(index: NameIndex, name: number, matches: readonly WordMatch[]): 
   return best;
 }
 
-/** Reports whether the words after the first follow from `at + 1` on. All are whole, but the last may be only begun. */
+/** Reports whether the sought words after the first stand from `at + 1` on. The last may be the start of a word. */
 function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch[]): boolean {
   const last = matches.length - 1;
   for (let i = 1; i < last; i++) if (items[at + i] !== matches[i]!.equal) return false;
@@ -201,7 +201,7 @@ interface WordMatch {
   /** First word that begins with the sought one; `to` is the first word after those. */
   from: number;
   to: number;
-  /** Words that contain the sought one but do not begin with it, ascending. */
+  /** Words that contain the sought one but do not begin with it, ascending; empty if it may not occur inside a word. */
   inside: readonly number[];
   /** Number of the word that equals the sought one, or -1 if there is none. */
   equal: number;
@@ -212,7 +212,7 @@ interface WordMatch {
 const lettersWithoutSpaces =
   /[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}]&&\p{L}]/v;
 
-/** Minimum length, in code points, of a word that may occur inside another. In scripts without spaces, any word may. */
+/** Minimum length, in code points, of a word that may occur inside another, except with `lettersWithoutSpaces`. */
 const anywhereFromCodePoints = 4;
 
 export function matchWord(index: NameIndex, word: string): WordMatch {
@@ -244,7 +244,7 @@ function mayStandAnywhere(word: string): boolean {
 }
 
 /**
- * Returns the words that contain a sought word but do not begin with it. Reads only those with its rarest trigram.
+ * Returns the words that contain a sought word but do not begin with it. Reads only words with its rarest trigram.
  * @param sought at least three bytes.
  */
 function wordsHolding(index: NameIndex, sought: Uint8Array, from: number, to: number): number[] {

@@ -16,7 +16,7 @@ export interface NameIndex {
   gpsOfWord: Readonly<Record<"alone" | "first" | "later", Lists>>;
   /** Name → its words, in the order of the name. */
   wordsOfName: Lists;
-  /** GP → first of its names, which have consecutive numbers. The last entry is one more than the last name. */
+  /** GP → first of its names, which have consecutive numbers. The last entry is the number of all names. */
   firstNameOfGp: Uint32Array;
   /** Runs of three bytes in the words, as ascending numbers. */
   trigrams: Uint32Array;

@@ -27,7 +27,7 @@ export function textAt({ bytes, starts }: PackedTexts, index: number): string {
 
 const surrogate = /[\ud800-\udfff]/;
 
-/** Sorts texts by their UTF-8 bytes, the order of everything that is served. */
+/** Returns texts in the order of their UTF-8 bytes. */
 export function sortByBytes(texts: Iterable<string>): string[] {
   const sorted = [...texts].sort();
   // Code units sort like the bytes, except that surrogates come before U+E000 to U+FFFF.
@@ -38,7 +38,10 @@ export function sortByBytes(texts: Iterable<string>): string[] {
     .map(({ text }) => text);
 }
 
-/** Returns the number of the first text that is not below `sought`. Texts must be in byte order. */
+/**
+ * Returns the place of the first text that is not below `sought`, or the number of texts if all are below it. The texts
+ * must be in byte order.
+ */
 export function lowerBound(texts: PackedTexts, sought: Uint8Array): number {
   let low = 0;
   let high = textCount(texts);
@@ -50,7 +53,7 @@ export function lowerBound(texts: PackedTexts, sought: Uint8Array): number {
   return low;
 }
 
-/** Returns the number of the text that equals `sought`, or -1 if there is none. */
+/** Returns the place of the text that equals `sought`, or -1 if there is none. The texts must be in byte order. */
 export function indexOfText(texts: PackedTexts, sought: Uint8Array): number {
   const index = lowerBound(texts, sought);
   return index < textCount(texts) && compareAt(texts, index, sought) === 0 ? index : -1;

@@ -1,4 +1,4 @@
-/** A dataset in memory. It finds the number of records that satisfy a filter, a page of them, and counts. */
+/** A dataset in memory: finds how many records satisfy a filter, a page of them, and how many carry each value. */
 import { declarations } from "#records/declarations.ts";
 import type { Filterable } from "#records/filterable.ts";
 import {
@@ -39,7 +39,7 @@ export const filterable: EachKind<Filterable<never>> = eachOf(
 );
 
 /**
- * Conditions by name, all of which a record must satisfy: values, any of which is enough; the ends of a range; or for
+ * Conditions by name, all of which a record must satisfy: values, one of which is enough; the ends of a range; or for
  * `signal` a filter that a single signal must satisfy. An empty condition is ignored.
  */
 export interface Filter {
@@ -71,19 +71,19 @@ export interface Bounds {
   offset: number;
 }
 
-/** A dataset that answers queries. Every member throws once it is closed. */
+/** A dataset that answers queries. Every member but `close` throws once the dataset is closed. */
 export interface ReadModel {
   readonly parts: DatasetParts;
   /**
-   * Selects records of a kind. Values of their own that no query has asked for before are first read from every record.
-   * Run `prepare` first if other work must not wait for that.
+   * Selects records of a kind. The first query for a kind's own values reads every record of the kind. Run `prepare`
+   * first if other work must not wait for that.
    */
   select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
   /** Reads what a filter needs, and yields about every millisecond. */
   prepare(kind: RecordKind, filter: Filter): Generator<void>;
   /** Returns all values that an equality condition finds, each in its longest spelling. */
   values(kind: RecordKind, name: string): readonly string[];
-  /** Counts the records that carry each value, among those that satisfy the rest of the filter. */
+  /** Counts the records that carry each value, among those that satisfy the filter without its condition `name`. */
   count(kind: RecordKind, name: string, values: readonly string[], filter: Filter): number[];
   /** Returns at most three known names or values that are similar to the missed one. */
   suggestionsFor(miss: Miss): string[];
@@ -100,7 +100,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   const linked = eachOf(linkedKinds, (kind) => openLinkedSearch(parts, gps, kind));
   const scratch = new Map<RecordKind, Bitset>();
   const valuesOf = new Map<FacetIndex, readonly string[]>();
-  /** GPs with a signal that satisfies the current filter. */
+  /** GPs with a signal that satisfies the current filter, except those found through `gpsOfKept`. */
   const active = makeBitset(documentCount(parts.documents.gp));
   /** Set of signals that no longer changes → the signals' GPs. */
   const gpsOfKept = new WeakMap<Bitset, Bitset>();
@@ -120,7 +120,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     if (ofSignal !== null) yield* prepare("signal", ofSignal);
   }
 
-  /** Returns lists of sets for the conditions on the records themselves. A match is in one set of each list. */
+  /** Returns lists of sets for conditions on the records themselves. A match is in at least one set of each list. */
   function findOwn(
     kind: RecordKind,
     { ofRecord, ofSignal }: Omit<Conditions, "ofGp">,
@@ -255,14 +255,14 @@ const withoutFacets = (conditions: Filterable<never>): Filterable<never> =>
 
 /** Conditions of a filter, by their subject. */
 interface Conditions {
-  /** Conditions on a GP of the record, or on the GP itself; null if there are none. */
+  /** Conditions on a GP of the record, null if there are none. For GPs, conditions on the GP itself, never null. */
   ofGp: GpFilter | null;
   ofRecord: readonly (readonly [name: string, asked: Asked])[];
   /** Conditions on a signal of the GP; null if there are none. */
   ofSignal: Filter | null;
 }
 
-/** Sorts a filter's conditions. @throws Error if the kind has no such condition. */
+/** Sorts a filter's conditions. @throws Error if the kind has no condition of a given name. */
 function sortConditions(kind: RecordKind, filter: Filter): Conditions {
   const ofGp: Record<string, Asked> = {};
   const ofRecord: [string, Asked][] = [];
@@ -283,7 +283,7 @@ function sortConditions(kind: RecordKind, filter: Filter): Conditions {
   return { ofGp: isOfGp || kind === "gp" ? (ofGp as GpFilter) : null, ofRecord, ofSignal };
 }
 
-/** Reports whether a condition asks for anything. A list without values and a range without ends do not. */
+/** Reports whether a condition asks for anything. An empty list, an empty filter and a range without ends do not. */
 function isGiven(asked: Asked | undefined): asked is Asked {
   if (typeof asked !== "object") return asked !== undefined;
   if (Array.isArray(asked)) return asked.length > 0;

@@ -1,16 +1,16 @@
-/** Suggests spellings: the known texts that are most similar to the requested one, by an index of their trigrams. */
+/** Suggests spellings: finds the known texts that are most similar to a requested one, in an index of trigrams. */
 import { firstFrom, invertLists, type Lists, openNumbers, packLists, placeOf } from "./lists.ts";
 import { type PackedTexts, packTexts, textAt } from "./packed-texts.ts";
 
-/** Index of texts by their trigrams. Texts are numbered by how many they have, then in display order. */
+/** Index of texts by their trigrams. Texts are numbered from fewest to most trigrams, then in display order. */
 export interface SuggestionIndex {
-  /** Texts to show. */
+  /** Texts to show, by number. */
   shown: PackedTexts;
   /** Place of each text in display order. */
   places: Uint32Array;
-  /** Number of distinct trigrams → first text with at least as many. Two entries follow that of the greatest number. */
+  /** Number of distinct trigrams → first text with at least as many. Two more entries follow the greatest number. */
   firstOfCount: Uint32Array;
-  /** Code points that occur, ascending. A trigram is a number whose three digits are places in this alphabet. */
+  /** Code points that occur, and the space, ascending. A trigram's three digits are places in this alphabet. */
   alphabet: Uint32Array;
   /** Trigrams as numbers, ascending. */
   trigrams: Float64Array;
@@ -46,7 +46,7 @@ function trigramsOfTexts(
 ): { trigrams: Float64Array; lists: Lists } {
   const digitOf = new Uint32Array(alphabet.at(-1)! + 1);
   alphabet.forEach((letter, digit) => (digitOf[letter] = digit));
-  // Trigrams are numbered as they appear, which is faster than sorting every occurrence.
+  // Trigrams are first numbered as they appear, which is faster than sorting every occurrence.
   const numberOf = new Map<number, number>();
   const lastTextOf: number[] = [];
   const starts = new Uint32Array(texts.length + 1);
@@ -91,10 +91,11 @@ function alphabetOf(texts: readonly string[]): Uint32Array {
 }
 
 /**
- * Returns the trigrams of a text with a space at either end, in order, as numbers in base `base`. A trigram that occurs
- * twice is listed twice.
+ * Returns the trigrams of a text with a space at either end, in order, as numbers. A trigram that occurs twice is
+ * listed twice.
  * @param folded text whose letters are all in the alphabet.
  * @param digitOf code point → digit.
+ * @param base number of digits.
  */
 function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[] {
   const ofSpace = digitOf[space]!;
@@ -110,7 +111,7 @@ function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[
   return trigrams;
 }
 
-/** Returns the distinct trigrams as numbers, or as text if a letter is outside the alphabet. */
+/** Returns the distinct trigrams, each as a number, or as text if one of its letters is outside the alphabet. */
 function differentTrigrams(folded: string, alphabet: Uint32Array): Set<number | string> {
   const digitOf = new Map(Array.from(alphabet, (codePoint, digit) => [codePoint, digit]));
   const base = digitOf.size;
@@ -133,8 +134,8 @@ interface Likeness {
 }
 
 /**
- * Returns at most three texts, best first. Their trigram sets have a Dice coefficient of at least 0.4 (L. R. Dice,
- * Ecology 26, 1945). Equally similar texts are in display order.
+ * Returns at most three known texts, the most similar first. Their trigrams and those of the requested text have a Dice
+ * coefficient of at least 0.4 (L. R. Dice, Ecology 26, 1945). Equally similar texts are in display order.
  * @param folded the requested text, not empty.
  */
 export function suggest(index: SuggestionIndex, folded: string): string[] {
@@ -153,7 +154,7 @@ export function suggest(index: SuggestionIndex, folded: string): string[] {
   return best.map(({ text }) => textAt(index.shown, text));
 }
 
-/** Returns the places of the requested trigrams that any text has. */
+/** Returns the places of those requested trigrams that occur in the index. */
 function listsOf({ trigrams }: SuggestionIndex, asked: ReadonlySet<number | string>): number[] {
   return [...asked]
     .map((trigram) => (typeof trigram === "number" ? placeOf(trigrams, trigram) : -1))
@@ -161,9 +162,10 @@ function listsOf({ trigrams }: SuggestionIndex, asked: ReadonlySet<number | stri
 }
 
 /**
- * Yields numbers of trigrams that a text may have, those whose texts may be the most similar first.
+ * Yields each number of trigrams that a text may have, with the maximum that such a text may share. Numbers whose texts
+ * may be the most similar come first.
  * @param asked number of requested trigrams.
- * @param known number of these that any text has. No text shares more than these, or more than it has itself.
+ * @param known number of requested trigrams that occur in the index.
  */
 function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, known: number) {
   const most = firstOfCount.length - 3;
@@ -176,7 +178,7 @@ function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, know
   }
 }
 
-/** Calls `visit` for each text that has `count` trigrams and shares any, with the number that it shares. */
+/** Calls `visit` for each text that has `count` trigrams and shares at least one, with the number that it shares. */
 function countShared(
   { firstOfCount, textsOfTrigram: { starts, items } }: SuggestionIndex,
   lists: readonly number[],
@@ -198,7 +200,7 @@ function countShared(
   for (const text of touched) visit(text, shared[text - first]!);
 }
 
-/** Inserts a text among the best ones, in their order. */
+/** Inserts a text among the best, in order, and keeps at most `suggestionsMax` of them. */
 function insert(best: Likeness[], one: Likeness, places: Uint32Array): void {
   const place = best.findIndex(
     (other) =>
