@@ -1,6 +1,6 @@
-/** Writes rows as JSON, or as CSV (RFC 4180) that is also safe to open in a spreadsheet. */
+/** Turns rows into JSON objects, or into CSV (RFC 4180) that is also safe to open in a spreadsheet. */
 
-/** Content of a cell. Null becomes an empty cell, and a list becomes one text. */
+/** Content of a cell. In CSV, null becomes an empty cell, and a list becomes one string. */
 export type Cell = string | number | null | readonly string[];
 
 /** A column of a table whose rows may have any type. */
@@ -9,7 +9,7 @@ export interface Column<Row> {
   of(row: Row): Cell;
 }
 
-/** Line ending, as RFC 4180 requires. */
+/** Line ending that RFC 4180 requires. */
 export const lineEnd = "\r\n";
 
 /** Returns the heading and all rows, each with its line ending. */
@@ -37,15 +37,15 @@ export const jsonRow = <Row>(columns: readonly Column<Row>[], row: Row): Record<
   Object.fromEntries(columns.map((column) => [column.name, column.of(row)]));
 
 /**
- * Reports whether a spreadsheet might run a text, or part of it, as a formula. Programs that split cells at semicolons
- * or tabs, such as Excel in Europe, ignore our quotes, so a part or a line of the text becomes a cell of its own. Some
- * programs skip leading spaces.
+ * Reports whether a spreadsheet might run text, or a part of it, as a formula. Programs that split cells at semicolons
+ * or tabs, such as Excel in Europe, ignore our quotes. Each part or line of the text then becomes a cell of its own.
+ * Some programs skip leading spaces.
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
 export const looksLikeFormula = (text: string): boolean =>
   formulaStart.test(text) || text.search(beforeFormula) >= 0;
 
-/** Characters that begin a formula, and their look-alikes: Japanese Excel and Numbers accept full-width ones. */
+/** Characters that begin a formula, and their look-alikes. Japanese Excel and Numbers accept full-width ones. */
 const signs = "=+\\-@⁺⁻⁼₊₋₌−﬩﹢﹣﹦﹫＋－＝＠";
 const formulaStart = new RegExp(`^\\s*?[\\t\\r${signs}]`);
 /** Pattern for places inside a text where a formula may begin. */
@@ -53,8 +53,8 @@ const beforeFormula = new RegExp(`[;\\t\\r\\n](?:[^\\S\\t\\r\\n]|")*(?=[${signs}
 const mustBeQuoted = /[",\r\n]/;
 
 /**
- * Writes a cell. A number stays as it is, even if it is negative. Text gets an apostrophe wherever a spreadsheet would
- * read it, or part of it, as a formula.
+ * Writes a cell. A number stays as it is, even if it is negative. Text that looks like a formula gets an apostrophe at
+ * its beginning, and another before each later part that looks like one.
  */
 function csvCell(cell: Cell): string {
   if (cell === null) return "";

@@ -1,4 +1,4 @@
-/** The engine as a library: opens a published dataset and answers the four operations without a server or a key. */
+/** The engine as a library: opens a dataset and answers the four operations without a server or a key. */
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -30,7 +30,7 @@ export interface NameParameters extends PageParameters {
   gp_name?: string;
 }
 
-/** Parameters with facets. If a facet has several values, any of them matches. */
+/** Parameters with facets. If a facet has several values, a GP needs only one of them. */
 export interface FacetParameters extends NameParameters {
   tag?: string | readonly string[];
   theme?: string | readonly string[];
@@ -42,7 +42,7 @@ export interface GpParameters extends FacetParameters {
 }
 
 export interface Answer<OneRecord> {
-  /** Bytes that the service would send for the same request: JSON in UTF-8. */
+  /** Body that the service would send for the same request, uncompressed: JSON in UTF-8. */
   readonly body: Uint8Array;
   /** Number of records that satisfy the filters. */
   readonly total: number;
@@ -61,7 +61,7 @@ type MethodOf<Name> = Name extends `fetch-${infer Rest}` ? `fetch${Capitalize<Re
 
 /**
  * An open dataset. Each method throws a Problem with the code `invalid-parameters` if the service would answer 400. The
- * problem's `members.errors` lists the faults.
+ * problem's `members.errors` lists the first faults, at most 20.
  */
 export interface Records extends Record<
   MethodOf<OperationName>,
@@ -84,9 +84,9 @@ export interface OpenOptions {
 /**
  * Reads a dataset into memory: about 60 MB for 65,000 records, freed once nothing refers to the result. The files are
  * only read, and may be removed afterwards.
- * @param path dataset file (`<version>.sqlite`, with `<version>.json` beside it), or data folder whose published
- *   dataset is opened.
- * @throws DatasetFault if there is no dataset, or if its file is not as it was published.
+ * @param path dataset file (`<version>.sqlite`, with `<version>.json` beside it), or data folder whose current dataset
+ *   is opened.
+ * @throws DatasetFault if there is no dataset at the path, or if it cannot be loaded.
  */
 export async function open(
   path: string,
@@ -98,7 +98,7 @@ export async function open(
   const answer = <R>(operation: Operation, parameters: FacetParameters): Answer<R> => {
     const query = readQuery(operation, queryText(parameters), pageSizeMax, operations);
     const { body: shared, total } = json.write(operation, model, query);
-    // The shared block holds other answers, too.
+    // Copied, because the shared block holds other answers, too.
     const body = new Uint8Array(shared);
     return { body, total, json: () => JSON.parse(Buffer.from(body.buffer).toString()) };
   };
@@ -112,7 +112,7 @@ export async function open(
   };
 }
 
-/** Restores the class of an error from the loading thread. @throws DatasetFault always. */
+/** Gives an error from the loading thread a class. @throws DatasetFault always. */
 function failToLoad(error: Error): never {
   throw new DatasetFault(error.message, "unfit", { cause: error });
 }
