@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 
 /**
- * Returns an IPv4 address unchanged, even one that was mapped into IPv6. Returns the /64 of an IPv6 address, because
+ * Returns an IPv4 address itself, even if it is mapped into IPv6. Returns the /64 of any other IPv6 address, because
  * anyone can get that many addresses (RFC 6177). Returns the same name for all other text, so that nonsense allows no
  * extra guesses.
  */
@@ -14,7 +14,7 @@ export function clientNetwork(address: string): string {
   return mappedAddress(groups) ?? prefixOf(groups, 4);
 }
 
-/** Returns the /24 or /48 of an address: enough for people to recognise their own, too little to locate anybody. */
+/** Returns the /24 or /48 of an address: enough for people to recognise their own, too little to locate anyone. */
 export function coarseNetwork(address: string): string {
   const family = isIP(address);
   if (family === 0) return "unknown";
@@ -24,7 +24,8 @@ export function coarseNetwork(address: string): string {
 }
 
 /**
- * Returns the network of an address and, for IPv6, its /48: one site can have that, with 65,536 networks (RFC 6177).
+ * Returns the network of an address and, for IPv6, its /48. One site can have a whole /48, which contains 65,536 such
+ * networks (RFC 6177).
  */
 export function networksOf(address: string): [network: string, site?: string] {
   const network = clientNetwork(address);

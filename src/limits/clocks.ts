@@ -2,17 +2,17 @@
 import { readFileSync } from "node:fs";
 
 export interface Clock {
-  /** Returns whole µs since the machine started. Never steps; all processes of one boot read the same clock. */
+  /** Returns whole µs of a clock that never steps. All processes of one boot read the same clock. */
   monotonicMicroseconds(): number;
   /** Returns whole ms since 1970. Steps when the system clock is set. */
   wallMilliseconds(): number;
-  /** Id of the boot that `monotonicMicroseconds` counts from. If it is null, each run counts as a boot. */
+  /** Id of the machine's current boot. If it is null, each run counts as a boot of its own. */
   readonly bootId: string | null;
 }
 
 /**
  * Returns this machine's clocks: CLOCK_MONOTONIC, the wall clock, and Linux's boot id (random(4)). CLOCK_MONOTONIC
- * stands still while the machine sleeps, so a laptop may refuse for too long, but never for too short a time.
+ * stands still while the machine sleeps, so a laptop may refuse requests for too long, but never for too short a time.
  */
 export function systemClock(): Clock {
   return {

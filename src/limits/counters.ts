@@ -1,21 +1,22 @@
 /**
  * Limits: counts the requests of every account and decides whether one more is admitted.
  *
- * The module holds the exact times of the requests that an account sent within the last day. Three windows slide over
- * them: a minute, an hour and a day. Wrong keys have a separate window for each client network (`keyed-limit.ts`).
+ * The counters hold the exact time of every request admitted within the last day, by account. Three windows slide over
+ * these times: a minute, an hour and a day. Wrong keys have a separate window for each client network
+ * (`keyed-limit.ts`).
  *
  * A request is decided in these steps:
  * 1. `take` drops from each window the requests that have left it.
- * 2. The request is admitted if all three windows have room, and is counted in all. A refusal is counted in none.
+ * 2. If all three windows have room, the request is admitted and counted in all. A refused one is counted in none.
  * 3. The caller gets the quota status: what remains, when each window resets and, after a refusal, how long to wait.
  * 4. `commit` makes the count durable. Only then may the transport send the answer.
  *
  * One process counts in memory (`memory-counters.ts`). `commit` writes its journal, which is synced each second and
- * read at the next start. Times of the same boot are exact; others are converted by the wall clock.
+ * read at the next start. Times of the same boot are exact; others are estimated from both clocks.
  *
- * Several instances count in PostgreSQL or Valkey (`shared-counters.ts`). Each collects the requests of one turn of the
- * event loop and sends them as one batch, one batch at a time. The server uses its own clock and decides an account's
- * requests one after another, so all instances together admit as much as one alone would.
+ * Several instances count in PostgreSQL or Valkey (`shared-counters.ts`). Each collects requests and sends them in
+ * batches, one batch at a time. The server uses its own clock and decides an account's requests one after another, so
+ * all instances together admit as much as one alone would.
  *
  * When something is unavailable:
  * - Disk: counting goes on in memory, and up to 65,536 records wait to be written. A restart before that forgets them.
@@ -36,7 +37,7 @@ export interface WindowStatus {
   readonly remaining: number;
   /** Whole seconds, rounded up, until the oldest counted request leaves the window; 0 if it counts none. */
   readonly resetSeconds: number;
-  /** Whole seconds, rounded up, until this window alone would admit a refused request; 0 if it does now. */
+  /** Whole seconds, rounded up, until this window alone would admit the request; 0 if it does now. */
   readonly waitSeconds: number;
 }
 
@@ -51,28 +52,29 @@ export interface QuotaStatus {
 }
 
 /**
- * Ways to count: in this process, on a server shared by instances, or one of two ways while that server is unavailable.
+ * Ways to count: in this process, on a server that instances share, or in one of two ways while it is unavailable.
  */
 export const countersModes = ["embedded", "shared", "local", "deny"] as const;
 export type CountersMode = (typeof countersModes)[number];
 
 export interface Counters {
   /**
-   * Counts a request of an account in all windows, or refuses it and counts it in none. The response is sent only after
-   * the next `commit`. Rejects if the request could not be counted; it must then be refused.
-   * @param account its number in the control store, 1 to 2^32 - 1.
+   * Counts a request of an account in all windows, or refuses it and counts it in none. The response may be sent only
+   * after the next `commit`. Rejects if the request could not be counted; it must then be refused.
+   * @param account number of the account in the control store, 1 to 2^32 - 1.
    * @param quotas may differ from call to call.
-   * @param requests number to count at one moment, all or none; at most `greatestRequest`, 1 if omitted.
+   * @param requests number that the request counts as, all or none; at most `greatestRequest`, 1 if omitted.
    */
   take(account: number, quotas: Quotas, requests?: number): QuotaStatus | Promise<QuotaStatus>;
   /**
-   * Returns what `take` would decide now, without counting. Never fails: in an outage it uses this process's own
-   * counts.
+   * Returns what `take` would decide now about one request, without counting it. Never fails: in an outage it uses this
+   * process's own counts.
    */
   look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /**
-   * Saves everything counted before the call, so that a restart loses none of it, and a power failure at most the last
-   * second. Rejects if those counts may be lost; their requests must then be refused.
+   * Saves everything counted before the call. A restart then loses none of it, and a power failure at most the last
+   * second. Does not reject while the disk fails or in mode `local`, although counts are only in memory then. If it
+   * rejects, their requests must be refused.
    */
   commit(): void | Promise<void>;
   close(): void | Promise<void>;

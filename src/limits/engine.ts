@@ -7,13 +7,13 @@ import { type Quotas, windows } from "./policy.ts";
 export interface Engine {
   /** Name of the server for messages: its URL without user and password, or the cluster at that URL. */
   readonly place: string;
-  /** Maximum number of groups in one question, so that the answer arrives before the longest wait ends. */
+  /** Maximum number of groups in one call of `decide`, so that the answer arrives before the wait for it ends. */
   readonly groupsMax: number;
   /**
    * Opens a connection in place of the previous one, and checks that the server can count.
    * @param onLost called once if this connection ends other than by `disconnect`.
-   * @throws StoreFault `unusable`, naming the place, if the server must be set up first; another error if it does not
-   *   answer.
+   * @throws StoreFault `unusable`, naming the place, if the operator must change something first; another error if the
+   *   server cannot count now.
    */
   connect(onLost: (fault: Error) => void): Promise<void>;
   /** Decides groups sorted by account. @returns the decisions in the same order. */
@@ -29,11 +29,11 @@ export interface Engine {
  * Requests that an instance admitted by itself, to be counted now. All accounts belong to one part, in ascending order.
  */
 export interface Charge {
-  /** Id of the instance, which numbers its charges. A charge that was made before changes nothing. */
+  /** Id of the instance, which numbers its charges. A charge that was already made changes nothing. */
   instance: string;
   number: number;
   part: number;
-  /** Accounts, with the age of each request in µs, oldest first. Requests older than a day are not counted. */
+  /** Accounts, with the age of each request in µs, oldest first. Requests a day old or older are not counted. */
   accounts: readonly { account: number; ages: readonly number[] }[];
 }
 
@@ -49,15 +49,16 @@ export interface Group {
 }
 
 /**
- * Engine's decision on a group. It begins with the number of requests counted, which are the first ones. Three numbers
- * each for minute, hour and day follow: the requests in the window, including the new ones; the µs until the oldest
- * leaves, 0 if there is none; and the µs until the window admits another request of this size, 0 if it does now.
+ * Engine's decision on a group. Its first number says how many requests were counted: the first ones of the group.
+ * Three numbers each for minute, hour and day follow: the requests in the window, including the new ones; the µs until
+ * the oldest leaves, 0 if there is none; and the µs until the window admits another request of this size, 0 if it does
+ * now.
  */
 export type Decision = readonly number[];
 
 /**
  * Returns the quota status of one request of a group.
- * @param position place of the request in its group, from 0; 0 for a look and for a request that counts as several.
+ * @param position index of the request in its group; 0 for a look and for a request that counts as several.
  */
 export function statusOf(
   { quotas, requests }: Group,
@@ -89,9 +90,9 @@ export function statusOf(
 const waitParts = 5;
 
 /**
- * Waits for a promise. Rejects after this many ms. On a busy machine this process may not get to send the question or
- * read the answer. A turn of the event loop therefore counts as at most one part of the wait, however long it takes,
- * and sockets are read once more after the last part.
+ * Waits for a promise. Rejects after at least this many ms. On a busy machine this process may not get to send the
+ * question or read the answer. A turn of the event loop therefore counts as at most one part of the wait, however long
+ * it takes, and sockets are read once more after the last part.
  */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();

@@ -1,8 +1,8 @@
 /**
  * Writes admitted requests to files, in batches and before their responses are sent, so that a restart forgets none.
  *
- * A segment is one file in the folder `counts`. Each start and each hour begins a new segment. A segment is deleted
- * once its records are a day old.
+ * A segment is one file in the folder `counts`. Each start begins a new segment, and so does the first write after an
+ * hour. Segments whose records are all a day old are deleted then.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -77,13 +77,13 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
     isSyncing = false;
   };
 
-  // Writes nothing, but reports an unusable folder at the start instead of at the first request.
+  // Creates the first segment, so that an unusable folder is reported now instead of at the first request.
   backlog.flush(clock.monotonicMicroseconds());
   const timer = setInterval(() => void sync(), syncEveryMilliseconds).unref();
   return {
     /** Requests counted by earlier runs, as `inTimeOfThisRun` returns them. */
     past: past.times,
-    /** Buffers a record until the next write. Never throws. */
+    /** Adds a record to the buffer. Writes the buffer if it is full. Never throws. */
     append(account: number, now: number): void {
       if (isClosed) return;
       bufferedBytes += encodeRecord(account, now, clock.wallMilliseconds()).copy(
@@ -96,7 +96,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
     },
     /**
      * Writes the buffered records, so that a restart loses none of them, and a power failure at most the last second.
-     * Never throws: a record that cannot be written now is written later.
+     * Never throws: records that cannot be written now wait, at most `waitingMax` of them.
      */
     write,
     close() {
@@ -138,7 +138,7 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   };
 }
 
-/** Time between two attempts to write to a failing disk. */
+/** Time until the next attempt to write to a failing disk, in µs. */
 const retryMicroseconds = 1e6;
 /**
  * Maximum number of records that wait for the disk, so that an outage does not fill the memory. Later requests are
@@ -147,8 +147,10 @@ const retryMicroseconds = 1e6;
 const waitingMax = 65_536;
 
 /**
- * Writes records in order, and keeps those that the disk refuses for a later attempt. Never throws.
- * @param write returns the number of records written, and throws if it could write none.
+ * Opens a backlog. It writes records in order, and keeps those that the disk refuses for a later attempt. It never
+ * throws.
+ * @param write returns the number of records written completely. May throw if it could write nothing.
+ * @param onFault called with the reason for each failed write.
  */
 export function openBacklog(
   write: (records: Buffer, nowMicroseconds: number) => number,
@@ -164,7 +166,7 @@ export function openBacklog(
       if (written * recordBytes === records.length) return written;
       throw new Error("ENOSPC: only a part could be written");
     } catch (error) {
-      // A partial write waits, too: a full disk may accept a few bytes of a record again and again.
+      // A partial write delays the next one, too: a full disk may accept a few bytes of a record again and again.
       retryAt = now + retryMicroseconds;
       onFault(error);
       return written;
@@ -174,7 +176,7 @@ export function openBacklog(
     waiting.splice(0, tryToWrite(Buffer.concat(waiting), now));
   };
   return {
-    /** Writes records after the waiting ones. Their bytes may be reused afterwards. */
+    /** Writes records after the waiting ones, or lets them wait, too. Their bytes may be reused afterwards. */
     add(records: Buffer, now: number) {
       const written = waiting.length === 0 ? tryToWrite(records, now) : 0;
       if (written * recordBytes === records.length) return;
@@ -189,7 +191,7 @@ export function openBacklog(
   };
 }
 
-/** Returns the contents of all segments by path. Reports and skips a file that cannot be read. */
+/** Returns the contents of all segments by path. Reports and skips what cannot be read. */
 function readSegments(
   folder: string,
   onFault: (fault: Error) => void,
@@ -220,7 +222,7 @@ function readable<T>(
 
 /**
  * Reads what a crash or a bad disk left of a segment. Skips records with a wrong checksum.
- * @throws if the file cannot be read, or has another format version.
+ * @throws if the file cannot be read or has another format version.
  */
 function readSegment(path: string): SegmentContent {
   const segment = readPlainFile(path);
@@ -248,7 +250,7 @@ const segmentMicroseconds = 3600e6;
 /**
  * Opens the segments for writing.
  * @param finished segments of earlier runs.
- * @param onFault called if a finished segment or the last one cannot be synced.
+ * @param onFault called if a segment that was finished or closed cannot be synced.
  */
 function openSegments(
   folder: string,
@@ -329,14 +331,14 @@ interface Segment {
   readonly fd: number;
   /** Offset of the next record. */
   bytes: number;
-  /** Resolves when no sync is under way. Syncs run one after the other. */
+  /** Resolves once all syncs begun so far have ended. Syncs run one after the other. */
   synced: Promise<void>;
   isInFolder: boolean;
 }
 
 const syncFile = promisify(fdatasync);
 
-/** Creates a segment. @throws if that fails, and leaves no file behind. */
+/** Creates a segment. @throws if that fails; no file is left behind. */
 function createSegment(path: string, bootId: string): Segment {
   const fd = openSync(path, "wx", 0o600);
   try {
@@ -353,7 +355,7 @@ function createSegment(path: string, bootId: string): Segment {
 /**
  * Writes records. Returns how many were written completely. If a full disk cuts a record off, the next call writes it
  * again at the same offset, where a reader looks for it.
- * @throws if nothing could be written.
+ * @throws if the disk accepts nothing.
  */
 function writeRecords(segment: Segment, records: Buffer): number {
   const written = writeSync(segment.fd, records, 0, records.length, segment.bytes);
@@ -398,7 +400,7 @@ const beforeChecksum = bytes.subarray(0, 4);
 const afterChecksum = bytes.subarray(8);
 const fields = new DataView(bytes.buffer, bytes.byteOffset, recordBytes);
 
-/** Returns the bytes of a record, valid until the next call. */
+/** Returns the bytes of a record, valid until another record is encoded or decoded. */
 function encodeRecord(
   account: number,
   monotonicMicroseconds: number,

@@ -7,7 +7,7 @@ import { append, countIn, openLog, type SlidingLog, waitIn } from "./memory-coun
 
 export interface LimitStatus {
   readonly admitted: boolean;
-  /** The policy with the longest wait. */
+  /** The policy with the longest wait; the first one if the event is admitted. */
   readonly policy: KeyedPolicy;
   /** Whole seconds, rounded up, until another event would be admitted; 0 if this one is. */
   readonly retryAfterSeconds: number;

@@ -8,7 +8,7 @@ interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   dir: string | null;
 }
 
-/** Opens counters that start from the journal of earlier runs, if there is one. A failing journal refuses no request. */
+/** Opens counters that start from the journal of earlier runs, if any. Requests are admitted even if it fails. */
 export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOptions) {
   const journal = dir === null ? null : openJournal({ dir, clock, onFault });
   const logs = new Map<number, SlidingLog>();
@@ -51,14 +51,14 @@ export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOption
     close(): void {
       journal?.close();
     },
-    /** Returns the number of accounts in memory: those that sent a request within about a day. */
+    /** Returns the number of accounts in memory: those with requests in the last day, and others not yet forgotten. */
     accountCount: () => logs.size,
   };
 }
 
 /**
- * Returns a function that checks one account in each call, round robin, and forgets it if it is idle. No request pays
- * for all accounts.
+ * Returns a function that checks at most one account in each call, round robin, and forgets it if it is idle. No
+ * request pays for all accounts.
  */
 function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
   let round = logs.entries();
@@ -233,7 +233,7 @@ export function windowStatus(
     name,
     quota,
     windowSeconds: seconds,
-    // The difference is negative after an operator has lowered the quota.
+    // The difference may be negative after an operator has lowered the quota.
     remaining: Math.max(0, quota - count),
     resetSeconds: wholeSeconds(resetMicroseconds),
     waitSeconds: wholeSeconds(waitMicroseconds),

@@ -9,7 +9,7 @@ export interface FinishedSegment {
 
 /**
  * Returns the segments, and the sorted times of the last day's requests by account. Times are in µs on this run's
- * monotonic clock; those before its boot are negative.
+ * monotonic clock; times before its boot are negative.
  * @param contents segments by path.
  * @param bootId boot of this run. Times of the same boot are exact; all others are converted by the wall clock.
  */
@@ -56,7 +56,7 @@ function collect(
   into: Map<number, number[]>,
 ): void {
   for (let place = 0; place < content.count; place++) {
-    // Never later than now: a window would count such a request for longer than its own length.
+    // Never later than now, because a window would count such a request for longer than its own length.
     const time = Math.min(now, content.monotonicMicroseconds[place]! + shift);
     if (now - time >= dayMicroseconds) continue;
     const account = content.accounts[place]!;
@@ -78,11 +78,11 @@ export interface Moment {
  *
  * The wall clock gives the time to the millisecond, unless it was set back. The monotonic clock still gives a lower
  * bound then. If it is behind the last record, it was restarted, and all the time that it shows has passed since.
- * Otherwise it may be the same clock, because a container gets its own boot id but not its own clock; then only the
+ * Otherwise it may be the same clock, because a container may get its own boot id but not its own clock. Then only the
  * difference is certain.
  *
- * A limitation: a wall clock set *forward* between the last record and now is trusted, so requests are forgiven by as
- * much as it was set. Within one boot the wall clock is not used.
+ * A limitation: a wall clock set *forward* between the last record and now is trusted, so requests leave their windows
+ * too early by as much as it was set. Within one boot the wall clock is not used.
  */
 function elapsedMicroseconds(last: Moment, now: Moment): number {
   const byWall = (now.wallMilliseconds - last.wallMilliseconds - 1) * 1000;
@@ -92,7 +92,7 @@ function elapsedMicroseconds(last: Moment, now: Moment): number {
 }
 
 export interface SegmentContent {
-  /** Null if the header is damaged. */
+  /** Null if the header is damaged, or if the file is too short for a record. */
   bootId: string | null;
   count: number;
   /** Account of each request, in the first `count` elements. */

@@ -17,12 +17,12 @@ export type Quotas = Readonly<Record<WindowName, number>>;
 /** Quotas of an account for which the operator has set no others. */
 export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day: 10_000 });
 
-/** Returns the largest number of requests that one can count as and still be admitted after a day without requests. */
+/** Returns the maximum number of requests that a single request may count as. More would never be admitted. */
 export const greatestRequest = ({ minute, hour, day }: Quotas): number =>
   Math.min(minute, hour, day);
 
 const quotaMin = 1;
-/** Largest quota. It also limits memory: each request is kept for a day, in 8 bytes. */
+/** Largest quota. It also limits memory, because each request is kept for a day, in 8 bytes. */
 export const quotaMax = 1_000_000;
 
 /** Returns a quota's fault, worded to follow the quota's name. Returns undefined if the quota is valid. */

@@ -1,4 +1,4 @@
-/** Counts in PostgreSQL: one function call for all requests of a turn. The function is in store/postgres-steps.ts. */
+/** Counts in PostgreSQL, with one function call for a batch of requests. The function is in store/postgres-steps.ts. */
 import {
   connectPostgres,
   openGate,
@@ -13,7 +13,7 @@ const forgetEveryMilliseconds = 600_000;
 
 /**
  * Opens an engine.
- * @param place database, reached directly or through a session pooler; all connections of the process share its gate.
+ * @param place database, reached directly or through a session pooler.
  */
 export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): Engine {
   let session: PostgresSession | null = null;
@@ -46,7 +46,7 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
         { url, gate },
         {
           name: "gp-records counters",
-          // A statement that waits longer for a row is given up: by then the instance counts by itself.
+          // A statement that waits longer for a row is given up, because the outage mode applies by then.
           limits: { connect: 500, statement: 1000 },
           settings: sessionSettings,
           onEnd() {
@@ -90,8 +90,8 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
 }
 
 /**
- * Session settings. A crash of the server may lose the counts of the last second, as may a power failure of a process
- * that counts alone.
+ * Session settings. A crash of the server may lose the counts of the last second, just as a power failure may for a
+ * process that counts alone.
  */
 const sessionSettings = {
   synchronous_commit: "off",
@@ -99,7 +99,7 @@ const sessionSettings = {
   jit: "off",
 };
 
-/** Statement that fails on a standby, which could look but not count. */
+/** Statement that fails on a standby, which could answer looks but not count. */
 const writeNothing = "select from quota_count where false for update";
 
 const statements = {

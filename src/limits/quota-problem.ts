@@ -29,7 +29,7 @@ export const notCountedProblem = (): Problem =>
 
 /**
  * Returns the problem for an event that a limit refused.
- * @param counted words for the events, such as "wrong keys came".
+ * @param counted words for the events, such as "wrong keys came from your address".
  */
 export const limitProblem = (
   policy: KeyedPolicy,

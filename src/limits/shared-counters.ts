@@ -24,29 +24,28 @@ export interface SharedCountersOptions {
   outage: OutageMode;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be shared, including at the start, and again for another reason
-   * that the operator has to fix. Called with null once they are shared again. Never called after `close`. Must not
-   * throw.
+   * Called with the reason when counts are not shared, including at the start. Called again for another reason that the
+   * operator has to fix. Called with null when counts are shared again. Never called after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
   patience: Patience;
 }
 
-/** Longest waits of an instance, in ms. The wait for an answer is a setting and has no default here. */
+/** Waits of an instance, in ms. The wait for an answer is a setting and has no default here. */
 export interface Patience {
   /** Wait for an answer before the outage mode applies. */
   answer: number;
   /** Wait for a connection. */
   connection?: number;
-  /** Wait for requests to be charged. */
+  /** Wait for a round of charges, apart from the last one. */
   charge?: number;
   /** Time between two attempts to reach an engine that is unavailable. */
   retry?: number;
 }
 
 /**
- * Opens shared counters. Tries to connect once; until a connection works, the outage mode applies.
- * @throws StoreFault if the engine answers but must be set up first, or refuses the user or the password.
+ * Opens shared counters after one attempt to connect. If it fails, the outage mode applies until a later one succeeds.
+ * @throws StoreFault if the engine answers but cannot be used until the operator changes something.
  */
 export async function openSharedCounters({
   engine,
@@ -56,13 +55,14 @@ export async function openSharedCounters({
   patience: chosen,
 }: SharedCountersOptions): Promise<SharedCounters> {
   const patience = { connection: 500, charge: 1000, retry: 250, ...chosen };
-  // Every request that this instance admitted, wherever it was counted, because in an outage no window may exceed its
-  // quota.
+  // Every request that this instance admitted, wherever it was counted, because in an outage no account may exceed its
+  // quota here.
   const own = openMemoryCounters({ dir: null, clock, onFault() {} });
   const debts = openDebts(engine, clock);
   let state: "shared" | "away" | "returning" = "away";
-  /** Groups collected since the last batch was sent, and those of them that further single requests may join. */
+  /** Groups that were not sent yet. */
   let collected: AskedGroup[] = [];
+  /** Unsent groups that further single requests may join, by account. */
   let openGroups = new Map<number, AskedGroup>();
   let isFlushDue = false;
   let sent: AskedGroup[] | null = null;
@@ -71,8 +71,8 @@ export async function openSharedCounters({
   let isClosed = false;
 
   /**
-   * Asks the engine about a request. An account's single requests share a group. A look has a group of its own, and so
-   * does a request that counts as several.
+   * Asks the engine about a request. An account's single requests share a group while the quotas are the same object. A
+   * look has a group of its own, and so does a request that counts as several.
    */
   const ask = (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus> => {
     const answered = Promise.withResolvers<QuotaStatus>();
@@ -95,7 +95,7 @@ export async function openSharedCounters({
     setImmediate(flush);
   };
 
-  /** Sends the collected groups. Only one batch is in progress at a time, so batches grow as an engine gets slower. */
+  /** Sends collected groups. Only one batch is in progress at a time, so batches grow as an engine gets slower. */
   const flush = () => {
     isFlushDue = false;
     if (state !== "shared" || sent !== null || collected.length === 0) return;
@@ -120,7 +120,7 @@ export async function openSharedCounters({
       });
   };
 
-  /** Begins an outage. Until the engine is back, the waiting requests and all later ones are decided here. */
+  /** Begins an outage. Until the engine is back, the outage mode applies to the waiting requests and all later ones. */
   const lose = (fault: Error) => {
     if (state === "away") return;
     state = "away";
@@ -156,7 +156,7 @@ export async function openSharedCounters({
     const message = `Counts are not shared: ${sentenceOf(fault, engine.place)} ${meanwhile}`;
     if (reported !== null && (message === reported || !isToBeMended(fault))) return;
     reported = message;
-    // The fault itself is left out, because some faults quote what was sent, such as a password.
+    // The fault is not attached as a cause, because some faults quote what was sent, such as a password.
     onFault(new Error(message));
   };
 
@@ -176,7 +176,7 @@ export async function openSharedCounters({
     retrySoon();
   };
 
-  /** Ends an outage: connects, charges the requests admitted meanwhile, and shares counts again. */
+  /** Ends an outage, or the start: connects, charges the requests admitted meanwhile, and shares counts. */
   const comeBack = async () => {
     const connection = { isLost: false };
     await within(
@@ -186,12 +186,12 @@ export async function openSharedCounters({
         if (state === "shared") lose(fault);
       }),
     );
-    // The server may have to prepare the first answer, so only the second has to be quick.
+    // The server may have to prepare for the first answer, so only the second one has to be quick.
     await within(patience.connection, engine.decide(probe));
     await within(patience.answer, engine.decide(probe));
     for (let round = 0; round < roundsMax && debts.count() > fewDebts; round++)
       await within(patience.charge, debts.pay());
-    // From here on new requests wait, so that none is admitted during the last charges.
+    // From here on, new requests wait, so that none is admitted during the last charges.
     state = "returning";
     await within(patience.answer, debts.pay());
     if (connection.isLost || isClosed) throw new Error("the connection ended");
@@ -220,7 +220,7 @@ export async function openSharedCounters({
     look(account, quotas) {
       return state === "away" ? own.look(account, quotas) : ask(account, quotas, 0);
     },
-    // An answered request is counted already.
+    // A request has been counted when `take` resolves.
     commit() {},
     close() {
       isClosed = true;
@@ -240,17 +240,17 @@ interface AskedGroup extends Group {
 /** Returns the error for a request that is refused during an outage in mode `deny`. */
 const countersAway = () => new Error("Requests cannot be counted: the shared counters are away.");
 
-/** A question that counts nothing. */
+/** Question that counts nothing, to test the connection. */
 const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
 
 const roundsMax = 8;
-/** Maximum number of debts that can be charged within the wait for an answer. */
+/** Number of debts few enough to be charged within the wait for an answer. */
 const fewDebts = 256;
 /** Reports whether the server answers but cannot be used until the operator changes something. */
 const isToBeMended = (fault: unknown): fault is StoreFault =>
   fault instanceof StoreFault && fault.kind === "unusable";
 
-/** Maximum number of accounts in one charge, so that the answer arrives before the longest wait ends. */
+/** Maximum number of accounts in one charge, so that the answer arrives in time. */
 const accountsMax = 128;
 /** Maximum number of requests in one charge. */
 const chargedMax = 1000;
@@ -266,13 +266,13 @@ interface Debt {
  */
 function openDebts(engine: Engine, clock: Clock) {
   const instance = randomUUID();
-  /** Times of requests that are in no numbered debt yet, by account. */
+  /** Times of requests that are not in a numbered debt yet, by account. */
   const times = new Map<number, number[]>();
   let lastNumber = 0;
   /** Numbered debts by part, oldest first. A debt no longer changes once `numberAll` is done. */
   const numbered = new Map<number, Debt[]>();
 
-  /** Turns all requests into numbered debts. Called when all earlier debts are paid. */
+  /** Turns all requests into numbered debts. Called after all earlier debts have been paid. */
   const numberAll = () => {
     for (const account of [...times.keys()].toSorted((a, b) => a - b)) {
       const ofAccount = times.get(account)!;
@@ -292,7 +292,7 @@ function openDebts(engine: Engine, clock: Clock) {
     accounts.reduce((sum, { times: { length } }) => sum + length, more) <= chargedMax;
 
   const payPart = async (debts: Debt[]) => {
-    // Paid one after the other, because a later number would make an earlier debt look paid.
+    // Debts are paid one after the other, because a later number would make an earlier debt look paid.
     for (let debt = debts[0]; debt !== undefined; debt = debts[0]) {
       const now = clock.monotonicMicroseconds();
       const accounts = debt.accounts.map(({ account, times: some }) => ({
@@ -306,7 +306,7 @@ function openDebts(engine: Engine, clock: Clock) {
   };
   const payNumbered = () => Promise.all([...numbered.values()].map(payPart));
   return {
-    /** Adds a request admitted now. */
+    /** Adds a request admitted now, and drops those of its account that are a day old. */
     add(account: number) {
       const now = clock.monotonicMicroseconds();
       const ofAccount = times.getOrInsertComputed(account, () => []);

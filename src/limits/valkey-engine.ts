@@ -1,6 +1,6 @@
 /**
- * Counts in Valkey or Redis, on a server or a cluster: one script for all requests of a turn. Checks that the server
- * can count, and puts its faults into words.
+ * Counts in Valkey or Redis, on a server or a cluster, with a script that decides many requests in one call. Checks
+ * that the server can count, and puts its faults into words.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { type LookupAddress, promises } from "node:dns";
@@ -15,13 +15,13 @@ import { chargeScript, probeScript, takeScript } from "./valkey-scripts.ts";
  */
 const parts = 64;
 
-/** Maximum number of accounts in one call. A longer question takes several calls at once. */
+/** Maximum number of groups in one call of the script. More groups take several calls, all made at once. */
 const callMax = 128;
 
 const lookEveryMilliseconds = 1000;
 
 interface ValkeyOptions {
-  /** Called when a server has lost all counts, such as after FLUSHALL or a restart without saved data. */
+  /** Called if a server has lost its counts, such as after FLUSHALL or a restart without saved data. */
   onEmptied?: () => void;
   /** Lua that sets `clock`, for tests only. */
   readClock?: string;
@@ -48,14 +48,14 @@ export async function openValkeyEngine(
     try {
       return await send(keys[0]!, ["EVALSHA", script.digest, ...given]);
     } catch (error) {
-      // A restarted server, or a replica that took over, does not have the script yet.
+      // A restarted server, or a replica that took over, may not have the script yet.
       if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
       return send(keys[0]!, ["EVAL", script.text, ...given]);
     }
   };
   let seenMarks: string | null = null;
   let lookedAt = 0;
-  /** Detects lost counts. Each part has a mark, which no server loses without the counts. Sets missing marks again. */
+  /** Detects lost counts by a mark on each server, which is lost only together with the counts. Sets missing marks. */
   const lookAtMarks = async () => {
     lookedAt = performance.now();
     const own = randomUUID();
@@ -172,7 +172,7 @@ async function openConnection(url: string) {
   const place = () => (isCluster ? `the cluster of ${placeOfUrl}` : placeOfUrl);
   let connection: Connection | null = null;
   let takesAnyKeys = false;
-  /** Addresses at which a cluster is asked for its nodes: the URL's, and those of the nodes last known. */
+  /** Addresses to ask for the nodes of a cluster: the one in the URL, and those of the nodes last known. */
   let addresses: Address[] = [{ host, port }];
 
   const lookups = new Map<string, Promise<LookupAddress[]>>();
@@ -219,7 +219,7 @@ async function openConnection(url: string) {
     let isOpen = false;
     /** Reason why the connection ended, which the rejection of a cluster or a command does not contain. */
     let cause: Error | undefined;
-    /** Connects a client and uses it. @throws Error if `disconnect` dropped it meanwhile. */
+    /** Connects a client and uses it. @throws Error if it cannot connect, or if `disconnect` dropped it meanwhile. */
     const use = async (client: Client, opened: Connection) => {
       connection = opened;
       // An error event without a listener would end this process.
@@ -312,8 +312,8 @@ interface Server {
 const infoOf = async (server: Server) => String(await server.sendCommand(["INFO"]));
 
 /**
- * Refuses a server that may evict keys: an evicted account would have its whole quota again. Reads the policy from
- * INFO, because managed services hide the configuration but not this line.
+ * Refuses a server that may evict keys, because an evicted account would have its whole quota again. Reads the policy
+ * from INFO, because managed services may hide the configuration but not this line.
  * @throws StoreFault if the server may evict keys.
  */
 function refuseEviction(info: string, place: string): void {
@@ -345,7 +345,7 @@ async function nodesOf(server: Server): Promise<Address[]> {
     .filter(({ host, port }) => !withoutHost.test(`${host}:${port}`));
 }
 
-/** Address of a node that does not know its own host. */
+/** Pattern of the address of a node that does not know its own host. */
 const withoutHost = /^(?:\?|null)?:(\d+)$/;
 
 /** Returns the address of a node with this host. Returns undefined if the address already has a host. */
@@ -376,8 +376,8 @@ function placeOf(url: string): string {
 
 /**
  * Returns a function that looks up each name at most once at a time. A look-up keeps one of the few resolver threads
- * until the system gives up, which may take much longer than the caller waits. Looking up a database's name needs these
- * threads, too.
+ * busy until the system gives up, which may take much longer than the caller waits. Looking up a database's name needs
+ * these threads, too.
  */
 const lookupOnce =
   (lookups: Map<string, Promise<LookupAddress[]>>): LookupFunction =>
@@ -399,8 +399,8 @@ const unresolved = `the name of its host cannot be resolved within ${connectMill
 const dropped = "the connection was given up";
 
 /**
- * Messages of servers, Node and the package, each with its meaning; `$&` stands for the message. A script's error may
- * contain the words further on.
+ * Patterns of messages from servers, Node and the package, each with its meaning; `$&` stands for the matched text. In
+ * the error of a script, these words may come after others.
  */
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
@@ -444,7 +444,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
 ];
 
-/** The same for faults that the operator has to fix, in the setting or on the server. The text follows the place. */
+/** The same for faults that the operator has to fix, in the setting or on the server. A meaning follows the place. */
 const misfits: typeof meanings = [
   [
     /^ERR (?:Client sent )?AUTH\b.*/s,
@@ -479,7 +479,7 @@ function faultInWords(fault: Error, place: string, password: string | undefined)
   const misfit = findIn(misfits);
   if (misfit !== undefined)
     return new StoreFault("unusable", `${place} ${misfit.replace(/\.$/, "")}.`);
-  // An unknown message is passed on unchanged, and may repeat what was sent.
+  // An unknown message may repeat what was sent, so the password is masked in it.
   const asItCame = password === undefined ? message : message.replaceAll(password, "***");
   return new Error(findIn(meanings) ?? asItCame.trim());
 }

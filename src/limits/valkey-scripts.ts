@@ -6,7 +6,7 @@
  * Functions for one account's requests, which are stored in one string: a head of 24 bytes and a ring of times.
  *
  * head  `newest` (8 bytes, a double: µs since 1970), then four bytes each: `next`, which is the next slot to write, and
- *       the number of requests in minute, hour and day when the newest was added
+ *       the numbers of requests in minute, hour and day when the newest was added
  * ring  5 bytes for each slot: a request's µs modulo 2^40, or 12.7 days; `newest` makes it a full time
  *
  * The k-th request from the end is in the slot `next - k`. Only a counted request writes anything. Time therefore never
@@ -135,7 +135,7 @@ return decisions
 `;
 
 /**
- * Returns the script that charges requests admitted elsewhere. A charge that was made before changes nothing. KEYS[1]:
+ * Returns the script that charges requests admitted elsewhere. A charge that was already made changes nothing. KEYS[1]:
  * key of the number of the instance's newest charge; the others: accounts. ARGV[1]: the number of this charge; the
  * others: the ages in µs of each account's requests, oldest first, separated by spaces.
  */
