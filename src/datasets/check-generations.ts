@@ -21,7 +21,7 @@ export interface GenerationCheck {
 
 /**
  * Checks a generation by reading every byte of its file.
- * @param readsBack true to read back every record and link too, as before publishing.
+ * @param readsBack true to read back every record and link too, as an import does before publishing.
  */
 export function checkGeneration(
   catalogue: DatasetList,

@@ -1,4 +1,4 @@
-/** Collects a source's records for a new generation: checks them, accepts each id once, and resolves every link. */
+/** Collects a source's checked records for a new generation: accepts each id once, and resolves every link. */
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { namedGpPrefix, type RecordFault, type RecordName } from "#records/canonical.ts";
 import type { Drafted, DraftedBlock, DraftedEntry } from "./draft-entry.ts";
@@ -18,7 +18,7 @@ export interface Collected {
   read: number;
   accepted: number;
   rejections: Rejections;
-  /** Removals of records that do not exist. */
+  /** Lines with removals of records that do not exist. */
   absent: Rejections;
 }
 
@@ -104,7 +104,7 @@ interface Waiting {
   place: Place;
   records: readonly DraftedRecord[];
   needs: readonly Need[];
-  /** Ids of GPs that the line only names. Such a GP exists as long as a line names it or links to it. */
+  /** Ids of GPs that the line only names. Such a GP exists while any line names it or links to it. */
   named: readonly string[];
 }
 
@@ -113,7 +113,7 @@ function openLedger(source: string, former: DraftRecords | null) {
   const places = eachOf(recordKinds, () => new Map<string, Place>());
   const known = eachOf(recordKinds, (kind) => idsOf(former?.[kind] ?? none));
   const removals = new Map<string, Removal>();
-  /** Lines with a link whose target is missing or itself waiting. */
+  /** Lines with a link whose target was missing or itself waiting when the line was entered. */
   const waiting = new Set<Waiting>();
   const waitingKeys = new Set<string>();
   /** Named GPs without a reference from a line that is certain to stay. */
@@ -137,7 +137,10 @@ function openLedger(source: string, former: DraftRecords | null) {
     if ("faults" in drafted) return drafted.faults;
     return drafted.isForeign ? [foreignSource(source)] : none;
   };
-  /** Reserves the ids of a line's records, except records with a fault of their own. */
+  /**
+   * Reserves the ids of a line's records, and collects the line's faults. Skips records that are invalid or whose id is
+   * taken.
+   */
   const take = ({ file, line, records, namedGps, deleted }: DraftedEntry) => {
     const place = { file, line };
     const faults: RecordFault[] = [];
@@ -163,7 +166,7 @@ function openLedger(source: string, former: DraftRecords | null) {
   };
   return {
     removals: removals as ReadonlyMap<string, Removal>,
-    /** Enters a line. @returns its faults, or its records and the GPs that no earlier line names. */
+    /** Enters a line. @returns its faults, or its records and those of its named GPs that do not exist yet. */
     enter(entry: DraftedEntry): { faults: readonly RecordFault[]; records: DraftedRecord[] } {
       const { namedGps, deleted } = entry;
       if (entry.faults.length > 0) return { faults: entry.faults, records: [] };
@@ -191,7 +194,7 @@ function openLedger(source: string, former: DraftRecords | null) {
       }
       return { faults, records };
     },
-    /** Drops lines with a link to a missing record until none is left, then named GPs that nothing refers to. */
+    /** Drops lines with a link to a missing record until none are left, and then named GPs that no line refers to. */
     settle() {
       const rejected: { place: Place; fault: RecordFault }[] = [];
       const dropped = new Set<string>();
@@ -217,7 +220,7 @@ function openLedger(source: string, former: DraftRecords | null) {
 
 const idsOf = (records: readonly DraftRecord[]) => new Set(records.map(({ sourceId }) => sourceId));
 
-/** Returns the fault of the second of two lines for one record. Even an equal line is a fault. */
+/** Returns the fault of the second of two lines for one record. Even an equal line is at fault. */
 const repeatedId = (kind: RecordKind, id: string, { file, line }: Place): RecordFault => ({
   field: "id",
   reason: `'${id}' is also the id of the ${kind} at ${file}:${line}`,
@@ -238,7 +241,7 @@ const missingTarget = ({ field, kind, id }: Need): RecordFault => ({
   reason: `names ${kind} '${id}', which this source does not have`,
 });
 
-/** Faults of a line that are found only after all lines. */
+/** Faults of a line that are found only after all lines are read. */
 interface Found extends Place {
   faults: RecordFault[];
 }

@@ -18,7 +18,7 @@ export interface DatasetCache {
   isWhole(generation: Generation): boolean;
   /** Returns a new path for a file to be fetched. */
   temporaryPath(): string;
-  /** Gives a complete file its final name. @returns its path. */
+  /** Gives a complete file its final name, and writes its facts. @returns its path. */
   adopt(temporaryPath: string, generation: Generation): string;
   /** Writes a generation's facts beside its file. Returns true if they changed. */
   noteFacts(generation: Generation): boolean;
@@ -27,7 +27,7 @@ export interface DatasetCache {
   /** Protects a version from pruning for 10 minutes. */
   touch(version: string): void;
   /**
-   * Removes versions that were not fetched or opened within 10 minutes, and leftovers of killed processes.
+   * Removes versions that were neither fetched nor opened in the last 10 minutes, and leftovers of killed processes.
    * @param kept versions that stay.
    */
   prune(kept: ReadonlySet<string>, nowMilliseconds: number): void;
@@ -93,7 +93,10 @@ export function openCache(folder: string): DatasetCache {
   };
 }
 
-/** Returns the versions that a cache always keeps: the current one, the target of a rollback, and the next ones. */
+/**
+ * Returns the versions that a cache always keeps: the current one, the target of a rollback, and those that may come
+ * next.
+ */
 export function versionsToKeep(kept: Kept): Set<string> {
   const current = kept.currentVersion();
   const before = findBefore(kept)?.version;

@@ -12,7 +12,7 @@ import type { Draft, MadeStep, OpenStore, StoreOrder } from "./store.ts";
 export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder): OpenStore {
   const catalogue = openCatalogue(folder);
   const publications = openPublications(folder);
-  /** Drafts to be published without staging. Their files are not moved before that. */
+  /** Drafts to be published without staging. Their files are not moved until then. */
   const added = new Map<string, Draft>();
   const list = () => publications.list(catalogue.currentVersion());
 
@@ -66,7 +66,7 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
     },
     async remove(version) {
       const draft = added.get(version);
-      // After a failed publication, the file already has its final name or is gone.
+      // The file may be elsewhere or gone: a failed publication may have named or removed it.
       if (draft !== undefined) return rmSync(draft.path, { force: true });
       if (currentOrNull(catalogue) === version) throw isCurrentDataset(version);
       catalogue.remove(version);

@@ -8,10 +8,13 @@ import { buffersIn } from "./stored-arrays.ts";
 export interface Follower {
   /**
    * Returns the model to answer from. Take it once per request, and do not keep it beyond the current turn of the event
-   * loop: a replaced model is closed. Returns null while there is no dataset.
+   * loop: a replaced model is closed. Returns null while no dataset is loaded.
    */
   model(): ReadModel | null;
-  /** Checks the pointer now. Resolves once the current generation is served or has failed to load. */
+  /**
+   * Checks the pointer, unless a check is under way. Resolves once the current generation is served or has failed to
+   * load.
+   */
   look(): Promise<void>;
   /** Checks the pointer, and retries a failed generation at once, because its file may have been replaced. */
   lookAnew(): Promise<void>;
@@ -23,7 +26,7 @@ interface FollowRequest {
   /** Load started in advance, for the generation that was current then. */
   ahead?: Load | null;
   onModel: (model: ReadModel, from: LoadOrder) => void;
-  /** Called when a generation cannot be served, but not again for the same fault. The previous generation stays. */
+  /** Called when a generation cannot be served, unless the fault equals the last one. The previous generation stays. */
   onFault: (error: Error) => void;
   /** Returns monotonic milliseconds. */
   now: () => number;
@@ -77,7 +80,7 @@ export function followCurrent(request: FollowRequest): Follower {
   async function lookOnce(): Promise<void> {
     try {
       const generation = catalogue.current();
-      // Includes the time, so that a version published again is tried again.
+      // The time is included, so that a version published again is tried again.
       const named = generation === null ? null : `${generation.version} ${generation.published_at}`;
       if (generation === null || (named === tried && now() < tryAgainAt)) return;
       tried = named;

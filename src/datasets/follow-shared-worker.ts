@@ -36,7 +36,7 @@ const port = parentPort!;
 const tell = (message: FromFollower) => port.postMessage(message);
 lowerOwnPriority();
 const cache = openCache(folder);
-// This thread publishes nothing, so it writes no steps.
+// This thread publishes nothing, so it makes no steps.
 const keeping = { changesDays: 0, warn() {} };
 const store = openSharedStore({ url, gate: openGate(gateMemory) }, cache, keeping);
 const follower = followShared({

@@ -14,9 +14,9 @@ interface FollowRequest {
   fetchesPinned: boolean;
   /** Called each time the database answers. @param wanted version that all servers should serve. */
   onSeen: (wanted: string | null) => void;
-  /** Called when the folder points at another dataset, or a damaged file in it has been replaced. */
+  /** Called when the folder points at another dataset, or when the current dataset's facts or file have changed. */
   onPointed: () => void;
-  /** Called once when the database is unreachable or a fetch fails, and with null once everything works again. */
+  /** Called with each new fault of the database or of a fetch. Called with null once both work again. */
   onFault: (error: Error | null) => void;
   /** Returns monotonic milliseconds. */
   now: () => number;
@@ -25,12 +25,15 @@ interface FollowRequest {
 interface SharedFollower {
   /** Checks the file of a version that could not be loaded, and fetches it again if it is damaged. */
   mend(version: string): void;
-  /** Resolves once nothing is left to do. */
+  /** Resolves once no work is under way. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Wait after a first failure, in ms. It doubles after each further failure, and is reset when the datasets change. */
+/**
+ * Wait after a first failure, in ms. It doubles with each further failure in a row, and starts over when the datasets
+ * change.
+ */
 const firstRetryMilliseconds = 1000;
 const lastRetryMilliseconds = 60_000;
 
@@ -51,7 +54,7 @@ export function followShared(request: FollowRequest): SharedFollower {
     if (isClosed) return;
     const before = faults[part];
     faults[part] = error?.message ?? "";
-    // The words for an unreachable database differ each time.
+    // The message for an unreachable database may differ each time.
     const isNew = part === "looking" ? before === "" : before !== error?.message;
     if (error !== null && isNew) onFault(error);
     else if (error === null && before !== "" && faults.looking === "" && faults.fetching === "")

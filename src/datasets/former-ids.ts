@@ -5,7 +5,7 @@ import type { Previous } from "./previous.ts";
 
 const publicIdShape = /^gp_[0-9a-z]{16}$/;
 
-/** Text that sorts after every time. */
+/** String that sorts after every time. */
 const youngest = "9999";
 
 /**

@@ -9,18 +9,18 @@ export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 /** Facts of a generation that are known without opening its file. */
 export interface Generation {
   version: string;
-  /** SHA-256 over its content, without times. */
+  /** SHA-256 over its format, its fold, and its content without times. */
   hash: string;
   /** SHA-256 of the file. */
   sha256: string;
   bytes: number;
   records: Record<RecordKind, number>;
   built_at: string;
-  /** Version whose other sources it carries over; null for the first generation. */
+  /** Version that was current when it was built, whose other sources it carries over; null if none was. */
   built_from: string | null;
   /** Time when it last became current; null if it was never published. */
   published_at: string | null;
-  /** Version that was current before its first publication; null if no dataset was. */
+  /** Version that was current before its first publication; null if none was, or it was never published. */
   published_after: string | null;
   /** Time when it was pinned against removal; null if it is not pinned. */
   pinned_at: string | null;
@@ -29,7 +29,7 @@ export interface Generation {
 /** Reports whether a generation was never published. */
 export const isStaged = ({ published_at }: Generation) => published_at === null;
 
-/** Reports whether a staged dataset lacks changes that were published after it was built. */
+/** Reports whether a dataset is staged and was built from another version than the current one. */
 export const isOutdated = (generation: Generation, current: string | null) =>
   isStaged(generation) && generation.built_from !== current;
 

@@ -39,24 +39,24 @@ import {
 import type { Kept, MadeStep, OpenStore, StoreOrder } from "./store.ts";
 
 /**
- * The datasets of several machines. Each call throws a StoreFault if the database is unreachable. A call that transfers
- * no file throws it, as `busy`, within 2 s.
+ * The datasets of several machines. Promises reject with a StoreFault if the database is unreachable: within 2 s and as
+ * `busy`, unless the call transfers a file.
  */
 export interface SharedStore extends OpenStore {
   /** Notes a running server, so that no dataset is published that it cannot read. */
   noteServer(instance: Instance): Promise<void>;
   forgetServer(id: string): Promise<void>;
-  /** Fetches a step into a new file. @throws DatasetFault that names a missing or damaged part. */
+  /** Fetches a step into a new file. @throws DatasetFault that names what is missing or damaged. */
   pullStep(path: string, from: string, to: string): Promise<void>;
   /**
    * Checks the datasets at once, and then twice a second.
-   * @param onLook called with the same object while nothing changes, or with an error if the database is unreachable.
+   * @param onLook called after each check: with the same object while nothing changes, or with an error if it failed.
    * @returns a function that ends the watch.
    */
   watch(onLook: (seen: Kept | Error) => void): () => void;
 }
 
-/** Opens the store for a command. @throws DatasetFault if the folder is not a cache. */
+/** Opens the store for a command. @throws DatasetFault if the folder has datasets that were not fetched. */
 export function openPostgresStore(order: Omit<StoreOrder, "now">, url: string): SharedStore {
   const cache = openCache(order.folder);
   const store = openSharedStore({ url, gate: openGate() }, cache, order);
@@ -296,7 +296,7 @@ export function openSharedStore(
   };
 }
 
-/** Returns a list of the shared datasets. Omits those that are only added. */
+/** Returns the shared datasets. Those that are only added are in `added` alone. */
 function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   const { current, generations, added, readAt } = state;
   const findReadable = (version: string | null) =>
@@ -351,7 +351,7 @@ const foreignKeyViolation = "23503";
 
 const raiseChange = "update dataset_state set change = change + 1";
 
-/** SQL that publishes in one statement. Changes nothing if another process has published first. */
+/** SQL that publishes in one statement. Changes nothing if another version than the expected one is current. */
 const publishSql = `
   with moved as (
     update dataset_state set current = $1, publications = $4, change = change + 1
@@ -391,7 +391,7 @@ const lockKeys = [0x6770_7265, 1];
 /** Name of a session that holds the lock. */
 const holderName = `gp-records process ${process.pid} on ${hostname()}`;
 
-/** Takes the lock. @throws StoreFault `busy` that names the holder, if another process has the lock. */
+/** Takes the lock. @throws StoreFault `busy` if another process has it. The message names the holder if it is known. */
 async function lockImports(database: PostgresPlace): Promise<HeldLock> {
   const place = placeName(database.url);
   const session = await connectPostgres(database, { name: holderName });
@@ -427,14 +427,17 @@ const lockOf = (session: PostgresSession, place: string): HeldLock => ({
         `The connection to ${place} that held this command's lock has ended, so another command may have begun. Nothing was published. Import again.`,
       );
   },
-  // Closing alone would release the lock only when the server notices, which may be after the next command.
+  // Closing alone would release the lock only when the server notices, which may be after the next command has begun.
   async release() {
     await session.query("select pg_advisory_unlock($1, $2)", lockKeys).catch(() => {});
     session.close();
   },
 });
 
-/** SQL that finds the holder; a role may not see another role's name. A holder takes the lock as its session starts. */
+/**
+ * SQL that finds the holder; a role may not see another role's name. A holder takes the lock as its session starts, so
+ * `since` is the start of the session.
+ */
 const holderSql = `
   select replace(a.application_name, 'gp-records ', '') as name, ${timeText("a.backend_start", "since")}
   from pg_locks l join pg_stat_activity a on a.pid = l.pid

@@ -62,7 +62,7 @@ function emptyGeneration(): DatabaseSync {
 
 const marksFor = (values: readonly string[]) => values.map(() => "?").join(", ");
 
-/** Number of records whose texts are stored together. */
+/** Maximum number of records whose texts are stored together. */
 const recordsOfPack = 512;
 
 function readRecords(db: DatabaseSync, sources: readonly string[], texts: TextStore): DraftRecords {
@@ -95,7 +95,7 @@ function readRecords(db: DatabaseSync, sources: readonly string[], texts: TextSt
 type KnownRow = [id: string, since: string, contentHash: string, updatedAt: string];
 type Row = [source: string, sourceId: string, id: string, isTimeStated: number, document: string];
 
-/** Drafts a stored record again, so that it gets members that were added to the format since. */
+/** Drafts a stored record again, so that it gets members that were added to its kind since. */
 function draftAgain(
   kind: RecordKind,
   [source, sourceId, id, isTimeStated, document]: Row,

@@ -1,18 +1,18 @@
-/** Deletes old generations, except those that are current, pinned, waiting to be published, or perhaps being opened. */
+/** Deletes old and outdated generations, except those that are current, pinned, or perhaps being opened. */
 import { existsSync } from "node:fs";
 import { findBefore } from "./catalogue.ts";
 import { type Generation, isOutdated, isStaged } from "./generation.ts";
 import type { DatasetStore, Kept } from "./store.ts";
 
-/** Longest time that a server takes to open a generation or give up, in ms. */
+/** Maximum time that a server takes to open a generation or give up, in ms. */
 const openingMilliseconds = 600_000;
 
 export interface PruneOrder {
   /** Number of newest published datasets to keep; 0 keeps all. */
   keep: number;
   /**
-   * True after an import, false on request. After an import, the target of a rollback stays too, and an outdated staged
-   * dataset is removed only with published ones of its age, because somebody may still want to compare it.
+   * True after an import, false on request. After an import, the target of a rollback stays too. An outdated staged
+   * dataset stays unless it is older than a published one beyond `keep`, because somebody may still want to compare it.
    */
   isAutomatic?: boolean;
   isDryRun: boolean;
@@ -29,7 +29,8 @@ export interface Pruned {
 
 /**
  * Prunes datasets. The caller holds the import lock.
- * @throws DatasetFault if the pointer names no existing dataset, because the needed ones are then unknown.
+ * @throws DatasetFault if the pointer names no existing dataset, or facts cannot be read: it is then unknown which
+ *   datasets are needed.
  */
 export async function prune(store: DatasetStore, order: PruneOrder): Promise<Pruned> {
   const kept = await store.read();
@@ -43,7 +44,7 @@ export async function prune(store: DatasetStore, order: PruneOrder): Promise<Pru
     } catch (error) {
       pruned.failures.push({ version: one.version, error: error as Error });
     }
-  // A removal that was killed half-way leaves facts behind.
+  // A removal that was killed halfway leaves facts behind.
   for (const version of kept.versions())
     if (!kept.has(version) && !existsSync(kept.pathOf(version))) await store.remove(version);
   return pruned;
@@ -72,12 +73,13 @@ function findSpare(
   };
 }
 
-/** Returns versions that were current at some time in the last 10 minutes. */
+/** Returns versions that were current at some time in the last 10 minutes. May omit the one that is current now. */
 function lately(published: readonly Generation[], nowMilliseconds: number): string[] {
   const since = nowMilliseconds - openingMilliseconds;
   const byTime = published.toSorted((a, b) => publishedAt(a) - publishedAt(b));
   const recent = byTime.filter((one) => publishedAt(one) >= since);
-  // The generation that was current when the 10 minutes began. It is still current if nothing was published since.
+  // The generation that was current when the 10 minutes began. If nothing was published since, it is the current one,
+  // which is kept anyway.
   const before = recent.length === 0 ? undefined : byTime.findLast((one) => !recent.includes(one));
   return [...recent, ...(before === undefined ? [] : [before])].map(({ version }) => version);
 }

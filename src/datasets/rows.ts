@@ -1,6 +1,7 @@
-/** Reads rows of a generation as arrays, 500 at a time: in half the time of single rows, and in bounded memory. */
+/** Reads rows of a generation as arrays, one by one or in batches. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 
+/** Number of rows in a batch. Batches take half the time of single rows, and memory stays bounded. */
 const batchSize = 500;
 
 /**

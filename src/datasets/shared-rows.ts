@@ -8,7 +8,7 @@ type Query = Pick<PostgresSession, "query">;
 
 /** All facts about the shared datasets at one moment. */
 export interface SharedState {
-  /** Number that grows with every change. */
+  /** Number that every change of datasets or publications raises. */
   change: number;
   /** Current version; null if there is none. */
   current: string | null;

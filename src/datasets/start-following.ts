@@ -23,7 +23,7 @@ export interface SharedDatasetsLink {
 interface StartRequest extends Omit<FollowOrder, "id"> {
   /** Version that the server already serves; null if it serves none. */
   served: string | null;
-  /** Called when the folder points at another dataset, or the current dataset's facts or file have been replaced. */
+  /** Called when the folder points at another dataset, or when the current dataset's facts or file have changed. */
   onPointed: () => void;
   /** Called with each new fault. Called with null once the database answers and fetches work again. */
   onFault: (error: Error | null) => void;

@@ -7,17 +7,22 @@ import { formatVersion } from "./format.ts";
 import type { Generation } from "./generation.ts";
 import type { SeenInstance } from "./shared-rows.ts";
 
-/** Format and fold of this program's datasets, such as `3.1`. A program reads only the format that it writes. */
+/**
+ * Format and fold of this program's datasets, such as `3.1`. A program reads only the format and fold that it writes.
+ */
 export const ownFormat = `${formatVersion}.${foldVersion}`;
 
 /** Function that warns of a problem. @param sentence warning without a full stop. */
 export type Warn = (sentence: string) => void;
 
-/** All datasets at one moment. A damaged dataset throws only when it is requested, so that the others can be used. */
+/**
+ * All datasets of a store: a database's as they were at `readAt`, a folder's as they are at each call. Damaged facts
+ * throw only when they are read, so that other datasets can be used.
+ */
 export interface Kept extends DatasetList {
-  /** Datasets that imports are about to publish. Only servers use them, to fetch files in advance. */
+  /** Datasets that imports are about to publish, so that servers can fetch files in advance. None for a folder. */
   added: readonly Generation[];
-  /** Time by the store's clock, in ms since 1970. */
+  /** Time of reading by the store's clock, in ms since 1970. */
   readAt: number;
 }
 
@@ -50,10 +55,10 @@ export interface DatasetStore {
    * @throws DatasetFault that names what is missing or damaged, or the reason of `signal` if that is aborted.
    */
   open(version: string, signal?: AbortSignal): Promise<string>;
-  /** Adds a draft, whole or not at all. @returns the new path of its file. */
+  /** Adds a draft, whole or not at all. @returns the path where its file is afterwards. */
   add(draft: Draft): Promise<string>;
   /**
-   * Makes a version current. A draft that was added for this stays hidden from everybody else until then.
+   * Makes a version current. A draft that was added without staging is not listed until then.
    * @param expected version that the caller believes to be current; null if there is none or the pointer is damaged.
    * @param step step from the expected version to the new one; null if there is none.
    * @throws DatasetFault if another version is current, or the new one is gone.
@@ -63,7 +68,7 @@ export interface DatasetStore {
   pin(version: string, isPinned: boolean): Promise<Generation>;
   /** Removes a version. @throws DatasetFault if it is current. */
   remove(version: string): Promise<void>;
-  /** Deletes publications older than CHANGES_DAYS and their steps, except the newest one; 0 deletes that too. */
+  /** Deletes publications older than CHANGES_DAYS, and their steps. Keeps the newest one, unless CHANGES_DAYS is 0. */
   forgetSteps(): Promise<void>;
   /** Checks the whole content of a version. */
   check(version: string): Promise<GenerationCheck>;

@@ -9,7 +9,10 @@ import { DatasetFault } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import type { Generation } from "./generation.ts";
 
-/** Limits for sessions that transfer parts, in ms. A part, or a transaction of all, may take long on a slow network. */
+/**
+ * Limits for sessions that transfer parts, in ms. A part, or a transaction with all parts, may take long on a slow
+ * network.
+ */
 export const partLimits = { answer: 30_000, statement: 0, idleInTransaction: 60_000 };
 
 const partBytes = 1024 * 1024;
@@ -57,7 +60,7 @@ async function pushFile(
       const packed = await pack(part);
       await sent;
       sent = session.query(insertPartSql, [name, number, packed]);
-      // The next iteration awaits it, and throws its error.
+      // Prevents an unhandled rejection. A later `await sent` throws the error.
       sent.catch(() => {});
     }
     await sent;
@@ -75,7 +78,10 @@ const insertFileSql =
 const insertPartSql = "insert into dataset_part (name, number, bytes) values ($1, $2, $3)";
 const selectPartSql = "select bytes from dataset_part where name = $1 and number = $2";
 
-/** Stores the file of a dataset, and then its facts. @throws DatasetFault if its version is there already. */
+/**
+ * Stores the file of a dataset, and then its facts.
+ * @throws DatasetFault if its version is already stored, or the file is not as in its facts.
+ */
 export async function pushDataset(
   session: PostgresSession,
   path: string,
@@ -101,8 +107,9 @@ export const pushStep = (
 ): Promise<boolean> => pushFile(session, path, { name: stepName(from, to), ...hashFile(path) });
 
 /**
- * Yields the parts of a stored file in order. Fetches the next part while the caller uses one.
- * @throws DatasetFault that names a missing or damaged part, or after the last part if the file's SHA-256 differs.
+ * Yields the parts of a stored file in order. Fetches the next part while the caller uses one. Checks the file's SHA-256
+ * after the last part.
+ * @throws DatasetFault if the file or a part is missing, a part is damaged, or the file's SHA-256 differs.
  */
 async function* storedParts(session: PostgresSession, name: string): AsyncGenerator<Buffer, void> {
   const [file] = await session.query<StoredFile>(

@@ -16,7 +16,10 @@ import { timeMember } from "./render.ts";
 import { hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
 import { arraysIn, free, readArrays } from "./stored-arrays.ts";
 
-/** Number of documents of each kind that are hashed again and parsed, spread evenly over all of them. */
+/**
+ * Maximum number of documents of a kind that are hashed again and parsed, spread evenly over all of them. All GPs are
+ * parsed.
+ */
 const sampleSize = 1000;
 
 /**
@@ -156,8 +159,8 @@ interface StoredDocument {
   start: number;
   end: number;
   /**
-   * Its bytes, each as a character. All texts that are searched for are ASCII, and in UTF-8 no other character has
-   * ASCII bytes.
+   * Its bytes, one character each. All text that is searched for is ASCII, and in UTF-8 no other character has ASCII
+   * bytes.
    */
   characters: string;
 }
@@ -174,7 +177,7 @@ function isPlaced(
     characters.startsWith(`{"id":"${id}",`) &&
     ownLength >= ending.length &&
     characters.startsWith(ending, ownLength - ending.length) &&
-    // The last `updated_at` is the record's own: no later member can contain another.
+    // The record's own `updated_at` is the last: no later member contains another.
     !characters.includes(timeMember, ownLength)
   );
 }
@@ -189,7 +192,10 @@ function isUnchanged(
   return hashOfContent(Buffer.concat(content)) === contentHash;
 }
 
-/** Members that the display order compares first. Quotes in a text are escaped, so nothing else can look like them. */
+/**
+ * Members that the display order compares first. Quotes within a string are escaped, so no string can look like a
+ * member.
+ */
 const sortMembers = { signal: ',"date":"', other: ',"name":"' } as const;
 const [quote, backslash] = [0x22, 0x5c];
 
@@ -227,7 +233,7 @@ const gpsMember = '"gps":[';
 const idMember = '{"id":"';
 const idLength = 19;
 
-/** Returns the GP ids at the end of a document. No text can look like a member, because its quotes are escaped. */
+/** Returns the GP ids at the end of a document. No string can look like a member, because its quotes are escaped. */
 function gpIdsIn([, , , , ownLength]: DocumentRow, { characters }: StoredDocument): string[] {
   const ids: string[] = [];
   let at = characters.indexOf(gpsMember, ownLength);

@@ -48,7 +48,10 @@ interface DraftRequest {
   onWritten: (records: number) => void;
 }
 
-/** Writes a draft. @returns `meta` null if nothing differs; the file is then incomplete. */
+/**
+ * Writes a draft.
+ * @returns `meta` null if no record differs from the previous generation; the file is then incomplete.
+ */
 export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
   const { path, records, texts, sources, formerIds, builtAt } = request;
   // In defensive mode SQLite would keep a journal despite the pragma, which a killed import would leave behind.
@@ -96,7 +99,7 @@ function writePairs(
 /** Facts about a GP for records that link to it. */
 interface WrittenGp {
   position: number;
-  /** JSON of the link to it in their documents. */
+  /** JSON of a link to the GP. */
   linkJson: string;
   /** JSON of the lists that a principal inherits. */
   listsJson: string;
@@ -191,7 +194,9 @@ function openDocumentWriter(
   const changes: Changes = { added: 0, updated: 0, removed: 0 };
   const assembly = openAssembly();
   let checksum = 0;
-  /** Hashes of the documents in `assembly`. Added to `content` one by one, each would take as long as a document. */
+  /**
+   * Hashes of the documents in `assembly`. Adding a hash to `content` alone would take as long as adding a document.
+   */
   let hashes = "";
   let written = 0;
   const endBatch = () => {
@@ -273,7 +278,7 @@ function openRowWriter(db: DatabaseSync, kind: RecordKind) {
   const whole = insert(batchRows);
   let batch: SQLInputValue[] = [];
   return {
-    /** Adds a row. Returns true if that wrote this row and all before it. */
+    /** Adds a row. Returns true if this row and all before it are now written. */
     add(...values: SQLInputValue[]): boolean {
       batch.push(...values);
       if (batch.length < batchRows * columns) return false;
@@ -288,7 +293,7 @@ function openRowWriter(db: DatabaseSync, kind: RecordKind) {
   };
 }
 
-/** Maximum bytes of a time and of the constant parts of a document. */
+/** Maximum number of bytes of a time and of the constant parts of a document. */
 const assemblySpare = 256;
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const unitBytesMax = 3;
@@ -335,7 +340,10 @@ function openAssembly() {
   };
 }
 
-/** Returns a record's `updated_at`. An unchanged record keeps its time. */
+/**
+ * Returns a record's `updated_at`: the time that the source states, else the former one if the content is unchanged,
+ * else `builtAt`.
+ */
 function updatedAtOf(
   { statedAt }: StoredLinks,
   contentHash: string,
