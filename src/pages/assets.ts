@@ -46,5 +46,5 @@ function readAsset(name: AssetName): Asset {
   return { name, path, contentType: contentTypes[name.split(".")[1]!]!, bytes };
 }
 
-/** Comments on lines of their own, indentation and empty lines: a quarter of a style sheet. */
+/** Comments on their own lines, indentation and empty lines: up to a quarter of a style sheet. */
 const forReaders = /^(?:\s+|\/\/.*\n|\/\*.*\*\/\n)+/gm;

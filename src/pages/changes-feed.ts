@@ -1,11 +1,11 @@
-/** The feed at `/changes.atom` (RFC 4287): one entry for each publication, with counts but without records. */
+/** The feed at `/changes.atom` (RFC 4287): an entry for each recent publication, with counts but without records. */
 import { hash } from "node:crypto";
 import type { Publication } from "#records/publication.ts";
 
 const entriesMax = 100;
 
 /**
- * Returns the feed.
+ * Returns the feed, with at most 100 entries.
  * @param publications newest first. @param address the feed's address, absolute if it is known.
  * @param updatedAt time at which the served dataset was built, for a feed without entries.
  */
@@ -46,7 +46,7 @@ function contentOf({ step }: Publication): string {
   return kinds.filter((text) => text !== "").join("; ");
 }
 
-/** Returns a URN that is the same for a name on every server (RFC 9562, version 8). */
+/** Returns a URN made from a name, the same on every server (RFC 9562, version 8). */
 function idOf(name: string): string {
   const digits = hash("sha256", `gp-records publication ${name}`);
   const groups = [

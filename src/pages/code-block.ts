@@ -25,7 +25,7 @@ export const jsonBlock = (label: string, value: unknown): Html =>
 /** Placeholder for an origin that only the browser knows. */
 const unknownOrigin = "https://YOUR_HOST";
 
-/** Returns the service's origin for use in code. @param publicUrl if null, a script inserts the page's origin. */
+/** Returns the service's origin for use in code. @param publicUrl null for a placeholder that a script can replace. */
 export const originOf = (publicUrl: string | null): string => publicUrl ?? unknownOrigin;
 
 /** Marks the unknown origin in code, so that a script can replace it. */
@@ -50,12 +50,12 @@ interface Call {
   key?: string;
 }
 
-/** Returns code as plain text, which a page must escape. Values are quoted, so that none can act as code. */
+/** Returns code as plain text, which a page must escape. Commands and programs quote values, so that none acts as code. */
 export function callLines({ base, target, key = "YOUR_KEY" }: Call) {
   const url = base + target;
   return {
     curl: `curl -H ${shellWord(`x-api-key: ${key}`)} ${shellWord(url)}`,
-    /** Line for a `.env` file. Samples read the key from the environment: keys in code end up in repositories. */
+    /** Line for a `.env` file. The programs read the key from the environment: keys in code end up in repositories. */
     environment: `GP_RECORDS_KEY=${key}`,
     /** Module for Node and Deno. */
     typescript: `const response = await fetch(${literal(url)}, {
@@ -76,7 +76,7 @@ print(json.load(urlopen(Request(url, headers=key))))`,
 /** Quotes a word for a shell. Only these characters are special between double quotes (POSIX 2024, 2.2.3). */
 const shellWord = (text: string): string => `"${text.replace(/["$`\\]/g, String.raw`\$&`)}"`;
 
-/** Returns a JSON string literal, which is also valid in TypeScript and Python. */
+/** Returns a string literal that is valid in JSON, TypeScript and Python. */
 const literal = (text: string): string => JSON.stringify(text);
 
 /** Returns the path and query of the operation's example. */
@@ -84,8 +84,8 @@ export const exampleTarget = ({ path, example }: Operation): string =>
   `${path}?${new URLSearchParams(example).toString()}`;
 
 /**
- * Returns the settings that connect each agent program to `/mcp`, and the place where they belong. Values are JSON
- * literals, so that none can act as a setting.
+ * Returns, for each agent program, the settings that connect it to `/mcp` and the place where they belong. Values are
+ * JSON literals, so that none can act as a setting.
  */
 export function agentSettings({ base, key }: Pick<Call, "base"> & { key: string }) {
   const url = `${base}/mcp`;

@@ -72,8 +72,8 @@ export const pageMeanings: Readonly<Record<PageParameter, string>> = {
 };
 
 /**
- * Returns the texts about a parameter. `need` is `required`, `optional` or its default; `rule` says which values the
- * operation accepts; backticks in `meaning` mark code.
+ * Returns the texts about a parameter. `need` says `required`, `optional` or what the default is. `rule` says which
+ * values the operation accepts. Backticks in `meaning` mark code.
  */
 function wordsOf(name: ParameterName, operation: Operation, { pageSizeMax }: OperationFacts) {
   if (name === "limit" || name === "offset") {
@@ -94,7 +94,7 @@ function wordsOf(name: ParameterName, operation: Operation, { pageSizeMax }: Ope
   };
 }
 
-/** Returns a table of a record's or problem's members: name, type (with null) and meaning. */
+/** Returns a table of the members of a record or problem: name, type (with null) and meaning. */
 export const memberTable = (label: string, record: TSchema): Html =>
   table({
     label,
@@ -106,10 +106,10 @@ export const memberTable = (label: string, record: TSchema): Html =>
     ]),
   });
 
-/** Returns a closed list's URL fragment on the vocabulary page. */
+/** Returns the URL fragment of a closed list on the vocabulary page. */
 export const anchorOf = ({ members }: ValueList): string => `values-${members[0]}`;
 
-/** Returns a member's type. Records' closed lists are long and shared, so the cell links to them. */
+/** Returns a member's type. The closed lists of records are long and shared, so the cell links to them. */
 function typeCell(schema: MemberSchema): Part {
   const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
   if (values === undefined) return typeWords(schema);
@@ -142,8 +142,8 @@ interface TryForm {
 }
 
 /**
- * Returns a form that is disabled until its script runs, because a browser cannot send the header without it. The key's
- * field has no name, so that a browser never puts the key into a URL.
+ * Returns a form that is disabled until its script runs, because a browser cannot send the header without the script.
+ * The field for the key has no name, so that a browser never puts the key into a URL.
  */
 export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
   html`<form class="card try" data-path="${path}" data-base="${publicUrl}" autocomplete="off">

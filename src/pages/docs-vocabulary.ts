@@ -1,4 +1,4 @@
-/** The page at `/docs/vocabulary`: how to list the values that records carry, and the meanings in closed lists. */
+/** The page at `/docs/vocabulary`: how to list the values that records carry, and what those in closed lists mean. */
 import { type Vocabulary, vocabularyPath } from "#operations/vocabulary.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type ValueList, valueLists } from "#records/declarations.ts";
@@ -9,7 +9,7 @@ import { docsLayout } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 
-/** Returns the page, which anybody may read. It has no open values: those come from records, which need a key. */
+/** Returns the page, which needs no key. Open values are only examples, because real ones come from records. */
 export const vocabularyPage = (publicUrl: string | null): string =>
   docsLayout({
     title: "Vocabulary",

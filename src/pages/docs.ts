@@ -16,7 +16,7 @@ import { table } from "./table.ts";
 export interface DocsFacts extends KeyFacts {
   /** Public origin (and path) of the service, without a trailing slash; null if it is unknown. */
   publicUrl: string | null;
-  /** Largest `limit`. */
+  /** Maximum value of `limit`. */
   pageSizeMax: number;
   /** Default quotas, shortest window first. */
   quotas: readonly QuotaWindow[];
@@ -227,7 +227,7 @@ const quota = (windows: readonly QuotaWindow[]): Html =>
     </p>
     ${windows.slice(0, 1).map(headerTable)}`;
 
-/** Returns a table of the quota headers. @param window an example; each header lists every window in this form. */
+/** Returns a table of the quota headers. @param window example; the `RateLimit` headers list every window like it. */
 const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
   table({
     label: "Quota headers",
@@ -266,7 +266,7 @@ const hintMeanings: Readonly<Record<Hint["code"], string>> = {
 };
 
 export interface KeyFacts {
-  /** Account pages, and true if anybody may sign up; null if they are not served. */
+  /** URL of the account pages, and whether anybody may sign up; null if the pages are not served. */
   account: { url: string; isOpen: boolean } | null;
   /** True for `serve --demo`, which prints a key. */
   isDemo: boolean;
@@ -284,7 +284,7 @@ function wayOf(account: KeyFacts["account"]): Part {
         <a href="${account.url}">sign in</a> to the one you have and create a key there.`;
 }
 
-/** Returns the page at `/changelog`: changes in the API, and rules for later ones. @param entries newest first. */
+/** Returns the page at `/changelog`: changes in the API, version by version. @param entries versions, newest first. */
 export const changelogPage = (entries: readonly ApiVersion[]): string =>
   docsLayout({
     title: "Changelog",

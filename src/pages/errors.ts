@@ -100,11 +100,11 @@ export function problemPage({ code, message, members }: Problem, requestId: stri
 
 export const exampleRequestId = "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y";
 
-/** Returns an example body, with its members in the order in which they are sent. */
+/** Returns an example body. Its members are in the order in which the service sends them. */
 export const exampleProblemBody = (code: ProblemCode): Readonly<Record<string, unknown>> =>
   problemBody(problemExplanations[code].example, exampleRequestId);
 
-/** Returns a link to a path, or to its reference if it needs a key. */
+/** Returns a link to a path. For an operation or the vocabulary, links to its reference, because it needs a key. */
 function pathLink(path: string): Html {
   const bare = path.replace(/^\/v1(?=\/)/, "");
   const operation = operations.find((one) => bare === one.path);
@@ -128,7 +128,7 @@ const faultCodes = (): Html =>
       ]),
     })}`;
 
-/** Texts of an error's page. Backticks mark code. */
+/** Texts on the page of an error. Backticks mark code. */
 interface Explanation {
   /** The error's causes, and what to do about each. */
   meaning: string;
@@ -136,7 +136,7 @@ interface Explanation {
   again?: string;
   /** Answer to "Did it count against the quota?"; left out if it did not. */
   counted?: string;
-  /** Problem as the service throws it. */
+  /** Example of the problem, as the service throws it. */
   example: Problem;
 }
 
@@ -318,7 +318,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
 };
 
-/** Returns an example from the real parameter parser, so that its texts are accurate. */
+/** Returns an example that the real parameter parser throws, so that its text is accurate. */
 function faultyQuery(): Problem {
   try {
     readQuery(fetchGp, "gp_nme=northwind&limit=101", 100, operations);

@@ -1,6 +1,6 @@
-/** HTML templates: every value is escaped as text unless it is itself made by a template. */
+/** HTML templates: every value is escaped as text unless it is an `Html`. */
 
-/** Markup made by a template: its values are escaped already. */
+/** Markup whose values are escaped already. */
 export class Html {
   readonly markup: string;
   constructor(markup: string) {
@@ -8,7 +8,7 @@ export class Html {
   }
 }
 
-/** Values a template takes; null, undefined and false become empty. */
+/** Values that a template takes; null, undefined and false become empty. */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
 const entities: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const entities: Readonly<Record<string, string>> = {
 const escapeText = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character]!);
 
-/** Characters that can change the direction of the text around them: right-to-left letters and control characters. */
+/** Characters that can change the direction of text around them: right-to-left letters and control characters. */
 const bidirectional =
   /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** Markup that ends where no element may begin: inside an attribute, or in an element that holds only text. */
@@ -35,14 +35,14 @@ const textAlone = /="[^"]*$|<(?:title|textarea|option|script|style)\b[^>]*>[^<]*
 const isolated = (text: string): string =>
   `<bdi>${escapeText(text.replace(/[\u2066-\u2069]/g, ""))}</bdi>`;
 
-/** Texts of templates without indentation, which would be a tenth of a page. */
+/** Each template's strings without indentation, which would be a tenth of a page. */
 const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Escapes text between tags, but not its quotes, which need no escaping there. Never use it in an attribute. */
+/** Escapes text for use between tags. Leaves quotes unescaped, so never use it in an attribute. */
 export const bodyText = (text: string): Html =>
   new Html(text.replace(/[&<>]/g, (character) => entities[character]!));
 
-/** Returns the markup of a tagged template such as <code>html`<p>${text}</p>`</code>. */
+/** Returns the markup of a tagged template, such as <code>html`<p>${text}</p>`</code>. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let texts = unindented.get(strings);
   if (texts === undefined) {

@@ -1,4 +1,4 @@
-/** The page at `/`: the service and a first request. Programs get it as JSON, language models as `/llms.txt`. */
+/** The page at `/`, which introduces the service, its JSON form for programs, and `/llms.txt` for language models. */
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { parameterBounds, parametersOf } from "#operations/operation.ts";
@@ -96,7 +96,7 @@ const operationTable = (): Html =>
     ]),
   });
 
-/** Returns the landing page as JSON. Links are absolute if the public URL is known, otherwise relative. */
+/** Returns the landing page as JSON. Addresses are absolute if the public URL is known, otherwise relative. */
 export function landingIndex({ dataset, publicUrl, account }: ServiceFacts) {
   const link = (path: string) => `${publicUrl ?? ""}${path}`;
   return {

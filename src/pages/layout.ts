@@ -8,7 +8,7 @@ interface PageContent {
   title: string;
   /** One sentence for search engines. */
   description: string;
-  /** Path to mark in the navigation. A page that is not listed marks the listed page above it. */
+  /** Path to mark in the navigation. If it is not listed, the listed path above it is marked. */
   path: string;
   /** Navigation of the part to which the page belongs. */
   side?: Side;
@@ -76,7 +76,7 @@ const head = ({ title, description, scripts = [], styles = [] }: PageContent): H
     ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
 
-/** Returns the side. The style sheet opens it if there is room; otherwise the reader does. */
+/** Returns the side. The style sheet opens it if there is room; otherwise the reader can. */
 const sideOf = ({ name, label, links }: Side): Html =>
   html`<details class="side">
     <summary>${name}: ${label}</summary>

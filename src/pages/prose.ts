@@ -1,7 +1,7 @@
-/** Texts on pages: sentences with code between backticks, lists of words, numbers and times. */
+/** Text on pages: sentences with code between backticks, lists of words, numbers and times. */
 import { html, type Html } from "./html.ts";
 
-/** Returns text as HTML, with code between backticks. @param text any text, because it is escaped. */
+/** Returns text as HTML. Marks code between backticks. @param text any text, because it is escaped. */
 export function prose(text: string): Html {
   const pieces = text.split("`");
   // If the number of backticks is odd, they mark no code.
@@ -45,7 +45,7 @@ const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
 /**
  * Returns a time such as "4 minutes ago" or "in 5 days", with the exact time on hover, for pages that are never cached.
- * Rounds down, so that "in 5 days" means 5 days or more.
+ * Rounds down, so that "in 5 days" means at least 5 days.
  * @param time RFC 3339 in UTC. @param now milliseconds since 1970.
  */
 export function relativeTime(time: string, now: number): Html {

@@ -10,7 +10,7 @@ export interface Column {
 }
 
 export interface TableContent {
-  /** Label for screen readers; a heading above the table says the same. */
+  /** Label for screen readers. */
   label: string;
   columns: readonly (string | Column)[];
   /** Rows with a cell for each column. */
@@ -50,7 +50,7 @@ function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html |
 const cellOf = (cell: Part, attributes: Html | null): Html =>
   attributes === null ? html`<td>${cell}</td>` : html`<td ${attributes}>${cell}</td>`;
 
-/** Returns a list of terms with their facts, without unknown ones. */
+/** Returns a list of terms with their facts. Leaves out terms without a fact. */
 export const factList = (facts: readonly (readonly [term: string, what: Part])[]): Html =>
   html`<dl class="facts">
     ${facts.map(

@@ -335,8 +335,8 @@ const signalFacets = (model: ReadModel, chosen: Chosen): FacetView[] =>
 
 /**
  * Returns a facet's values, markets under their short names. Each has the number of records that have the value and
- * match the choices in other facets. Chosen values come first, even in another spelling or without records, so that they
- * can be removed. The others follow by descending number, then by name. Those without records are left out.
+ * match the choices in other facets. Chosen values come first, even in another spelling or without records, so that
+ * they can be removed. The others follow by descending number, then by name. Those without records are left out.
  */
 function facetValues(
   model: ReadModel,

@@ -1,4 +1,4 @@
-/** Adds to account pages: gauges that stay current, and a key that is removed when its page is left. */
+/** Keeps the gauges on account pages current, and removes a new key when its page is left. */
 {
   const everyMilliseconds = 5000;
   const place = document.querySelector("[data-gauges]");
@@ -10,7 +10,7 @@
     gauge.querySelector("[data-share]").value = share;
   };
 
-  // A person who has been signed out gets a page instead of numbers, so polling ends.
+  // A person who has been signed out gets a 401, so polling ends.
   const renew = async () => {
     const answer = await fetch(place.dataset.gauges, { cache: "no-store" }).catch(() => null);
     if (answer?.status === 401) clearInterval(timer);
@@ -22,7 +22,7 @@
       if (document.visibilityState === "visible") void renew();
     }, everyMilliseconds);
 
-  // A browser may keep a page in memory and show it again at "forward".
+  // A browser may keep a page in memory and show it again after "back" or "forward".
   addEventListener("pagehide", () => {
     for (const secret of document.querySelectorAll("[data-once]")) secret.remove();
   });

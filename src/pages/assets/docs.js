@@ -29,7 +29,7 @@
     return form.dataset.path + (query === "" ? "" : `?${query}`);
   };
 
-  /** Shows the request as a curl command. The query percent-encodes all characters special between double quotes. */
+  /** Shows the request as a curl command. The query encodes all characters that are special between double quotes. */
   const showCurl = (form) => {
     const line = `curl -H "x-api-key: YOUR_KEY" "${form.dataset.base || location.origin}${targetOf(form)}"`;
     form.querySelector(".copyable code").textContent = line;

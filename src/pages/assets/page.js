@@ -1,10 +1,10 @@
-/** Adds to every page: copy buttons, and the page's own origin in commands. */
+/** Shows the copy buttons of every page, and inserts the page's own origin into code. */
 {
   for (const place of document.querySelectorAll("[data-origin]"))
     place.textContent = location.origin;
 
   const select = (element) => getSelection().selectAllChildren(element);
-  // The clipboard API exists only over https and on loopback hosts; elsewhere the older way works.
+  // The clipboard API exists only over https and on loopback hosts; otherwise the older way is tried.
   const copy = async (code) => {
     try {
       await navigator.clipboard.writeText(code.textContent);

@@ -1,4 +1,4 @@
-/** Suggests values while somebody types. Without an answer, the list stays as it is. */
+/** Suggests values while somebody types. If a lookup fails, the list stays as it is. */
 {
   const waitMilliseconds = 200;
 
