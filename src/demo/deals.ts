@@ -40,19 +40,19 @@ import {
 interface Property {
   /** Key of a list in `buildingNames`. */
   names: string;
-  /** Medians; left out if such a property is not measured that way. */
+  /** Median number of units; left out, like `squareFeet`, if such a property is not measured that way. */
   units?: number;
   squareFeet?: number;
-  /** Cost of one unit, of a square foot without units, or of the whole without either, in US dollars. */
+  /** Median cost in US dollars: of one unit, without units of one square foot, without either of the property. */
   costUsd: number;
-  /** False for land and the like, which is bought and sold but not built. */
+  /** False for property that is bought and offered but never built, such as land. */
   isBuilt?: boolean;
 }
 
 const properties: Readonly<Record<PropertyType, Property>> = words.properties;
 const buildingNames: Readonly<Record<string, readonly string[]>> = words.buildingNames;
 
-/** Returns a function that invents the next project, given its number from 1, and adds it to its GPs. */
+/** Returns a function that invents the next project, given its number from 1, and adds the project to its GPs. */
 export function projectInventor(
   seed: number,
   gps: readonly InventedGp[],
@@ -107,7 +107,7 @@ function inventProject(
     state: city.state,
     country: "US",
     market: metro.title,
-    // A notice of an offering gives the sponsor's address, not the property's.
+    // Most notices of offerings give the sponsor's address, not the property's.
     ...(!isOffering || chance(random, 0.4)
       ? somePlace(random, name, metro, city.zipStart)
       : elsewhere),
@@ -132,7 +132,7 @@ function inventProject(
   return { record, gps, metro, city, schedule, amountUsd };
 }
 
-/** Returns a size and a cost that match. */
+/** Draws a size and a cost that match it. */
 function someSize(random: Random, { units, squareFeet, costUsd }: Property) {
   const factor = logNormal(random, 1, 0.6);
   const size = {
@@ -180,11 +180,11 @@ const somePlace = (random: Random, name: string, metro: Metro, zipStart: string)
     longitude: near(random, metro.longitude),
   }) as const;
 
-/** Returns a coordinate within about 10 km of another, to four decimals. */
+/** Draws a coordinate within about 10 km of another, to four decimal places. */
 const near = (random: Random, degrees: number): number =>
   Math.round((degrees + (random() - 0.5) * 0.18) * 10_000) / 10_000;
 
-/** Returns a project's dates and the time of its last update, which follows the latest event. */
+/** Returns a project's dates and the time of its last update, which is never on a day before the latest past event. */
 function datesOf(random: Random, { startDay, completionDay, firstSaleDay }: Schedule) {
   const days = [startDay, firstSaleDay, completionDay].map((day) => day ?? 0);
   const latestDay = Math.max(lastDay - 900, ...days.filter((day) => day <= lastDay));
@@ -200,7 +200,7 @@ const statusOfWork = weightedKeys(words.statuses.work);
 const statusOfPurchase = weightedKeys(words.statuses.acquisition);
 const statusOfOffering = weightedKeys(words.statuses.property_offering);
 
-/** Invents a schedule: the start of work, an offering or a purchase contract, and its completion. */
+/** Invents a schedule: the start of work, an offering or a purchase, and its completion. */
 function inventSchedule(random: Random, type: ProjectType): Schedule {
   const isOffering = type === "property_offering";
   const ofOthers = type === "acquisition" ? statusOfPurchase : statusOfWork;
@@ -231,7 +231,7 @@ function daysOf(random: Random, status: Schedule["status"]): [number | null, num
   }
 }
 
-/** Event in a project, for a signal to report. */
+/** Event in a project that a signal may report. */
 interface ProjectEvent {
   type: SignalType;
   day: number;
@@ -282,7 +282,7 @@ interface Story {
   basis?: (typeof amountBases)[number];
   /** Amount as a share of the GP's assets or the project's cost; negative for a fall. */
   share?: number;
-  /** Headlines with the amount; `plain` has those without. At least one of the two lists is there. */
+  /** Headlines with the amount; `plain` has those without. At least one of the two lists is given. */
   counted?: string[];
   plain?: string[];
 }
@@ -296,7 +296,7 @@ const gpStories = words.gpStories as GpStory[];
 const someGpStory = weighted(gpStories.map((one) => [one, one.weight]));
 const projectStories = words.projectStories as Partial<Record<SignalType, Story>>;
 const marketStory = words.marketStory as Story;
-/** Property types that are let by the month or year, and so have rents and vacancy. */
+/** Property types that are let by the month or year, and so have rents and vacancies. */
 const letTypes = words.letTypes as PropertyType[];
 
 /** Subject of a signal: a market, an event in a project, or an action of a GP. */
@@ -317,16 +317,16 @@ interface Occasion {
 const marketShare = 0.03;
 const projectShare = 0.5;
 const jointDealShare = 0.08;
-/** Age of the oldest press report, in days. */
+/** Maximum age of a signal that reports no event of a project, in days. */
 const pastDays = 4000;
 
-/** Returns a function that invents the next signal, given its number from 1. Reports each event of a project once. */
+/** Returns a function that invents the next signal, given its number from 1. Reports a project event at most once. */
 export function signalInventor(
   seed: number,
   gps: readonly InventedGp[],
 ): (number: number) => CanonicalSignal {
   const random = startRandom(seed, "signals");
-  /** Events of projects that no signal has reported yet. */
+  /** Events that no signal has reported yet, for each project drawn so far. */
   const untold = new Map<InventedProject, ProjectEvent[]>();
   const someOccasion = (): Occasion => {
     if (gps.length === 0 || chance(random, marketShare)) return marketOccasion(random);
@@ -388,7 +388,7 @@ function gpOccasion(random: Random, gp: InventedGp): Occasion {
 const isOwned = ({ record: { status } }: InventedProject): boolean =>
   status === "closed" || status === "completed";
 
-/** Reports whether a story fits a GP: only issuers offer, only advisers report, and news of people needs people. */
+/** Reports whether a story fits a GP: only issuers offer, only advisers report, and news about people needs people. */
 function suits({ type, voice }: GpStory, { record, people }: InventedGp): boolean {
   if (type === "general_solicitation") return record.tags.includes("reg_d_506c");
   if (voice === "offering" || type === "fund_close")
@@ -425,7 +425,7 @@ function signalOf(random: Random, number: number, occasion: Occasion): Canonical
   };
 }
 
-/** Draws an amount. Returns null if the event has none, or none is disclosed. */
+/** Draws an amount. Returns null if the event has no amount, or if the amount is not disclosed. */
 function someAmount(random: Random, { story, baseUsd }: Occasion): number | null {
   const { share = 0, counted, plain } = story;
   if (counted === undefined) return null;
@@ -472,7 +472,7 @@ function amountWords(value: number): string {
 
 const twoDecimals = (value: number) => String(Math.round(value * 100) / 100);
 
-/** Returns names such as `Northwind Partners (with Hale Realty)`, one subject, so that the verb agrees. */
+/** Returns names such as `Northwind Partners (with Hale Realty)`. The name stays singular, so that the verb agrees. */
 function gpNames([first, ...others]: readonly InventedGp[]): string {
   if (first === undefined) return "A private owner";
   if (others.length === 0) return first.record.name;

@@ -1,4 +1,4 @@
-/** Invents GPs and their principals. The first GPs have the most money, people, projects and signals. */
+/** Invents GPs and their principals. Earlier GPs tend to have more money, people, projects and signals. */
 import type { CanonicalPrincipal } from "#records/canonical.ts";
 import type { ExternalIds } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
@@ -39,10 +39,10 @@ import {
   withNeighbours,
 } from "./world.ts";
 
-/** A kind of GP: the property it buys, how it earns, and the words in its name. */
+/** A kind of GP: the property it buys, the words in its name, its themes, and whether it lends. */
 interface Specialty {
   weight: number;
-  /** Property types that all such GPs buy; `also` has types that only some buy. */
+  /** Property types that all such GPs buy; `also` lists types that only some buy. */
   main: PropertyType[];
   also: PropertyType[];
   /** Words that a name may contain; empty for GPs without a sector. */
@@ -56,7 +56,7 @@ const specialties = words.specialties as Specialty[];
 const someSpecialty = weighted(specialties.map((one) => [one, one.weight]));
 const someStrategy = weightedKeys(words.strategies);
 
-/** Number of large GPs, which have more markets, names and files. */
+/** Number of large GPs, which may have more markets, names and files. */
 const largeCount = 200;
 // All updates are newer than the newest `aum_as_of`.
 const updatedDays = 140;
@@ -79,7 +79,7 @@ export function gpInventor(seed: number): (number: number) => InventedGp {
     const city = abroad ?? someCity(random, home);
     const inMetros = drawMore([home], few(random, isLarge ? 8 : 4), () => someMetro(random));
     const scaleUsd = logNormal(random, 120e6 * (1 + 2400 / (60 + number)), 1.2);
-    // Founded between seventy years ago and last year.
+    // Between seventy years ago and last year.
     const foundedYear = lastYear - 1 - few(random, 70);
     const strategies = [specialty.lends ? "debt" : someStrategy(random)];
     const record: InventedGp["record"] = {
@@ -123,7 +123,7 @@ const citiesAbroad: ReadonlyMap<string, City> = new Map(
 /** Draws a whole number below `count`; smaller ones are more likely. */
 const few = (random: Random, count: number): number => Math.floor(random() ** 2 * count);
 
-// Firms with the same name do exist, and the service has to tell them apart.
+// Firms with the same name exist, and the service has to tell them apart.
 const sharedNameShare = 0.01;
 
 function freeName(random: Random, specialty: Specialty, names: Set<string>): GpName {
@@ -136,11 +136,11 @@ function freeName(random: Random, specialty: Specialty, names: Set<string>): GpN
 
 interface GpName {
   name: string;
-  /** Name without sector and ending, which is part of its funds' names. */
+  /** Name without sector and ending. Names of the GP's funds contain it. */
   stem: string;
-  /** Name in Latin letters; the same as `name` if that is in Latin letters. */
+  /** Name in Latin letters; the same as `name` unless that is in another script. */
   latin: string;
-  /** Country of such names, as two letters of ISO 3166. */
+  /** Country where such names are usual, as two letters (ISO 3166). */
   country: string;
 }
 
@@ -159,7 +159,7 @@ function inventName(random: Random, { nameWords }: Specialty): GpName {
   return { name, stem, latin: name, country: "US" };
 }
 
-/** Invents a foreign name. In the word lists, another script is followed by its Latin spelling. */
+/** Invents a foreign name. In the word lists, `|` and a Latin spelling follow words in other scripts. */
 function nameAbroad(random: Random): GpName {
   const { country, ends, names } = pick(random, words.namesAbroad);
   const [name = "", stem = name] = pick(random, names).split("|");
@@ -186,14 +186,14 @@ const someManagerName = weightedKeys(words.managerNames);
 const inventManager = (random: Random, stem: string): string =>
   inventFrom(random, someManagerName(random), stem);
 
-// Real numbers have not reached this range, so none of these belongs to anybody.
+// Real numbers have not reached these ranges, so none of these belongs to anybody.
 const formDFileStart = 900_001;
 const cikStart = 9_000_001;
 const crdStart = 9_900_000;
 const secNumberStart = 900_000;
 
 /**
- * Invents a GP's filings: its numbers in public registers, and the tags that go with them.
+ * Invents a GP's filings: its numbers in public registers, and the tags that go with the filings.
  * @param number the GP's number, from 1.
  * @param filed number of Form D files of all earlier GPs, which makes this GP's numbers unique.
  */
@@ -249,7 +249,7 @@ const peopleKeptMax = 4;
 // The register of individuals has not reached this range.
 const personCrdStart = 9_000_000;
 
-/** Returns a function that invents the next principal, given its number from 1. The first go to one GP each. */
+/** Returns a function that invents the next principal, given its number from 1. Most GPs get one with their number. */
 export function principalInventor(
   seed: number,
   gps: readonly InventedGp[],

@@ -4,7 +4,7 @@ import { projectInventor, signalInventor } from "./deals.ts";
 import { gpInventor, principalInventor } from "./firms.ts";
 import type { InventedGp } from "./world.ts";
 
-/** Number of records of each kind, and the seed that decides their content. */
+/** Numbers of records of each kind, and the seed that decides their content. */
 export interface DemoSize {
   seed: number;
   gps: number;
@@ -13,7 +13,7 @@ export interface DemoSize {
   projects: number;
 }
 
-/** Size of the dataset that `serve --demo` publishes: about a year of real filings. */
+/** Size of the dataset that `serve --demo` publishes, about that of a year of real filings. */
 export const demoSize: Readonly<DemoSize> = {
   seed: 20261120,
   gps: 12_000,
@@ -23,8 +23,9 @@ export const demoSize: Readonly<DemoSize> = {
 };
 
 /**
- * Yields an entry for each record. The same size gives the same records on every machine. No record is about anybody
- * real: hosts end in `.example`, and numbers are beyond those in use. Past events end on 20 November 2026.
+ * Yields an entry for each record. The same sizes and seed give the same records on every machine. No record is about
+ * anybody real: hosts end in `.example`, and numbers are beyond those in use. No past event is later than 20 November
+ * 2026.
  */
 export function* inventRecords(size: Readonly<DemoSize>): Generator<SourceEntry> {
   const { seed } = size;

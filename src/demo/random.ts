@@ -19,7 +19,7 @@ export function startRandom(seed: number, purpose: string): Random {
   };
 }
 
-/** Returns true for the given share of draws, 0 to 1. */
+/** Draws true with the given probability, 0 to 1, and otherwise false. */
 export const chance = (random: Random, share: number): boolean => random() < share;
 
 /** Draws a whole number from `minimum` to `maximum`, both included. */
@@ -30,7 +30,7 @@ export const whole = (random: Random, minimum: number, maximum: number): number 
 export const pick = <T>(random: Random, list: readonly T[]): T =>
   list[Math.floor(random() * list.length)] as T;
 
-/** Draws a value from a list that is not empty. The first is the most likely, and more so with a greater power. */
+/** Draws a value from a list that is not empty. Earlier values are more likely, and more so with a greater power. */
 export function pickEarly<T>(random: Random, list: readonly T[], power = 2): T {
   const x = 1 + ((list.length + 1) ** (1 / power) - 1) * random();
   return list[Math.min(list.length, Math.floor(x ** power)) - 1] as T;
@@ -47,7 +47,7 @@ export function drawMore<T>(given: readonly T[], count: number, draw: () => T): 
 export const pickSome = <T>(random: Random, list: readonly T[], count: number): T[] =>
   list.length === 0 ? [] : drawMore([], count, () => pick(random, list));
 
-/** Draws each key with its own probability. Keeps their order. */
+/** Draws each key with its own probability. Keeps the order of the keys. */
 export const pickEach = (random: Random, shares: Readonly<Record<string, number>>): string[] =>
   Object.keys(shares).filter((key) => chance(random, shares[key]!));
 
@@ -65,7 +65,7 @@ export const weightedKeys = <K extends string>(
   weights: Readonly<Record<K, number>>,
 ): ((random: Random) => K) => weighted(Object.entries(weights) as [K, number][]);
 
-/** Draws a log-normal value. Half are above `median`; `spread` is the standard deviation of their logarithms. */
+/** Draws a nearly log-normal value. Half are above `median`; `spread` is the standard deviation of the logarithm. */
 export function logNormal(random: Random, median: number, spread: number): number {
   const sum = random() + random() + random() + random() + random() + random();
   return median * Math.exp(spread * (sum - 3) * Math.SQRT2);

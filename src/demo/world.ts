@@ -1,4 +1,4 @@
-/** The world of the invented records: places, days, names, and facts about earlier records that later ones need. */
+/** The world of invented records: places, days, names, and facts about earlier records that later ones need. */
 import type { CanonicalGp, CanonicalProject } from "#records/canonical.ts";
 import type * as vocabulary from "#records/vocabulary.ts";
 import places from "./places.json" with { type: "json" };
@@ -6,7 +6,7 @@ import { chance, drawMore, pick, pickEarly, whole, type Random } from "./random.
 import words from "./words.json" with { type: "json" };
 
 export interface Metro {
-  /** Title of the Census Bureau's core-based statistical area, delineation of 2015. */
+  /** Title of the core-based statistical area, as the Census Bureau listed it in 2015. */
   title: string;
   /** Latitude in degrees; like the longitude, exact to about 1 km. */
   latitude: number;
@@ -24,7 +24,7 @@ export interface City {
   zipStart: string;
 }
 
-/** All areas, largest first. */
+/** All areas, the most likely first. */
 export const metros: readonly Metro[] = places.metros.map((metro) => ({
   ...metro,
   cities: metro.cities.map(([name = "", state = "", zipStart = ""]) => {
@@ -32,10 +32,10 @@ export const metros: readonly Metro[] = places.metros.map((metro) => ({
   }),
 }));
 
-/** Draws an area. Larger ones are more likely. */
+/** Draws an area. Earlier ones are more likely. */
 export const someMetro = (random: Random): Metro => pickEarly(random, metros, 5);
 
-/** Draws a city in the area. The first has at least a third of the addresses. */
+/** Draws a city in the area. The first is drawn at least 30% of the time. */
 export const someCity = (random: Random, { cities }: Metro): City => pickEarly(random, cities, 5);
 
 const dayMilliseconds = 86_400_000;
@@ -52,7 +52,7 @@ export const lastYear = 2026;
 export const dayText = (day: number): string =>
   new Date(day * dayMilliseconds).toISOString().slice(0, 10);
 
-/** Returns a day as precisely as a source may know it: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. */
+/** Returns a day with the precision a source may have: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. */
 export function roughDay(random: Random, day: number): string {
   const text = dayText(day);
   if (chance(random, 0.4)) return text;
@@ -65,7 +65,7 @@ export const someTime = (random: Random, day: number): string =>
     .toISOString()
     .replace(".000", "");
 
-/** Returns one of the last `spanDays` days; later ones are more likely. */
+/** Draws one of the last `spanDays` days; later ones are more likely. */
 export const recentDay = (random: Random, spanDays: number): number =>
   lastDay - Math.floor(random() ** 3 * spanDays);
 
@@ -81,12 +81,12 @@ export interface InventedGp {
     CanonicalGp,
     "property_types" | "strategies" | "tags" | "themes" | "external_ids" | "website"
   >;
-  /** Name without sector and ending, which is part of its funds' names. */
+  /** Name without sector and ending. Names of the GP's funds contain it. */
   stem: string;
   city: City;
   /** Areas where the GP buys, its own first; never empty. */
   metros: readonly Metro[];
-  /** All GPs in its own area, including itself. */
+  /** All GPs whose own area is the same, including this one. */
   neighbours: readonly InventedGp[];
   /** Assets under management, disclosed or not. */
   scaleUsd: number;
@@ -107,7 +107,7 @@ export interface InventedProject {
   amountUsd: number;
 }
 
-/** A project's status and days, numbered like those of `dayOf`; null if unknown or not set yet. */
+/** A project's status and days, counted as in `dayOf`; null if unknown or not set yet. */
 export interface Schedule {
   status: ProjectStatus;
   startDay: number | null;
@@ -116,14 +116,14 @@ export interface Schedule {
   firstSaleDay: number | null;
 }
 
-/** Returns the GP and up to `others` different GPs of its area, to share a record. */
+/** Returns the GP and up to `others` other GPs of its area, to share a record. */
 export const withNeighbours = (random: Random, gp: InventedGp, others: number): InventedGp[] =>
   drawMore([gp], others, () => pickEarly(random, gp.neighbours));
 
 const lists: Readonly<Record<string, readonly string[]>> = words.lists;
 const letters = "BCDFGHJKLMNPRSTVW";
 
-/** Fills the gaps in a pattern such as `{tree} {landform}`. @param stem name for the gap `stem`, as in fund names. */
+/** Fills the gaps in a pattern such as `{tree} {landform}`. @param stem name for the gap `stem` in fund names. */
 export const inventFrom = (random: Random, pattern: string, stem = ""): string =>
   fill(pattern, (gap) => {
     switch (gap) {
