@@ -9,10 +9,10 @@ import { addressText, listenAt, listenPassed } from "./listen.ts";
 import { createServer } from "./node-http.ts";
 
 /**
- * Opens the admin server, or a stand-in that does nothing if there is no address.
+ * Opens the admin server, or a stand-in that does nothing if there is neither an address nor a socket.
  * @param place address to listen on; null for none.
  * @param passed descriptor of a socket to listen on instead; null for none.
- * @param wantedDataset returns the version that should be served, or null if there is none or it cannot be read.
+ * @param wantedDataset returns the version that should be served. Returns null if there is none, or it cannot be read.
  */
 export function openAdmin(
   place: Config["adminAddress"],
@@ -27,7 +27,7 @@ export function openAdmin(
   const server = createAdminServer(http, [...metrics, ...eventLoop.metrics], wantedDataset);
   let address: string | null = null;
   return {
-    /** Returns the server's URL. Returns null until it listens, or if there is no address. */
+    /** Returns the server's URL. Returns null until it listens. */
     address: () => address,
     /** Starts listening. @throws ListenFault if that fails. */
     async listen() {

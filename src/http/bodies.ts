@@ -1,4 +1,4 @@
-/** Reads request bodies, and limits the bytes held until they are complete. */
+/** Reads request bodies, and limits the memory that they take. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
@@ -7,8 +7,8 @@ import { leaveUnread } from "./connections.ts";
 import { clientAddress, type Exchange } from "./routes.ts";
 
 /**
- * Maximum size of a request body: 64 KiB. Limits forms of the account pages, messages to `/mcp`, and bodies that
- * operations ignore.
+ * Maximum size of a request body: 64 KiB. Limits forms of the account pages, messages to `/mcp`, and bodies that no
+ * route reads.
  */
 export const bodyBytesMax = 64 * 1024;
 
@@ -17,11 +17,11 @@ export const bodyTooLarge = () =>
     maximum: bodyBytesMax,
   });
 
-/** Returns the media type of a body without its parameters. Returns an empty string if none was sent. */
+/** Returns the media type of a body in lower case, without its parameters. Returns an empty string if none was sent. */
 export const sentType = ({ request }: Exchange): string =>
   (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
 
-/** Returns the problem for a body whose type its route does not read. */
+/** Returns the problem for a body of a type that the route does not read. */
 export function otherType({ route }: Exchange): Problem {
   const type = route!.bodyType!;
   return new Problem("unsupported-media-type", `This path reads ${type}.`, { available: [type] });
@@ -41,7 +41,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
     else pieces.push(piece);
   });
   request.once("end", resolve);
-  // Nobody receives this problem, but it is not an internal error.
+  // This problem reaches nobody, but it keeps the end of a connection from being logged as an internal error.
   request.once("error", () => reject(malformed("The connection ended before the body did.")));
   await promise;
   return Buffer.concat(pieces);
@@ -49,17 +49,21 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 /** Budget of one client network for bodies in memory: 1 MiB. */
 const bodiesBytesMax = 16 * bodyBytesMax;
-/** Cost of a chunked body: 512 KiB. A chunk may be a single byte, and each takes the parser 0.6 µs. */
+/**
+ * Amount that a chunked body takes from the budget: 512 KiB. A chunk may be a single byte, and each chunk takes the
+ * parser 0.6 µs.
+ */
 const chunkedBodyBytes = 8 * bodyBytesMax;
 
-/** Limits the bodies held in memory, however slowly they arrive and however long their requests wait. */
+/** Limits the bodies of each client network, however slowly they arrive and however long their requests wait. */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);
   const refused = new WeakSet<IncomingMessage>();
   return {
     /**
-     * Admits a request with a body as it arrives. Discards a body that no route reads. Leaves a body unread if it is
-     * too large, or beyond its client network's budget.
+     * Admits a body when the headers of its request have arrived, and charges it to the client network's budget until
+     * the response closes. Discards a body that does not belong to a POST. Leaves a body unread if it is too large or
+     * exceeds the budget.
      */
     take(request: IncomingMessage, response: ServerResponse) {
       const { headers, method } = request;
@@ -77,11 +81,11 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
         return leave();
       }
       if (method === "POST") gather(request, Number(length ?? bodyBytesMax));
-      // No route reads this body.
+      // Routes read only the body of a POST.
       else request.resume();
       response.once("close", giveBack);
     },
-    /** Checks that a request's body was admitted. @throws Problem if it was beyond the budget. */
+    /** Checks that a request's body was not refused. @throws Problem if it exceeded the budget. */
     check(request: IncomingMessage) {
       if (!refused.has(request)) return;
       throw unavailable(
@@ -95,7 +99,8 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
 /**
  * Gathers a body and passes it on in one piece. Otherwise a body that arrives byte by byte, in chunks or packets, would
  * take hundreds of bytes of memory for each byte.
- * @param bytes maximum number of bytes to gather. A longer chunked body is passed on as it arrives, to be refused.
+ * @param bytes maximum number of bytes to gather. The rest of a longer chunked body is passed on as it arrives, and
+ *   `readBody` refuses it.
  */
 function gather(request: IncomingMessage, bytes: number): void {
   const { push } = request;

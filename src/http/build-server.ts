@@ -1,5 +1,5 @@
 /**
- * Builds the HTTP server: its routes, and the path of a request through them. Also answers bytes that are not a
+ * Builds the HTTP server: its routes, and the path of a request through them. Also answers bytes that are not a valid
  * request. The caller closes the server.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -48,8 +48,8 @@ export const timeouts = {
   headers: 10_000,
   request: 15_000,
   /**
-   * Longest idle time of a connection. Reverse proxies close idle connections sooner, so they never write to a closing
-   * one.
+   * Longest idle time of a connection. The proxies configured in `deploy` close idle connections after 5 s, so they
+   * never write to a closing one.
    */
   keepAlive: 10_000,
   checkEvery: 2000,
@@ -57,7 +57,6 @@ export const timeouts = {
   linger: 2000,
 };
 
-/** Returns all routes. */
 export const tableOfRoutes = (http: HttpDependencies): Route[] => [
   ...readRoutes(http),
   mcpRoute(http),
@@ -85,7 +84,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
   const enter = (whose: string | number, exchange: Exchange) =>
     fairQueue.enter(whose, () => {
       const { request, route } = exchange;
-      // The client left while its request was waiting.
+      // The client may have left while its request was waiting.
       if (request.socket.destroyed) return;
       try {
         if (checkRequest(http, router, exchange)) return;
@@ -121,7 +120,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
   const server: Server = createServer(
     {
       maxHeaderSize: headerBytesMax,
-      // Node would send an empty 400. check-request.ts sends a problem.
+      // Otherwise Node would answer a missing Host header with an empty 400. check-request.ts sends a problem instead.
       requireHostHeader: false,
       headersTimeout: waits.headers,
       requestTimeout: waits.request,
@@ -130,7 +129,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
     },
     begin,
   );
-  // A client may close its side once its request is sent (RFC 9112 §9.6). Node would drop the pending response.
+  // A client may close its side once it has sent its request. Otherwise Node would then drop the pending response.
   (server as typeof server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   // One more than allowed is enough to see that there are too many.
   server.maxHeadersCount = headerLinesMax + 1;
@@ -139,20 +138,24 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
   return {
     server,
     connections,
-    /** Resolves when the last connection is closed. */
+    /** Closes the server and its connections. Resolves when the last one is closed. */
     drain: () => drain(server, connections),
   };
 }
 
-/** Reports whether a request has a body (RFC 9112 §6.3). */
+/** Reports whether a request announces a body, which may be empty (RFC 9112 §6). */
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
-/** Returns the client that a request counts for in the fair queue: its account, or its network without a valid key. */
+/**
+ * Returns the client that a request belongs to in the fair queue: its account, or its network if it has no valid key.
+ */
 const queueOf = ({ key, client }: Caller) =>
   key === null || key instanceof Problem ? clientNetwork(client.address()) : key.accountNumber;
 
-/** Returns the routes of the gateway's reads. Each turns a request into a question, and the reply into a response. */
+/**
+ * Returns the routes of the gateway's reads. Each route turns a request into a question, and the reply into a response.
+ */
 const readRoutes = (http: HttpDependencies): Route[] =>
   http.reads.flatMap((read) => {
     const { path, name, hasAlias } = read;
@@ -210,7 +213,8 @@ function accountRoutes(http: HttpDependencies): Route[] {
     bodyType: formType,
     async handle(exchange) {
       const { request, target, body } = exchange;
-      // The worker checks a form's origin before its type. A body without a media type is not a form.
+      // Only a malformed media type is refused here. The worker refuses other wrong types, and a body without a type,
+      // after it has checked the form's origin.
       const hasType = request.method === "POST" && request.headers["content-type"] !== undefined;
       if (hasType && !mediaType.test(sentType(exchange))) throw otherType(exchange);
       const answer = await http.accountWorker({
@@ -223,7 +227,8 @@ function accountRoutes(http: HttpDependencies): Route[] {
         now: http.now(),
         monotonicMicroseconds: http.clock.monotonicMicroseconds(),
       });
-      // Account pages are never compressed: the length would leak their secrets (BREACH; docs/running.md).
+      // Account pages are never compressed, because the compressed length could reveal secrets (BREACH;
+      // docs/running.md).
       sendAnswer(http, exchange, {
         status: answer.status,
         headers: headers + headerLines(answer.headers),
@@ -234,7 +239,10 @@ function accountRoutes(http: HttpDependencies): Route[] {
   return [route("/account"), route("/account/*")];
 }
 
-/** Answers bytes that the HTTP parser refuses, and requests that Node would otherwise answer itself. */
+/**
+ * Answers bytes that the HTTP parser refuses, requests that are not complete in time, and requests that Node would
+ * otherwise handle itself.
+ */
 function answerParserFaults(
   server: Server,
   http: HttpDependencies,
@@ -242,12 +250,12 @@ function answerParserFaults(
   fairQueue: FairQueue,
 ): void {
   const endWith = (socket: Socket, problem: Problem) => {
-    // Bytes after the last response are not a fault; they are discarded.
+    // Bytes after the last response are not a fault. They are discarded.
     if (!socket.writable) return;
     const requestId = makeRequestId();
     logUnrouted(http, requestId, problem);
     socket.write(wholeAnswer(problem, requestId, http));
-    // The parser has lost its place, so the connection ends with this response.
+    // Nothing more can be read from this connection, so it ends with this response.
     socket.destroySoon();
   };
   const faulty = new WeakSet<Socket>();
@@ -260,9 +268,9 @@ function answerParserFaults(
     if (response === undefined || response.writableFinished)
       fairQueue.enter(`faults ${clientNetwork(socket.remoteAddress ?? "unknown")}`, act);
     else
-      // This must precede Node's own listener, which ends the connection here if the client has closed its side.
+      // This must run before Node's own listener, which ends the connection if the client has closed its side.
       response.prependOnceListener("finish", () => {
-        // Nothing follows a response that announced the end of its connection.
+        // Nothing follows a response that announces the end of its connection.
         if (response.shouldKeepAlive) act();
       });
   };
@@ -273,16 +281,16 @@ function answerParserFaults(
     faulty.add(socket);
     const { latest, previous } = connections.get(socket) ?? {};
     const isInBody = latest?.req.complete === false;
-    // The response to an incomplete request would wait for ever for the rest of the body.
+    // The rest of the body cannot arrive, so a response that needs it never comes.
     const before = isInBody && !isAnsweredAnyway(latest) ? previous : latest;
     inTurn(socket, before, () => {
-      // A request that is answered by now must not get a second response for a fault in its body.
+      // A request that is answered by now must not get a second response because of a fault in its body.
       if (isInBody && isAnsweredAnyway(latest)) socket.destroySoon();
       else endWith(socket, problemOf(error.code));
     });
   });
   server.on("connect", (_request, socket: Socket) => {
-    // Node has detached this socket: an unhandled error would end the process.
+    // An unhandled error would end the process.
     socket.on("error", () => {});
     const problem = new Problem(
       "method-not-allowed",
@@ -291,14 +299,15 @@ function answerParserFaults(
     );
     inTurn(socket, connections.get(socket)?.latest, () => endWith(socket, problem));
   });
-  // Handled like any other request; check-request.ts refuses it.
+  // The request is handled like any other. check-request.ts refuses an expectation that cannot be met.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.emit("request", request, response);
   });
 }
 
 /**
- * Reports whether a request is answered without its body. Only the response to a POST may have to wait for the body.
+ * Reports whether a request has got, or will get, a response without the rest of its body. Only the response to a POST
+ * may have to wait for the body.
  */
 const isAnsweredAnyway = ({ req, headersSent }: ServerResponse) =>
   req.method !== "POST" || headersSent;
@@ -334,11 +343,14 @@ interface Share {
   readonly waiting: (() => void)[];
 }
 
-/** Maximum number of one client's requests in a turn: few enough to delay others by less than 1 ms. */
+/**
+ * Maximum number of one client's requests in a turn of the event loop: few, so that each client delays others only
+ * briefly.
+ */
 export const sharePerTurn = 2;
 
 /**
- * Opens a queue that shares the event loop fairly: each turn handles a few requests of each client, and the rest wait.
+ * Opens a queue that shares the event loop fairly. Each turn handles a few requests of each client, and the rest wait.
  * A client with a thousand connections delays others no more than a client with two.
  */
 export function openFairQueue(share = sharePerTurn) {
@@ -351,7 +363,8 @@ export function openFairQueue(share = sharePerTurn) {
   };
   const beginTurn = () => {
     const left = [...clients].filter(([, { waiting }]) => waiting.length > 0);
-    // A map that is emptied again and again keeps its former tables alive until a full garbage collection.
+    // A new map is needed: one that is emptied again and again keeps its former tables alive until a full garbage
+    // collection.
     clients = new Map(left);
     for (const [, client] of left) client.served = 0;
     for (const [, client] of left) serveNext(client);
@@ -360,7 +373,7 @@ export function openFairQueue(share = sharePerTurn) {
   return {
     /**
      * Runs a request at once, or in a later turn if its client has used up its share of the current one.
-     * @param name account, or the client's network if it has no valid key.
+     * @param name account number, or a name that contains the client's network.
      */
     enter(name: string | number, run: () => void): void {
       let client = clients.get(name);

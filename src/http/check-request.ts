@@ -17,7 +17,7 @@ const targetBytesMax = 8192;
 export const headerLinesMax = 48;
 
 /**
- * Checks a request. Returns true if it has already sent the response, as to an OPTIONS request.
+ * Checks a request. Answers an OPTIONS request itself, and then returns true.
  * @throws Problem if the request cannot be served.
  */
 export function checkRequest(
@@ -50,7 +50,7 @@ function refuseUnreadable(exchange: Exchange): void {
   const { request, path } = exchange;
   const { headers, rawHeaders, httpVersion } = request;
   const url = request.url!;
-  // Node keeps one more line than allowed and drops the rest.
+  // Node keeps at least one more line than allowed, and may drop those after it.
   if (rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge();
   if (Number(headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
   // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
@@ -72,7 +72,7 @@ function refuseUnreadable(exchange: Exchange): void {
       `The address has ${url.length} bytes; ${targetBytesMax} are allowed.`,
       { maximum: targetBytesMax },
     );
-  // A '#' is not allowed here (RFC 9112 §3.2): the text after it would become part of the query or be lost.
+  // A '#' is not allowed here (RFC 9112 §3.2). The text after it would become part of the path or query, or be lost.
   if (url.includes("#")) throw malformed("The address contains a '#'; write it as %23.");
   if (path === null) throw malformed("The path is not valid percent-encoded UTF-8.");
   // The parser accepts this method, although Node does not list it.
@@ -98,7 +98,7 @@ const asksForUpgrade = ({ headers: { upgrade, connection = "" } }: IncomingMessa
  * Refuses an invalid host, because it could mislead a proxy that builds a link or a cache key from it (RFC 9112 §3.2).
  */
 function refuseInvalidHost(host: string, url: string): void {
-  // The header is empty if the target has no authority (RFC 9110 §7.2).
+  // An empty header is valid: clients send it if the target has no authority (RFC 9112 §3.2).
   if (!isAuthority(host))
     throw malformed(
       "The Host header is not a host: give a name or an address, and a port if needed, as in records.example:8080.",
@@ -116,7 +116,7 @@ function refuseInvalidHost(host: string, url: string): void {
 const authorityShape = /^(?:(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[([^\]]*)\])(?::[0-9]*)?$/i;
 const futureAddress = /^v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+$/i;
 
-/** Latest valid host. Nearly all requests to a service name the same one. */
+/** Latest valid host, cached because nearly all requests to a service name the same one. */
 let latestAuthority = "";
 
 function isAuthority(text: string): boolean {
@@ -159,7 +159,7 @@ function unknownPath(
   known: readonly string[],
 ): Problem {
   const path = sentPath(target);
-  // Drops a single slash: a pattern for several takes quadratic time on a run of slashes elsewhere.
+  // Drops only one slash: a pattern for several takes quadratic time on a run of slashes elsewhere.
   const tidy = path.toLowerCase().replace(/\/$/, "");
   const paths = operations.map((operation) => operation.path);
   if (!config.exports && `${tidy}/`.startsWith(`${exportsPath}/`))

@@ -13,7 +13,7 @@ import { isTrusted } from "./routes.ts";
 
 interface Connection {
   readonly socket: Socket;
-  /** True while a request is being handled, and until its whole response is handed to the system. */
+  /** True from the start of a request's handling until its response closes. */
   isAnswering: boolean;
   /** Responses to pipelined requests that wait for an earlier response. */
   readonly waiting: ServerResponse[];
@@ -25,15 +25,18 @@ interface Connection {
 
 export interface Connections {
   readonly open: ReadonlyMap<Socket, Connection>;
-  /** Count of connections that the server refused or ended, by reason. */
+  /** Count of the connections refused or ended for one of the `cutReasons`. */
   readonly cut: Tally;
   readonly metrics: readonly Metric[];
 }
 
-/** Reasons to refuse or end a connection: too many in total or from one client network, or the client's behaviour. */
+/**
+ * Reasons to refuse or end a connection: too many in total, too many from one client network, too many pipelined
+ * requests, or a client that does not read its response.
+ */
 const cutReasons = ["limit", "client_limit", "overrun", "slow_reader"] as const;
 
-/** Maximum number of requests that wait for an earlier response: on one connection, and on all together. */
+/** Maximum number of requests that wait for an earlier response: on one connection, and on all connections together. */
 export const waitingMax = 16;
 const waitingMaxOfAll = 512;
 
@@ -41,10 +44,11 @@ const waitingMaxOfAll = 512;
 const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.length > 0;
 
 /**
- * Stands between a server and its handler. Handles one of a connection's pipelined requests in each turn of the event
- * loop, so a client delays nobody else and at most one unread response is buffered. Reads no more from a connection
- * while its requests wait. A single read can hold thousands of requests: beyond `waitingMax` the connection ends with
- * the response to the last accepted one (RFC 9112 §9.3.2).
+ * Stands between a server and its handler. Starts at most one of a connection's waiting requests in each turn of the
+ * event loop, and only once the response before it is closed. So at most one response of a connection is buffered.
+ * Reads no more from a connection while its requests wait. A single read can hold thousands of requests. Once
+ * `waitingMax` or `waitingMaxOfAll` requests wait, a connection that gets another ends with the response to the last
+ * one accepted (RFC 9112 §9.3.2).
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
 export function watchConnections(server: Server, lingerMilliseconds: number): Connections {
@@ -62,7 +66,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
 
   const begin = (connection: Connection, response: ServerResponse) => {
     connection.isAnswering = true;
-    // At "finish" most of a response may still be in Node's buffers. At "close" all of it is sent.
+    // Unlike "finish", "close" also comes if the connection ends before the whole response is sent.
     response.on("close", () => {
       connection.isAnswering = false;
       if (!response.writableFinished) aborted++;
@@ -102,7 +106,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
     stopParsing(server, socket, () => {
-      // The request arrived after the connection's last response.
+      // The request arrives after the connection's last response.
       if (socket.writableEnded) return true;
       const isFull = connection.waiting.length === waitingMax || waitingOfAll === waitingMaxOfAll;
       if (!isFull || !owes(connection)) return false;
@@ -113,8 +117,8 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
       else response.shouldKeepAlive = false;
       return true;
     });
-    // After each response Node resumes the socket, even if it was paused here. That is right only after the last
-    // response.
+    // Node resumes the socket after each response, even if it was paused here. It must stay paused while requests wait
+    // or bytes are to stay unread, until the last response is sent.
     socket.on("resume", () => {
       const isEarly = connection.waiting.length > 0 || unread.has(socket);
       if (isEarly && !socket.writableEnded) socket.pause();
@@ -164,7 +168,7 @@ function takeHandler(server: Server): RequestListener {
  * Makes `destroySoon` end only the server's side, and discard bytes until the client ends its own. Closing a socket
  * with unread bytes would reset the connection and lose responses in transit (RFC 9112 §9.6). Node calls `destroySoon`
  * after a response with `Connection: close`.
- * @param milliseconds time for the client before the connection is destroyed.
+ * @param milliseconds time until the connection is destroyed if the client does not end its side.
  */
 function closeLingering(socket: Socket, milliseconds: number): void {
   socket.destroySoon = () => {
@@ -185,7 +189,7 @@ interface ParsedRequest extends IncomingMessage {
   upgrade: boolean;
 }
 
-/** Return value that makes the parser skip the rest of a read, as after an upgrade. */
+/** Return value that makes the parser skip the rest of what was read, as after an upgrade. */
 const leaveRest = 2;
 
 const drop = () => {};
@@ -205,8 +209,8 @@ export function leaveUnread(socket: Socket): void {
 }
 
 /**
- * Stops parsing once `isEnough` returns true or a request leaves the rest unread, even in the middle of a read.
- * Otherwise one read could become thousands of requests before any is handled.
+ * Stops parsing, even in the middle of a read, once `isEnough` returns true, at a CONNECT, or when a request leaves the
+ * rest unread. Otherwise one read could become thousands of requests before any response is sent.
  */
 function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): void {
   const { parser } = socket as ParsedSocket;
@@ -217,7 +221,7 @@ function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): v
       const whatFollows = onIncoming(request, keepAlive);
       return unread.has(socket) ? leaveRest : whatFollows;
     }
-    // Otherwise Node would copy everything it has read, for another protocol.
+    // Otherwise Node would copy the whole read, for another protocol.
     request.upgrade = false;
     leaveUnread(socket);
     if (!isOver) server.emit("connect", request, socket);
@@ -226,8 +230,8 @@ function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): v
 }
 
 /**
- * Time before open connections are destroyed, in ms. The last writes and mails follow, and the process ends within 5 s
- * in total if its stores answer.
+ * Time until a stopping server destroys its open connections, in ms. The last writes and mails follow, and the process
+ * ends within 5 s in total if its stores answer.
  */
 const patienceMilliseconds = 3000;
 const sweepEveryMilliseconds = 50;
@@ -240,11 +244,10 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
       for (const connection of open.values())
         if (!owes(connection)) connection.socket.destroySoon();
     }, sweepEveryMilliseconds);
-    // `closeAllConnections` forgets a connection after CONNECT, although responses may be pending on it.
     const cut = setTimeout(() => {
       for (const { socket } of open.values()) socket.destroy();
     }, patienceMilliseconds);
-    // The HTTP server's own `close` would close connections with pending responses.
+    // The HTTP server's own `close` would destroy connections whose response is not yet sent completely.
     NetServer.prototype.close.call(server, () => {
       clearInterval(sweep);
       clearTimeout(cut);
@@ -291,10 +294,10 @@ function boundClients(
   });
 }
 
-/** Maximum share of the process's open files that may be connections. */
+/** Maximum share of the limit on open files that connections may use. */
 const shareOfOpenFiles = 0.9;
 /**
- * Minimum number of open files kept for databases, datasets, counts and the log, including a dataset that is loading.
+ * Minimum number of open files left for databases, datasets, counts and the log, including a dataset that is loading.
  */
 const otherFilesMin = 100;
 const most = 20_000;
@@ -307,7 +310,10 @@ export function connectionsMaxFor(openFilesMax: number | null): number {
   return Math.max(1, Math.min(most, Math.floor(left)));
 }
 
-/** Limits for slow readers. A client that does not read `bytesMin` within `patienceMilliseconds` is disconnected. */
+/**
+ * Limits for slow readers. A client whose response is queued is disconnected if it does not read `bytesMin` bytes
+ * within `patienceMilliseconds`.
+ */
 export const slowReaderBounds = {
   patienceMilliseconds: 30_000,
   bytesMin: 32 * 1024,
@@ -320,7 +326,7 @@ interface Mark {
 }
 
 /**
- * Returns a function that disconnects slow readers. Must be called regularly.
+ * Returns a function that disconnects slow readers. The caller calls it regularly.
  * @param now returns monotonic milliseconds.
  */
 export function watchSlowReaders(
@@ -353,7 +359,7 @@ interface StreamHandle {
   writeQueueSize: number;
 }
 
-/** Returns the number of bytes handed to the system since the connection began. Returns null if none are queued. */
+/** Returns the number of bytes handed to the system since the connection began. Returns null if no bytes are queued. */
 function takenBytes(socket: Socket): number | null {
   const { _handle: handle } = socket as Socket & { _handle?: StreamHandle | null };
   if (handle === null || handle === undefined || handle.writeQueueSize === 0) return null;

@@ -15,18 +15,17 @@ export interface HttpDependencies extends Pick<
   "gateway" | "operations" | "model" | "changes"
 > {
   config: Config;
-  /** Reads that need a key. */
+  /** The gateway's reads, which all need a key. */
   reads: readonly Read[];
-  /** Answers operations for `/mcp`. */
+  /** Finds the answers that tools of `/mcp` need. */
   findAnswer: FindAnswer;
-  /** Logs, counts and records a request after its response of `bytes` bytes is sent. */
+  /** Logs, counts and records a request once its response, with a body of `bytes` bytes, is handed to Node. */
   recordRequest(exchange: Exchange, status: number, bytes: number): void;
   /**
-   * Sends a response once the counts of this turn of the event loop are committed. Refuses the request if they cannot
-   * be.
+   * Sends a response once the counts of this turn of the event loop are committed. Refuses the request if that fails.
    */
   afterCommit(response: Outgoing): void;
-  /** Serves `/account` and the paths below it. */
+  /** Answers requests for `/account` and the paths below it. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;
   /** Returns milliseconds since 1970. */
   now(): number;
@@ -39,14 +38,15 @@ export interface HttpDependencies extends Pick<
 }
 
 /**
- * State of the service. While `closing`, the service accepts no connections and gives each open one a last response.
- * While `draining`, it finishes requests in progress and refuses others.
+ * State of the service. While `closing`, the service accepts no new connections, closes idle ones, and answers each
+ * further request as the last of its connection. While `draining`, it finishes requests in progress and refuses new
+ * ones.
  */
 export type ServiceState = "starting" | "running" | "closing" | "draining";
 
 /**
- * Returns the reason why queries cannot be answered. Returns undefined if they can. A store outage after the start is
- * no reason: known keys keep working.
+ * Returns the reason why the service is not ready to answer queries. Returns undefined if it is ready. A store outage
+ * after the start is not a reason, because known keys stay valid.
  */
 export function whyNotReady({
   life,
@@ -58,7 +58,7 @@ export function whyNotReady({
   return model() === null ? "no_dataset" : undefined;
 }
 
-/** A response ready to send, with all its headers. */
+/** A response that is ready to send. Node adds `Date` and `Connection`. */
 export interface Outgoing extends Pick<Content, "status" | "headers" | "body"> {
   http: HttpDependencies;
   exchange: Exchange;

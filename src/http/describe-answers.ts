@@ -1,4 +1,4 @@
-/** Describes in OpenAPI what answers have in common: headers, errors, and the parts that all paths refer to. */
+/** Describes in OpenAPI what answers have in common: headers, errors, and the components that all paths refer to. */
 import { Hint } from "#operations/envelope.ts";
 import { apiVersion } from "#operations/versions.ts";
 import {
@@ -32,7 +32,7 @@ interface Header {
   on?: readonly number[];
 }
 
-/** Statuses of responses to requests with a valid key. Only messages to `/mcp` get a 415. */
+/** Statuses of responses to requests with a valid key. Among these requests, only messages to `/mcp` get a 415. */
 const counted = [200, 206, 304, 400, 403, 404, 406, 415, 416, 429, 500, 503];
 
 const text = (description: string, example: string, on?: readonly number[]): Header => ({
@@ -194,7 +194,10 @@ function describeCode(code: ProblemCode): object {
   };
 }
 
-/** Makes a list of objects refer to a named schema, so that client generators emit a type for its items. */
+/**
+ * Returns the schema of a list with a reference to the named schema of its items, so that client generators emit a type
+ * for them. Returns other schemas unchanged.
+ */
 export function withReference(schema: TSchema): object {
   const { items } = schema as { items?: object };
   const name = Object.entries({ ParameterFault, QuotaPolicy, Hint }).find(
@@ -216,7 +219,7 @@ export const parameterComponents = {
   },
 };
 
-/** Answers other than a 200, for every path except files. */
+/** Answers other than a 200 that all paths have. */
 export const otherAnswers = {
   304: {
     description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",

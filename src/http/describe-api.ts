@@ -54,7 +54,7 @@ const vocabularyTag = "Vocabulary";
 const exportsTag = "Exports";
 const changesTag = "Changes";
 
-/** Returns the OpenAPI description. @param pageSizeMax largest page that the operator allows. */
+/** Returns the OpenAPI description. @param pageSizeMax maximum number of records on a page. */
 export function describeApi(operations: readonly Operation[], pageSizeMax: number): object {
   return {
     openapi: "3.1.1",
@@ -134,7 +134,7 @@ interface DescribedRead {
   description: string;
   /** Parameters besides `If-None-Match`. */
   parameters?: readonly object[];
-  /** Description of the 200. Its headers, which default to those of a page, and its content follow. */
+  /** Description of the 200, whose headers and content follow. Its headers default to those of a page. */
   found: string;
   headers?: object;
   content: object;
@@ -180,7 +180,7 @@ const vocabulary = describeRead({
   },
 });
 
-/** Adds the meaning of each value to the descriptions of closed lists. */
+/** Returns a schema with the meaning of each value added to the descriptions of closed lists. */
 function withMeanings<T>(schema: T): T {
   if (typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map(withMeanings) as T;

@@ -1,12 +1,12 @@
 /**
- * Listens on an address, or on a socket opened and passed in by a service manager such as systemd. Connections queue in
- * that socket while one process replaces another.
+ * Listens on an address, or on a socket that a service manager such as systemd has opened and passed in. Connections
+ * queue in a passed socket while one process replaces another.
  */
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 import { isLoopback } from "#config.ts";
 
-/** Descriptors of sockets passed to this process; null for a socket that the process opens itself. */
+/** Descriptors of the sockets passed to this process; null for a socket that was not passed. */
 export interface PassedSockets {
   main: number | null;
   /** Socket used instead of ADMIN_ADDRESS. */
@@ -14,14 +14,14 @@ export interface PassedSockets {
 }
 
 /**
- * Maximum length of the queue of connections; the system caps it at net.core.somaxconn. The latest listener on a socket
- * sets it.
+ * Maximum number of connections that wait to be accepted; Linux caps it at net.core.somaxconn. The process that
+ * listened last on a socket sets it.
  */
 const queueMax = 65_535;
 
 /**
- * Listens on an address. Resolves to the address in use.
- * @param setting name of the setting that holds the whole address; HOST and PORT if omitted.
+ * Listens on an address. Resolves to the address, with the actual port.
+ * @param setting name of the setting that holds the whole address, for messages; HOST and PORT if omitted.
  * @throws ListenFault if listening fails.
  */
 export async function listenAt(
@@ -52,8 +52,10 @@ export async function listenAt(
 /**
  * Listens on a passed socket. Resolves to its address.
  * @param fd descriptor of a TCP socket, which may already be listening.
- * @param host value of HOST. If it is a loopback address, the socket's must be one, too. Null to accept any socket.
- * @throws ListenFault if the descriptor is not a TCP socket, or if other machines can reach the socket but not `host`.
+ * @param host value of HOST. If it is a loopback address, the socket's address must be one too. Null accepts any
+ *   socket.
+ * @throws ListenFault if the descriptor is not a TCP socket, if listening fails, or if `host` is a loopback address but
+ *   the socket's address is not.
  */
 export async function listenPassed(
   server: Server,
@@ -84,9 +86,9 @@ const remedy = "ListenStream= in the .socket unit must be an address and a port.
 export const addressText = ({ address, family, port }: AddressInfo) =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
-/** Error for an address or a passed socket that cannot be listened on. The message says what to do. */
+/** Error for an address or a passed socket that cannot be used. The message says what to do. */
 export class ListenFault extends Error {
-  /** True if another program listens there. */
+  /** True if the address is already in use. */
   readonly isBusy: boolean;
 
   constructor(message: string, isBusy = false) {

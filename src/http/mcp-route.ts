@@ -1,5 +1,6 @@
 /**
- * Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`, which the first message loads.
+ * Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`, which is loaded for the first
+ * message.
  */
 import { quotaHeaders, headerLines } from "#gateway/headers.ts";
 import { negotiateBody } from "#gateway/answer-cache.ts";
@@ -31,7 +32,10 @@ function openMessages(http: HttpDependencies) {
   let mcp: Promise<Mcp> | undefined;
   const uncounted = openKeyedLimit<number>([mcpMessages], http.clock);
 
-  /** Checks the key and the rate of messages that count against no quota. @throws Problem if one is refused. */
+  /**
+   * Checks the key, and counts a message that uses no quota.
+   * @throws Problem if the key is refused, or if its account has sent too many such messages.
+   */
   async function admitUncounted(exchange: Exchange): Promise<void> {
     const { asker, counted, result } = await http.gateway.look(exchange.caller!);
     if (result.kind === "problem") throw result.problem;
@@ -78,8 +82,8 @@ const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
 };
 
 /**
- * Refuses requests from pages of other sites (MCP, "Security Warning" of the Streamable HTTP transport). Programs send
- * no `Origin`.
+ * Refuses requests from pages of other origins, except origins that CORS_ORIGINS lists by name (MCP, "Security Warning"
+ * of the Streamable HTTP transport). Programs send no `Origin`.
  */
 function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange): void {
   const { origin, host } = request.headers;
@@ -97,13 +101,13 @@ function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange
 
 /** Maximum nesting of a message, in levels: more than messages need, and few enough for recursive code. */
 const depthMax = 32;
-/** Longest message id, in characters. The answer, whose size is limited, repeats it. */
+/** Longest message id as JSON, in characters. The answer repeats the id. */
 const idLengthMax = 128;
 
 /** Decoder that refuses invalid UTF-8, as queries do: a search for a replacement character would find nothing. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Returns the message. Returns a Problem if the body is not a message, to be thrown once the key is known. */
+/** Returns the message. Returns a Problem if the body cannot be used; the caller throws it once the key is accepted. */
 function readMessage(exchange: Exchange): unknown {
   if (sentType(exchange) !== messageType) return otherType(exchange);
   const { request, body } = exchange;
@@ -154,8 +158,8 @@ const isCall = (message: unknown): boolean =>
   (message as { method?: unknown }).method === "tools/call";
 
 /**
- * Records a tool call in the exchange. Returns a Problem if the caller is refused. Any other problem is sent as the
- * tool's error, for the model to read.
+ * Records a tool call in the exchange. Returns a Problem if the caller is refused. Reports any other problem, which is
+ * sent as the tool's error for the model to read.
  */
 function noteCall(
   http: HttpDependencies,

@@ -1,4 +1,4 @@
-/** Provides the parts of node:http that the server needs, without everything that an `import` of it loads. */
+/** Provides the parts of node:http that the server needs, without loading everything that an `import` of it would. */
 
 // An `import` of a built-in module reads every export. One getter of node:http loads a WebSocket client, which takes 15
 // MB and a third of the start-up time.

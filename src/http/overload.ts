@@ -1,4 +1,4 @@
-/** Detects overload: event-loop lag or memory use above its limit. */
+/** Detects overload: event-loop lag or memory use above a limit. */
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import type { Logger } from "pino";
@@ -10,12 +10,12 @@ export type OverloadCause = (typeof overloadCauses)[number];
 interface OverloadOrder {
   /** Limit on the event-loop lag; 0 for no limit. */
   delayMaxMilliseconds: number;
-  /** Limit on the memory of the whole process; 0 for no limit. */
+  /** Limit on the memory of the whole process; 0 for no limit, not even on the heap. */
   memoryMaxBytes: number;
   /** Returns monotonic milliseconds. */
   now(): number;
   memory(): Pick<NodeJS.MemoryUsage, "rss" | "heapUsed">;
-  /** Called with the cause when refusals begin, and with null after 10 s without any. */
+  /** Called with the cause when a period of overload begins, and with null when it ends. */
   onChange(cause: OverloadCause | null): void;
 }
 
@@ -26,7 +26,8 @@ export const lookEveryMilliseconds = 250;
  */
 const calmMilliseconds = 10_000;
 /**
- * Maximum share of the heap in use. V8 aborts the process at the heap's limit, and requests in progress must still fit.
+ * Maximum share of the heap's limit in use. V8 aborts the process at that limit, and requests in progress must still
+ * fit.
  */
 const heapShareMax = 0.9;
 
@@ -55,11 +56,11 @@ export function openOverloadGuard(order: OverloadOrder) {
   };
   const guard = {
     /**
-     * Reason to refuse new work now; null if there is none. A property rather than a function, because every request
+     * Reason to refuse new work now; null if there is none. A property rather than a function, because every query
      * reads it.
      */
     cause: null as OverloadCause | null,
-    /** Measures lag and memory. Called every `lookEveryMilliseconds`, delayed by the event-loop lag. */
+    /** Measures lag and memory. Expects a call every `lookEveryMilliseconds`; a late call shows the event-loop lag. */
     look() {
       const at = now();
       const lateness = at - lookedAt - lookEveryMilliseconds;
@@ -72,7 +73,7 @@ export function openOverloadGuard(order: OverloadOrder) {
   return guard;
 }
 
-/** Starts measuring this process, and logs when requests are refused. */
+/** Starts measuring this process, and logs the beginning and the end of a period of overload. */
 export function startOverloadGuard(
   { eventLoopDelayMaxMilliseconds, memoryMaxBytes }: Config,
   log: Logger,
@@ -96,8 +97,8 @@ export function startOverloadGuard(
 }
 
 /**
- * Returns a function that measures memory. Linux reports it through a file. If no more files can be opened, the
- * function repeats the last reading.
+ * Returns a function that measures memory. Linux reports the resident memory through a file. If no more files can be
+ * opened, the function repeats the last value.
  */
 function openMemorySense(): OverloadOrder["memory"] {
   let rss = 0;
@@ -111,7 +112,7 @@ function openMemorySense(): OverloadOrder["memory"] {
   };
 }
 
-/** Returns nine tenths of the memory that the machine or the container has for this process. */
+/** Returns nine tenths of the memory, in bytes, that the machine or the container has. */
 function memoryMaxByDefault(): number {
   // The value is 0 or huge if there is no constraint.
   const constrained = process.constrainedMemory();

@@ -1,6 +1,5 @@
 /**
- * Serves everything that needs no key: landing page, docs, errors, changelog, OpenAPI description, feed, assets,
- * health.
+ * Serves the public paths: landing page, docs, errors, changelog, OpenAPI description, feed, assets and health checks.
  */
 import { brotliQualityMax, compress, encodedBytesMin } from "#gateway/answer-cache.ts";
 import {
@@ -71,16 +70,15 @@ function healthRoutes(http: HttpDependencies): Route[] {
   return [route("/health", () => undefined), route("/ready", () => whyNotReady(http))];
 }
 
-/** Loads the pages on the first request for one. They are a third of the code, and most servers serve only records. */
+/**
+ * Loads the module that makes the texts, on the first request for one of them, so that the start does not wait for it.
+ */
 async function loadTexts(http: HttpDependencies): Promise<PublicTexts> {
   const { openPublicTexts } = await import("./public-texts.ts");
   return openPublicTexts(http);
 }
 
-/**
- * Returns a function that makes a value on its first call, and tries again after a failure. Start-up does not wait for
- * rarely used pages.
- */
+/** Returns a function that makes a value on its first call and keeps it. If that fails, the next call tries again. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -92,7 +90,10 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Returns the content of the feed of changes. It is written again only when the list of publications changes. */
+/**
+ * Returns a function that returns the feed of changes. The text is made anew only when the list of publications or the
+ * served dataset has changed.
+ */
 function feedOf(http: HttpDependencies): Content {
   const { publicUrl } = http.config;
   let known: { from: readonly Publication[]; text: string } | null = null;
@@ -128,7 +129,7 @@ function documentRoute(
   const common = headerLines({ "cache-control": cacheControl }) + pageHeaders;
   const types = new Map(Object.keys(forms).map((type) => [type.split(";")[0]!, type]));
   const available = [...types.keys()];
-  // HTML is the default. A client that accepts another form equally well gets that form.
+  // The first form is the default. If a client names several forms with the same preference, it gets the last of them.
   const preferred = available.toReversed();
   const written = new Map<string, Written>();
   return {
@@ -153,7 +154,7 @@ function documentRoute(
   };
 }
 
-/** Representation as last served. Most never change. */
+/** Representation as it was last served. Most representations never change. */
 interface Written {
   content: string | Buffer;
   body: Buffer;

@@ -1,4 +1,4 @@
-/** Makes the texts of the public paths, adapted to what this server offers. */
+/** Makes the texts of the public paths, except the feed, adapted to what this server offers. */
 import { accountUrl } from "#config.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
 import { recordCounts } from "#operations/page.ts";
@@ -14,10 +14,7 @@ import { describeApi } from "./describe-api.ts";
 
 export type PublicTexts = ReturnType<typeof openPublicTexts>;
 
-/**
- * Returns functions that make the texts: HTML, unless noted. The landing page and its index describe the current
- * dataset.
- */
+/** Returns functions that make the texts. The landing page and its index describe the current dataset. */
 export function openPublicTexts(http: HttpDependencies) {
   const { operations } = http;
   const { publicUrl, pageSizeMax } = http.config;
@@ -30,7 +27,7 @@ export function openPublicTexts(http: HttpDependencies) {
     landing: () => landingPage(factsOf(http)),
     /** Returns the index as JSON. */
     landingIndex: () => JSON.stringify(landingIndex(factsOf(http))),
-    /** Functions that make the texts that never change, by path. */
+    /** Functions that make the texts that never change while the server runs, by path. */
     fixed: {
       "/docs": () =>
         docsPage({

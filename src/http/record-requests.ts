@@ -1,4 +1,4 @@
-/** Logs, counts and records each request once its response is sent. */
+/** Logs, counts and records each request once its response is handed to Node. */
 import { type Logger, symbols } from "pino";
 import type { Config } from "#config.ts";
 import { failedKeys, mcpMessages } from "#limits/keyed-limit.ts";
@@ -18,7 +18,10 @@ export interface RequestSinks {
   record(request: AnsweredRequest): void;
 }
 
-/** Returns a function that logs and counts each request. Records it in the usage store if its key was accepted. */
+/**
+ * Returns a function that logs and counts each request. The function records the request in the usage store if it
+ * counted for an account.
+ */
 export function openRequestRecorder({ config, log, metrics, record }: RequestSinks) {
   const write = openAccessLog(log);
   const keepsQuery = config.usageLogParameters && config.usageLogDays > 0;
@@ -44,7 +47,10 @@ export function openRequestRecorder({ config, log, metrics, record }: RequestSin
   };
 }
 
-/** Logs and counts a response sent outside the routes, to unreadable bytes or to CONNECT. */
+/**
+ * Logs and counts a response that no route sends: to bytes that the parser refuses, an incomplete request, or a
+ * CONNECT.
+ */
 export function logUnrouted(
   { log, metrics }: Pick<RequestSinks, "log" | "metrics">,
   requestId: string,
@@ -54,7 +60,7 @@ export function logUnrouted(
   log.info({ request_id: requestId, status, problem: code }, "request");
 }
 
-/** Stream that pino writes its own lines to. */
+/** Stream that pino writes its lines to. */
 export interface LogStream {
   write(lines: string): void;
   /** Buffers a line, to be written together with those that follow soon. If missing, each line is written at once. */
@@ -101,7 +107,7 @@ function timeText(): string {
 
 export type RequestMetrics = ReturnType<typeof openRequestMetrics>;
 
-/** Upper bounds of the buckets in seconds, from a cached answer to one that nobody should have to wait for. */
+/** Upper bounds of the buckets of durations, in seconds, from a cached answer to one that takes too long. */
 const durationBounds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];
@@ -143,7 +149,7 @@ export function openRequestMetrics() {
     },
     /** Counts a response without a route. Its duration is not measured. */
     answeredUnrouted: (status: number) => requests.add(otherPaths, status),
-    /** Counts a problem if a quota caused it. Called with every problem that is sent. */
+    /** Counts a problem once for each quota that is used up. Ignores problems that no quota caused. */
     refused({ code, members }: Problem): void {
       if (code !== "quota-exceeded") return;
       for (const policy of members["violated-policies"] as readonly string[]) quotas.add(policy);

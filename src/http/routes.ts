@@ -12,18 +12,18 @@ import { maskKeys } from "#problems.ts";
 export interface Route {
   /** Path. A `/*` at its end stands for all paths below it. */
   path: string;
-  /** Methods that are answered; any other gets a 405. */
+  /** Methods that are answered. Any other method gets a 405. */
   methods: readonly string[];
   /**
-   * Callers that the route serves. `public`: everyone. `key`: key holders, whose quota is charged. `person`: browsers,
-   * whose session the account worker checks; pages of other origins cannot read the answer.
+   * Callers that the route serves. `public`: everyone. `key`: holders of a key. `person`: browsers, whose session the
+   * account worker checks; pages of other origins cannot read the answer.
    */
   who: "public" | "key" | "person";
-  /** Label in metrics. */
+  /** Label in metrics, and name in the usage store. */
   name: ReadName | typeof otherPaths;
-  /** Media type of a POST's body. */
+  /** Media type of a POST's body; undefined if the route reads no body. */
   bodyType?: string;
-  /** True if the key may also come in `Authorization`. */
+  /** True if the key may also be sent in `Authorization`. */
   takesBearer?: boolean;
   /** True if the route is served even while the service starts or drains. */
   isAlwaysOpen?: boolean;
@@ -59,9 +59,9 @@ export function openRouter(routes: readonly Route[]): Router {
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Id of the request. */
+  /** Id of the request, which the response repeats in `X-Request-Id`. */
   readonly id: string;
-  /** Time at which the headers arrived, by `performance.now()`. */
+  /** Time at which the server began to handle the request, in ms, by `performance.now()`. */
   readonly arrivedAt: number;
   /** Path and query as sent, without scheme and host. */
   readonly target: string;
@@ -71,17 +71,17 @@ export interface Exchange {
   route: Route | null;
   /** Body of a POST, once it has arrived; empty until then. */
   body: Buffer;
-  /** Sender and key; null on paths that need no key. */
+  /** Sender and key; null on paths that need no key, and until the key is looked up. */
   caller: Caller | null;
-  /** Account and key that the request counted for; null until then. */
+  /** Account and key that the request counted for; null if it has counted for none. */
   asker: Asker | null;
-  /** `RateLimit` fields; null until the request is counted. */
+  /** `RateLimit` fields; null until the account's quota status is known. */
   quotaHeaders: HeaderLines | null;
-  /** Version of the dataset that the response was made from. */
+  /** Version of the dataset that the response was made from; null if it was made from none. */
   datasetVersion: string | null;
-  /** Code of the problem that was sent. */
+  /** Code of the problem that the response reports; null if it reports none. */
   problemCode: string | null;
-  /** True if this is the last request of its connection. */
+  /** True if the connection must end with this response. */
   isLast: boolean;
   /** True once the response is on its way, at least to the commit barrier. */
   isAnswered: boolean;
@@ -112,7 +112,7 @@ const empty = Buffer.alloc(0);
 
 /**
  * Returns the path and query of a target. Ignores the host in an absolute target such as `http://host/path`, which is
- * valid, too (RFC 9112 §3.2.2).
+ * also valid (RFC 9112 §3.2.2).
  */
 function withoutAuthority(url: string): string {
   if (url.startsWith("/")) return url;
@@ -150,9 +150,9 @@ export const acceptedEncodings = ({ request }: Exchange): string | undefined =>
 
 const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Alphabet of Crockford's base 32, without letters that look like digits. */
+/** Alphabet of Crockford's base 32, which omits I, L, O and U. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/** All pairs of these characters, indexed by ten bits. */
+/** All pairs of characters of the alphabet, indexed by ten bits. */
 const pairs = Array.from(alphabet, (first) =>
   Array.from(alphabet, (second) => first + second),
 ).flat();
@@ -205,8 +205,8 @@ export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): 
 });
 
 /**
- * Returns the named headers that were sent. A header sent twice may be ambiguous: it is left out, or Node joins its
- * values.
+ * Returns the named headers that were sent. If a header was sent several times, Node joins its values or keeps the
+ * first.
  */
 export function sentOnce<N extends string>(
   { headers }: IncomingMessage,
@@ -229,8 +229,8 @@ export const presentedKeyOrBearer = (request: IncomingMessage): string | undefin
   presentedKey(request) || bearerOf(request);
 
 /**
- * Reports whether `x-api-key` and Bearer contain different keys. A Bearer token that is not a key may be meant for a
- * proxy.
+ * Reports whether `x-api-key` and `Authorization: Bearer` are both sent, and Bearer contains a different key. A Bearer
+ * token that is not a key may be meant for a proxy.
  */
 export function hasTwoKeys(request: IncomingMessage): boolean {
   const bearer = bearerOf(request) ?? "";
@@ -248,7 +248,11 @@ function misplacedKey({ url = "", headers }: IncomingMessage): string | undefine
   return undefined;
 }
 
-/** Returns the right-most address that is not a trusted proxy's. A client can forge all addresses further left. */
+/**
+ * Returns the client's address: the peer's or, if the peer is a trusted proxy, the right-most address in
+ * `X-Forwarded-For` that is not a trusted proxy's. A client can forge all addresses further left. Returns the peer's
+ * address if there is none, or if an entry further right is not an address.
+ */
 export function clientAddress(
   { socket, headers }: IncomingMessage,
   trusted: BlockList | null,
@@ -286,6 +290,6 @@ const forwardingHeaders = [
   "cf-connecting-ip",
 ] as const;
 
-/** Reports whether the request came through a proxy. */
+/** Reports whether the request has a header that proxies add. */
 const isForwarded = ({ headers }: IncomingMessage) =>
   forwardingHeaders.some((name) => headers[name] !== undefined);

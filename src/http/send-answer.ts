@@ -17,7 +17,7 @@ import type { Exchange } from "./routes.ts";
 /** An answer with its own headers, to which `sendAnswer` adds those of every response. */
 export type HttpAnswer = Omit<Content, "kind">;
 
-/** Sends an answer, after the quota write if the request was counted. */
+/** Sends an answer. If it has quota headers, waits until the counts are committed. */
 export function sendAnswer(
   http: HttpDependencies,
   exchange: Exchange,
@@ -66,7 +66,7 @@ export function sendNow(sent: Outgoing): void {
   http.recordRequest(exchange, status, bytes);
 }
 
-/** Sends a part of a file. Resolves to the number of bytes sent, even if the client leaves. */
+/** Sends a part of a file. Resolves to the number of bytes handed to the response, even if the client leaves. */
 async function pipeFile(
   { path, start, end, encoding }: NonNullable<Content["file"]>,
   response: ServerResponse,
@@ -88,9 +88,8 @@ interface HeadStore {
 }
 
 /**
- * Does the work of `writeHead` for headers that `headerLines` has already checked. `writeHead` would check and join
- * twenty lines again for each response, a twelfth of the cost of a warm request (docs/decisions/0017). Node still adds
- * `Date` and `Connection`.
+ * Does the work of `writeHead` for headers that are already checked. `writeHead` would check and join them again for
+ * each response (docs/decisions/0017). Node still adds `Date` and `Connection`.
  */
 function storeHead(
   response: ServerResponse,
@@ -105,7 +104,9 @@ function storeHead(
   );
 }
 
-/** Refuses a request whose count may be lost. Drops its quota headers, so that the refusal is sent at once. */
+/**
+ * Refuses a request whose count may be lost. Drops the request's quota headers, so that the refusal is sent at once.
+ */
 export function refuseUncommitted({ http, exchange }: Outgoing): void {
   exchange.quotaHeaders = null;
   exchange.datasetVersion = null;
@@ -149,7 +150,10 @@ function headersOf(problem: Problem, contentType: string): HeaderLines {
 
 const programTypes = ["application/problem+json", "application/json"] as const;
 
-/** Reports whether to answer with a page. Paths with a key serve only programs; others may be opened in a browser. */
+/**
+ * Reports whether to send a problem as a page. Paths that need a key serve only programs; others may be opened in a
+ * browser.
+ */
 function isForPeople({ request, route }: Exchange): boolean {
   if (route?.who === "key") return false;
   const available =
@@ -166,7 +170,7 @@ const endConnection: ReadonlySet<ProblemCode> = new Set([
   "unsupported-media-type",
 ]);
 
-/** Counts a refusal, and logs an internal error. */
+/** Counts a problem that a quota caused, and logs the cause of a problem if there is one. */
 export function reportProblem(
   { metrics, log }: HttpDependencies,
   problem: Problem,
@@ -181,7 +185,7 @@ export function reportProblem(
 
 /**
  * Sends a problem, and reports it to the metrics and the log.
- * @param cause the error that was thrown, if it is an internal one.
+ * @param cause error behind the problem, for the log; undefined if there is none.
  */
 export function answerWithProblem(
   http: HttpDependencies,
@@ -189,13 +193,13 @@ export function answerWithProblem(
   problem: Problem,
   cause?: unknown,
 ): void {
-  // The next bytes are the rest of a body, or something that a proxy may have read differently.
+  // The next bytes may be the rest of a body, or something that a proxy has read differently.
   if (endConnection.has(problem.code)) exchange.isLast = true;
   exchange.problemCode = problem.code;
   reportProblem(http, problem, exchange.id, cause);
   const asData = () => problemAnswer(problem, exchange.id);
   if (!isForPeople(exchange)) return sendAnswer(http, exchange, asData());
-  // A page that cannot be made must not keep a browser from its answer.
+  // If the page cannot be made, the browser gets the problem as JSON.
   void pageAnswer(problem, exchange.id)
     .catch(asData)
     .then((answer) => sendAnswer(http, exchange, answer));
@@ -225,7 +229,7 @@ const sharedWith = (origin: string) =>
   });
 const forAnyOrigin = forOwnOrigin + sharedWith("*");
 
-/** Returns the headers of every response. @param origin the request's `Origin`. */
+/** Returns the headers that all responses have. @param origin the request's `Origin`. */
 export function commonHeaders(
   origins: Config["corsOrigins"],
   origin: string | undefined,
@@ -237,8 +241,8 @@ export function commonHeaders(
 }
 
 /**
- * Returns a function that sends a response once the counts of its turn of the event loop are committed. Refuses the
- * response if they cannot be committed.
+ * Returns a function that sends a response once the counts of the current turn of the event loop are committed. Refuses
+ * the response if the commit fails.
  */
 export function openCommitBarrier<R>(
   commit: Counters["commit"],
@@ -268,7 +272,10 @@ export function openCommitBarrier<R>(
 export const html = "text/html; charset=utf-8";
 export const json = "application/json; charset=utf-8";
 
-/** Policy that allows nothing from other origins and nothing inline (W3C Content Security Policy 3). */
+/**
+ * Policy that allows only resources of this origin and images in `data:` URLs, and no inline code or styles (W3C
+ * Content Security Policy 3).
+ */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
