@@ -41,16 +41,19 @@ import { openRecording } from "#usage/writer.ts";
 
 export interface Service {
   server: Server;
-  /** Returns the URL of the metrics. Returns null until the server listens there, or if there is none. */
+  /** Returns the URL of the admin server. Returns null until it listens, or if there is none. */
   adminAddress(): string | null;
-  /** Listens, and resolves to the address. Queries get a 503 until `start` has loaded a dataset. */
+  /** Listens, and resolves to the URL. Queries get a 503 until `start` has loaded a dataset. */
   listen(): Promise<string>;
   /**
-   * Loads the current dataset, then listens unless `listen` was called before. Until then, clients wait in a passed
-   * socket; without one, a proxy can ask another instance. Resolves to the address.
+   * Loads the current dataset, then listens unless `listen` was called before. Meanwhile, connections wait in a passed
+   * socket; without one, they are refused, so a proxy can try another instance. Resolves to the URL.
    */
   start(): Promise<string>;
-  /** Finishes requests in progress within 5 s, or within 8 s while PostgreSQL does not answer. Loses no counts. */
+  /**
+   * Finishes requests in progress for up to 3 s. Ends within 5 s in total, or within 8 s while PostgreSQL does not
+   * answer. Loses no counts unless their store is unavailable.
+   */
   stop(): Promise<void>;
 }
 
@@ -68,7 +71,8 @@ interface Time {
  * @param ahead load of the current dataset, if it has already begun.
  * @param passed sockets to listen on instead of HOST, PORT and ADMIN_ADDRESS.
  * @param program version of the program, shown to other machines.
- * @throws DomainError if another server uses the data folder, or if the folder cannot be used.
+ * @throws DomainError if another server uses the data folder, or if a store cannot be used.
+ * @throws DatasetFault if the datasets folder cannot be used with the shared datasets.
  */
 export async function openService(
   config: Config,
@@ -234,7 +238,7 @@ export async function openService(
     clearTimeout(closed);
     overload.close();
     await Promise.all([accountWorker.close(), recording.close(), keyVerifier.close()]);
-    // The account worker may have counted until now.
+    // The account worker may have looked up counts until now.
     await counters.close();
     await admin.close();
     lock.release();
@@ -251,7 +255,7 @@ export async function openService(
       if (life.state !== "starting")
         throw new Error("The service was stopped before it had started.");
       const address = await listen();
-      // The worker mails notices and removes old audit entries even if nobody opens a page.
+      // The account worker mails notices and removes old audit entries even if nobody opens a page.
       if (config.smtpUrl !== null || config.auditDays > 0) accountWorker.open();
       if (stopping === undefined) life.state = "running";
       return address;
@@ -278,14 +282,14 @@ async function openOffers(
 }
 
 /**
- * Time spent in `closing`, in ms: enough to close idle connections, and to send the last response on busy ones unless
- * it is slow.
+ * Longest time in the state `closing`, in ms: enough to close idle connections, and to send the last response on busy
+ * ones unless it is slow.
  */
 const closingMilliseconds = 1000;
 
 /**
- * Opens a server's PostgreSQL database: its keys, and the data that each thread needs to connect. Its code is loaded
- * only here.
+ * Opens a server's PostgreSQL database: its keys, and the data that each thread needs to connect. The modules are
+ * imported here, because a server without PostgreSQL needs none of them.
  */
 async function openDatabase(url: string, onFault: (fault: Error | null) => void) {
   const { makeGateMemory, openGate } = await import("#store/postgres.ts");
@@ -303,9 +307,9 @@ async function openDatabase(url: string, onFault: (fault: Error | null) => void)
 }
 
 /**
- * Opens the counters that the settings select. Code for several instances is loaded only here.
+ * Opens the counters that the settings select. The modules for several instances are imported only if they are needed.
  * @param onEmptied called when a Valkey or Redis server has lost all counts.
- * @throws StoreFault if the server that counts must be set up first.
+ * @throws StoreFault if the server that counts must be set up first, or refuses the user or the password.
  */
 async function openCounters(
   { dataDir, countersUrl, countersOutage: outage }: Config,
@@ -331,10 +335,7 @@ interface FollowOrder {
   /** Database with the shared datasets; null if each server has its own. */
   database: { url: string; gateMemory: GateMemory } | null;
   program: string;
-  /**
-   * Called with the model to answer from when a dataset is taken over. Take the model once for each request, and keep
-   * it for no later turn of the event loop: it is closed once another has replaced it.
-   */
+  /** Called with the model to answer from when a dataset is taken over. The model before it is closed soon after. */
   onModel(model: ReadModel, from: LoadOrder): void;
 }
 
@@ -388,7 +389,7 @@ async function followDatasets(
     look: follower.look,
     /** Returns the version that should be served, or null if there is none or it cannot be read. */
     wanted: () => shared?.wanted() ?? currentOrNull(catalogue),
-    /** Reports whether the wanted version is served. */
+    /** Reports whether the wanted version is served, or there is none. */
     isWantedServed: () =>
       follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
     /**
@@ -405,8 +406,8 @@ async function followDatasets(
 }
 
 /**
- * Returns the current dataset. Returns undefined if the folder names none. Returns a version that equals no other if it
- * cannot be read.
+ * Returns the current dataset. Returns undefined if the folder names none. If the current dataset cannot be read,
+ * returns a version that equals no other.
  */
 function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   try {

@@ -16,16 +16,16 @@ interface Parts {
   connections: Metered;
   cache: Metered;
   datasets: {
-    /** Returns the time at which a current dataset was last named. */
+    /** Returns the time when the current dataset last became current. Returns null or undefined if it is unknown. */
     publishedAt(): string | null | undefined;
-    /** Returns the number of published datasets that could not be served. */
+    /** Returns how often a published dataset could not be served. */
     failures(): number;
     behindSeconds(): number | null;
   };
   recording: Recording;
   failing: Metric;
   countersMode(): string;
-  /** Returns how often a Valkey or Redis server was found to have lost all counts. Returns null without one. */
+  /** Returns how often the Valkey or Redis server was found to have lost all counts. Returns null if none is used. */
   countersEmptied(): number | null;
   /** Returns the jobs that one server does for all servers, each with true if this server does it. */
   jobs(): Readonly<Record<string, boolean>>;
@@ -125,7 +125,7 @@ export type FailingPart = "keys" | "counts" | "usage";
 
 /**
  * Opens the state of the parts that can fail.
- * @param isDatasetServed reports whether the folder's current dataset is the served one.
+ * @param isDatasetServed reports whether the dataset that should be served is served.
  */
 export function openFailingParts(isDatasetServed: () => boolean) {
   const failing: Record<FailingPart, boolean> = { keys: false, counts: false, usage: false };
