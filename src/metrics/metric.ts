@@ -40,8 +40,8 @@ export const counter = reading("counter");
 
 /**
  * Returns a gauge with a sample for each value of a label.
- * @param read returns a number, or true for 1, for each value of the label. Values come from closed lists, or are
- *   versions.
+ * @param read returns a number, or a boolean for 1 or 0, for each value of the label. The label's values come from
+ *   closed lists, or are versions.
  */
 export const gaugeBy = (
   name: string,
@@ -166,7 +166,8 @@ export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
  * Returns the text of metrics: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
- * Help texts and labels need no escapes: labels come from closed lists, or are versions.
+ * Help texts and label values need no escapes: the texts are constants, and the values come from closed lists or are
+ * versions.
  */
 export function exposition(metrics: readonly Metric[]): string {
   let text = "";

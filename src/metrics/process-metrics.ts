@@ -1,6 +1,6 @@
 /**
- * Metrics of the process and its disk: memory, CPU time, open files, event-loop lag. Names follow the Prometheus client
- * libraries if those have the metric.
+ * Metrics of the process and its disk: memory, CPU time, open files, disk space, event-loop lag. A name is that of the
+ * Prometheus client libraries if they have the metric.
  */
 import { statfsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -28,7 +28,9 @@ export function processMetrics(): Metric[] {
   ];
 }
 
-/** Returns a reading. Returns null if that fails: the system is not Linux, or no more files can be opened. */
+/**
+ * Returns a reading. Returns null if it fails, as on a system other than Linux, or when no more files can be opened.
+ */
 function readable<T>(read: () => T): T | null {
   try {
     return read();
