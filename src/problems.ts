@@ -220,7 +220,7 @@ type ValueIn<Members, Name> = Members extends unknown
   : never;
 type EveryMembers = { [Code in ProblemCode]: MembersOf<Code> }[ProblemCode];
 
-/** Extension members of an error with an unknown code: each may be missing. */
+/** Extension members of an error whose code is not known: each may be missing. */
 type ProblemMembers = {
   readonly [Name in NamesIn<EveryMembers>]?: ValueIn<EveryMembers, Name>;
 };
@@ -260,7 +260,7 @@ export const internalError = () =>
     "The service made a mistake; it has been logged under this request_id.",
   );
 
-/** Returns the problem for a request that breaks a rule of HTTP. */
+/** Returns the problem for a request that cannot be read. */
 export const malformed = (detail: string) => new Problem("malformed-request", detail);
 
 /** Details of the problem for a service that is not ready, by reason. */
@@ -319,7 +319,10 @@ const cutKeys = (text: string) => text.replace(keyLike, (key) => `${key.slice(0,
 
 const echoedMax = 50;
 
-/** Returns a caller's text so that it can be sent back: at most 50 characters, and nothing that could be an API key. */
+/**
+ * Returns a caller's text so that it can be sent back: at most 50 characters, then `…` if there were more, and nothing
+ * that could be an API key.
+ */
 export function echo(text: string): string {
   const characters = [...maskKeys(text)];
   return characters.length <= echoedMax
