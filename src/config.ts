@@ -12,7 +12,7 @@ import {
 export { isLoopback };
 
 export interface Config extends Settings {
-  /** Set only by `serve --demo`, which serves only this machine and has no secrets. */
+  /** True only for `serve --demo`, which serves only this machine. */
   isDemo: boolean;
 }
 
@@ -27,10 +27,7 @@ export class ConfigFault extends Error {
   }
 }
 
-/**
- * Returns the settings of one process, frozen.
- * @throws ConfigFault if settings are unusable. It names each of them and the values that it takes.
- */
+/** Returns the settings of one process, frozen. @throws ConfigFault with a sentence about each unusable setting. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
   const given = (name: string) => environment[name]?.trim() ?? "";
@@ -89,8 +86,8 @@ function faultsTogether(config: Config): string[] {
 }
 
 /**
- * Returns the URL of the account pages. Returns null if they are not served: without https they are served only on a
- * loopback host.
+ * Returns the URL of the account pages, which is relative if PUBLIC_URL is not set. Returns null if they are not
+ * served: without https they are served only on a loopback host.
  */
 export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host">): string | null {
   if (publicUrl === null) return isLoopback(host) ? "/account" : null;
@@ -101,7 +98,7 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
 
 /**
  * Returns what people on other machines lack without `PUBLIC_URL`, and the remedy, each without a full stop. Returns
- * null if they lack nothing. Cannot detect a proxy on this machine, through which others may reach it.
+ * null if they lack nothing. Cannot detect a proxy on this machine through which others may reach the service.
  */
 export function missedLinks(
   config: Pick<Config, "host" | "port" | "publicUrl" | "smtpUrl">,

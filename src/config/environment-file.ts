@@ -1,4 +1,7 @@
-/** Reads settings from a `.env` file in the working folder, if only this user and root can have written it. */
+/**
+ * Reads settings from a `.env` file in the working folder, if it belongs to this user or root and nobody else may write
+ * it.
+ */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -22,9 +25,9 @@ const bytesMax = 65_536;
 const writeForOthers = 0o022;
 
 /**
- * Adds settings from the file that the environment lacks. Ignores other names in the file, because the working folder
- * may belong to another program.
- * @param user id of this process's user; undefined if the system has none (Windows).
+ * Adds to the environment the settings that it lacks and the file has. Ignores other names in the file, because the
+ * working folder may belong to another program.
+ * @param user id of this process's user; undefined if the system has no user ids (Windows).
  * @returns the completed environment, and facts about the file. `file` is null if there is none.
  */
 export function withEnvironmentFile(
@@ -48,7 +51,10 @@ export function withEnvironmentFile(
   };
 }
 
-/** Returns a secret's other name, with or without `_FILE`. Either name in the environment overrides both in `.env`. */
+/**
+ * Returns a secret's other name, with or without `_FILE`. If the environment has either name, both are ignored in
+ * `.env`.
+ */
 const counterpartOf = (name: string) =>
   name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`;
 

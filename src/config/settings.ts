@@ -35,7 +35,7 @@ function parseAddress(text: string): { host: string; port: number } | Fault {
 }
 
 function parseHost(text: string): string | Fault {
-  // The name stands for two addresses, and the server listens on one.
+  // This name stands for two addresses, but the server listens on one.
   if (text === "localhost") return "127.0.0.1";
   return isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)
     ? text
@@ -77,7 +77,7 @@ export function isLoopback(host: string): boolean {
   return ["localhost", "::1", "[::1]"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** Parameters allowed in `DATABASE_URL`. Others, such as time-outs, would be unexpected there. */
+/** Parameters allowed in `DATABASE_URL`, with the pattern of each value. */
 const databaseParameters = {
   host: /^/,
   sslmode: /^(?:disable|require|verify-ca|verify-full)$/,
@@ -222,7 +222,7 @@ export const settingOf = {
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
   ),
   answerCacheBytes: setting("ANSWER_CACHE_BYTES", "67108864", wholeNumber(0, 2 ** 40)),
-  /** Maximum number of open connections; null for as many as the limit on open files allows. */
+  /** Maximum number of open connections; null to derive it from the limit on open files. */
   connectionsMax: setting("CONNECTIONS_MAX", "", orUnset(wholeNumber(1, 1_000_000))),
   /** Maximum number of open connections from one client network. */
   connectionsPerClientMax: setting("CONNECTIONS_PER_CLIENT_MAX", "256", wholeNumber(1, 1_000_000)),
@@ -238,7 +238,7 @@ export const settingOf = {
   usageLogParameters: setting("USAGE_LOG_PARAMETERS", "off", onOrOff),
   /** Number of days for which audit log entries are kept; 0 for ever. */
   auditDays: setting("AUDIT_DAYS", "0", wholeNumber(0, 36_500)),
-  /** Number of the newest published datasets that remain after a publication; 0 for all. */
+  /** Number of published datasets that remain after a publication, newest first; 0 for all. Pinned ones remain, too. */
   datasetsKeep: setting("DATASETS_KEEP", "10", wholeNumber(0, 100_000)),
   /** True if every key may download whole datasets. */
   exports: setting("EXPORTS", "off", onOrOff),
