@@ -54,7 +54,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** Id of a person, `operator` for a command, or `service` for an automatic action. */
+/** Id of a person, `operator` for a command, or `service` if nobody is signed in or the action is automatic. */
 export type Actor = string;
 
 export const operator: Actor = "operator";
@@ -67,7 +67,7 @@ export interface Audited {
   account?: number | null;
   /** Id or name of the changed object. */
   subject?: string | null;
-  /** Further details. They never contain an address or a secret, because entries outlive people. */
+  /** Further details, without addresses or secrets, because entries outlive people. */
   detail?: object;
   now: number;
 }
@@ -92,9 +92,9 @@ export async function writeAudit(
     .execute();
 }
 
-/** Action kept for ever: the only trace of deleted people, who must be deleted again if an older backup is restored. */
+/** Action whose entries are kept for ever. If an older backup is restored, they tell which people to delete again. */
 const keptForGood: AuditAction = "person.deleted";
-/** Maximum number of entries that a step removes, so that others do not wait long for the write lock. */
+/** Maximum number of entries that a step removes. Small steps do not hold the write lock for long. */
 const entriesPerStep = 1000;
 
 interface AuditRetention {
@@ -107,7 +107,7 @@ interface AuditRetention {
 }
 
 /**
- * Removes old entries in steps, and logs how many each step removed.
+ * Removes old entries in steps. Each step records in the audit log how many entries it removed.
  * @returns the number of removed entries.
  * @throws StoreFault as `ControlStore.write` does.
  */
@@ -117,7 +117,7 @@ export async function removeOldAudit(
 ): Promise<number> {
   const before = new Date(now - days * dayMilliseconds).toISOString();
   let removed = 0;
-  // Reads first: usually no entry is old enough, and then nobody should wait for the lock.
+  // The search needs no lock. Usually it finds no old entry, and then no writer has to wait.
   while (signal?.aborted !== true && (await oldNumbers(control.database, before, 1)).length > 0) {
     removed += await control.write((transaction) => removeStep(transaction, before, now));
     await yieldToEventLoop();
@@ -133,7 +133,7 @@ async function removeStep(
   const numbers = await oldNumbers(transaction, before, entriesPerStep);
   if (numbers.length === 0) return 0;
   const detail = { removed: numbers.length, before };
-  // Written first, so that it never gets the number of a removed entry.
+  // This entry is written before the deletion, so that it never gets the number of a removed entry.
   await writeAudit(transaction, { actor: service, action: "audit.pruned", detail, now });
   await transaction
     .deleteFrom("audit")

@@ -1,9 +1,12 @@
 /** The tables for accounts, keys and people, in `control.sqlite` or PostgreSQL. */
 
-/** Columns of a table, each with its SQL type and constraints. The entry `primary key` declares the table's own key. */
+/**
+ * Columns of a table, each with its SQL type and constraints. An entry `primary key` lists the columns of a composite
+ * key.
+ */
 type Columns = Readonly<Record<string, string>>;
 
-/** Types of values by table and column. A column may be null unless its SQL says otherwise. */
+/** Types of values, by table and column. A column is nullable unless its SQL says otherwise. */
 export type RowsOf<Tables> = {
   [Table in keyof Tables]: {
     -readonly [Name in Exclude<keyof Tables[Table], "primary key">]: ValueOf<Tables[Table][Name]>;
@@ -30,26 +33,28 @@ export const createTables = (
     return `create table ${table} (${lines.join()}\n${indent})`;
   });
 
-/** Name of the plan for accounts that are on no other. The plan need not exist. */
+/** Name of the plan for accounts without a plan of their own. It need not exist. */
 export const defaultPlan = "default";
 
 /**
- * All tables. Times are ISO 8601 text in UTC of one fixed length, so that they sort as text. No number is assigned
- * automatically: the holder of the write lock numbers accounts and audit entries.
+ * All tables. Times are ISO 8601 strings in UTC, all of the same length, so that they sort correctly. The database
+ * assigns no numbers: the holder of the write lock numbers accounts and audit entries.
  */
 const tables = {
-  /** A plan, with the quotas of each account on it. Null means the plan `default`'s quota, or else the service's. */
+  /**
+   * A plan, with quotas for its accounts. A null quota means the quota of the plan `default`, or else the service's.
+   */
   plan: {
     name: "text primary key",
     per_minute: "integer",
     per_hour: "integer",
     per_day: "integer",
-    /** Right to read changes: 1 or 0. Null means that of the plan `default`, or 1 if that plan sets none. */
+    /** Right to read changes: 1 or 0. Null means the right in the plan `default`, or 1 if there is none. */
     changes: "integer",
     created_at: "text not null",
   },
   account: {
-    /** Number by which quotas are counted. It is never reused, because accounts are closed and never deleted. */
+    /** Number by which quotas are counted. It is never reused, because accounts are closed but never deleted. */
     number: "integer primary key",
     id: "text not null unique",
     name: "text not null",
@@ -66,7 +71,7 @@ const tables = {
   },
   api_key: {
     id: "text primary key",
-    /** SHA-256 of the whole key, 32 bytes. The key itself is stored nowhere. */
+    /** SHA-256 of the whole key, 32 bytes. The database does not contain the key itself. */
     digest: "bytea not null unique",
     account: "integer not null references account",
     name: "text not null",
@@ -81,10 +86,10 @@ const tables = {
     replaced_by: "text",
     /** Id of the person who created the key; null if a command did. It remains after the person is deleted. */
     made_by: "text",
-    /** One-time value of the form that created the key. No two keys of an account share a value. */
+    /** One-time value of the form that created the key; null if a command did. Unique within the account. */
     form: "text",
   },
-  /** A person. People are created only through a link sent to their address, so every address is proven. */
+  /** A person. Everybody has signed up through a link made for their address. */
   person: {
     id: "text primary key",
     email: "text not null",
@@ -102,22 +107,22 @@ const tables = {
     "primary key": "(account, person)",
   },
   session: {
-    /** SHA-256 of the token in the cookie; the token itself is stored nowhere. */
+    /** SHA-256 of the token in the cookie. The database does not contain the token itself. */
     digest: "bytea primary key",
     id: "text not null unique",
     person: "text not null references person",
-    /** Account that the person is viewing, if they are still a member. */
+    /** Number of the account that the person is viewing. It is ignored once they are no longer a member. */
     account: "integer references account",
     created_at: "text not null",
-    /** Time of the last request, to the minute. */
+    /** Time of a recent request. It is updated at most once a minute. */
     seen_at: "text not null",
     ends_at: "text not null",
-    /** Client network; for IPv6 the first 64 bits. */
+    /** Client network, /24 for IPv4 and /64 for IPv6. */
     network: "text not null",
-    /** Name of the browser, such as `Firefox on Linux`. */
+    /** Name of the browser and its system, such as `Firefox on Linux`. */
     browser: "text not null",
   },
-  /** A browser with which a person has signed in. Other people's wrong guesses do not slow it down. */
+  /** A browser in which a person has signed in. Wrong guesses from other browsers do not slow it down. */
   known_browser: {
     /** SHA-256 of the token in the cookie. */
     digest: "bytea primary key",
@@ -129,12 +134,12 @@ const tables = {
     digest: "bytea primary key",
     id: "text not null unique",
     kind: "text not null",
-    /** Address to which the link was sent. */
+    /** Address that the link was made for; empty for a reset link that was requested for an unknown address. */
     email: "text not null",
     email_folded: "text not null",
-    /** Person whom the link is for, if they have signed up. */
+    /** Id of the person whose password or address the link changes; null for all other links. */
     person: "text references person",
-    /** Account of an invitation; null if the person gets an account of their own. */
+    /** Number of the account that an invitation is to; null for an account of their own, and for all other links. */
     account: "integer references account",
     role: "text",
     created_at: "text not null",
@@ -142,17 +147,17 @@ const tables = {
     used_at: "text",
   },
   throttle: {
-    /** Subject of the count, hashed, so that a wrong guess stores nobody's address. */
+    /** Kind of the subject and a hash of its value, so that a wrong guess stores nobody's address. */
     subject: "text primary key",
     failures: "integer not null",
-    /** Time of the next allowed attempt, or when a network's count starts again. */
+    /** Time of the next allowed attempt. For a network, a site or mail, the end of the window. */
     next_at: "text not null",
   },
   /** The audit log. Entries are added, never changed, and removed only when older than AUDIT_DAYS days. */
   audit: {
     number: "bigint primary key",
     at: "text not null",
-    /** Id of a person, `operator` for a command, or `service` for an automatic action. */
+    /** Id of a person, `operator` for a command, or `service` if nobody is signed in or the action is automatic. */
     actor: "text not null",
     account: "integer",
     action: "text not null",
@@ -161,7 +166,7 @@ const tables = {
     /** JSON object without addresses or secrets. */
     detail: "text not null",
   },
-  /** A notice that was sent, recorded so that it is sent only once. */
+  /** A notice to the owners of an account, recorded so that it is sent only once. */
   notice: {
     account: "integer not null references account",
     kind: "text not null",
@@ -184,7 +189,7 @@ export type ApiKeyTable = ControlTables["api_key"];
 export type PersonTable = ControlTables["person"];
 export type SessionTable = ControlTables["session"];
 
-/** Statements that create these tables. PostgreSQL's schema adds a collation to the texts. */
+/** Statements that create these tables and their indexes. PostgreSQL's schema adds a collation to each `text`. */
 export const controlTableSql: readonly string[] = [
   ...createTables(tables, "  "),
   "create index account_plan on account (plan)",
@@ -197,7 +202,7 @@ export const controlTableSql: readonly string[] = [
   "create index audit_account on audit (account, number)",
 ];
 
-/** Requests that an account may make in each window; null means the plan's quota or the service's. */
+/** Maximum number of requests in each window; null means the plan's or the service's maximum. */
 export interface Quotas {
   readonly minute: number | null;
   readonly hour: number | null;

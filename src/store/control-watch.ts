@@ -1,4 +1,7 @@
-/** Reads a control store's keys, and detects changes by other processes. Never waits and never writes. */
+/**
+ * Reads the keys in a control store's file, and detects changes by other connections. Never waits for a lock and never
+ * writes.
+ */
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type AccountTable, type ApiKeyTable, defaultPlan } from "./control-tables.ts";
@@ -16,18 +19,21 @@ export type KeyRow = Pick<
     changes: number;
   };
 
-/** Reader of keys. Each call throws a DomainError if the store cannot be read; the next call tries again. */
+/** Reader of keys. Each call throws a DomainError if the store cannot be read. Later calls try again. */
 export interface KeySource {
   /** Returns a version that differs after each change to keys, accounts or plans by another connection. */
   version(): unknown;
-  /** Lists up to `max` keys by id, starting after the id `after`. */
+  /** Lists up to `max` keys in the order of their ids, starting after the id `after`. */
   list(after: string, max: number): KeyRow[];
   /** Returns the key with this SHA-256. */
   find(digest: Uint8Array): KeyRow | undefined;
   close(): void;
 }
 
-/** Returns SQL for a quota: the account's own, else its plan's, else the default plan's, which is looked up once. */
+/**
+ * Returns SQL for a quota: the account's own, else its plan's, else the default plan's. The subquery runs at most once
+ * per query.
+ */
 const quota = (column: "per_minute" | "per_hour" | "per_day") =>
   `coalesce(a.${column}, p.${column}, (select ${column} from plan where name = '${defaultPlan}')) as ${column}`;
 
@@ -40,7 +46,7 @@ export const keyRows = `
   from api_key k join account a on a.number = k.account
   left join plan p on p.name = a.plan`;
 
-// Time between checks that the file is still the same, because no statement fails when it is removed or replaced.
+// Time between checks that the file is still the same. No statement fails if the file is removed or replaced.
 const fileCheckMilliseconds = 1000;
 
 /**

@@ -43,6 +43,6 @@ export const datasetTables = `
   );
 `;
 
-/** Returns SQL for a UTC time as RFC 3339 text, to the second. */
+/** Returns SQL for a time as RFC 3339 text in UTC, to the second. @param name name of the result column. */
 export const timeText = (expression: string, name: string): string =>
   `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}`;

@@ -1,4 +1,4 @@
-/** Lengths of time units in ms, and UTC hours and months as text. */
+/** Lengths of time units in ms, and functions for UTC hours and months as strings. */
 
 export const minuteMilliseconds = 60_000;
 export const hourMilliseconds = 60 * minuteMilliseconds;
@@ -9,7 +9,7 @@ export const hourOf = (milliseconds: number) => new Date(milliseconds).toISOStri
 
 const monthShape = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])$/;
 
-/** Reports whether a text is a month, such as `2026-11`. */
+/** Reports whether a string is a month, such as `2026-11`. */
 export const isMonth = (text: string): boolean => monthShape.test(text);
 
 /** Returns the next month, such as `2026-12` after `2026-11`. */

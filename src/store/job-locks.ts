@@ -1,30 +1,30 @@
-/** PostgreSQL locks for jobs that only one instance does at a time, held for the instance's life or for one step. */
+/** PostgreSQL locks for jobs that only one instance does at a time. They are held for a session or for one step. */
 import { connectPostgres, type PostgresPlace, type PostgresSession } from "./postgres.ts";
 
 /**
  * Class of these advisory locks in the database. The class and the jobs' numbers are the same in every version of the
- * program, because two versions run side by side during an upgrade.
+ * program, because two versions may run side by side during an upgrade.
  */
 const lockClass = 0x6770_7266;
-/** Time between attempts, in ms, after which a dead holder is replaced and a holder notices a lost connection. */
+/** Time between attempts to take locks, in ms. Each attempt also detects a lost connection. */
 const lookEveryMilliseconds = 2000;
 
 export interface JobLocks<Job extends string> {
   isOurs(job: Job): boolean;
-  /** Releases all locks, so that another instance can take over. */
+  /** Releases all locks, so that another instance can take over, and stops trying to take any. */
   close(): void;
 }
 
 interface JobListener<Job extends string> {
-  /** Called with all jobs of this instance when they change. */
+  /** Called with all of this instance's jobs when they change. */
   onChange(ours: readonly Job[]): void;
   /** Called for each job that this instance takes on. */
   onTaken(job: Job): void;
 }
 
 /**
- * Keeps trying to take the lock of each job. A separate session holds the locks, and they end with it. Reconnects after
- * an outage; until then this instance has no job.
+ * Keeps trying to take each job's lock. A separate session holds the locks, which end with it. Reconnects after an
+ * outage. Until then this instance has no jobs.
  * @param numbers lock numbers by job.
  */
 export function openJobLocks<Job extends string>(
@@ -57,7 +57,7 @@ export function openJobLocks<Job extends string>(
   };
   const look = async () => {
     if (session === null || session.isOver) session = await connect();
-    // Runs even if no job is wanted, because it also detects a lost session.
+    // This query runs even if no job is wanted, because it also detects a lost session.
     const wanted = jobs.filter((job) => !ours.includes(job)).map((job) => numbers[job]);
     const rows = await session.query<{ number: number }>(
       "select number from unnest($1::integer[]) as number where pg_try_advisory_lock($2, number)",
@@ -84,8 +84,8 @@ export function openJobLocks<Job extends string>(
 }
 
 /**
- * Runs one step of a job in a transaction, unless another instance is running one. The lock ends with the transaction,
- * which ends with the connection, so a frozen or killed instance does not block the others for long.
+ * Runs one step of a job in a transaction, unless another instance is running a step. The lock ends with the
+ * transaction, which ends with the connection, so a frozen or killed instance does not block the others for long.
  * @param job lock number of the job.
  * @returns the step's result; false if another instance is running a step.
  */

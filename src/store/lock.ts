@@ -11,9 +11,9 @@ export interface Lock {
 
 /**
  * Takes the lock without waiting.
- * @param path lock file, created if needed. It stays there and means nothing by itself.
- * @param busyMessage message of the fault if another process holds the lock.
- * @throws StoreFault `busy` if another process holds the lock, `unusable` or `full` if the file cannot be created.
+ * @param path lock file, created if needed. It remains after the release and means nothing by itself.
+ * @param busyMessage message of the fault if the lock is already held.
+ * @throws StoreFault `busy` if the lock is already held, `full` or `unusable` if the file cannot be created or used.
  */
 export function takeLock(path: string, busyMessage: string): Lock {
   let db: DatabaseSync | undefined;
@@ -47,12 +47,12 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Another user's process is running but may not be signalled.
+    // The process is running, but belongs to another user and may not be signalled.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
-/** Reports whether a file name, such as `current.4711.tmp`, is that of an unfinished file whose process has ended. */
+/** Reports whether a name, such as `current.4711.tmp`, belongs to an unfinished file whose process has ended. */
 export function isAbandoned(name: string): boolean {
   const [, pid] = /\.(\d+)\.(?:\d+\.)?tmp$/.exec(name) ?? [];
   return pid !== undefined && !isRunning(Number(pid));

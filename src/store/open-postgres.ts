@@ -27,7 +27,10 @@ import { postgresFault } from "./store-fault.ts";
 /** Advisory lock number for writes. It is the same in every version of gp-records, and differs from the migration's. */
 const writeLock = 7_240_318_115_002;
 
-/** Opens a store that connects with the first query. Queries beyond the pool's size wait, and fail within 2 s. */
+/**
+ * Opens a store that connects with the first query. Queries beyond the pool's size wait for a connection, and fail
+ * after 1.5 s.
+ */
 export async function openPostgresStore<Tables>(database: PostgresPlace) {
   const pool = await openPool(database);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
@@ -38,9 +41,9 @@ export async function openPostgresStore<Tables>(database: PostgresPlace) {
         .transaction()
         .setIsolationLevel("read committed")
         .execute(async (transaction) => {
-          // One writer at a time, as in SQLite, so that facts it has read stay true until it commits. The lock has its
-          // own statement, because under READ COMMITTED the next statement sees everything that was committed during
-          // the wait.
+          // Only one transaction writes at a time, as in SQLite, so that facts it has read stay true until it commits.
+          // The lock has its own statement. Under READ COMMITTED, the next statement then sees everything that was
+          // committed during the wait.
           await sql`select pg_advisory_xact_lock(${writeLock})`.execute(transaction);
           return work(transaction);
         }),
@@ -48,7 +51,11 @@ export async function openPostgresStore<Tables>(database: PostgresPlace) {
   };
 }
 
-/** Opens a store and checks its schema. @throws DomainError `conflict` if the schema must be migrated or is too new. */
+/**
+ * Opens a store and checks its schema.
+ * @throws DomainError `conflict` if the schema must be migrated or this program cannot use it, StoreFault if the
+ *   database cannot be used.
+ */
 export async function openReadyStore<Tables>(database: PostgresPlace) {
   const store = await openPostgresStore<Tables>(database);
   const query = async <Row>(text: string) => {
@@ -99,17 +106,17 @@ async function openPool({ url, gate = openGate() }: PostgresPlace): Promise<Post
     connect: async () => guarded(await connect(), place),
     async end() {
       await pool.end();
-      // A server that does not answer would not close its side either.
+      // Otherwise the sockets to a server that does not answer would stay open.
       for (const socket of sockets) socket.destroySoon();
     },
   };
 }
 
-/** Returns a connection whose errors are faults with a message. The pool drops it after an error that ends it. */
+/** Returns a connection that converts errors into faults. After an error that ends it, the pool drops it. */
 function guarded(client: PoolClient, place: string): ReturnType<PostgresPool["connect"]> {
   let isOver = false;
   const query = async (text: string, values: readonly unknown[]) => {
-    // Fails at once, because even ending the transaction is not worth a wait.
+    // Fails at once: without the connection, not even a rollback is worth a wait.
     if (isOver) throw new StoreFault("busy", `${place} has ended the connection. Try again.`);
     try {
       return await client.query(text, values.map(bindable));

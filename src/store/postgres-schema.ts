@@ -10,8 +10,8 @@ import {
 import { type Unfit, unfitSchema } from "./schema-steps.ts";
 
 /**
- * Reads the applied steps. Looks only in the schema for new tables, because the search path may also contain another
- * installation's schema.
+ * Reads the applied steps. Looks only in the schema in which new tables are created, because the search path may also
+ * contain another installation's schema.
  * @returns the steps that the database lacks, and the reason why this program cannot use the schema (null if it can).
  * @throws StoreFault `unusable` if there is no schema for new tables.
  */
@@ -29,7 +29,7 @@ async function readSchema(
       "unusable",
       `${place} has no schema on its search path that this role may use. Create one, or grant its usage.`,
     );
-  // Each row says if the step is additive, because an older program knows nothing else about it.
+  // Each row says whether the step is additive, because an older program knows nothing else about it.
   const taken =
     found!.table === null
       ? []
@@ -48,7 +48,8 @@ async function readSchema(
 
 /**
  * Refuses a schema that is not current.
- * @throws DomainError `conflict` if steps are missing, or this program cannot use the schema.
+ * @throws DomainError `conflict` if steps are missing or this program cannot use the schema, StoreFault as `readSchema`
+ *   does.
  */
 export async function refuseUnready(
   session: Pick<PostgresSession, "query">,
@@ -67,7 +68,7 @@ export async function refuseUnready(
 const refusal = (place: string, { fault, remedy }: Unfit) =>
   new DomainError("conflict", `${place} ${fault}. Nothing was changed. ${remedy}`);
 
-/** Limits of a migration's session, in ms: a step may take long, and so may another migration. */
+/** Limits of a migration's session, in ms. A step may take any time; the wait for another migration is 30 s at most. */
 const patient = { answer: 0, statement: 0, lock: 30_000 };
 
 /** Advisory lock number for migrations, the same in every version of gp-records. */
@@ -78,7 +79,7 @@ const migrationLock = 7_240_318_115_001;
  * migration waits for the first.
  * @returns the names of the applied steps.
  * @throws DomainError `conflict` if this program cannot use the schema, StoreFault `busy` if another migration takes
- *   longer than 30 s.
+ *   longer than 30 s, `unusable` as `refuseUnfit` does.
  */
 export async function migratePostgres(
   database: PostgresPlace,
@@ -88,7 +89,8 @@ export async function migratePostgres(
   const session = await connectPostgres(database, { limits: patient });
   try {
     await refuseUnfit(session, database);
-    // The lock comes first, because another migration could be applying steps. It ends with the session.
+    // The lock is taken before the steps are read, because another migration could be applying some. It ends with the
+    // session.
     await session.query("select pg_advisory_lock($1)", [migrationLock]);
     const { missing, unfit } = await readSchema(session, place, steps);
     if (unfit !== null) throw refusal(place, unfit);

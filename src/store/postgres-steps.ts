@@ -5,12 +5,14 @@ import { postgresUsageSchema } from "./usage-schema.ts";
 
 export interface PostgresStep {
   name: string;
-  /** True if programs that do not know the step can run beside those that do, as during a rolling upgrade. */
+  /** True if programs that do not know the step can run beside programs that do, as during a rolling upgrade. */
   isAdditive: boolean;
   sql: string;
 }
 
-/** SQL for the control tables. Texts compare and sort byte by byte, as in SQLite, whatever the database's collation. */
+/**
+ * SQL for the control tables. Text compares and sorts byte by byte, as in SQLite, whatever the database's collation.
+ */
 const control = `${controlTableSql.join(";\n").replaceAll(/\btext\b/g, 'text collate "C"')};
 
 -- Key changes, for servers that keep keys in memory. Account 0 counts all changes. An account's row has the count of
@@ -47,13 +49,14 @@ create trigger key_change after insert or update or delete on plan
 `;
 
 /**
- * SQL for the tables and functions that count requests. Each account is one row. `times` has its requests of a day,
- * oldest first, in 5 bytes each: the µs since 1970 modulo 2^40, which is 12.7 days. `newest` makes them whole times.
- * The three counts are those of the windows when the newest request was added. PostgreSQL rewrites a changed value as a
- * whole, so a ring buffer would save nothing.
+ * SQL for the tables and functions that count requests. Each account has one row. `times` has a day's requests, oldest
+ * first, in 5 bytes each: the µs since 1970 modulo 2^40, which is 12.7 days. `newest` is the newest request's whole
+ * time, which completes the others. The three counts are upper bounds: no window has more requests than its count.
+ * PostgreSQL rewrites a changed value as a whole, so a ring buffer would save nothing.
  *
- * Only a counted request writes anything. Time therefore never goes back behind a forgotten request: a clock that ran
- * ahead and came back frees no quota. The tables are logged, because a crash empties unlogged ones.
+ * Only admitted requests change `times`, and a row's time never goes back behind `newest`. A row therefore frees no
+ * quota when a clock that ran ahead is set back, unless `quota_forget` deletes the row in between. The tables are
+ * logged, because a crash empties unlogged ones.
  */
 const counts = `
 create table quota_count (

@@ -12,7 +12,7 @@ export interface PostgresPlace {
   gate?: ConnectGate;
 }
 
-/** Returns the parts of the URL that messages may show: host, port and database. */
+/** Returns a name for messages, which contains only the host, port and database from the URL. */
 export function placeName(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
@@ -56,19 +56,22 @@ export function openGate(
 }
 
 /**
- * Longest waits of a session, in ms; 0 means no limit. They are below 2 s, the time in which every request is answered.
- * The server gives up a statement before this process does.
+ * Longest waits of a session, in ms; 0 means no limit. All but the last are below 2 s, the time in which every request
+ * is answered. The server gives up on a statement before this process does.
  */
 const usualLimits = {
   /** Wait for a connection. */
   connect: 1500,
-  /** Wait for an answer before the connection is given up. */
+  /** Wait for an answer. After it the connection is given up. */
   answer: 1900,
-  /** Time after which the server gives up a statement. */
+  /** Time after which the server gives up on a statement. */
   statement: 1700,
   /** Server's wait for a lock. */
   lock: 1500,
-  /** Server's wait for a transaction's next statement. A program that hangs in a transaction blocks all others. */
+  /**
+   * Server's wait for a transaction's next statement. Otherwise a program that hangs in a transaction would block all
+   * others.
+   */
   idleInTransaction: 5000,
 };
 
@@ -97,7 +100,7 @@ export function beginSession(
   return `select pg_backend_pid() as pid, ${set.join(", ")}`;
 }
 
-/** Oids of `int8` and `numeric`. `pg` returns them as text, but all such values here are below 2^53. */
+/** Oids of `int8` and `numeric`. By default `pg` returns their values as text, but all values here are below 2^53. */
 const numberTypes = [20, 1700];
 
 /**
@@ -112,7 +115,7 @@ export async function clientConfig(
 ): Promise<ClientConfig> {
   const { types } = await import("pg");
   const parsed = new URL(url);
-  // Gives sslmode the meaning that it has in libpq: pg by default treats `require` as `verify-full`, and warns.
+  // This gives sslmode the meaning that it has in libpq. By default `pg` treats `require` as `verify-full`, and warns.
   if (parsed.searchParams.has("sslmode")) parsed.searchParams.set("uselibpqcompat", "true");
   return {
     connectionString: parsed.href,
@@ -136,7 +139,7 @@ export async function clientConfig(
   };
 }
 
-/** Returns the fault for a failed connection. Unlike a query's, its cause always lies outside the program. */
+/** Returns the fault for a failed connection. Unlike a failed query's, its cause always lies outside the program. */
 export function connectFault(error: unknown, place: string): unknown {
   const fault = postgresFault(error, place);
   if (fault instanceof StoreFault || !(error instanceof Error)) return fault;
@@ -150,13 +153,13 @@ export function connectFault(error: unknown, place: string): unknown {
 export const notTriedNow = (place: string) =>
   new StoreFault("busy", `${place} cannot be reached; it is tried again each second.`);
 
-/** Reports whether an error ends the connection. Every error does, except a statement's, which has severity ERROR. */
+/** Reports whether an error ends the connection. Only a statement's error, which has severity ERROR, does not. */
 export const endsConnection = (error: unknown): boolean =>
   (error as { severity?: unknown } | null)?.severity !== "ERROR";
 
 /**
- * Returns a value to send, with U+FFFD for each NUL. PostgreSQL accepts no NUL in text, so no stored text contains one.
- * A search for text with a NUL, such as a mistyped address, must find nothing instead of failing.
+ * Returns a value to send, in which U+FFFD replaces each NUL. PostgreSQL accepts no NUL in text, so no stored text
+ * contains one. A search for text with a NUL, such as a mistyped address, must find nothing instead of failing.
  */
 export const bindable = (value: unknown): unknown =>
   typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
@@ -171,17 +174,18 @@ export interface PreparedStatement {
 export interface PostgresSession {
   /**
    * Runs a query.
-   * @throws DomainError from `postgresFault`, or else the error of `pg`; `postgresCodeOf` returns its code.
+   * @throws DomainError from `postgresFault`, or else the error from `pg`; `postgresCodeOf` returns its code.
    */
   query<Row>(sql: string | PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Runs `work` in a transaction on this session. Rolls back if it throws.
+   * Runs `work` in a transaction on this session. Rolls back if `work` throws.
    * @param begin statement that begins the transaction, if `work` needs another isolation level than the database's
    *   default.
-   * @throws whatever `work` throws. If the commit itself fails, the changes may or may not have been committed.
+   * @throws whatever `work` or a query throws. If the commit itself fails, the changes may or may not have been
+   *   committed.
    */
   inTransaction<R>(work: () => Promise<R>, begin?: string): Promise<R>;
-  /** True if there is a pooler in between, so that another server process answers than the one named at the start. */
+  /** True if there is a pooler in between: then the server process that answers is not the one named at the start. */
   readonly isPooled: boolean;
   /** True once the session has ended. It cannot be used again. */
   readonly isOver: boolean;
@@ -204,7 +208,8 @@ interface SessionOptions {
 
 /**
  * Connects.
- * @throws StoreFault within 2 s if the database cannot be reached, or at once if the gate is closed.
+ * @throws StoreFault if the database cannot be used or does not answer in time, or at once if the gate allows no
+ *   attempt.
  */
 export async function connectPostgres(
   { url, gate = openGate() }: PostgresPlace,
@@ -254,7 +259,7 @@ export async function connectPostgres(
         const result = await (typeof sql === "string"
           ? client.query(sql, bound)
           : client.query({ ...sql, values: bound }));
-        // A text of several statements returns an array of results.
+        // Several statements in one string return an array of results.
         return Array.isArray(result) ? [] : (result.rows as Row[]);
       } catch (error) {
         if (endsConnection(error)) close();
@@ -270,7 +275,7 @@ export async function connectPostgres(
           await query("commit");
           return result;
         } catch (error) {
-          // If the connection has ended, this fails too, but the transaction ended with the connection.
+          // This fails too if the connection has ended, but then so has the transaction.
           await query("rollback").catch(() => {});
           throw error;
         }
@@ -288,7 +293,9 @@ export async function connectPostgres(
   }
 }
 
-/** Runs `work` with a session of its own, which it then closes. @throws as `connectPostgres` does. */
+/**
+ * Opens a session, runs `work` with it, and closes it. @throws as `connectPostgres` does, or whatever `work` throws.
+ */
 export async function withSession<R>(
   place: PostgresPlace,
   work: (session: PostgresSession) => Promise<R>,

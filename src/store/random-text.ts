@@ -4,7 +4,7 @@ import { hash, randomBytes, randomInt } from "node:crypto";
 const idAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
 const idLength = 16;
 
-/** Returns a new id, such as `ac_4k0t…`: the prefix, `_`, and 16 random characters from [0-9a-z] (about 82 bits). */
+/** Returns a new id, such as `ac_4k0t…`: the prefix, `_`, and 16 random characters from [0-9a-z] (about 83 bits). */
 export function makeId(prefix: string): string {
   return `${prefix}_${randomText(idAlphabet, idLength)}`;
 }

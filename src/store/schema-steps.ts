@@ -8,7 +8,7 @@ export interface FileStep {
   sql: string;
 }
 
-/** Triggers that count changes to the three tables with facts about keys, so that no code has to do so. */
+/** Table and triggers that count changes to the three tables with facts about keys, so that no other code has to. */
 const keyChanges = [
   "create table key_change (count integer not null)",
   "insert into key_change (count) values (0)",
@@ -40,7 +40,8 @@ export const stepTable = "schema_step";
 
 /**
  * Returns the steps applied to a file, oldest first. Returns none for a file without tables, and an unknown step for
- * tables without a list of steps. @throws whatever node:sqlite throws.
+ * tables without a list of steps.
+ * @throws whatever node:sqlite throws.
  */
 export function schemaSteps(database: DatabaseSync): string[] {
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
@@ -59,7 +60,8 @@ export interface Unfit {
 
 /**
  * Returns the reason why this program cannot use a schema, or null if it can.
- * @param known the program's steps, oldest first. A schema without the first one comes from an earlier program.
+ * @param known the program's steps, oldest first. A schema that has steps, but not the first one, comes from an earlier
+ *   program.
  * @param taken steps applied to the schema, without those that a program need not know.
  */
 export function unfitSchema(known: readonly string[], taken: readonly string[]): Unfit | null {

@@ -20,7 +20,7 @@ export interface FileShape {
 /**
  * Opens a file. Leaves a refused file unchanged.
  * @throws DomainError `conflict` if this version cannot use the schema, StoreFault `busy` if another process holds the
- *   write lock, `unusable` if the folder or the file cannot be used.
+ *   write lock, `full` or `unusable` if the folder or the file cannot be used.
  */
 export function openFile(shape: FileShape): DatabaseSync {
   refuseOldSqlite();
@@ -82,7 +82,8 @@ export function takeSteps(connection: DatabaseSync, steps: readonly FileStep[]):
 }
 
 /**
- * Creates a file (0600) and missing folders above it (0700) for this user only. SQLite's side files get the same mode.
+ * Creates a missing file (mode 0600) and the missing folders above it (0700). SQLite gives its side files the file's
+ * mode.
  */
 function createPrivateFile(file: string): void {
   // Opening and closing a file that SQLite has open in this process would drop SQLite's locks.
@@ -105,7 +106,8 @@ const pauseMilliseconds = 10;
 
 /**
  * Switches an SQLite file to write-ahead logging, in which readers and the writer do not wait for each other. The file
- * stores the mode, so only the first switch writes. Blocks the thread while another process makes the switch.
+ * stores the mode, so only the first switch writes. Blocks the thread for up to `busyMilliseconds` while another
+ * process makes the switch.
  */
 export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: number): void {
   const deadline = performance.now() + busyMilliseconds;
@@ -121,13 +123,13 @@ export function useWriteAheadLog(connection: DatabaseSync, busyMilliseconds: num
   }
 }
 
-// Up to 3.51.2, a commit could be lost if two connections wrote and checkpointed at the same moment: the "WAL-reset bug",
-// https://www.sqlite.org/releaselog/3_51_3.html.
+// Up to 3.51.2, a commit could be lost if two connections wrote and checkpointed at the same moment: the "WAL-reset
+// bug", https://www.sqlite.org/releaselog/3_51_3.html.
 const oldestVersion = "3.51.3";
 
 /**
  * Refuses an SQLite version that can lose data.
- * @param version version of SQLite, such as `3.53.4`; by default the version built into this Node.
+ * @param version SQLite version, such as `3.53.4`; by default the version built into this Node.
  * @throws StoreFault `unusable` if the version is below 3.51.3.
  */
 export function refuseOldSqlite(version = process.versions["sqlite"] ?? "none"): void {
@@ -176,7 +178,7 @@ export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): F
 });
 
 /**
- * Returns the shape of the usage store. A power failure may lose the last seconds. The file shrinks as rows are
+ * Returns the shape of the usage store. A power failure may lose the latest commits. The file shrinks as rows are
  * deleted.
  */
 export const usageShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({

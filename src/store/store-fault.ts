@@ -60,7 +60,7 @@ export function sqliteFault(error: unknown, file: string): unknown {
 /** Extended codes for a violated unique index or primary key. */
 const uniqueCodes = [2067, 1555];
 
-/** Returns the error for a unique value that two people asked for at the same moment. */
+/** Returns the error for a unique value that somebody else has just taken. */
 const taken = (cause: unknown) =>
   new DomainError("conflict", "Somebody else has just taken this name or value. Try again.", {
     cause,
@@ -72,25 +72,25 @@ function faultsFrom(cause: unknown) {
   return { busy: of("busy"), full: of("full"), unusable: of("unusable") };
 }
 
-/** Returns PostgreSQL's code from a `pg` error, or from the fault made of it. Returns undefined for any other error. */
+/** Returns the error code from a `pg` error, or from the fault made from it. Returns undefined if there is none. */
 export function postgresCodeOf(error: unknown): string | undefined {
   const thrown = error instanceof DomainError ? error.cause : error;
   const code = (thrown as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Words in `pg` errors that have no code, because the server ended the connection or did not answer. */
+/** Words in those `pg` errors that have no code: the server ended the connection or did not answer. */
 const lostConnection = /terminat|timeout|not queryable|timed out/i;
 
 /**
  * Converts a `pg` error. Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
- * @param place text such as `PostgreSQL at db.example:5432/records`, without a password.
+ * @param place name such as `PostgreSQL at db.example:5432/records`, without a password.
  * @returns the error to throw: a DomainError if somebody can act on it, otherwise the given error.
  */
 export function postgresFault(error: unknown, place: string): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const { busy, full, unusable } = faultsFrom(error);
-  // Node collects one error for each of a host's addresses.
+  // Node collects one error for each of the host's addresses.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { message, code = "", syscall } = first as NodeJS.ErrnoException;
   switch (code) {

@@ -24,7 +24,7 @@ export interface Store<Tables> {
   readonly database: Kysely<Tables>;
   /**
    * Runs a transaction that takes the write lock before it reads, so that facts it has read stay true until it commits.
-   * Use only the transaction inside `work`, because `database` may wait for its end.
+   * Inside `work`, use only the transaction: `database` may wait for it to end.
    * @throws StoreFault `busy` if another process holds the lock too long.
    */
   write<R>(work: (transaction: Transaction<Tables>) => Promise<R>): Promise<R>;
@@ -42,9 +42,9 @@ interface StoreOptions {
 }
 
 /**
- * Opens the control store, which holds accounts, people and keys. Creates and migrates a file if needed, but not a
- * database, because servers of another version may be using it.
- * @throws StoreFault as `openFile` does; DomainError `conflict` if a database's schema must be migrated.
+ * Opens the control store, which holds accounts, people and keys. Creates and migrates a file if needed, but does not
+ * migrate a database, because servers of another version may be using it.
+ * @throws as `openFile` does for a file, or as `openReadyStore` does for a database.
  */
 export const openControl = (dataDir: string, options: StoreOptions = {}): Promise<ControlStore> =>
   openEither(controlShape(dataDir, options.busyMilliseconds), options);
@@ -63,8 +63,8 @@ async function openEither<Tables>(
 }
 
 /**
- * Opens both stores in a database whose schema has been checked, with the same few connections. Connects with the first
- * query, and again after an outage. Closing either store closes both.
+ * Opens both stores in a database whose schema has been checked. Both use the same few connections. Connects with the
+ * first query, and again after an outage. Closing either store closes both.
  */
 export async function openSharedStores(
   database: PostgresPlace,
@@ -104,7 +104,10 @@ export function nodeSqliteDialect(connection: DatabaseSync, file: string): Diale
   };
 }
 
-/** Driver that takes the write lock first. A transaction that begins with a read may fail when it first writes. */
+/**
+ * Driver whose transactions take the write lock first, unless they are read-only. Otherwise a transaction that begins
+ * with a read may fail when it first writes.
+ */
 class ImmediateDriver extends SqliteDriver {
   readonly #sqlite: DatabaseSync;
 
@@ -122,14 +125,18 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   /**
-   * Rolls back, unless SQLite has done so, as on a full disk: a second rollback would fail and hide the first error.
+   * Rolls back, unless SQLite has already done so, as on a full disk. A second rollback would fail and hide the first
+   * error.
    */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#sqlite.isTransaction) await super.rollbackTransaction(connection);
   }
 }
 
-/** Maximum number of cached statements. The oldest are dropped first. Only varying lists produce many query texts. */
+/**
+ * Maximum number of cached statements. The oldest are dropped first. Only lists of varying length make many different
+ * ones.
+ */
 const cachedStatementsMax = 200;
 
 function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase {
@@ -162,8 +169,8 @@ function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase 
 }
 
 /**
- * Returns a value that node:sqlite stores as intended. By default it binds whole numbers as REAL, and treats an object
- * in first place as named parameters, which shifts the others by one.
+ * Returns a value that node:sqlite stores as intended. By default node:sqlite binds whole numbers as REAL, and treats
+ * an object in first place as named parameters, which shifts the other values by one.
  */
 function bindable(value: unknown): SQLInputValue {
   if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);

@@ -28,8 +28,8 @@ const tables = {
     "primary key": "(account, hour, key, operation, status)",
   },
   /**
-   * The last batch from each writer; a server has a new writer each time it starts. A batch whose answer was lost is
-   * written again, but counts once.
+   * The number of the last batch from each writer. A server has a new writer each time it starts. A batch whose answer
+   * was lost is sent again, but counts once.
    */
   usage_writer: {
     id: "text primary key",
@@ -59,7 +59,7 @@ const tables = {
     id: "bytea not null",
     query: "text",
   },
-  /** Start of the visible log, in a single row. Older requests may not have been removed yet. */
+  /** Start of the visible log, in ms since 1970, in a single row. Older requests may not have been removed yet. */
   request_log_start: { at: "bigint not null" },
 } as const;
 
@@ -101,8 +101,8 @@ export const sqliteUsageSchema = statements({
 });
 
 /**
- * PostgreSQL's schema. Texts compare byte by byte, as in SQLite. Milliseconds are exact decimals. Pages of hourly sums
- * keep free space for updates in place.
+ * PostgreSQL's schema. Text compares byte by byte, as in SQLite. Milliseconds are exact decimals. Pages of hourly sums
+ * keep space free, so that an updated row stays on its page.
  */
 export const postgresUsageSchema = `${statements({
   indexed: ", number",

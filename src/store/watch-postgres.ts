@@ -4,15 +4,16 @@ import { refuseUnready, refuseUnfit } from "./postgres-schema.ts";
 import { connectPostgres, placeName, type PostgresPlace } from "./postgres.ts";
 
 /**
- * Reader of keys on one connection, one call at a time. Calls reject with a DomainError if the store cannot be read.
+ * Reader of keys on one connection, which runs one call at a time. Calls reject with a DomainError if the store cannot
+ * be read.
  */
 export interface SharedKeySource {
   /**
    * Returns the present count of changes, and the accounts whose keys changed after the count `since`. Returns null for
-   * the accounts if any of them may have changed.
+   * the accounts if the keys of all accounts may have changed.
    */
   changes(since: number): Promise<{ count: number; accounts: number[] | null }>;
-  /** Lists up to `max` keys by id, starting after the id `after`. */
+  /** Lists up to `max` keys in the order of their ids, starting after the id `after`. */
   list(after: string, max: number): Promise<KeyRow[]>;
   ofAccounts(accounts: readonly number[]): Promise<KeyRow[]>;
   /** Returns the keys with these SHA-256 digests. Leaves out unknown digests. */
@@ -31,7 +32,8 @@ const allChanges = 0;
 /**
  * Connects a reader of keys.
  * @param onChange called soon after keys change; a notification can be lost.
- * @throws StoreFault if the database cannot be reached, DomainError `conflict` if its schema is behind or too new.
+ * @throws StoreFault if the database cannot be reached or used, DomainError `conflict` if its schema is behind or too
+ *   new.
  */
 export async function connectKeys(
   database: PostgresPlace,
@@ -55,7 +57,7 @@ export async function connectKeys(
       );
       const count = rows.find(({ account }) => account === allChanges)?.count ?? 0;
       const accounts = rows.map(({ account }) => account).filter((one) => one !== allChanges);
-      // A lower count comes from a database that replaced the earlier one.
+      // A lower count comes from another database that has replaced the earlier one.
       const mayBeAny = since < 0 || count < since || accounts.includes(anyAccount);
       return { count, accounts: mayBeAny ? null : accounts };
     },

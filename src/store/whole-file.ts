@@ -1,4 +1,4 @@
-/** Reads plain files, and writes files atomically, at once or in pieces. A power failure leaves no partial file. */
+/** Reads plain files, writes files and syncs them to disk, and replaces files atomically. */
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -24,7 +24,9 @@ export function otherThanFile(path: string): string | null {
   return stats.isSocket() ? "a socket" : "a device";
 }
 
-/** Checks that a path has a plain file or nothing. @throws Error, without the path in its message, otherwise. */
+/**
+ * Checks that a path leads to a plain file or to nothing. @throws Error, without the path in its message, otherwise.
+ */
 export function requirePlainFile(path: string): void {
   const other = otherThanFile(path);
   if (other !== null) throw new Error(`it is ${other}, not a file`);
@@ -36,7 +38,7 @@ export function readPlainFile(path: string): Buffer {
   return readFileSync(path);
 }
 
-/** Pattern of names of files that `replaceFile` leaves behind if its process is killed. */
+/** Pattern of the names of the temporary files that `replaceFile` leaves behind if its process is killed. */
 export const asideShape = /\.\d+\.tmp$/;
 
 /** Replaces a file atomically: writes a temporary file, syncs it, renames it, and syncs the folder. */
@@ -64,7 +66,7 @@ export function writeSynced(path: string, content: string | Uint8Array): void {
   }
 }
 
-/** Syncs a file or a folder to disk. Does nothing for a folder on Windows, which cannot sync it and need not. */
+/** Syncs a file or a folder to disk. Does nothing for a folder on Windows, which can sync only files. */
 export function syncPath(path: string): void {
   const isFolder = statSync(path).isDirectory();
   if (isFolder && process.platform === "win32") return;
@@ -86,7 +88,7 @@ export interface OutputFile {
   abandon(): void;
 }
 
-/** Opens a file, whose name ends in `.tmp` until it is finished. Overwrites one that a killed process left there. */
+/** Opens a file whose name ends in `.tmp` until it is finished. Overwrites an unfinished one from a killed process. */
 export function openOutputFile(path: string): OutputFile {
   const unfinished = `${path}.tmp`;
   const file = openSync(unfinished, "w", 0o600);
