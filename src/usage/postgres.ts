@@ -1,5 +1,6 @@
 /**
- * Usage in PostgreSQL: writes each batch once, even if its answer is lost, in one statement, and removes old records.
+ * Writes usage to PostgreSQL, and removes old records. A batch counts once, even if it is sent again after a lost
+ * answer.
  */
 import { dayMilliseconds, hourOf } from "#store/durations.ts";
 import { inTurn } from "#store/job-locks.ts";
@@ -11,8 +12,8 @@ import { packRequestId, openHourSums } from "./writes.ts";
 type Query = PostgresSession["query"];
 
 /**
- * Returns a function that writes one batch. If it rejects, the batch may still have been written. Calling it again with
- * the same number counts the batch once, even if the server runs the first statement later.
+ * Returns a function that writes one batch. If the function rejects, the batch may still have been written. Another
+ * call with the same number counts the batch only once, even if the server runs the first statement later.
  * @param query runs SQL on the current session.
  * @param keepsLog true to log each request, besides adding it to the sums.
  * @param writer id of the writer that numbers the batches.
@@ -41,8 +42,8 @@ export function openPostgresWrites(
 
 /**
  * Statement that adds a batch. The writer's row prevents duplicates: a repeated statement waits until the first is
- * committed or rolled back. If it then finds a batch number that is not below its own, it adds nothing. Sums are added
- * in a fixed order, so that instances cannot deadlock.
+ * committed or rolled back. It adds nothing if the row's batch number is then not below its own. Sums are added in a
+ * fixed order, so that instances cannot deadlock.
  */
 const addBatch = `
   with once as (
@@ -63,7 +64,7 @@ const addBatch = `
   select account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query
   from once, json_populate_recordset(null::request, $5)`;
 
-/** Statement that writes keys' last use, in a fixed order for the same reason. */
+/** Statement that writes keys' last use, in a fixed order, so that instances cannot deadlock. */
 const rememberKeyUse = `
   insert into key_use select * from json_populate_recordset(null::key_use, $1) order by key_id
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
@@ -82,7 +83,9 @@ const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => 
 /** Numbers of a chunk's words, by word index. */
 type WordNumbers = readonly (number | null)[];
 
-/** Returns a function that finds the numbers of words, and adds missing words. The table keeps words for good. */
+/**
+ * Returns a function that finds the numbers of words, and adds missing words to the table, which keeps them for good.
+ */
 function openWords(query: Query): (words: readonly string[]) => Promise<WordNumbers> {
   const known = new Map<string, number>();
   return async ([, ...words]) => {
@@ -112,15 +115,15 @@ const removeRequests = `
     select ctid from request where at < $1 or number <= $2 limit ${removedAtOnce})) returning 1`;
 
 /**
- * Returns a function that runs one step and reports whether it removed anything. The function also returns false while
- * another instance is removing records. `now` is in ms since 1970. It throws as `PostgresSession.query` does; the step
- * was then done completely or not at all.
+ * Returns a function that runs one step and reports whether it removed requests or sums. The function also returns
+ * false while another instance is removing records. It throws as `PostgresSession.query` does; the step has then
+ * removed all of its records or none. `now` is in ms since 1970.
  */
 export function openPostgresRetention(
   retention: Retention,
 ): (session: PostgresSession, now: number) => Promise<boolean> {
   const look = openLook();
-  /** Number of the last surplus request, found once for all steps that follow. */
+  /** Number of the newest surplus request. It is kept until a step finds no more requests to remove. */
   let surplus: number | undefined;
   return async (session, now) => {
     const { query } = session;

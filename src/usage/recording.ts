@@ -6,10 +6,10 @@
  *
  * A request is recorded in these steps:
  * 1. `record` packs it into a chunk, in well under 1 µs. `noteKeyUse` notes each key at most once a minute.
- * 2. Each second, or when a chunk of 1 MiB is full, the batch goes to the writer (`writer.ts`), which numbers it.
+ * 2. Once a second, or when a chunk of 1 MiB is full, the batch goes to the writer (`writer.ts`), which numbers it.
  * 3. The writer thread writes one batch after another. A batch's sums and log rows are written together or not at all.
  * 4. A written batch is dropped. A failed batch is tried again with the next one, after a second, and at shutdown.
- * 5. After a batch the thread removes old records, a few thousand rows at a time.
+ * 5. After a batch the thread removes old records, at most 5,000 requests or one hour's sums at a time.
  *
  * A data folder has one server, and only its writer thread writes these tables. Readers (`totals.ts`) never wait for
  * it. Any number of instances may write to one PostgreSQL. A batch has its writer's id and a number, so it counts once
@@ -19,15 +19,15 @@
  * When something fails:
  * - Disk or database: batches wait in memory, up to 64 MiB or some 800,000 requests. Beyond that the oldest are
  *   dropped, and `onLoss` gets the number of their requests. Requests are still answered.
- * - The thread: the next batch starts it again.
- * - The process: `close` tries all batches one last time. A killed process usually loses the last second.
+ * - The thread: the next attempt to write starts it again.
+ * - The process: `close` tries the remaining batches again. A killed process usually loses the last second.
  * - The PostgreSQL server: a crash may lose the last second.
  */
 import { hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 import type { KeyUseTable } from "#store/usage-schema.ts";
 
-/** A batch on its way to the thread. */
+/** Records that are sent to the writer thread together. */
 export interface Batch {
   keyUse: readonly KeyUseTable[];
   requests: RequestChunk;
@@ -35,7 +35,7 @@ export interface Batch {
   now: number;
 }
 
-/** A batch and its number. Each writer counts its batches from 1. */
+/** A batch and its number. Each writer numbers its batches from 1. */
 export interface NumberedBatch {
   number: number;
   batch: Batch;
@@ -47,9 +47,9 @@ interface BatchWriter {
 }
 
 const noteEveryMilliseconds = minuteMilliseconds;
-/** Time between two batches to the writer, in ms. */
+/** Time for which a batch gathers records, in ms, unless its chunk is full earlier. */
 const gatherMilliseconds = 1000;
-/** Time without requests, in ms, after which an empty batch is sent: old records are removed only after a batch. */
+/** Time without records, in ms, after which an empty batch is sent: old records are removed only after a batch. */
 const idleMilliseconds = hourMilliseconds;
 
 /**
@@ -58,9 +58,9 @@ const idleMilliseconds = hourMilliseconds;
  * @param now returns milliseconds since 1970.
  */
 export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => number }) {
-  // Created with the first request, because it takes 1 MiB.
+  // It is created when it is first needed, because it takes 1 MiB.
   let draft: ReturnType<typeof openChunkDraft> | undefined;
-  // Bounded by the number of keys, because only verified keys are noted.
+  // Its size is bounded by the number of keys, because only verified keys are noted.
   const notedAt = new Map<string, number>();
   const keyUse = new Map<string, KeyUseTable>();
   let isGathering = false;
@@ -84,21 +84,21 @@ export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => 
   };
   return {
     /**
-     * Notes the time and network of a key's last use, at most once a minute for each key. Never waits. Within the
-     * minute it only looks the key up.
+     * Notes the time and network of a key's last use, at most once a minute for each key. Never waits. Further calls
+     * within the minute only look the key up.
      * @param at milliseconds since 1970.
      * @param networkOf returns the request's network; called only if the use is noted.
      */
     noteKeyUse(keyId: string, at: number, networkOf?: () => string): void {
       const before = notedAt.get(keyId);
-      // If the clock is set back, a key's use must not go unnoted until the clock catches up.
+      // If the clock is set back, a key's use is noted at once instead of only after the clock has caught up.
       if (before !== undefined && at >= before && at - before < noteEveryMilliseconds) return;
       notedAt.set(keyId, at);
       const last_used_at = new Date(at).toISOString();
       keyUse.set(keyId, { key_id: keyId, last_used_at, network: networkOf?.() ?? null });
       gather();
     },
-    /** Records a request in well under 1 µs. Never waits and never throws. */
+    /** Records a request, usually in well under 1 µs. Never waits and never throws. */
     record(request: AnsweredRequest): void {
       draft ??= openChunkDraft();
       const at = now();
@@ -123,7 +123,7 @@ export interface LastUse {
   network: string | null;
 }
 
-/** Returns keys' last use by key id. Leaves out unused keys. @param keyIds keys to look up; all if left out. */
+/** Returns keys' last use by key id. Leaves out unused keys. @param keyIds keys to look up; by default all. */
 export async function readLastUse(
   usage: UsageStore,
   keyIds?: readonly string[],
@@ -137,7 +137,6 @@ export async function readLastUse(
   );
 }
 
-/** An answered request. */
 export interface AnsweredRequest {
   /** Number of the account. */
   account: number;
@@ -168,7 +167,7 @@ export interface RequestChunk {
 const requestIdLengthMax = 64;
 const queryLengthMax = 500;
 
-/** Offset of each member from the start of its request, in bytes. The texts follow. */
+/** Offset of each field from the start of its request, in bytes. The request id and the query follow the fields. */
 const place = {
   at: 0,
   account: 8,
@@ -186,10 +185,10 @@ const place = {
 const noQuery = 0xffff;
 const requestBytesMax = place.texts + requestIdLengthMax + 2 * queryLengthMax;
 
-/** Size of a draft in bytes: enough for 15,000 requests of about 65 bytes. */
+/** Size of a draft in bytes: enough for some 15,000 requests of about 65 bytes. */
 const draftBytes = 1024 * 1024;
 
-/** Opens a draft of a chunk. It is reused, because `take` returns a copy. */
+/** Opens a draft of a chunk. It can be used again after each `take`, which returns a copy. */
 export function openChunkDraft(size = draftBytes) {
   const view = new DataView(new ArrayBuffer(size));
   const text = Buffer.from(view.buffer);

@@ -6,13 +6,16 @@ import type { AnsweredRequest } from "./recording.ts";
 import type { StatusClass } from "./totals.ts";
 import { packRequestId, readRequestId } from "./writes.ts";
 
-/** A request as the log stores it. */
+/** A request read from the log. */
 export interface LoggedRequest extends AnsweredRequest {
   /** Time of the response in ISO 8601. */
   at: string;
 }
 
-/** Columns of a request. The account is left out, because its number means nothing outside the service. */
+/**
+ * Columns of a request in machine-readable output. The account is left out, because its number means nothing outside
+ * the service.
+ */
 export const requestColumns: readonly Column<LoggedRequest>[] = [
   { name: "at", of: (request) => request.at },
   { name: "request_id", of: (request) => request.requestId },
@@ -41,7 +44,7 @@ interface PageOrder {
   account: number | null;
   filter?: RequestFilter;
   limit: number;
-  /** `next` of the previous page; any other text means the first page. */
+  /** `next` of the previous page; any other string means the first page. */
   after?: string | undefined;
 }
 
@@ -51,7 +54,7 @@ interface RequestPage {
   next: string | null;
 }
 
-/** Returns a page of requests. Several may have the same request id, because a client can choose it. */
+/** Returns a page of requests. Several requests may have the same id, because a client can choose it. */
 export async function readRequests(usage: UsageStore, order: PageOrder): Promise<RequestPage> {
   const { account, filter = {}, limit, after } = order;
   const wanted = conditionsOf(filter);
@@ -130,7 +133,7 @@ async function newestOf(
   return rows;
 }
 
-/** Returns the position after a page: its last request's time and number. Returns undefined for any other text. */
+/** Parses `next` of a page: the time and number of its last request. Returns undefined for any other string. */
 function readPlace(text: string): { at: number; number: number } | undefined {
   const [, at, number] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   return at === undefined ? undefined : { at: Number(at), number: Number(number) };

@@ -15,12 +15,15 @@ export const hoursKeptDays = 400;
 /** Maximum number of requests that a step removes. */
 export const removedAtOnce = 5000;
 
-/** Time between searches for old requests, in ms. A search reads the whole log; until then old requests are hidden. */
+/**
+ * Time between searches for old requests, in ms. A search may read the whole log. Until it removes old requests, they
+ * are hidden.
+ */
 const lookEveryMilliseconds = hourMilliseconds;
 
 /**
  * Returns a function that runs one step and reports whether it removed anything. A step removes up to 5,000 requests or
- * the sums of one hour. `now` is in ms since 1970. The function throws whatever node:sqlite throws.
+ * the sums of one hour. The function throws whatever node:sqlite throws. `now` is in ms since 1970.
  */
 export function openRetention(
   connection: DatabaseSync,
@@ -52,7 +55,7 @@ export function openRetention(
   };
 }
 
-/** Returns a schedule of searches for old records: always due until a search finds nothing, then once an hour. */
+/** Returns a schedule of searches for old records. A search is due until one finds nothing, and again an hour later. */
 export function openLook() {
   let nothingAt = -Infinity;
   return {
@@ -61,7 +64,10 @@ export function openLook() {
   };
 }
 
-/** Returns the start of the visible log, to the minute, so that not every batch moves it. Older requests are hidden. */
+/**
+ * Returns the start of the visible log, in ms since 1970. It is rounded down to the minute, so that not every batch
+ * moves it. Older requests are hidden.
+ */
 export const logStartOf = (now: number, { logDays }: Retention): number =>
   logDays === 0
     ? Number.MAX_SAFE_INTEGER

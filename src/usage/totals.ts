@@ -59,7 +59,9 @@ function addTo(totals: Totals, sums: StatusSums): void {
 
 const unitMilliseconds = { hour: hourMilliseconds, day: dayMilliseconds };
 
-/** Returns the last `count` hours or days up to `now`, oldest first. Includes those without requests. */
+/**
+ * Returns the last `count` hours or days, oldest first. The last one contains `now`. Includes those without requests.
+ */
 export async function readBars(
   usage: UsageStore,
   order: { account: number; unit: "hour" | "day"; count: number; now: number },
@@ -80,7 +82,9 @@ export async function readBars(
   return bars;
 }
 
-/** Returns the number of requests since midnight UTC, by key id. Leaves out unused keys. @param now ms since 1970. */
+/**
+ * Returns the number of requests since midnight UTC, by key id. Leaves out keys without any. @param now ms since 1970.
+ */
 export async function readRequestsToday(
   usage: UsageStore,
   account: number,
@@ -92,7 +96,7 @@ export async function readRequestsToday(
   return new Map(found.map(([key, { requests }]) => [key, requests]));
 }
 
-/** Returns each key's or operation's totals, most requests first. */
+/** Returns the totals of each key or operation, most requests first. */
 export async function readTotalsBy(
   usage: UsageStore,
   { account, since, until }: Span,
@@ -141,7 +145,7 @@ const parts: Readonly<Record<keyof SumParts, RawBuilder<unknown>>> = {
 
 /**
  * Returns a row for each combination of the parts and the status, sorted in that order. Text sorts by its bytes.
- * @param order `account`: the account's number; all accounts if left out. `from`: the first hour. `to`: the hour after
+ * @param order `account`: the account's number; by default all accounts. `from`: the first hour. `to`: the hour after
  *   the last one. Both may be prefixes of hours, such as a month.
  */
 export async function readSums<Part extends keyof SumParts>(
@@ -176,11 +180,14 @@ interface ExportOrder {
   /** Month in UTC, such as `2026-11`. */
   month: string;
   by: readonly ExportPart[];
-  /** Number of the only account to export; all accounts if left out. */
+  /** Number of the only account to export; by default all accounts. */
   account?: number | undefined;
 }
 
-/** Returns a month's totals by account, operation and key. Without parts there is one row, without requests none. */
+/**
+ * Returns a month's totals for each combination of the parts. Without parts there is one row, and without requests
+ * there is none.
+ */
 export async function exportMonth(usage: UsageStore, order: ExportOrder): Promise<ExportedUsage[]> {
   const { month, by, account } = order;
   const parts = exportParts.filter((part) => by.includes(part));

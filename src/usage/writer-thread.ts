@@ -1,4 +1,4 @@
-/** The writer thread: writes each batch in one transaction, and removes old records. */
+/** The writer thread: writes batches one after another, and removes old records. */
 import { parentPort, workerData } from "node:worker_threads";
 import { StoreFault } from "#store/domain-error.ts";
 import type { GateMemory, PostgresSession } from "#store/postgres.ts";
@@ -20,17 +20,17 @@ export interface WriterSetting {
 
 export type WriterMessage = NumberedBatch | "close";
 
-/** The reply to each batch. */
+/** Reply to a batch. */
 export interface WriterReply {
   isWritten: boolean;
-  /** Reason why the batch was not written, or why old records cannot be removed; null if there is none. */
+  /** Reason why the batch was not written, or why old records cannot be removed; null if neither failed. */
   fault: string | null;
 }
 
-/** The store that batches are written to. SQLite's calls are finished when they return. */
+/** Store that batches are written to. With SQLite, calls are finished when they return. */
 interface OpenStore {
   write(batch: NumberedBatch): void | Promise<void>;
-  /** Removes some old records. Returns false if none are left. */
+  /** Removes some old records. Returns true if another step may remove more. */
   tidy(now: number): boolean | Promise<boolean>;
   close(): void;
 }
@@ -40,7 +40,10 @@ const port = parentPort!;
 let store: OpenStore | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
-/** Reason why this role cannot remove old records from PostgreSQL. A successful write would not reveal it. */
+/**
+ * Reason why old records cannot be removed from PostgreSQL; null if there is none. A successful write does not reveal
+ * it.
+ */
 let tidyFault: string | null = null;
 
 port.on("message", (message: WriterMessage) => {
@@ -56,7 +59,8 @@ async function answer(numbered: NumberedBatch): Promise<void> {
     fault = (sqliteFault(error, usageFile(dataDir)) as Error).message;
   }
   const { requests, now } = numbered.batch;
-  // Detaching frees the bytes at once. With so little garbage in this thread, the collector would run megabytes late.
+  // Detaching frees the bytes at once. This thread makes so little garbage that the collector would free them far too
+  // late.
   requests.bytes.transfer(0);
   if (!isTidying) tidy(now);
   const reply: WriterReply = { isWritten: fault === null, fault: fault ?? tidyFault };
@@ -79,7 +83,8 @@ function tidy(now: number): void {
         if ((await store?.tidy(now)) === true) tidy(now);
         tidyFault = null;
       } catch (error) {
-        // The next batch meets an SQLite error again and reports it. A step that was only busy is tried again.
+        // The next batch meets an SQLite error again and reports it. After the next batch, a step that was only busy is
+        // tried again.
         const isBusy = error instanceof StoreFault && error.kind === "busy";
         tidyFault = database === null || isBusy ? null : (error as Error).message;
       }
@@ -98,7 +103,7 @@ async function openStore(): Promise<OpenStore> {
   };
 }
 
-/** Opens a store that connects with the first statement, and again after an outage. A step uses one connection. */
+/** Opens a store that connects with the first batch, and again after an outage. */
 async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): Promise<OpenStore> {
   const { connectPostgres, openGate } = await import("#store/postgres.ts");
   const { openPostgresRetention, openPostgresWrites } = await import("./postgres.ts");
@@ -107,7 +112,7 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
   let session: PostgresSession | undefined;
   const connected = async (): Promise<PostgresSession> => {
     if (session?.isOver === false) return session;
-    // As with usage.sqlite, a crash may lose the writes of the last second.
+    // A server crash may lose the last second's writes. Usage is not worth a wait for the disk at each commit.
     session = await connectPostgres(place, {
       name: "gp-records usage",
       settings: { synchronous_commit: "off" },
@@ -122,7 +127,7 @@ async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): 
     ),
     async tidy(now) {
       if (session === undefined || session.isOver) return false;
-      // If this machine's clock is ahead, it must not remove records that are still to be kept.
+      // This machine's clock may be ahead. Records that are still to be kept must not be removed because of it.
       const [clock] = await session.query<{ now: number }>(
         "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
       );

@@ -12,7 +12,7 @@ export type Recording = ReturnType<typeof openRecording>;
 
 export interface WriterOptions
   extends Pick<WriterSetting, "dataDir">, Partial<Omit<WriterSetting, "dataDir" | "writer">> {
-  /** Called with the fault when writing begins to fail, and with null once it works again. */
+  /** Called with the fault when writes or removals begin to fail, and with null once everything works again. */
   onFault: (fault: Error | null) => void;
   /** Called with the number of requests whose records were lost. */
   onLoss?: (requests: number) => void;
@@ -23,7 +23,10 @@ export interface WriterOptions
 const retentionDefault: Retention = { logDays: 14, logRowsMax: 2_000_000 };
 /** Default maximum size of waiting batches, in bytes: some 800,000 requests. */
 const keptBytesDefault = 64 * 1024 * 1024;
-/** Longest wait for a locked file, in ms: short, because a batch is retried within seconds, and a stop waits twice. */
+/**
+ * Longest wait for a locked file, in ms. It is short, because a batch is retried within seconds, and closing may wait
+ * twice.
+ */
 const busyDefault = 500;
 const againMilliseconds = 1000;
 
@@ -52,7 +55,7 @@ export function openWriter(options: WriterOptions) {
   };
   const endThread = (fault: string) => {
     thread = null;
-    // A batch that is being written tells the fault itself.
+    // If a batch is being written, its reply reports the fault.
     if (working === null && closing === null) say(fault);
   };
   /** Writes the kept batches. Stops when one cannot be written, unless another has arrived meanwhile. */
@@ -84,7 +87,8 @@ export function openWriter(options: WriterOptions) {
     await tryToWrite();
     const untilAgain = againMilliseconds - (performance.now() - begun);
     if (kept.waiting().bytes > 0 && untilAgain > 0) {
-      // Tries again one second after the first attempt, because the server may be back. After a time-out it does not.
+      // Tries again one second after the first attempt began, because the database may be back. An attempt that took
+      // longer, such as one that timed out, is not repeated.
       await wait(untilAgain);
       await tryToWrite();
     }
@@ -96,7 +100,8 @@ export function openWriter(options: WriterOptions) {
   return {
     /**
      * Accepts a batch and returns at once. A batch that cannot be written is tried again with the next one, after a
-     * second, and at shutdown. The oldest batches are dropped if too many wait.
+     * second, and by `close`. The oldest batches are dropped if too many wait. A batch that arrives after `close` is
+     * lost.
      */
     write(batch: Batch): void {
       if (closing !== null) return lose(batch.requests.count);
@@ -107,18 +112,24 @@ export function openWriter(options: WriterOptions) {
     /** Returns the size of all batches that are neither written nor lost. */
     waiting: kept.waiting,
     bytesMax: keptBytesMax,
-    /** Resolves once all batches so far are written, or have been tried and kept. */
+    /** Resolves once no batch is being written: all are written or lost, or one has failed and the rest are kept. */
     async settled() {
       await working;
     },
-    /** Tries all kept batches one last time and ends the thread, which keeps the process alive until then. */
+    /**
+     * Tries to write all kept batches, twice if need be, and ends the thread. The thread keeps the process alive until
+     * then.
+     */
     close: () => (closing ??= closeOnce()),
   };
 }
 
 type StartedThread = ReturnType<typeof startThread>;
 
-/** Size of V8's young generation, in MB. The little garbage of each batch would otherwise fill the default of 32 MB. */
+/**
+ * Maximum size of V8's young generation, in MB. By default, 32 MB would fill with the batches' garbage before each
+ * collection.
+ */
 const youngGenerationMegabytes = 4;
 
 function startThread(setting: WriterSetting, onEnd: (fault: string) => void) {
@@ -138,7 +149,7 @@ function startThread(setting: WriterSetting, onEnd: (fault: string) => void) {
     ended.resolve();
   });
   return {
-    /** Sends a batch, one at a time. Resolves once it is written or has failed, or the thread has ended. */
+    /** Sends a batch. Only one may be under way. Resolves once it is written or has failed, or the thread has ended. */
     write(batch: NumberedBatch): Promise<WriterReply> {
       answered = Promise.withResolvers();
       // The batch is copied, so that it is not lost if the thread ends.
@@ -166,7 +177,10 @@ const wordBytes = 200;
 export const sizeOf = ({ keyUse, requests }: Batch): number =>
   requests.bytes.byteLength + wordBytes * (requests.words.length + keyUse.length);
 
-/** Opens a queue of batches to be written, within a memory limit. The oldest are dropped first. */
+/**
+ * Opens a queue of batches to be written, within a memory limit. The oldest are dropped first, but never one being
+ * written.
+ */
 export function openKeptBatches(bytesMax: number) {
   const batches: NumberedBatch[] = [];
   let number = 0;
@@ -186,7 +200,7 @@ export function openKeptBatches(bytesMax: number) {
       while (bytes > bytesMax && batches.length > taken) dropped += remove(taken).requests.count;
       return dropped;
     },
-    /** Returns the first batch. It is not dropped until `done`, because it may be written at any moment. */
+    /** Returns the first batch. It is kept until `done` is called, because it may be written at any moment. */
     take(): NumberedBatch | undefined {
       taken = Math.min(1, batches.length);
       return batches[0];
@@ -194,7 +208,8 @@ export function openKeptBatches(bytesMax: number) {
     done(isWritten: boolean) {
       taken = 0;
       if (!isWritten) return;
-      // Detaching frees the bytes at once. With so little garbage here, the collector would run megabytes late.
+      // Detaching frees the bytes at once. This code makes so little garbage that the collector would free them far too
+      // late.
       remove(0).requests.bytes.transfer(0);
     },
     waiting: (): Waiting => ({
@@ -207,7 +222,10 @@ export function openKeptBatches(bytesMax: number) {
 interface RecordingOptions extends Omit<WriterOptions, "onLoss"> {
   /** Returns milliseconds since 1970. */
   now: () => number;
-  /** Called with the number of lost requests: the first when a loss begins, and all, with `isOver`, when it ends. */
+  /**
+   * Called when a loss begins, with the number of requests lost first, and when it ends, with their total and `isOver`
+   * true.
+   */
   onLoss: (requests: number, isOver: boolean) => void;
 }
 
@@ -235,11 +253,11 @@ export function openRecording({ now, onFault, onLoss, ...ofWriter }: RecordingOp
   return {
     noteKeyUse,
     record,
-    /** Returns the number of requests whose records were lost since the process started. */
+    /** Returns the number of requests whose records have been lost since the start. */
     lostCount: () => lost,
     waiting: writer.waiting,
     waitingBytesMax: writer.bytesMax,
-    /** Resolves once everything is written, or has been tried one last time. */
+    /** Writes the remaining records. Resolves once they are written or lost. */
     async close() {
       close();
       await writer.close();

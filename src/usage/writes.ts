@@ -4,7 +4,7 @@ import { hourMilliseconds, hourOf } from "#store/durations.ts";
 import type { UsageHourTable } from "#store/usage-schema.ts";
 import { type Batch, requestsIn, type ChunkRequest } from "./recording.ts";
 
-/** Statement that keeps the later time, because another server may have written while this batch waited. */
+/** Statement that writes a key's last use, unless the stored one is later. */
 const rememberKeyUse = `
   insert into key_use (key_id, last_used_at, network) values (?, ?, ?)
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
@@ -73,9 +73,9 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
       write(batch);
       connection.exec("commit");
     } catch (error) {
-      // The rollback may have removed words that this batch added.
+      // The rollback may remove words that this batch added.
       known.clear();
-      // A full disk makes SQLite roll back by itself.
+      // On a full disk, SQLite may already have rolled back by itself.
       if (connection.isTransaction) connection.exec("rollback");
       throw error;
     }
@@ -111,8 +111,8 @@ export function openHourSums(words: readonly string[]) {
 }
 
 /**
- * Digits of Crockford's base 32, as in `http/routes.ts`. The service's own request ids are `req_` and 26 digits, which
- * are packed into 16 bytes. Any other id keeps its characters.
+ * Digits of Crockford's base 32, as in `http/routes.ts`. One of the service's own request ids is `req_` and 26 digits,
+ * and is packed into 16 bytes. Any other id keeps its characters.
  */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const digits = new Uint8Array(128);
