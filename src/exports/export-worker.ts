@@ -13,14 +13,14 @@ import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-expor
 lowerOwnPriority();
 const { path, generation, kinds, format, folder, licence } = workerData as ExportOrder;
 const source = openRecordSource(path, generation);
-// There is a file for each kind, or one for all.
+// A workbook holds all kinds. Other formats have a file for each kind.
 const kindsOfFiles = format === workbookFormat ? [kinds] : kinds.map((kind) => [kind]);
 const files: ExportedFile[] = [];
 for (const ofFile of kindsOfFiles) files.push(await writeFile(ofFile));
 source.close();
 parentPort!.postMessage(files);
 
-/** Writes a file. Replaces one of the same name only when the new one is complete. */
+/** Writes a file. Replaces a file of the same name only when the new one is complete. */
 async function writeFile(ofFile: readonly RecordKind[]): Promise<ExportedFile> {
   const name = format === workbookFormat ? "records" : ofFile[0];
   const file = join(folder, `${name}.${format}`);

@@ -1,4 +1,4 @@
-/** Offers whole datasets as files: lists the files, and makes each once, when it is first requested. */
+/** Offers whole datasets as files. Lists the files, and makes each one when it is first requested. */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -68,7 +68,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     const isCurrent = ({ version }: Generation) => version === current;
     return [...newestFirst.filter(isCurrent), ...newestFirst.filter((one) => !isCurrent(one))];
   };
-  /** Reports whether a pinned dataset can be read. It may have an older format, or be cut short by a full disk. */
+  /** Reports whether a pinned dataset can be read. Returns false if its file has another format or another size. */
   const isReadable = ({ version, bytes }: Generation) => {
     const path = catalogue.pathOf(version);
     return statSync(path, { throwIfNoEntry: false })?.size === bytes && isOwnFormat(path);
@@ -113,8 +113,8 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
       return generation && fileOf(generation, name);
     },
     /**
-     * Makes a file, one at a time. Calls for the same file share the result. Rejects if it cannot be made, with a
-     * DatasetFault `full` if the disk has no room.
+     * Makes a file that is not made yet, one file at a time. Calls for a file in progress share its result. Rejects if
+     * the file cannot be made, with a DatasetFault `full` if the disk has no room.
      */
     make(version: string, file: OfferedFile): Promise<MadeFile> {
       if (file.made !== null) return Promise.resolve(file.made);
@@ -133,15 +133,15 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
         for (const version of readdirSync(catalogue.exportsFolder))
           if (!kept.has(version)) remove(folderOf(version));
       } catch {
-        // No file was made yet.
+        // There is no folder before the first file is made.
       }
     },
-    /** Stops making a file. */
+    /** Stops making files. Calls that wait for a file reject, and so do later ones. */
     close: () => closing.abort(),
   };
 }
 
-/** Throws a DatasetFault `full` if there was no room, otherwise the given error. */
+/** Throws a DatasetFault `full` if the disk had no room, otherwise the given error. */
 function wordRoom(error: unknown): never {
   if (!isNoRoom(error)) throw error;
   const words = `an export cannot be written: ${(error as Error).message}; free some space in DATA_DIR`;
@@ -167,7 +167,7 @@ function readMade(path: string, program: string): MadeFile | null {
       ? { path, bytes, sha256 }
       : null;
   } catch {
-    // A missing or faulty file is made again.
+    // A file that is missing, or has no readable facts, is made again.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-/** Writes records as Parquet: a column for each member with its declared type, lists and objects nested. */
+/** Writes records as Parquet. Each member has a column of its declared type; lists and objects are nested. */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { TProperties } from "typebox";
 import { declarations } from "#records/declarations.ts";
@@ -64,7 +64,7 @@ interface Declared {
   items?: Declared;
 }
 
-/** Returns an element and then its children, as the format requires (parquet.thrift, LogicalTypes.md). */
+/** Returns an element followed by its children, as the format requires (parquet.thrift, LogicalTypes.md). */
 function elementsOf(name: string, declared: Declared, mayBeMissing: boolean): SchemaElement[] {
   const { type, properties, required = [], items } = declared;
   const mayBeNull = mayBeMissing || [type].flat().includes("null");
@@ -99,7 +99,7 @@ function leafOf({ type, format }: Declared): Partial<SchemaElement> {
   return { type: "BYTE_ARRAY", converted_type: "UTF8" };
 }
 
-/** Returns a converter of values for the writer. Texts and decimals, alone or in lists and objects, stay unchanged. */
+/** Returns a function that converts a member's values for the writer. Only whole numbers and times are converted. */
 function conversionOf({ type, format }: Declared): (value: unknown) => unknown {
   if ([type].flat().includes("integer"))
     return (value) => (value === null ? null : BigInt(value as number));

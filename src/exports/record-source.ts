@@ -29,11 +29,11 @@ export function openRecordSource(path: string, generation: Generation) {
     kind === "gp" ? gps(db, embeds) : documentsOf(db, kind);
   return {
     generation,
-    /** Yields the records of a kind in display order as NDJSON, byte for byte as in `data` of the API. */
+    /** Yields the records of a kind in display order as pieces of NDJSON, byte for byte as in the API's `data`. */
     lines: (kind: RecordKind) => inPieces(linesOf(documents(kind))),
     /** Yields the same records, parsed. */
     records: (kind: RecordKind) => parsed(documents(kind)),
-    /** Yields the same records, but GPs only with the totals of their embedded records, which are most of the bytes. */
+    /** Yields the same records, parsed, but GPs without the records that they embed, which are most of the bytes. */
     ownRecords: (kind: RecordKind) => parsed(documents(kind, false)),
     /** Yields the links from principals, signals or projects to GPs, in the order of the records and of their GPs. */
     links: (kind: RecordKind) =>
@@ -47,7 +47,7 @@ export function openRecordSource(path: string, generation: Generation) {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
       return Number(count.get(`recordsOfGp.${kind}.items`)!["links"]);
     },
-    /** Returns the sources of the records, with the times of their imports. */
+    /** Returns the sources of the records, sorted by name, each with the time of its import. */
     sources: () =>
       db.prepare("select name, imported_at from source order by name").all() as {
         name: string;
@@ -57,10 +57,10 @@ export function openRecordSource(path: string, generation: Generation) {
   };
 }
 
-/** Number of characters after which a piece ends. A GP with its embedded records may have 100,000. */
+/** Minimum number of characters in a piece, except the last one. */
 const charactersOfPiece = 64 * 1024;
 
-/** Joins texts into pieces, so that fewer writes are needed. */
+/** Joins strings into pieces, so that fewer writes are needed. */
 export function* inPieces(texts: Iterable<string>): Generator<string> {
   let piece = "";
   for (const text of texts) {
@@ -86,7 +86,7 @@ function* documentsOf(db: DatabaseSync, kind: RecordKind): Generator<string> {
   for (const [document] of rows) yield document;
 }
 
-/** Yields GPs. Adds the principals and signals that they embed, which are stored separately. */
+/** Yields GPs with the totals of their principals and signals. @param embeds true to embed the first of these too. */
 function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
   const recordsOfGp = readLinks(db);
   const readOwn = openOwnDocuments(db, "gp");
@@ -111,7 +111,7 @@ function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
   }
 }
 
-/** Reads the links, the only arrays of a server's index that are needed here. */
+/** Reads the links from GPs to their records. Leaves out the other arrays, which only a server needs. */
 const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] => {
   const rows = db
     .prepare("select name, element, bytes from array where name like 'recordsOfGp.%'")
@@ -119,7 +119,10 @@ const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] => {
   return (treeOf(rows) as Pick<DatasetIndex, "recordsOfGp">).recordsOfGp;
 };
 
-/** Returns a function that reads a document up to the part that GPs do not embed, or null after the last one. */
+/**
+ * Returns a function that reads a document without the members that come from other records, and without its closing
+ * brace. The function returns null after the last document.
+ */
 function openOwnDocuments(db: DatabaseSync, kind: RecordKind): (position: number) => string | null {
   const read = db.prepare(
     `select cast(substr(cast(document as blob), 1, own_length) as text) as own from ${kind} where position = ?`,

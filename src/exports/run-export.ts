@@ -31,12 +31,12 @@ export interface ExportedFile {
   sha256: string;
 }
 
-/** Memory limits of the thread: enough for the largest possible record, but small so that garbage is collected soon. */
+/** Memory limits of the thread. They are enough for the largest record, but so small that garbage is collected soon. */
 const resourceLimits = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 64 };
 
 /**
  * Runs an export.
- * @param signal signal that stops the export. The next export overwrites unfinished files.
+ * @param signal signal that stops the export. The next export of the same file overwrites an unfinished one.
  * @throws DatasetFault if the dataset cannot be read, or is too large for a workbook.
  */
 export async function runExport(order: ExportOrder, signal?: AbortSignal): Promise<ExportedFile[]> {
@@ -53,7 +53,7 @@ export async function runExport(order: ExportOrder, signal?: AbortSignal): Promi
   });
 }
 
-/** Restores an error's class, which is lost between threads. */
+/** Restores the class of a DatasetFault, which is lost between threads. */
 function faultOf(error: Error & { kind?: DatasetFault["kind"] }): Error {
   return error.name === "DatasetFault" ? new DatasetFault(error.message, error.kind) : error;
 }

@@ -8,12 +8,12 @@ import { recordColumns, type ColumnType } from "#records/columns.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import { inPieces, type RecordSource } from "./record-source.ts";
 
-/** Maximum number of rows of a sheet, including its heading. This is the limit of spreadsheet programs. */
+/** Maximum number of rows in a sheet, including its heading. This is the limit of spreadsheet programs. */
 export const rowsMax = 1_048_576;
 
 /**
- * Writes a workbook. Texts are stored as text, so that no program runs one as a formula and an id keeps its zeros. A
- * complete date is stored as a date, and the next column gives the precision.
+ * Writes a workbook. Strings are stored as text, so that no program runs one as a formula and an id keeps its zeros. A
+ * date known to the day is stored as a date, unless it is before March 1900. The next column gives its precision.
  * @param licence licence of the data, for the last sheet; null if the operator does not state it.
  * @throws DatasetFault before anything is written if a sheet would have too many rows.
  */
@@ -66,7 +66,7 @@ interface Sheet {
   rows: Iterable<readonly SheetCell[]>;
 }
 
-/** Content of a cell. A time is a day with a fraction. */
+/** Content of a cell. `day` numbers a day, as spreadsheet programs do, with a fraction for a time. */
 type SheetCell = string | number | null | { day: number; hasTime: boolean };
 
 const linksName = "Links";
@@ -113,7 +113,7 @@ function aboutSheet(
   };
 }
 
-/** Columns of a GP that are omitted, because the sheets of links, people and signals have them. */
+/** Columns of a GP that are omitted, because the sheets for links, people and signals have them. */
 const onOtherSheets = new Set(["principals.name", "signals.title"]);
 
 function sheetOf(source: RecordSource, kind: RecordKind): Sheet {
@@ -141,7 +141,7 @@ const isDate = (type: ColumnType) => type === "date" || type === "date-or-time";
 
 const dayLength = "2026-03-31".length;
 const dayMilliseconds = 86_400_000;
-/** Day 0. All programs agree on the numbers of days from 1 March 1900 on. */
+/** Day 0. All programs give the same numbers to the days from 1 March 1900. */
 const firstDay = Date.UTC(1899, 11, 30);
 const firstAgreed = Date.UTC(1900, 2, 1);
 
@@ -149,7 +149,7 @@ function dateOf(text: string | null): SheetCell {
   return text === null || text.length < dayLength ? text : momentOf(text);
 }
 
-/** Returns a date, or the text if programs disagree on its number. @param text a day, or a time in UTC. */
+/** Returns a date, or the text itself if programs disagree on its number. @param text a day, or a time in UTC. */
 function momentOf(text: string): SheetCell {
   const milliseconds = Date.parse(text);
   if (Number.isNaN(milliseconds) || milliseconds < firstAgreed) return text;
@@ -166,7 +166,7 @@ const style = { heading: 1, text: 2, formulaLike: 3, day: 4, time: 5 } as const;
 
 /**
  * XML of the cell styles. Text has the format "text", so that it stays text when somebody edits it. Text that looks
- * like a formula is also marked as quoted, for programs that parse a text again, as some do after pasting.
+ * like a formula is also marked as quoted, for programs that parse text again, as some do after pasting.
  */
 const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>
@@ -241,7 +241,7 @@ function cellXml(place: string, cell: SheetCell): string {
   return `<c r="${place}" s="${cell.hasTime ? style.time : style.day}"><v>${cell.day}</v></c>`;
 }
 
-/** Longest text of a cell, in UTF-16 code units. Programs treat a file with a longer one as damaged. */
+/** Maximum length of a cell's text, in UTF-16 code units. Programs treat a file with longer text as damaged. */
 const textLengthMax = 32_767;
 
 function textXml(place: string, number: number, text: string): string {
@@ -254,8 +254,8 @@ const toEscape =
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
 /**
- * Escapes text for XML (ECMA-376, ST_Xstring). A character that XML cannot contain is written in the form `_x001F_`.
- * The first underscore of a text that already looks like that is escaped in the same way.
+ * Escapes text for XML (ECMA-376, ST_Xstring). A character that XML cannot contain or would change is written in the
+ * form `_x001F_`. In text that already has this form, the first underscore is escaped in the same way.
  */
 const escapeXml = (text: string) =>
   text.replace(
