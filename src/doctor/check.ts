@@ -7,7 +7,7 @@ export type Status = "ok" | "warn" | "fail";
 
 export interface Finding {
   status: Status;
-  /** Text that names the path, setting or process. */
+  /** Words for what was found, such as `is local`. */
   found: string;
   /** Command or step that fixes the problem; null if nothing is wrong. */
   mend: string | null;
@@ -24,7 +24,7 @@ export interface Examined {
   /** Absolute path of the data folder, which need not exist. */
   dataDir: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** File from which part of the environment was read; null if there is none. */
+  /** The `.env` file, whether it was read or ignored; null if there is none. */
   environmentFile: EnvironmentFile | null;
   /** Settings; null if one is wrong, which `configFaults` then names. */
   config: Config | null;

@@ -20,7 +20,7 @@ export const datasets: Check = {
   },
 };
 
-/** Turns a fault into a warning, because a fault in the cache of shared datasets costs only time. */
+/** Labels a finding in the cache of shared datasets. A fault becomes a warning, because it costs only time. */
 const asCache = ({ status, found }: Finding): Finding =>
   status === "ok"
     ? ok(`in the cache: ${found}`)
@@ -62,7 +62,7 @@ function formatFaults(path: string): Finding[] {
   }
 }
 
-/** Returns the fault of a pointer that does not name one of the datasets. */
+/** Returns the fault of a pointer that names no dataset in the folder, or is missing after a publication. */
 function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[] {
   const pointer = join(catalogue.folder, "current");
   const unreadable = unread(pointer);

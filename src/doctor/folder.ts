@@ -58,8 +58,8 @@ const forOthers = 0o077;
 const writeForOthers = 0o022;
 
 /**
- * Checks the folder's mode, which guards everything in it. A folder without the service's files passes, because it may
- * be named by mistake and should not be changed.
+ * Checks the folder's mode, which guards everything in it. A folder without the program's files passes, because
+ * DATA_DIR may name it by mistake, and its mode should not be changed.
  */
 export const modes: Check = {
   name: "modes",
@@ -120,7 +120,7 @@ export function judgeFileSystem(dataDir: string, type: number): Finding {
   return ok("is local");
 }
 
-/** Space for counts, usage and keys with their write-ahead logs, in bytes. */
+/** Disk space that a server needs for counts, usage and keys with their write-ahead logs, in bytes. */
 const serverBytes = 64 * 1024 ** 2;
 
 export const disk: Check = {

@@ -3,7 +3,7 @@ import { dataFolder, disk, fileSystem, modes } from "./folder.ts";
 import { counters, database, port, settings } from "./settings.ts";
 import { controlStore, restoreLeftovers, usageStore } from "./stores.ts";
 
-/** All checks, ordered so that a fault explains later faults. */
+/** All checks. Their order lets a fault explain later faults. */
 export const checks = [
   settings,
   dataFolder,

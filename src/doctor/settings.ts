@@ -43,7 +43,7 @@ function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   );
 }
 
-/** Longest wait for an answer, in ms, which exceeds a server's own time-outs. */
+/** Longest wait for an answer, in ms. The counters' own time-outs are shorter. */
 const answerMilliseconds = 2000;
 
 export const database: Check = {
@@ -137,7 +137,7 @@ async function findingOf(place: Place, hostSetting: string, portSetting: string)
       );
 }
 
-/** Tries to listen on an address. Returns null if that works, else the system's error code, such as EADDRINUSE. */
+/** Tries to listen on an address. Returns null if that works, or the system's error code, such as EADDRINUSE. */
 async function whyNotListen({ host, port: number }: Place): Promise<string | null> {
   const server = createServer((socket) => socket.destroy());
   server.listen({ host, port: number });

@@ -23,7 +23,7 @@ function storeCheck(name: StoreName): Check {
   return {
     name,
     look: ({ config, dataDir }) => {
-      // With DATABASE_URL the store is in PostgreSQL, which has a check of its own.
+      // With DATABASE_URL, the store is in PostgreSQL, which has its own check.
       if (config?.databaseUrl != null) return [];
       const file = join(dataDir, name);
       const stats = statSync(file, { throwIfNoEntry: false });
@@ -35,7 +35,7 @@ function storeCheck(name: StoreName): Check {
   };
 }
 
-/** Judges a missing database. A server creates both, so if only the usage database is there, the keys were lost. */
+/** Judges a missing database. A server creates both, so if only the usage database exists, the keys were lost. */
 function absent(dataDir: string, file: string, name: StoreName): Finding {
   const wasServed = namesIn(dataDir).some((one) => /^(usage|control)\.sqlite/.test(one));
   return wasServed && name === "control.sqlite"
@@ -62,9 +62,9 @@ function contentFinding(file: string, name: StoreName): Finding {
   }
 }
 
-/** Opens a file read-only, and creates nothing beside it. @throws whatever node:sqlite throws. */
+/** Opens a file read-only, and creates no write-ahead log beside it. @throws whatever node:sqlite throws. */
 function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
-  // Without a write-ahead log nobody has the file open, and an ordinary read would create one.
+  // Without a write-ahead log, nobody has the file open, and an ordinary read would create one.
   const place = existsSync(`${file}-wal`) ? file : immutableUri(file);
   const database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
   try {
