@@ -1,8 +1,8 @@
-/** The error for a backup that cannot be made or restored. Its message says what to do. */
+/** Errors for a backup that cannot be made or restored. */
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 
-/** Refusal because of the state of a backup or a data folder. */
+/** Refusal because of the state of a backup, a data folder or a database. */
 export class BackupFault extends DomainError {
   constructor(message: string, options?: ErrorOptions) {
     super("conflict", message, options);

@@ -43,7 +43,7 @@ export interface ControlFacts {
   accounts: ReadonlyMap<string, AccountFacts>;
   people: ReadonlyMap<string, PersonFacts>;
   members: ReadonlyMap<string, MemberFacts>;
-  /** Deletion times of people, by person id. Nothing else is left of these people. */
+  /** Deletion times of people, by person id, from the audit log. */
   deleted: ReadonlyMap<string, { at: string }>;
 }
 
@@ -59,7 +59,7 @@ const membersQuery = `
 const accountsQuery = `
   select number, id, name, suspended_at as "suspendedAt", closed_at as "closedAt" from account order by number`;
 
-/** Reads the facts from a database. @param query runs SQL on either engine. */
+/** Reads the facts from a database. @param query function that runs SQL on SQLite or PostgreSQL. */
 export async function queryControlFacts(
   query: <Row>(sql: string) => Promise<Row[]>,
 ): Promise<ControlFacts> {
@@ -90,13 +90,17 @@ export async function readControlFacts(file: string): Promise<ControlFacts> {
   }
 }
 
-/** The settings that say where an installation keeps its accounts and keys. */
+/** Settings that say where an installation keeps its accounts and keys. */
 export interface Installation {
   dataDir: string;
   databaseUrl: string | null;
 }
 
-/** Reads an installation's present facts. Returns null if it has no database. @throws whatever the engine throws. */
+/**
+ * Reads an installation's present facts. Returns null if its file does not exist, or its database has no
+ * tables yet.
+ * @throws whatever node:sqlite or `withSession` throws.
+ */
 export async function presentControl({
   dataDir,
   databaseUrl,
@@ -117,7 +121,7 @@ async function databaseFacts(url: string): Promise<ControlFacts | null> {
   );
 }
 
-/** Reports whether each account number stands for the same account on both sides, so that counts by number hold. */
+/** Reports whether no account number in the backup stands for another account now, so that counts by number hold. */
 export function hasSameNumbers(present: ControlFacts, backup: ControlFacts): boolean {
   const numbers = new Map([...present.accounts.values()].map(({ number, id }) => [number, id]));
   return [...backup.accounts.values()].every(

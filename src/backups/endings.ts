@@ -39,7 +39,7 @@ export interface Ending {
   at: string | null;
 }
 
-/** Returns everything that is live in the backup but no longer in the present installation. */
+/** Returns what has ended in the present installation, but not in the backup or only later there. */
 export function findEndings(present: ControlFacts | null, backup: ControlFacts): Ending[] {
   if (present === null) return [];
   return [
@@ -50,7 +50,7 @@ export function findEndings(present: ControlFacts | null, backup: ControlFacts):
   ];
 }
 
-/** Returns the live keys missing from the backup, which will be refused after a restore. */
+/** Returns the live keys missing from the backup, which are refused after a restore. */
 export const findLost = (present: ControlFacts, backup: ControlFacts, now: number): KeyFacts[] =>
   [...present.keys.values()].filter((key) => !backup.keys.has(key.id) && isLiveKey(key, now));
 
@@ -58,7 +58,7 @@ export const findLost = (present: ControlFacts, backup: ControlFacts, now: numbe
 export const isLiveKey = ({ revokedAt, expiresAt }: KeyFacts, now: number): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > now);
 
-/** Returns the people missing from the backup, who will have to sign up again. */
+/** Returns the people missing from the backup, who must sign up or be invited again after a restore. */
 export const findLostPeople = (present: ControlFacts, backup: ControlFacts): PersonFacts[] =>
   [...present.people.values()].filter(({ id }) => !backup.people.has(id));
 
@@ -80,7 +80,7 @@ const timeEndings = (
     now !== null && (then === null || now < then) ? [{ what, ...ending, at: now }] : [],
   );
 
-/** Returns a key's endings. A rotation is one too, because it sets an earlier expiry. */
+/** Returns a key's endings. A rotation counts as one, because it sets an earlier expiry. */
 const keyEndings = ({ id, name, account, revokedAt, expiresAt }: KeyFacts, then: KeyFacts) =>
   timeEndings({ id, name, account }, [
     ["revoked", revokedAt, then.revokedAt],
@@ -94,7 +94,7 @@ const accountEndings = ({ id, suspendedAt, closedAt }: AccountFacts, then: Accou
     ["closed", closedAt, then.closedAt],
   ]);
 
-/** Returns a person's endings. The present installation cannot have deleted a person whom it never knew. */
+/** Returns a person's endings. Returns none for a person whom the present installation never had. */
 function personEndings(
   present: ControlFacts,
   { id, email: name, password }: PersonFacts,
@@ -107,7 +107,10 @@ function personEndings(
     : [{ what: "password", id, name, account: null, at: null }];
 }
 
-/** Returns a membership's endings. Returns none if the person was deleted or the account closed, which both end it. */
+/**
+ * Returns a membership's endings. Returns none if the present installation lacks the person or the open account: the
+ * deletion or the closure already ends the membership.
+ */
 function memberEndings(present: ControlFacts, then: MemberFacts): Ending[] {
   const isKnown =
     present.people.has(then.person) &&
@@ -126,7 +129,7 @@ interface BothFacts {
   backup: ControlFacts;
 }
 
-/** Writes the endings into the backup's database before it is put in place. */
+/** Writes the endings into the unpacked database before it is put in place. */
 export async function keepEndings(
   transaction: Transaction<ControlTables>,
   endings: readonly Ending[],
@@ -160,7 +163,7 @@ async function keep(
         actor: service,
         action: "person.deleted",
         subject: id,
-        // Keeps the original time, because an even older backup may be restored later and compared with it.
+        // Keeps the original time, because a later restore of an even older backup reports it again.
         now: Date.parse(at!),
       });
     case "password": {

@@ -53,7 +53,7 @@ export interface MadeBackup extends Written {
 /**
  * Writes a backup to a file.
  * @param mayReplace true to replace an existing file of this name.
- * @throws BackupFault, DatasetFault or StoreFault if the backup cannot be made; no file is left behind.
+ * @throws DatasetFault, or a DomainError such as BackupFault, if the backup cannot be made. No new file is left behind.
  */
 export function backupToFile(
   order: BackupOrder,
@@ -102,9 +102,9 @@ interface Contents {
 
 /**
  * Gathers a backup's contents.
- * @param folder folder for copies of the databases.
+ * @param folder folder for copies of databases and steps.
  * @throws BackupFault if there is nothing to back up, or a dataset's file or facts are wrong. Throws DatasetFault if
- *   `current` names no dataset.
+ *   `current` does not name a dataset.
  */
 async function gatherContents(order: BackupOrder, folder: string): Promise<Contents> {
   try {
@@ -152,7 +152,7 @@ async function contentsOf(order: BackupOrder, folder: string): Promise<Contents>
   return { manifest, files: [first, ...files] };
 }
 
-/** Returns the data folder, or a folder in `temporary` that is filled from the database. */
+/** Returns the data folder, after finishing a killed restore, or a folder in `temporary` filled from the database. */
 async function readableFolder(
   { dataDir, databaseUrl, isControlOnly, hasRequests }: BackupOrder,
   temporary: string,
@@ -174,7 +174,7 @@ interface DatasetContents extends Pick<Manifest, "dataset" | "pinned" | "publica
 const noDatasets: DatasetContents = { dataset: null, pinned: [], publications: [], files: [] };
 
 /**
- * Gathers the served dataset, the pinned ones, and the steps of publications.
+ * Gathers the served dataset, the pinned ones, and the steps of publications. Returns no datasets if none is current.
  * @param temporary folder for copies of the steps, because the originals may be removed meanwhile.
  */
 function datasetContents(dataDir: string, temporary: string): DatasetContents {
@@ -200,7 +200,7 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
       ...stepFiles,
       ...pinned.flatMap((one) => generationContents(catalogue, one)),
       ...generationContents(catalogue, current),
-      // Last, as in an import: even when unpacked by hand, the dataset is complete before the pointer names it.
+      // The pointer is last, as in an import. Even when unpacked by hand, the dataset is complete before it is named.
       textContent("datasets/current", `${current.version}\n`),
     ],
   };
@@ -253,7 +253,7 @@ const busyMilliseconds = 5000;
 const pagesAtOnce = 2 ** 31 - 1;
 
 /**
- * Copies a database as it is at one moment, while others go on reading and writing it. Returns null if there is none.
+ * Copies a database as it is at one moment, while others keep reading and writing it. Returns null if there is none.
  * @param folder folder for the copy, which only its owner may read.
  * @throws BackupFault if the database is damaged or has been emptied, StoreFault if it cannot be read.
  */
@@ -276,7 +276,7 @@ async function takeSnapshot(
   }
 }
 
-/** Copies a database. Opens it for writing, so that the last connection leaves no files beside it. Writes nothing. */
+/** Copies a database. Opens it for writing, so that a last connection leaves no side files, but changes no content. */
 async function copyDatabase(file: string, copy: string): Promise<void> {
   closeSync(openSync(copy, "wx", 0o600));
   const database = new DatabaseSync(file, { timeout: busyMilliseconds });
@@ -289,8 +289,8 @@ async function copyDatabase(file: string, copy: string): Promise<void> {
 }
 
 /**
- * Checks a copy, and removes the request log unless it is wanted. Refuses a damaged or emptied database, which must not
- * replace a sound older backup.
+ * Removes the request log from a copy unless it is wanted, and checks the copy. Refuses a damaged or emptied
+ * database, which must not replace a sound older backup.
  * @returns the steps applied to the copy's schema.
  */
 function finishCopy(
@@ -313,7 +313,7 @@ function finishCopy(
   }
 }
 
-/** Removes the request log and frees its pages. A database that is about to be filled has no tables yet. */
+/** Removes the request log and frees its pages. A new database may have no tables yet. */
 function removeRequests(database: DatabaseSync): void {
   for (const table of requestTables)
     if (database.prepare("select 1 from sqlite_schema where name = ?").get(table) !== undefined)

@@ -12,12 +12,12 @@ export const backupFormat = 5;
 
 export const manifestName = "manifest.json";
 
-/** Maximum size of a manifest in bytes: enough for 80,000 publications and their steps, and too little to fill the memory. */
+/** Maximum size of a manifest in bytes: room for 80,000 publications and their steps, but too little to fill memory. */
 export const manifestBytesMax = 64 * 1024 * 1024;
 
 const shortText = () => Type.String({ minLength: 1, maxLength: 100 });
 
-/** Members in every format, by which an older program can tell the version that made a newer backup. */
+/** Members of every format. They tell an older program which version made a newer backup. */
 const headMembers = {
   backup_format: Type.Integer({ minimum: 1 }),
   /** Version of the program that made the backup. */
@@ -74,7 +74,7 @@ const manifestSchema = Type.Object({
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
   /** Versions of the other datasets in the backup, which are all pinned. */
   pinned: Type.Array(version()),
-  /** Publications that lead to the served dataset, oldest first. Their steps are files in the backup. */
+  /** Publications that lead to the served dataset, oldest first. The steps that they have are files in the backup. */
   publications: Type.Array(Type.Unsafe<Publication>(publicationSchema)),
   /** True for a backup of only accounts, keys, people and the audit log. */
   control_only: boolean(),
@@ -82,7 +82,7 @@ const manifestSchema = Type.Object({
   requests: boolean(),
   /** Steps of each database's schema. */
   schema: Type.Object(stores, { additionalProperties: false }),
-  /** All other files, in archive order. */
+  /** All files but the manifest, in archive order. */
   files: Type.Array(fileSchema),
 });
 
@@ -128,7 +128,7 @@ export const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][]
     return taken === undefined ? [] : [[store, taken] as [StoreName, readonly string[]]];
   });
 
-/** Compiles the schemas. Only a restore loads TypeBox, because loading it takes long. */
+/** Compiles the schemas. Loads their compiler, which takes long, only here, because only a restore needs it. */
 async function compileSchemas() {
   const { Compile } = await import("typebox/schema");
   return [Compile(Type.Object(headMembers)), Compile(manifestSchema)] as const;
@@ -149,7 +149,7 @@ function firstFault([finding]: readonly Finding[]): string {
   return `${what} ${missing.length > 0 ? "is missing" : message}`;
 }
 
-/** Returns a fault unless a manifest lists exactly its databases' and datasets' files. No other file is written. */
+/** Returns the fault of a manifest that does not list exactly the files of its databases, datasets and steps. */
 function filesFault(manifest: Manifest): string | undefined {
   const { dataset, pinned, publications, files } = manifest;
   const expected = new Set<string>(storesOf(manifest).map(([store]) => store));

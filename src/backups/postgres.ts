@@ -19,7 +19,7 @@ import { fetchTable, requestTables, storedTables, storeTable } from "./stored-ta
 const options = { limits: { ...partLimits, lock: 30_000 } };
 
 /**
- * Writes a data folder from the database as it is at one moment. Servers go on meanwhile.
+ * Writes a data folder from the database as it is at one moment. Servers keep running meanwhile.
  * @param folder new or empty folder.
  * @throws DomainError `conflict` if the schema is not current, StoreFault if the database cannot be read, DatasetFault
  *   if a stored dataset is damaged.
@@ -92,7 +92,7 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
     return { ...reportOf(prepared, restored, now), ...own };
   });
 
-/** Tables whose triggers would change one row for each stored row. */
+/** Tables with a trigger that would update the change counter for each stored row. */
 const watchedTables = ["api_key", "account", "plan"];
 
 const filledTables = [
@@ -144,7 +144,7 @@ async function storeStore(
   }
 }
 
-/** Refuses a database in use. @throws BackupFault if a server runs on it, it has rows, or others own its tables. */
+/** Refuses a database in use. @throws BackupFault if it has a running server, rows, or tables of another role. */
 async function refuseTaken(session: PostgresSession, place: string): Promise<void> {
   const tables = await existing(session, [...filledTables, "instance"]);
   const [foreign] = await session.query<{ owner: string; role: string }>(

@@ -6,10 +6,13 @@ import { syncPath } from "#store/whole-file.ts";
 
 /** Folder in which a restore is prepared. A leftover means nothing; the next restore removes it. */
 export const draftFolder = ".restore-draft";
-/** The folder's name once the restore is decided. The next process that opens the data folder then completes it. */
+/**
+ * Name of the folder once the restore is decided. If the process is killed after that, the next one that opens the data
+ * folder completes the restore.
+ */
 export const decidedFolder = ".restore";
 
-/** Subfolder for the new files. A `replaced-` folder beside it receives the old ones, and keeps that name for good. */
+/** Subfolder for the new files. A `replaced-` folder beside it receives the old ones and always keeps its name. */
 export const newFolder = "new";
 const replacedName = /^replaced-/;
 export const replacedFolder = (nowMilliseconds: number) =>
@@ -23,7 +26,7 @@ const parts = ["-journal", "-wal", "-shm", ""];
 
 /**
  * Completes a restore that was killed while it put its files in place. Call this before opening a data folder.
- * @throws StoreFault `busy` while a restore is running.
+ * @throws StoreFault `busy` if another process holds a lock of the folder, such as a running restore.
  */
 export function finishRestore(dataDir: string): void {
   if (!existsSync(join(dataDir, decidedFolder))) return;
@@ -35,7 +38,10 @@ export function finishRestore(dataDir: string): void {
   }
 }
 
-/** Takes both locks of a data folder, so that nobody serves it or changes its datasets. @throws StoreFault `busy`. */
+/**
+ * Takes both locks of a data folder, so that nobody serves it or changes its datasets.
+ * @throws StoreFault `busy` if another process holds one of them.
+ */
 export function takeBothLocks(dataDir: string): Lock[] {
   const server = takeLock(
     join(dataDir, "server.lock"),
@@ -57,7 +63,7 @@ export function decide(dataDir: string): void {
 }
 
 /**
- * Moves old files aside and the new ones into their place. It can be interrupted at any point and run again.
+ * Moves the old files aside and the new ones into their place. It may be interrupted at any point and run again.
  * @returns the folder that keeps the old files; null if there were none.
  */
 export function putInPlace(dataDir: string): string | null {
@@ -84,9 +90,10 @@ export function putInPlace(dataDir: string): string | null {
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /**
- * Runs `work` with a private folder that is removed however the work ends, except by `kill -9`.
- * @param path start of the folder's path, to which `.tmp-` and six characters are added. Only its owner may enter it.
- * @param work must yield to the event loop now and then, or no signal is handled.
+ * Runs `work` with a folder that only its owner may enter. Removes the folder however the work ends, except by
+ * `kill -9`.
+ * @param path start of the folder's path, to which `.tmp-` and six characters are added.
+ * @param work function that must yield to the event loop now and then, or no signal is handled.
  */
 export async function withTemporaryFolder<R>(
   path: string,

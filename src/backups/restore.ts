@@ -51,13 +51,13 @@ import { type Archive, unpack } from "./unpack.ts";
 
 export interface RestoreOrder {
   archive: Archive;
-  /** Installation that the restored one replaces. Anything that ended there stays ended. */
+  /** Installation that the restored one replaces. What ended there stays ended, unless `undoesEndings` is true. */
   former: Installation;
   /** Milliseconds since 1970. */
   now: number;
   /** True if anything that ended after the backup was made may work again. */
   undoesEndings: boolean;
-  /** True for a trial, which prepares everything, reports what would happen, and changes nothing. */
+  /** True for a trial, which prepares everything and reports what would happen, but puts nothing in place. */
   isTrial: boolean;
 }
 
@@ -135,7 +135,7 @@ const presentNames = (dataDir: string): string[] =>
       : stats !== undefined;
   });
 
-/** Returns an unused name, because two restores may fall into the same second. */
+/** Returns an unused name for the old data, because two restores may happen in the same second. */
 function freeName(dataDir: string, now: number): string {
   const name = replacedFolder(now);
   return existsSync(join(dataDir, name)) ? freeName(dataDir, now + 1000) : name;
@@ -151,7 +151,7 @@ interface Prepared {
 }
 
 /**
- * Unpacks a backup into a data folder, and ends whatever has ended in the former installation.
+ * Unpacks a backup into a data folder. Unless endings are to be undone, ends whatever ended in the former installation.
  * @param folder empty folder.
  * @throws BackupFault if the backup does not allow it.
  */
@@ -165,7 +165,10 @@ export async function prepare(order: RestoreOrder, folder: string): Promise<Prep
   return { manifest, present, backup };
 }
 
-/** Adds the folder's counts. For a backup of the control store alone, leaves datasets and usage in place. */
+/**
+ * Keeps the data folder's counts if they fit the backup's accounts. For a backup of the control store alone, also keeps
+ * the datasets, and the usage unless it belongs to other accounts.
+ */
 function addWhatStays(
   { manifest, present, backup }: Prepared,
   dataDir: string,
@@ -174,7 +177,7 @@ function addWhatStays(
   const hasSame = present !== null && hasSameNumbers(present, backup);
   if (hasSame) copyCounts(join(dataDir, "counts"), join(fresh, "counts"));
   if (!manifest.control_only) return;
-  // Usage is kept by account number, so it is replaced if the numbers stand for other accounts.
+  // Usage is stored by account number, so it is replaced if a number stands for another account.
   const isOfSame = hasSame || present === null;
   for (const name of isOfSame ? ["datasets", "usage.sqlite"] : ["datasets"])
     if (existsSync(join(dataDir, name))) rmSync(join(fresh, name), { recursive: true });
@@ -197,8 +200,9 @@ function copyCounts(counts: string, folder: string): void {
 }
 
 /**
- * Reads the present facts. Returns null if there is no database, or an unreadable one while endings may be undone.
- * @throws StoreFault `busy` if another process holds the file's lock.
+ * Reads the present facts. Returns null if there is no database, or if it cannot be read and endings may be undone.
+ * @throws StoreFault `busy` if another process holds the file's lock. Throws BackupFault if the database cannot be read
+ *   for another reason, and endings may not be undone.
  */
 async function presentFacts(
   { former, undoesEndings, archive }: RestoreOrder,
@@ -218,7 +222,7 @@ async function presentFacts(
   }
 }
 
-/** Ends keys and sessions that must not be revived, and records the restore in the audit log. */
+/** Keeps endings unless they are to be undone, deletes sessions, and records the restore in the audit log. */
 async function changeControl(
   { now, undoesEndings }: RestoreOrder,
   { manifest, present, backup }: Prepared,
@@ -254,7 +258,7 @@ async function endSessions(transaction: Transaction<ControlTables>): Promise<voi
     await transaction.deleteFrom(table).execute();
 }
 
-/** Syncs the whole draft to disk. Gives it to the data folder's owner if `root` restores for another user. */
+/** Syncs the whole draft to disk. If `root` restores for another user, gives draft and locks to the folder's owner. */
 function settle(draft: string, dataDir: string): void {
   const { uid, gid } = statSync(dataDir);
   const isForOther = process.getuid?.() === 0 && uid !== 0;
@@ -281,7 +285,7 @@ async function readBack(
   };
 }
 
-/** Returns the part of the result that both engines share. @param restored facts read back after the restore. */
+/** Returns the part of the result that both engines share. @param restored facts after the restore or the trial. */
 export function reportOf(
   { manifest, present, backup }: Prepared,
   restored: ControlFacts,

@@ -1,4 +1,4 @@
-/** The publications that lead to a dataset, and the steps between them, as a backup contains them. */
+/** Publications that lead to a dataset, and the steps between them, as a backup contains them. */
 import { closeSync, copyFileSync, existsSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
@@ -8,7 +8,7 @@ import type { Publication } from "#records/publication.ts";
 /** Folder of the steps, relative to the data folder. */
 export const changesFolder = "datasets/changes";
 
-/** Lists the paths of the steps in a backup. A dataset that follows the same one twice has one step for both. */
+/** Lists the paths of the steps in a backup. Publications of a dataset after the same predecessor share a step. */
 export const stepPaths = (publications: readonly Publication[]): Set<string> =>
   new Set(
     publications.flatMap(({ from, version, step }) =>
@@ -21,7 +21,7 @@ export const stepPaths = (publications: readonly Publication[]): Set<string> =>
  * incomplete step: its publication then has no step, and clients that follow changes read all records again.
  * @param folder folder of the datasets.
  * @param temporary folder for the copies, which keep their names.
- * @returns the publications for the backup.
+ * @returns the publications for the backup; none if the list is damaged or does not lead to the dataset.
  */
 export function gatherSteps(folder: string, current: string, temporary: string): Publication[] {
   const publications = openPublications(folder);
@@ -32,7 +32,7 @@ export function gatherSteps(folder: string, current: string, temporary: string):
   );
 }
 
-/** Lists publications. Returns none if the list is damaged: backups go on without it, and each publication warns. */
+/** Lists publications. Returns none if the list is damaged: a backup does without it, and each publication warns. */
 function listOf(publications: Publications, current: string): readonly Publication[] {
   try {
     return publications.list(current);
@@ -42,14 +42,14 @@ function listOf(publications: Publications, current: string): readonly Publicati
   }
 }
 
-/** Copies a step. Returns false and leaves no copy if the step is incomplete. */
+/** Copies a step. Returns false and leaves no copy if the step is missing or incomplete. */
 function copyStep(publications: Publications, publication: Publication, folder: string): boolean {
   const { from, version: to } = publication;
   const path = publications.stepPath(from!, to);
   const copy = join(folder, basename(path));
   if (existsSync(copy)) return true;
   try {
-    // Opens the step first, because that never blocks, even on something that is not a file.
+    // Opens the step first, because that refuses a FIFO, for whose writer copying would wait.
     if (publications.openStep(from!, to) === null) return false;
     copyFileSync(path, copy);
     if (isWhole(publications, publication, copy)) return true;

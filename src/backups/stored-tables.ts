@@ -59,7 +59,7 @@ export async function fetchTable(
   await query("close stored");
 }
 
-/** Copies the rows of a file's table to the same table of a database. @throws BackupFault if a text contains a NUL. */
+/** Copies the rows of a file's table to the same table of a database. @throws BackupFault if text contains a NUL. */
 export async function storeTable(
   { query }: Pick<PostgresSession, "query">,
   file: DatabaseSync,
@@ -78,7 +78,7 @@ export async function storeTable(
     if (rows.length === rowsAtOnce) await send();
   }
   await send();
-  // Identity columns continue after the highest number.
+  // New rows get numbers after the highest one.
   const counted = await query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_schema = current_schema() and table_name = $1 and is_identity = 'YES'`,
@@ -98,7 +98,10 @@ const columnsOf = (file: DatabaseSync, table: string): string[] =>
 
 const listed = (columns: readonly string[]) => columns.map((name) => `"${name}"`).join(", ");
 
-/** Returns a value for node:sqlite, which binds numbers as REAL. Only integer columns convert them back. */
+/**
+ * Returns a value for node:sqlite. Integers become BigInt: a number is bound as REAL, which only integer columns convert
+ * back.
+ */
 function sqliteValue(value: unknown): SQLInputValue {
   if (value instanceof Date) return value.toISOString();
   return Number.isSafeInteger(value) ? BigInt(value as number) : (value as SQLInputValue);

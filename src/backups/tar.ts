@@ -1,4 +1,4 @@
-/** Writes and reads tar archives in pieces, for any tar to read: POSIX ustar, with sizes over 8 GiB as in GNU tar. */
+/** Writes and reads tar archives in pieces. Any tar can read them: POSIX ustar, with sizes from 8 GiB as in GNU tar. */
 import { createHash } from "node:crypto";
 import { BackupFault } from "./backup-fault.ts";
 import type { ManifestFile } from "./manifest.ts";
@@ -52,13 +52,13 @@ async function putContent(file: Content, put: Sink): Promise<void> {
 }
 
 export interface TarReader {
-  /** Returns the next file's entry. Read the previous file's content first. Returns null at the end of the archive. */
+  /** Returns the next file's entry; null at the end of the archive. Read the previous file's content first. */
   next(): Promise<TarEntry | null>;
   /** Yields the content of the file that `next` returned last. */
   content(): AsyncGenerator<Buffer, void>;
 }
 
-/** Returns a reader whose errors complete a sentence that begins with the archive's name. */
+/** Returns a reader. The messages of its errors are clauses about the archive, such as `it was cut off`. */
 export function readTar(source: AsyncIterable<Buffer>): TarReader {
   const pieces = source[Symbol.asyncIterator]();
   let buffered: Buffer = Buffer.alloc(0);
@@ -170,7 +170,7 @@ const readSize = (header: Buffer) =>
     ? Number(header.readBigUInt64BE(at.size + 4))
     : Number.parseInt(textAt(header, at.size, 12), 8);
 
-/** Returns the sum of a header's bytes, with its own eight bytes counted as spaces. */
+/** Returns the sum of a header's bytes. The eight bytes of the checksum itself count as spaces. */
 function checksum(header: Buffer): number {
   let sum = 8 * 0x20;
   for (let place = 0; place < blockBytes; place++)

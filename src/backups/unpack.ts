@@ -1,4 +1,4 @@
-/** Unpacks a backup into a folder and checks all of it, so that this version could have written that folder. */
+/** Unpacks a backup into a folder, and checks that this version can use the folder like one of its own. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -34,6 +34,7 @@ export interface Archive {
  * databases.
  * @param folder empty folder on the data folder's disk.
  * @throws BackupFault if the archive is not a backup, is damaged or truncated, or cannot be served by this version.
+ *   Throws StoreFault `full` if the disk has too little space.
  */
 export async function unpack({ name, read }: Archive, folder: string): Promise<Manifest> {
   const reader = readTar(read());
@@ -60,11 +61,11 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
   return manifest;
 }
 
-/** Returns the error for a damaged file. @param how completes a sentence that begins with the file. */
+/** Returns the error for a damaged file. @param how rest of a sentence that begins with the file. */
 const damaged = (name: string, path: string, how: string) =>
   new BackupFault(`${name} cannot be restored: ${path} in it ${how}. Nothing was changed.`);
 
-/** Adds the archive's name to errors from reading it. */
+/** Adds the archive's name to errors from reading the archive. Leaves DomainErrors and system errors as they are. */
 async function inNameOf<R>(name: string, folder: string, work: Promise<R>): Promise<R> {
   try {
     return await work;
@@ -76,7 +77,7 @@ async function inNameOf<R>(name: string, folder: string, work: Promise<R>): Prom
   }
 }
 
-/** Reads the manifest's text. Returns an empty text, which is not a manifest, if the first file is another. */
+/** Reads the manifest's text. Returns "", which is not a manifest, if the first file is another one or too large. */
 async function readManifestText(reader: TarReader): Promise<string> {
   const first = await reader.next();
   if (first?.path !== manifestName || first.bytes > manifestBytesMax) return "";
@@ -109,7 +110,7 @@ async function writeFile(reader: TarReader, path: string): Promise<string> {
   return digest.digest("hex");
 }
 
-/** Checks that a database is sound and has the schema that its manifest says, which tells the version that it needs. */
+/** Checks that a database is sound and that its schema has exactly the steps that the manifest lists. */
 function checkStore(name: string, file: string, store: StoreName, steps: readonly string[]): void {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -127,7 +128,7 @@ function checkStore(name: string, file: string, store: StoreName, steps: readonl
 
 const shapes = { "usage.sqlite": usageShape, "control.sqlite": controlShape } as const;
 
-/** Upgrades a database to the current schema, and only then checks its tables, because older schemas lack some. */
+/** Upgrades or creates a database, and only then checks its tables, because older schemas lack some. */
 function upgradeStore(name: string, folder: string, store: StoreName): void {
   try {
     openFile(shapes[store](folder)).close();
@@ -151,7 +152,7 @@ function upgradeStore(name: string, folder: string, store: StoreName): void {
 function checkDatasets(name: string, folder: string, manifest: Manifest): void {
   const { dataset, pinned, program } = manifest;
   const catalogue = openCatalogue(folder);
-  // A pinned dataset may have an older format: it is kept, but not served.
+  // A pinned dataset may have another format, because it is kept but not served.
   for (const version of pinned) checkFacts(name, catalogue, version);
   if (dataset === null) return;
   if (readFileSync(join(folder, "current"), "utf8") !== `${dataset}\n`)
@@ -184,8 +185,8 @@ function refuseOtherFormat(name: string, path: string, program: string): void {
 }
 
 /**
- * Returns the first table, index, trigger or view that is missing, different, or made by no step. The text ends a
- * sentence that begins with the file. Returns undefined if there is none.
+ * Returns the fault of the first table, index, trigger or view that is missing, different, or made by no step. The
+ * fault ends a sentence that begins with the file. Returns undefined if there is none.
  * @param database database to which every step has been applied.
  */
 function schemaFault(database: DatabaseSync, store: StoreName): string | undefined {
@@ -207,7 +208,7 @@ function schemaFault(database: DatabaseSync, store: StoreName): string | undefin
   }
 }
 
-/** Lists all objects except SQLite's own, which may differ between SQLite's versions. */
+/** Lists all objects except SQLite's automatic indexes and its statistics, which no step declares. */
 const objectsIn = (database: DatabaseSync) =>
   database
     .prepare(
@@ -227,7 +228,7 @@ const storageOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the first value of another type than its column's, or the first reference to a missing row. The text ends a
+ * Returns the fault of a value whose type is not its column's, or of a reference to a missing row. The fault ends a
  * sentence that begins with the file. Returns undefined if there is none. Reads every row, so it is for small
  * databases.
  * @param database database without a `schemaFault`.
