@@ -129,7 +129,7 @@ type ParsedQuery = ReturnType<typeof parsedQuery>;
 
 /** Maximum number of parsed queries kept for each operation. */
 const parsedMax = 5000;
-/** Maximum length of a cached query in characters. Longer ones are rare; they would let a few clients use much memory. */
+/** Maximum length of a cached query, in characters. With longer ones, a few clients could use much memory. */
 const keptLengthMax = 300;
 
 /**

@@ -37,7 +37,10 @@ export interface WindowStatus {
   readonly remaining: number;
   /** Whole seconds, rounded up, until the oldest counted request leaves the window; 0 if it counts none. */
   readonly resetSeconds: number;
-  /** Whole seconds, rounded up, until this window alone would admit the request; 0 if it does now. */
+  /**
+   * Whole seconds, rounded up, until this window alone would admit the refused request; 0 if it would now, or if the
+   * request was admitted.
+   */
   readonly waitSeconds: number;
 }
 
@@ -74,7 +77,7 @@ export interface Counters {
   /**
    * Saves everything counted before the call. A restart then loses none of it, and a power failure at most the last
    * second. Does not reject while the disk fails or in mode `local`, although counts are only in memory then. If it
-   * rejects, their requests must be refused.
+   * rejects, those requests must be refused.
    */
   commit(): void | Promise<void>;
   close(): void | Promise<void>;

@@ -8,7 +8,7 @@ interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
   dir: string | null;
 }
 
-/** Opens counters that start from the journal of earlier runs, if any. Requests are admitted even if it fails. */
+/** Opens counters that start from the journal of earlier runs, if any. Requests are counted even if it fails. */
 export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOptions) {
   const journal = dir === null ? null : openJournal({ dir, clock, onFault });
   const logs = new Map<number, SlidingLog>();

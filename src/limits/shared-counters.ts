@@ -60,7 +60,7 @@ export async function openSharedCounters({
   const own = openMemoryCounters({ dir: null, clock, onFault() {} });
   const debts = openDebts(engine, clock);
   let state: "shared" | "away" | "returning" = "away";
-  /** Groups that were not sent yet. */
+  /** Groups that have not been sent yet. */
   let collected: AskedGroup[] = [];
   /** Unsent groups that further single requests may join, by account. */
   let openGroups = new Map<number, AskedGroup>();
@@ -176,7 +176,7 @@ export async function openSharedCounters({
     retrySoon();
   };
 
-  /** Ends an outage, or the start: connects, charges the requests admitted meanwhile, and shares counts. */
+  /** Begins to share counts, at the start or after an outage. Connects, and charges the requests admitted meanwhile. */
   const comeBack = async () => {
     const connection = { isLost: false };
     await within(
@@ -250,7 +250,7 @@ const fewDebts = 256;
 const isToBeMended = (fault: unknown): fault is StoreFault =>
   fault instanceof StoreFault && fault.kind === "unusable";
 
-/** Maximum number of accounts in one charge, so that the answer arrives in time. */
+/** Maximum number of accounts in one charge, so that the answer arrives before the wait for it ends. */
 const accountsMax = 128;
 /** Maximum number of requests in one charge. */
 const chargedMax = 1000;

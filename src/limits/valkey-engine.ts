@@ -55,7 +55,7 @@ export async function openValkeyEngine(
   };
   let seenMarks: string | null = null;
   let lookedAt = 0;
-  /** Detects lost counts by a mark on each server, which is lost only together with the counts. Sets missing marks. */
+  /** Detects lost counts by marks, which a server loses only together with its counts. Sets missing marks. */
   const lookAtMarks = async () => {
     lookedAt = performance.now();
     const own = randomUUID();
