@@ -7,9 +7,9 @@ import { digestBytes, readKey, digestText } from "./api-key.ts";
 interface KeyVerifier {
   /**
    * Returns the key that a client presented. A promise rejects with the problems below.
-   * @param presented value of `x-api-key` as sent.
+   * @param presented key as sent.
    * @throws Problem `api-key-invalid`, `api-key-expired` or `api-key-revoked`; `access-denied` if the account is
-   *   suspended; `unavailable` if the key cannot be looked up now. docs/errors.md has the rules.
+   *   suspended or closed; `unavailable` if the key cannot be looked up now. docs/errors.md has the rules.
    */
   verify(presented: string): LiveKey | Promise<LiveKey>;
   close(): void | Promise<void>;
@@ -20,7 +20,7 @@ interface KeyVerifierOptions {
   keys: KnownKeys;
   /** Returns milliseconds since 1970. */
   now?: () => number;
-  /** URL that the refusal of an expired or revoked key names. */
+  /** URL of the account pages, which the refusal of an expired or revoked key contains; null if there are none. */
   accountUrl?: string | null;
 }
 
@@ -35,9 +35,9 @@ export function openKeyVerifier({
     isFresh = false;
   };
 
-  // Asking SQLite takes about 2 µs, so each turn of the event loop asks once. A socket that becomes readable after a
-  // revocation was committed is read in a later turn, which asks again. Only bytes that arrive in the turn that has
-  // already asked, behind others on the same socket, may still find the key.
+  // Asking SQLite takes about 2 µs, so each turn of the event loop asks at most once. A socket that becomes readable
+  // after a revocation was committed is read in a later turn, which asks again. Only bytes that arrive in the turn that
+  // has already asked, behind others on the same socket, may still find the key.
   const refreshOnceInATurn = () => {
     if (isFresh) return;
     isFresh = true;
@@ -111,8 +111,8 @@ function refuseEnded(
 }
 
 /**
- * Time that a key stays in memory, in ms. A request's text stays about as long until it is collected, so this adds no
- * keys to those that the process's memory reveals anyway.
+ * Longest time that a key stays in this cache, in ms. A request's text stays in memory for about as long until it is
+ * collected, so the cache adds no keys to those that the process's memory reveals anyway.
  */
 const keptMilliseconds = 1000;
 const keptMax = 1000;
@@ -132,7 +132,7 @@ export function openRecentDigests() {
   };
 }
 
-/** All keys in memory, by digest. Keys of a file are below, keys of a database in shared-keys.ts. */
+/** All keys of a store, by digest. Those of SQLite are read below, those of PostgreSQL in shared-keys.ts. */
 export interface KnownKeys {
   /**
    * Returns the key with this digest. Returns undefined if there is none.
@@ -140,7 +140,7 @@ export interface KnownKeys {
    * @throws Problem `unavailable` if the key cannot be looked up now; a promise rejects with it.
    */
   find(digest: string): KnownKey | undefined | Promise<KnownKey | undefined>;
-  /** Checks whether the store has changed, if that takes no time. */
+  /** Checks whether the store has changed, unless changes are noticed in another way. Never waits. */
   refresh(): void;
   close(): void | Promise<void>;
 }
@@ -149,8 +149,8 @@ interface EmbeddedKeysOptions {
   /** Rows of the store; closed with the keys. */
   source: KeySource;
   /**
-   * Called with the fault when the store can no longer be read, and with null once it can. The keys last read stay in
-   * force.
+   * Called with the fault when the store can no longer be read, and with null when it can be read again. The keys last
+   * read stay in force.
    */
   onFault: (fault: Error | null) => void;
 }
@@ -159,8 +159,8 @@ interface EmbeddedKeysOptions {
 const rowsInATurn = 250;
 
 /**
- * Opens the keys of an embedded store. After another process changes them, looks up each key individually until all are
- * read again.
+ * Opens the keys of an embedded store. After another connection changes them, looks up each key individually until all
+ * are read again.
  * @throws DomainError if the store cannot be read.
  */
 export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
@@ -175,7 +175,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     isFaulty = fault !== null;
   };
   const stopReading = () => clearImmediate(nextPart);
-  // Drops a reading that is incomplete; the next request begins again.
+  // Drops what was read so far. The next request begins again.
   const giveUp = (error: unknown) => {
     stopReading();
     versionSeen = undefined;
@@ -189,7 +189,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     }
   };
 
-  // A change committed between two parts may be in neither. The version differs then, and all keys are read once more.
+  // A change committed between two parts may be in neither. The version differs then, and all keys are read again.
   const readPart = (fresh: Map<string, KnownKey>, after: string, max: number) => {
     const part = source.list(after, max);
     for (const [digest, key] of keysByDigest(part)) fresh.set(digest, key);
@@ -206,7 +206,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     if (versionSeen !== versionRead) readPart(new Map(), "", rowsInATurn);
   };
 
-  /** Keeps the row that was found, so that a revocation once seen holds even if the store becomes unreadable. */
+  /** Keeps what a look-up found, so that a revocation once seen holds even if the store becomes unreadable. */
   const keep = (digest: string, row: KeyRow | undefined) => {
     if (row === undefined) keys.delete(digest);
     else for (const [found, key] of keysByDigest([row])) keys.set(found, key);
@@ -238,14 +238,14 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
   };
 }
 
-/** A valid key, with its account and its rights. */
+/** A key's id, hint, account and rights. */
 export interface LiveKey {
   readonly id: string;
   /** The first 8 characters of the key. */
   readonly hint: string;
   /** Number of the account, by which quotas are counted. */
   readonly accountNumber: number;
-  /** Quotas of the account or of its plan; the same object until the store changes. */
+  /** Quotas of the account or of its plan; the same object until the key is read again. */
   readonly quotas: Quotas;
   /** True if the account's plan includes changes. */
   readonly mayReadChanges: boolean;
@@ -258,7 +258,7 @@ export interface KnownKey {
   key: LiveKey;
   revokedAt: string | null;
   expiresAt: string | null;
-  /** `expiresAt` in ms since 1970; infinite if there is none. */
+  /** `expiresAt` in ms since 1970; `Infinity` if there is none. */
   expiresAtMilliseconds: number;
   /** True if the account is suspended or closed. */
   isSuspended: boolean;

@@ -14,7 +14,7 @@ import { makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { digestKey, hintOf, makeKey } from "./api-key.ts";
 
-/** A key just issued: the only object that ever holds a whole key. Show it once, then forget it. */
+/** A key just issued, with its whole text, which is stored nowhere. Show it once, then forget it. */
 export interface IssuedKey {
   id: string;
   key: string;
@@ -53,7 +53,7 @@ async function issueIn(
   return issued;
 }
 
-/** Inserts the row alone; the caller writes the audit entry. */
+/** Inserts only the row. The caller writes the audit entry. */
 async function insertKey(
   transaction: Transaction<ControlTables>,
   { account, name, expiresAt, isDemo = false, actor = operator, form = null, now }: KeyOrder,
@@ -79,7 +79,7 @@ async function insertKey(
 
 export type ListedKey = Awaited<ReturnType<typeof listKeys>>[number];
 
-/** Lists all keys, those of one account, or the key with this digest: by account, oldest first. */
+/** Lists all keys, those of one account, or the key with this digest. Sorts them by account name, then oldest first. */
 export async function listKeys(
   control: ControlStore,
   {
@@ -111,7 +111,7 @@ export async function listKeys(
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     replacedBy: row.replaced_by,
-    /** Id of the person who created the key; null if a command did. */
+    /** Id of the person who created the key; null if a command or the service did. */
     madeBy: row.made_by,
   }));
 }
@@ -171,8 +171,8 @@ interface KeyFacts {
 }
 
 /**
- * Returns the state of a key that matters most; final states come first. An `expiring` key has at most 14 days left. A
- * key has expired from the very moment in `expires_at`.
+ * Returns the most important state of a key. Final states take precedence. An `expiring` key has at most 14 days left.
+ * A key is expired from the very moment in `expires_at`.
  */
 export function keyState(
   { expires_at, revoked_at, suspended_at = null }: KeyFacts,
@@ -206,7 +206,7 @@ export interface Rotation {
 }
 
 interface RotationOrder {
-  /** Time for which the old key still works; 0 to end it at once. */
+  /** Time for which the old key still works, in ms; 0 to end it at once. */
   overlapMilliseconds: number;
   actor?: Actor;
   /** One-time value of the submitted form. */
@@ -215,8 +215,8 @@ interface RotationOrder {
 }
 
 /**
- * Replaces a key with a new one of the same name, account, quota and lifetime. The old key ends after the overlap, or
- * at its own expiry if that is sooner.
+ * Replaces a key with a new one of the same name, account and lifetime. The old key ends after the overlap, or at its
+ * own expiry if that is sooner.
  * @throws DomainError `not_found`, or `conflict` if the key is revoked, expired or already rotated.
  */
 export function rotateKey(
@@ -277,10 +277,10 @@ function refuseEnded(old: StoredKey, now: number): void {
   if (state === "expired") refuse(`expired at ${old.expires_at}. ${another}`);
 }
 
-/** Returns a one-time value for a form that creates a key. */
+/** Returns a one-time value for a form that creates or rotates a key. */
 export const newForm = makeToken;
 
-/** A person and one of their accounts, for work on its keys. */
+/** A person, one of their accounts, and the time in ms since 1970, for work on the account's keys. */
 export interface OwnKeys {
   account: { number: number; id: string };
   /** Id of the person. */
@@ -313,9 +313,10 @@ export function createOwnKey(
 
 /**
  * Rotates a key for a member.
- * @param order `overlapMilliseconds` is one of `overlaps`.
+ * @param order `overlapMilliseconds` is one of `overlaps`. `form` is the one-time value of the form.
  * @throws DomainError `not_found` if the account has no key with this id; `conflict` if the key has ended, was already
- *   rotated, or the day's limit is reached; `invalid` if the overlap is not one of those.
+ *   rotated, or the day's limit is reached; `invalid` if the overlap is not in `overlaps`; `refused` if the person is
+ *   not a member.
  */
 export async function rotateOwnKey(
   control: ControlStore,
@@ -333,7 +334,7 @@ export async function rotateOwnKey(
   });
 }
 
-/** Renames a key. @throws DomainError `not_found`, or `invalid` if the name cannot be used. */
+/** Renames a key. @throws DomainError `invalid` if the name cannot be used, or as `withOwnKey` does. */
 export async function renameOwnKey(
   control: ControlStore,
   order: OwnKeys & { id: string; name: string },
@@ -347,7 +348,7 @@ export async function renameOwnKey(
   });
 }
 
-/** Revokes a key. @returns the time of its first revocation. @throws DomainError `not_found`. */
+/** Revokes a key. @returns the time of its first revocation. @throws DomainError as `withOwnKey` does. */
 export const revokeOwnKey = (
   control: ControlStore,
   order: OwnKeys & { id: string },
@@ -356,7 +357,7 @@ export const revokeOwnKey = (
     revokeIn(transaction, key, { actor: order.person, now: order.now }),
   );
 
-/** Returns a key of the account. @throws DomainError `not_found`. */
+/** Returns a key of the account. @throws DomainError as `withOwnKey` does. */
 export async function findOwnKey(
   control: ControlStore,
   order: OwnKeys & { id: string },
@@ -370,7 +371,7 @@ export async function findOwnKey(
 /**
  * Does work on one of the account's keys. Treats a key of another account as missing, but writes the attempt to the
  * audit log, so the error is thrown after the transaction.
- * @throws DomainError `not_found`.
+ * @throws DomainError `not_found`, or `refused` if the person is not a member.
  */
 async function withOwnKey<R>(
   control: ControlStore,
@@ -390,14 +391,14 @@ async function withOwnKey<R>(
   return outcome.done;
 }
 
-/** Limits on the keys that an account's members may create: those that work, and those created within 24 hours. */
+/** Limits for members of an account: its working keys, and the keys that members create within 24 hours. */
 export const liveKeysMax = 10;
 export const createdADayMax = 20;
 
 /**
  * Returns the key that this form has already created, if any. Otherwise refuses a key beyond either limit. A rotated
- * key no longer counts, even while it works, so that all ten can be rotated.
- * @param addsLiveKey false for a rotation.
+ * key no longer counts as working, because its replacement does.
+ * @param addsLiveKey false for a rotation, which leaves the number of working keys unchanged.
  * @throws DomainError `conflict` at a limit.
  */
 async function madeBefore(

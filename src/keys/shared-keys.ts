@@ -1,6 +1,5 @@
 /**
- * Keeps all keys of a database in memory. A key once read is found at once, even if the database is unreachable by
- * then.
+ * Keeps all keys of a database in memory. A key that was read is found at once, even while the database is unreachable.
  */
 import { unavailable } from "#problems.ts";
 import type { KeyRow } from "#store/control-watch.ts";
@@ -10,18 +9,18 @@ import { type KnownKeys, keysByDigest, type KnownKey } from "./key-verifier.ts";
 
 interface SharedKeysOptions {
   /**
-   * Connects, at the start and after each lost connection. Rejects if it is too soon to retry.
+   * Connects, at the start and after each lost connection. Rejects if that fails, or if it is too soon to retry.
    * @param onChange called when keys change.
    */
   connect(onChange: () => void): Promise<SharedKeySource>;
   /**
-   * Called with the fault when the store can no longer be read, and with null once it can. The keys last read stay in
-   * force.
+   * Called with the fault when the store can no longer be read, and with null when it can be read again. The keys last
+   * read stay in force.
    */
   onFault: (fault: Error | null) => void;
 }
 
-/** Longest delay in noticing a change whose notification was lost, in ms. */
+/** Time between two checks for changes whose notification was lost, in ms. */
 const pollMilliseconds = 1000;
 /** Number of rows read by one query, which takes about 10 ms of a turn of the event loop. */
 const rowsInAPart = 1000;
@@ -38,7 +37,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
   let keys = new Map<string, KnownKey>();
   /** Keys read so far while all keys are being read; null otherwise. */
   let reading: Map<string, KnownKey> | null = null;
-  /** Number of changes that `keys` contains. */
+  /** Number of changes that `keys` contains; -1 if all keys must be read. */
   let seen = -1;
   let isChanged = true;
   let isFaulty = false;
@@ -81,7 +80,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       for (const [digest, key] of keysByDigest(part)) reading.set(digest, key);
       if (part.length < rowsInAPart) break;
       after = part.at(-1)!.id;
-      // Look-ups do not wait until all keys are read.
+      // Look-ups do not wait until all keys have been read.
       await lookUp(source);
     }
     keys = reading;
