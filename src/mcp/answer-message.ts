@@ -1,4 +1,4 @@
-/** Answers an MCP client's message with the official server package. The first message loads this file. */
+/** Answers an MCP client's message with the official server package. Loaded with the first message that needs it. */
 import {
   createMcpHandler,
   ProtocolError,
@@ -35,12 +35,12 @@ export interface McpReply {
   status: number;
   /** Body of the reply; null if there is nothing to answer, as for a notification. */
   content: { type: string; text: string } | null;
-  /** Outcome of a tool call; null if no tool was called. */
+  /** Outcome of a call, even to an unknown tool; null if the message did not lead to one. */
   called: CallOutcome | null;
 }
 
 export interface Mcp {
-  /** Answers a message and never rejects. A faulty message gets a JSON-RPC error, a faulty call a tool error. */
+  /** Answers a message. A faulty message or an unknown tool gets a JSON-RPC error, other failed calls a tool error. */
   answer(message: McpMessage): Promise<McpReply>;
 }
 
@@ -100,7 +100,7 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
 const json = "application/json";
 const eventStream = "text/event-stream";
 
-/** Returns an event stream with only one message as plain JSON. Every client reads both. */
+/** Returns an event stream that contains only one message as plain JSON, because every client reads both. */
 function onlyMessage(type: string, text: string): McpReply["content"] {
   // JSON may contain U+2028, which ends a line in a regular expression but not in an event stream.
   const [first, ...others] = text
@@ -111,7 +111,7 @@ function onlyMessage(type: string, text: string): McpReply["content"] {
     : { type, text };
 }
 
-/** Longest text in an error, in characters. Texts that repeat no input are all shorter. */
+/** Maximum length of a string in an error, in characters. All strings that repeat no input are shorter. */
 const errorTextMax = 600;
 
 /** Masks keys in the server package's errors and shortens the texts, because they repeat parts of a faulty message. */
@@ -212,7 +212,7 @@ function resultOf({ result }: CallOutcome, requestId: string): object {
   });
 }
 
-/** Returns a problem as over HTTP, for the model to read. `detail` says what to do, `retry_after` how long to wait. */
+/** Returns a tool error with a problem's body as over HTTP, for the model to read. */
 const failure = (problem: object) => ({
   content: [{ type: "text", text: JSON.stringify(problem) }],
   isError: true,

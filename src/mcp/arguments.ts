@@ -1,4 +1,4 @@
-/** Reads a tool call's arguments by the tool's schema, and suggests a correction for each wrong one. */
+/** Reads a tool call's arguments by the tool's schema. Describes the wrong ones and suggests corrections. */
 import { nearest } from "#operations/edit-distance.ts";
 import { lengthFault } from "#operations/parameters.ts";
 import { echo, listedMax, type ParameterFault } from "#problems.ts";
@@ -38,12 +38,12 @@ export interface ArgumentFault extends Omit<ParameterFault, "code"> {
   code: ParameterFault["code"] | "wrong_type" | "unknown_value" | "not_a_date" | "out_of_order";
 }
 
-/** Value of an argument, given or default: a text, a list of texts or a whole number. */
+/** Value of an argument, given or default: a string, a list of strings or a whole number. */
 export type ArgumentValue = string | readonly string[] | number;
 
 /**
  * Reads arguments. Returns their values, at most `listedMax` faults and the total number of faults. The faults are in
- * the order of the arguments, with missing ones last.
+ * the order of the given arguments, with missing ones last.
  * @param given object with any values, not yet checked.
  */
 export function readArguments(
@@ -67,7 +67,7 @@ export function readArguments(
       add(() => unknown(tool, name, allowed));
       continue;
     }
-    // Some programs send null for an argument that they leave out.
+    // Some programs send null for an argument instead of leaving it out.
     if (value === null) continue;
     const fault = faultOf(name, value, properties[name]!);
     if (fault !== undefined) add(() => fault);
@@ -83,7 +83,7 @@ export function readArguments(
   return { values, faults, faultCount };
 }
 
-/** Returns an error's `detail`: a sentence for each listed fault. */
+/** Returns an error's `detail`: the number of faults, and the detail of each listed one. */
 export function faultsDetail(faults: readonly ArgumentFault[], count: number): string {
   const problems = count === 1 ? "1 problem" : `${count} problems`;
   const first = faults.length < count ? `, of which these are the first ${faults.length}` : "";

@@ -1,4 +1,4 @@
-/** Makes tools from declarations. A tool answers with a page, and a call counts as one request. */
+/** Makes tools from declarations. A tool answers with a page, and each call counts as one request. */
 import type { Caller, Found, Outcome, Refusal } from "#gateway/gateway.ts";
 import type { FindAnswer } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
@@ -47,7 +47,7 @@ export interface Tool {
   name: string;
   /** Entry in the list of tools. */
   listed: object;
-  /** Counts one request and answers. Never throws: a refusal is an outcome. */
+  /** Counts one request and answers it. Never rejects: a refusal is an outcome. */
   call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<CallOutcome>;
 }
 
@@ -63,7 +63,7 @@ interface ToolDeclaration {
   /** Arguments besides those for paging. */
   properties: ArgumentsSchema["properties"];
   required: readonly string[];
-  /** Largest page, if it is not the operator's. */
+  /** Maximum number of entries on a page; the operator's setting if omitted. */
   limitMax?: number;
   /** True if the caller may choose between brief and full records. */
   hasDetail: boolean;
@@ -73,7 +73,7 @@ interface ToolDeclaration {
   answer(values: ArgumentValues): ToolAnswer | Promise<ToolAnswer>;
 }
 
-/** Returns a tool that answers with a page. Calls with wrong arguments count, too. */
+/** Returns the declared tool. Calls with wrong arguments count, too. */
 export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclaration): Tool {
   const { name, title, description, item, properties, required, hasDetail } = declaration;
   const { limitMax = dependencies.pageSizeMax, refusal, answer } = declaration;
@@ -107,7 +107,7 @@ const annotations = {
   openWorldHint: false,
 };
 
-/** Counts one request and answers it. A failure becomes a problem but stays counted; a `refusal` is not counted. */
+/** Counts one request and answers it. A failure becomes a problem but stays counted. A `refusal` is not counted. */
 export async function answerCounted(
   { gateway }: Pick<ToolDependencies, "gateway">,
   caller: Caller,
@@ -129,7 +129,7 @@ export async function answerCounted(
   }
 }
 
-/** Returns a tool's arguments for paging, the same as an operation's. */
+/** Returns a tool's arguments for paging, with the same bounds as an operation's. */
 const pageProperties = (pageSizeMax: number) => {
   const { limit, offset } = pageSchemas(pageSizeMax);
   return {
@@ -145,7 +145,7 @@ const detailProperty = {
   description: "`brief` gives the most important members, `full` whole records.",
 } as const;
 
-/** Returns only the names and types of members, because a list of tools is read often. The guide explains them. */
+/** Returns a record's schema with only names and types, because tools are listed often. The guide explains members. */
 export const recordSchema = (kind: RecordKind): object => ({
   ...shapeOf(declarations[kind].schema),
   required: declarations[kind].brief,

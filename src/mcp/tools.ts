@@ -88,7 +88,7 @@ const toolFormats = Object.fromEntries(
 ) as Readonly<Record<Detail, Format>>;
 
 type Filterables<K extends RecordKind> = (typeof declarations)[K]["filterable"];
-/** Kinds of record with values of their own. Others are found only by their GPs, as in their operations. */
+/** Kinds of record that are found by values of their own. Others are found only by their GPs, as in operations. */
 type ListedKind = {
   [K in RecordKind]: Extract<
     Filterables<K>[keyof Filterables<K>],
@@ -187,7 +187,7 @@ const valuesOf = ({ meaning, values }: Equality<never>): ArgumentsSchema["proper
   maxItems: parameterBounds.valuesMax,
 });
 
-/** Arguments of a list. Other members are the values of conditions, by the conditions' names. */
+/** Arguments of a list. Other members are the wanted values of equality conditions, by condition name. */
 type ListValues = Readonly<Record<string, readonly string[]>> & {
   gp_name?: string;
   date?: string;
@@ -230,7 +230,7 @@ function isAfter(date: string, other: string): boolean {
   return date.slice(0, length) > other.slice(0, length);
 }
 
-/** Longest pause for other requests while a list reads a dataset's documents, in ms. */
+/** Time for which a list reads a dataset before it lets other requests run, in ms. */
 const sliceMilliseconds = 2;
 
 /** Returns the current dataset, ready for the filter. @throws Problem if there is none. */
@@ -312,7 +312,7 @@ interface ChangesValues extends Bounds {
   detail: Detail;
 }
 
-/** Maximum number of versions that the error for an unknown one names. */
+/** Maximum number of versions that the error for an unknown version lists. */
 const versionsNamed = 20;
 
 async function listChanges(
@@ -371,7 +371,7 @@ async function readChanges({ file, start, end }: StepPart): Promise<RecordChange
   );
 }
 
-/** Returns a change in the requested detail, and then in shorter forms, in case it does not fit into an answer. */
+/** Returns a change in the requested detail, and then in shorter forms, for when it does not fit into an answer. */
 function formsOf({ record, ...change }: RecordChange, detail: Detail): object[] {
   const { kind, id } = change;
   const shortest = { change: change.change, kind, id };

@@ -12,7 +12,7 @@ export type Detail = (typeof details)[number];
 const answerBytesMax = 32_000;
 /** Bytes reserved for the notice, the members of JSON-RPC and MCP, and the sentence about the rest. */
 const reservedBytes = 2000;
-/** Maximum size of the hints in an answer, in bytes. Hints quote names of GPs. */
+/** Maximum size of the hints about a query, in bytes as `costOf` counts them. Hints quote names of GPs. */
 const hintBytesMax = 6000;
 
 /** Notice at the start of every answer. Records' texts come from filings and files that anybody may have written. */
@@ -67,8 +67,7 @@ export function writeAnswer(
 
 /**
  * Returns the same for values other than records.
- * @param values values on the requested page. Each comes in several forms, the last of which is short enough to fit
- *   always.
+ * @param values values on the requested page. Each comes in one or more forms, longest first; the last always fits.
  * @param then sentence about what to do after the last page, or null.
  */
 export function writeValues(
@@ -88,8 +87,8 @@ export function writeValues(
 }
 
 /**
- * Returns the texts of the first entries, as many as fit beside the hints. If the first does not fit, it comes in a
- * shorter form, which is also returned as `cut`.
+ * Returns the first entries as JSON, as many as fit beside the hints. If the first does not fit, it comes in a shorter
+ * form, which is also returned as `cut`.
  * @param shorterOf returns shorter forms of an entry, the last of which always fits.
  */
 function fill<T>(
@@ -139,8 +138,8 @@ function writePage(
 }
 
 /**
- * Returns JSON with the same meaning for the text of an answer. It has no invisible characters, and none that could
- * seem to end the block in which a program passes the text to a model.
+ * Returns JSON with the same meaning for the text of an answer. It has no invisible format characters, and none that
+ * could seem to end the block in which a program passes the text to a model.
  */
 export const asText = (json: string): string =>
   json.replaceAll(/[<>\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu, (character) =>
@@ -150,7 +149,7 @@ export const asText = (json: string): string =>
     ).join(""),
   );
 
-/** Returns the bytes that a part of an answer takes: as structured content, and again as text for other programs. */
+/** Returns the bytes that a part of an answer takes: as structured content, and again as text. */
 const costOf = (json: string): number =>
   Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(asText(json)));
 
@@ -161,7 +160,7 @@ export function inBrief(kind: RecordKind, record: object): object {
 
 const briefText = (kind: RecordKind, record: object) => JSON.stringify(inBrief(kind, record));
 
-/** Yields ever shorter records: with cut embedded lists, then with only brief members, then with cut values. */
+/** Yields shorter forms of a record: with cut embedded lists, then only brief members, then cut values, too. */
 function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
   const { principals, signals } = record as Record<string, unknown[] | undefined>;
   if (principals !== undefined && signals !== undefined)
@@ -177,7 +176,7 @@ function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
   });
 }
 
-/** Bytes reserved for the hint about a cut record, which is always shorter. */
+/** Bytes reserved for the hint about a cut record. That hint is always shorter. */
 const costOfCutHint = 1000;
 
 function cutHint({ id }: { id: string }, kind: RecordKind): ToolHint {
