@@ -197,7 +197,7 @@ const drop = () => {};
 const unread = new WeakSet<Socket>();
 
 /**
- * Leaves everything after the current request's headers unread, including its body. Discards it once the last response
+ * Leaves everything after the current request's headers unread, including the body. Discards it once the last response
  * is sent.
  */
 export function leaveUnread(socket: Socket): void {
@@ -230,8 +230,8 @@ function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): v
 }
 
 /**
- * Time until a stopping server destroys its open connections, in ms. The last writes and mails follow, and the process
- * ends within 5 s in total if its stores answer.
+ * Time until a stopping server destroys the connections that are still open, in ms. The last writes and mails follow,
+ * and the process ends within 5 s in total if its stores answer.
  */
 const patienceMilliseconds = 3000;
 const sweepEveryMilliseconds = 50;
@@ -303,7 +303,7 @@ const otherFilesMin = 100;
 const most = 20_000;
 const whereUnknown = 8000;
 
-/** Returns the default limit on open connections. @param openFilesMax the process's limit; null if it is unknown. */
+/** Returns the default limit on open connections. @param openFilesMax limit on open files; null if it is unknown. */
 export function connectionsMaxFor(openFilesMax: number | null): number {
   if (openFilesMax === null) return whereUnknown;
   const left = Math.min(openFilesMax * shareOfOpenFiles, openFilesMax - otherFilesMin);

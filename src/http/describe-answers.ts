@@ -32,7 +32,9 @@ interface Header {
   on?: readonly number[];
 }
 
-/** Statuses of responses to requests with a valid key. Among these requests, only messages to `/mcp` get a 415. */
+/**
+ * Statuses of responses to requests whose key was accepted. Among these requests, only messages to `/mcp` get a 415.
+ */
 const counted = [200, 206, 304, 400, 403, 404, 406, 415, 416, 429, 500, 503];
 
 const text = (description: string, example: string, on?: readonly number[]): Header => ({

@@ -19,8 +19,8 @@ export interface RequestSinks {
 }
 
 /**
- * Returns a function that logs and counts each request. The function records the request in the usage store if it
- * counted for an account.
+ * Returns a function that logs and counts each request. The function also records a request whose key was accepted in
+ * the usage store, except messages to `/mcp` that call no tool.
  */
 export function openRequestRecorder({ config, log, metrics, record }: RequestSinks) {
   const write = openAccessLog(log);

@@ -73,7 +73,7 @@ export interface Exchange {
   body: Buffer;
   /** Sender and key; null on paths that need no key, and until the key is looked up. */
   caller: Caller | null;
-  /** Account and key that the request counted for; null if it has counted for none. */
+  /** Account and key that the request is recorded under; null if it is not recorded. */
   asker: Asker | null;
   /** `RateLimit` fields; null until the account's quota status is known. */
   quotaHeaders: HeaderLines | null;
