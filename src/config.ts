@@ -1,4 +1,4 @@
-/** Reads the settings from the environment, and reports all faults together. */
+/** Reads the settings from the environment, and checks that they fit together. */
 import { readFileSync, statSync } from "node:fs";
 import {
   Fault,
@@ -27,7 +27,11 @@ export class ConfigFault extends Error {
   }
 }
 
-/** Returns the settings of one process, frozen. @throws ConfigFault with a sentence about each unusable setting. */
+/**
+ * Returns the settings of one process, frozen.
+ * @throws ConfigFault with a sentence about each unusable setting. Conflicts between settings are reported only if each
+ *   setting is usable.
+ */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
   const given = (name: string) => environment[name]?.trim() ?? "";

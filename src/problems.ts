@@ -57,7 +57,7 @@ const sizeMax = count("The largest size, in bytes.");
 const reason = <const V extends readonly string[]>(values: V) =>
   oneOf("Why, for programs.", values);
 
-/** Members of every error, in the order in which they are sent (RFC 9457). Backticks mark code. */
+/** Members of every error, in the order in which they are sent (RFC 9457). Backticks in descriptions mark code. */
 export const commonMembers = {
   type: path("URI reference that names the error."),
   title: text("The error in one line; the same for every error of this code."),

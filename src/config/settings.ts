@@ -256,7 +256,7 @@ export const settingOf = {
   isProduction: setting("NODE_ENV", "", (text) => text === "production"),
 };
 
-/** Values of all settings. */
+/** Parsed values of all settings. */
 export type Settings = {
   [Member in keyof typeof settingOf]: (typeof settingOf)[Member] extends Setting<infer Value>
     ? Value
