@@ -26,7 +26,6 @@ interface CollectRequest {
   source: string;
   /** Blocks in source order. */
   blocks: AsyncIterable<DraftedBlock>;
-  /** Store for the records' texts. */
   texts: TextStore;
   /** Former records of the source, to merge the delivery into; null if the delivery replaces them all. */
   former: DraftRecords | null;

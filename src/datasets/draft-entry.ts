@@ -17,7 +17,7 @@ export interface DraftedEntry {
   records: readonly Drafted[];
   /** GPs that the line only names. */
   namedGps: readonly Drafted[];
-  /** Records that the line removes. */
+  /** Records that the line asks to remove. */
   deleted: readonly RecordName[];
   /** Faults of the line itself. */
   faults: readonly RecordFault[];

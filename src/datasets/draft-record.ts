@@ -18,7 +18,7 @@ export interface DraftRecord {
   sortKey: string;
   /** Former ids of a delivered GP, as the source writes them. */
   formerIds: readonly string[];
-  /** Place of its links and its own part's JSON in the text store, see render.ts. */
+  /** Number under which the text store has its links and the JSON of its own part, see render.ts. */
   text: KeptText;
 }
 
@@ -87,8 +87,8 @@ export function draftRecord(
 const none: readonly string[] = [];
 
 /**
- * Returns the string by which a kind is displayed in order: a date, newest first, or a folded name. Public ids break
- * ties.
+ * Returns the string that the display order compares first: a signal's date, in descending order, or the folded name of
+ * any other record. Public ids break ties.
  */
 export function sortKeyOf(record: CanonicalRecord): string {
   return record.record === "signal" ? record.date : inByteOrder(fold(record.name));

@@ -35,10 +35,10 @@ interface FollowRequest {
 /** Time between checks of the pointer, in ms: half of the promised second within which a new dataset is noticed. */
 const lookEveryMilliseconds = 500;
 
-/** Time until a failed load is retried, in ms. Its cause may pass, such as too little memory. */
+/** Time until a failed load is retried, in ms. The cause of a failure may pass, such as too little memory. */
 export const tryAgainMilliseconds = 60_000;
 
-/** Time until a replaced dataset is freed, in ms. The turn that takes over the new one is already long. */
+/** Time after which a replaced dataset is freed, in ms. The turn that takes over the new one is already long. */
 export const freeAfterMilliseconds = 2000;
 
 /** Follows the pointer. Starts loading the current generation at once. */
@@ -46,7 +46,7 @@ export function followCurrent(request: FollowRequest): Follower {
   const { catalogue, onModel, onFault, now } = request;
   let { ahead = null } = request;
   let model: ReadModel | null = null;
-  /** Previous model, until the thread that loaded its successor frees its memory. */
+  /** Previous model, until its memory is given to the worker that loaded its successor, to be freed. */
   let replaced: { model: ReadModel; at: number; free: Loaded["free"] } | null = null;
   let tried: string | null = null;
   let tryAgainAt = Infinity;

@@ -61,7 +61,7 @@ export function followShared(request: FollowRequest): SharedFollower {
       onFault(null);
   }
 
-  /** Fetches a dataset. Returns false if the folder already has its whole file. */
+  /** Fetches a dataset. Returns false if the folder already has its file and no damage is known. */
   async function fetch(generation: Generation): Promise<boolean> {
     const { version } = generation;
     if (cache.has(generation) && !damaged.has(version)) return false;

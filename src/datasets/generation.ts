@@ -22,14 +22,14 @@ export interface Generation {
   published_at: string | null;
   /** Version that was current before its first publication; null if none was, or it was never published. */
   published_after: string | null;
-  /** Time when it was pinned against removal; null if it is not pinned. */
+  /** Time when it was pinned, which protects it from removal; null if it is not pinned. */
   pinned_at: string | null;
 }
 
 /** Reports whether a generation was never published. */
 export const isStaged = ({ published_at }: Generation) => published_at === null;
 
-/** Reports whether a dataset is staged and was built from another version than the current one. */
+/** Reports whether a dataset is staged and was built from a version other than the current one. */
 export const isOutdated = (generation: Generation, current: string | null) =>
   isStaged(generation) && generation.built_from !== current;
 

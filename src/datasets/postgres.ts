@@ -138,7 +138,7 @@ export function openSharedStore(
     }
   }
 
-  /** Checks a stored dataset. Fetches it again, so that the stored file is checked rather than this machine's copy. */
+  /** Checks a stored dataset. Always fetches it, so that the stored file is checked rather than this machine's copy. */
   async function check(version: string): Promise<GenerationCheck> {
     const kept = await read();
     const generation = kept.find(version);
@@ -351,7 +351,7 @@ const foreignKeyViolation = "23503";
 
 const raiseChange = "update dataset_state set change = change + 1";
 
-/** SQL that publishes in one statement. Changes nothing if another version than the expected one is current. */
+/** SQL that publishes in one statement. Changes nothing if a version other than the expected one is current. */
 const publishSql = `
   with moved as (
     update dataset_state set current = $1, publications = $4, change = change + 1
@@ -388,7 +388,6 @@ interface HeldLock {
 /** Two numbers that identify the lock in the whole database. */
 const lockKeys = [0x6770_7265, 1];
 
-/** Name of a session that holds the lock. */
 const holderName = `gp-records process ${process.pid} on ${hostname()}`;
 
 /** Takes the lock. @throws StoreFault `busy` if another process has it. The message names the holder if it is known. */

@@ -75,7 +75,7 @@ function fill({ bytes, starts, lengths }: Documents, from: number, piece: Uint8A
   }
 }
 
-/** Returns a CRC-32 in the form of `meta`. */
+/** Returns a CRC-32 in the form that `meta` contains. */
 export const hexadecimal = (crc: number) => crc.toString(16).padStart(8, "0");
 
 export function indexChecksum(arrays: Iterable<StoredArray>): string {

@@ -10,7 +10,10 @@ export interface SharedDatasetsLink {
    * answers.
    */
   wanted(): string | null | undefined;
-  /** Returns the seconds since this server started or was last known to serve the wanted version; 0 if fewer than 2. */
+  /**
+   * Returns the seconds since following started or this server was last known to serve the wanted version; 0 if fewer
+   * than 2.
+   */
   behindSeconds(): number;
   /** Notes that this server has taken over a dataset. */
   noteServed(version: string): void;

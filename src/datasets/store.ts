@@ -68,7 +68,10 @@ export interface DatasetStore {
   pin(version: string, isPinned: boolean): Promise<Generation>;
   /** Removes a version. @throws DatasetFault if it is current. */
   remove(version: string): Promise<void>;
-  /** Deletes publications older than CHANGES_DAYS, and their steps. Keeps the newest one, unless CHANGES_DAYS is 0. */
+  /**
+   * Deletes publications older than CHANGES_DAYS, and their steps. Keeps the newest publication unless CHANGES_DAYS is
+   * 0.
+   */
   forgetSteps(): Promise<void>;
   /** Checks the whole content of a version. */
   check(version: string): Promise<GenerationCheck>;
@@ -76,10 +79,10 @@ export interface DatasetStore {
   servers(): Promise<readonly SeenInstance[]>;
 }
 
-/** Lock that admits one import at a time. */
+/** Lock that lets one command at a time change datasets. */
 interface ImportLock {
   /**
-   * Takes the lock without waiting, and clears what killed imports left.
+   * Takes the lock without waiting, and clears what killed commands left.
    * @returns a function that releases it.
    * @throws StoreFault `busy` if another process holds it.
    */

@@ -107,8 +107,8 @@ export const pushStep = (
 ): Promise<boolean> => pushFile(session, path, { name: stepName(from, to), ...hashFile(path) });
 
 /**
- * Yields the parts of a stored file in order. Fetches the next part while the caller uses one. Checks the file's SHA-256
- * after the last part.
+ * Yields the parts of a stored file in order. Fetches the next part while the caller uses one. After the last part,
+ * checks the file's SHA-256.
  * @throws DatasetFault if the file or a part is missing, a part is damaged, or the file's SHA-256 differs.
  */
 async function* storedParts(session: PostgresSession, name: string): AsyncGenerator<Buffer, void> {

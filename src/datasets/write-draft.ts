@@ -42,7 +42,7 @@ interface DraftRequest {
   formerIds: ReadonlyMap<string, string>;
   /** Time of the build, and `updated_at` of new or changed records whose source gives no time. */
   builtAt: string;
-  /** Generation that changes are counted against. */
+  /** Generation that the draft is compared with to count changes. */
   previous: Previous;
   /** Called after every 1,000 records, with the number of records written so far. */
   onWritten: (records: number) => void;
@@ -271,7 +271,6 @@ const columns = 10;
 /** Number of rows in a statement. One statement for many small rows takes half as long as one for each row. */
 const batchRows = 32;
 
-/** Opens a writer of a kind's rows. */
 function openRowWriter(db: DatabaseSync, kind: RecordKind) {
   const insert = (rows: number) =>
     db.prepare(`insert into ${kind} values ${Array.from({ length: rows }, () => row).join(", ")}`);
