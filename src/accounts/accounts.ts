@@ -1,4 +1,4 @@
-/** Accounts, which own keys and have quotas. Times are passed in as milliseconds and returned as ISO text. */
+/** Accounts, which own keys and have quotas. Times are passed in as ms since 1970 and returned as ISO 8601 text. */
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { quotaFault } from "#limits/policy.ts";
 import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
@@ -34,7 +34,7 @@ export async function listAccounts(
 }
 
 /**
- * Sets the given quotas. Null resets a quota to the plan's. A window that is left out stays as it is.
+ * Sets the given quotas. Null resets a quota to the plan's. A window that is left out keeps its quota.
  * @throws DomainError `not_found`, `conflict` for a closed account, or `invalid` for a quota that cannot be used.
  */
 export async function setQuotas(
@@ -131,7 +131,10 @@ function cleanAccountName(name: string): string {
   return cleaned;
 }
 
-/** Refuses another account's name. @param own number of the account to be named. @throws DomainError `conflict`. */
+/**
+ * Refuses a name that another account has. @param own number of the account to be named. @throws DomainError
+ * `conflict`.
+ */
 async function refuseTakenName(
   database: Kysely<ControlTables>,
   name: string,
@@ -146,8 +149,9 @@ async function refuseTakenName(
 }
 
 /**
- * Returns the name, or the first free one of `name 2`, `name 3` and so on, so that signing up reveals no taken names.
- * @throws DomainError `invalid`.
+ * Returns the name if it is free, otherwise the first free one of `name 2`, `name 3` and so on. A taken name does not
+ * stop a sign-up.
+ * @throws DomainError `invalid` if the name cannot be used.
  */
 export async function freeName(database: Kysely<ControlTables>, wanted: string): Promise<string> {
   const name = cleanAccountName(wanted);
@@ -159,7 +163,10 @@ export async function freeName(database: Kysely<ControlTables>, wanted: string):
   }
 }
 
-/** Returns the default name of a person's account: the part of the address before the @. */
+/**
+ * Returns the default name of a person's account: the address before the @. A name that looks like an id gets an
+ * addition.
+ */
 export function nameFromAddress(email: string): string {
   const local = email.slice(0, email.lastIndexOf("@"));
   return idShape.test(local) ? `${local} account` : local;
@@ -208,7 +215,7 @@ const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) 
   per_day: day,
 });
 
-/** Checks quotas; null means the default. @throws DomainError `invalid` that names the first window at fault. */
+/** Checks quotas; null is valid. @throws DomainError `invalid`, which names the first window with an invalid quota. */
 export function checkQuotas(quotas: Partial<Quotas>): void {
   for (const [window, requests] of Object.entries(quotas)) {
     const fault = requests === null ? undefined : quotaFault(requests);
@@ -218,7 +225,7 @@ export function checkQuotas(quotas: Partial<Quotas>): void {
 
 export type Account = ReturnType<typeof accountOf>;
 
-/** Returns an account as it appears in commands and in a person's export. */
+/** Returns an account as it appears in JSON from commands and in a person's export. */
 export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: Account) => ({
   id,
   name,
@@ -243,7 +250,7 @@ export async function findAccount(
   return row && accountOf(row);
 }
 
-/** Returns the account with this id or name. @throws DomainError `not_found`, which quotes the text. */
+/** Returns the account with this id or name. @throws DomainError `not_found`, whose message quotes `idOrName`. */
 export async function requireAccount(
   database: Kysely<ControlTables>,
   idOrName: string,
@@ -300,7 +307,9 @@ interface Closing {
   now: number;
 }
 
-/** Closes an account. @throws DomainError `refused` if the actor is not an owner, `conflict` if it is closed. */
+/**
+ * Closes an account. @throws DomainError `refused` if the actor is not an owner, `conflict` if it is already closed.
+ */
 export function closeAccount(control: ControlStore, closing: Closing): Promise<void> {
   return control.write(async (transaction) => {
     await requireOwner(transaction, closing.account, closing.actor);
@@ -319,7 +328,7 @@ export async function close(
   await writeAudit(transaction, { actor, action: "account.closed", account, subject: id, now });
 }
 
-/** Closes an account without revoking its keys, inside a transaction. */
+/** Closes an account without revoking its keys, inside a transaction. Deletes its memberships, links and notices. */
 export async function closeRows(
   transaction: Transaction<ControlTables>,
   { account, id, at }: { account: number; id: string; at: string },
@@ -349,7 +358,7 @@ async function revokeAll(
     await writeAudit(transaction, { actor, action: "key.revoked", account, subject, now });
 }
 
-/** Longest name of an account or a key, in characters. */
+/** Maximum length of an account's or a key's name, in characters. */
 const nameLengthMax = 100;
 
 // Control characters, lone surrogates and line separators would garble a terminal, a log line or a page.
@@ -357,8 +366,8 @@ const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /**
  * Returns a name in its stored form: NFC, trimmed.
- * @param what kind of object that is named, such as `account`, for the error.
- * @throws DomainError `invalid` if it is empty, over 100 characters (code points) or unprintable.
+ * @param what kind of object, such as `account`, for the error.
+ * @throws DomainError `invalid` if the name is empty, over 100 characters (code points) or unprintable.
  */
 export function cleanName(what: string, text: string): string {
   const name = text.normalize("NFC").trim();

@@ -1,4 +1,4 @@
-/** Changes a person's password or address, with the present password or by a link sent by mail. */
+/** Changes a person's password or address, with the present password, a one-time link or both. */
 import type { Selectable, Transaction } from "kysely";
 import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
@@ -21,9 +21,10 @@ import type { Completion } from "./sign-up.ts";
 import { admit, type Client, forgive } from "./throttle.ts";
 
 /**
- * Changes a person's password and ends all their sessions, including this one. The browser continues with new tokens.
+ * Changes a person's password and ends all their sessions, including the present one. The browser continues with new
+ * tokens.
  * @throws DomainError `refused` if the present password is wrong, `invalid` if the next one cannot be used, `conflict`
- *   if the password was changed meanwhile, `busy`, or TooOften.
+ *   if the password has been changed meanwhile, `busy`, or TooOften.
  */
 export function changePassword(
   control: ControlStore,
@@ -54,7 +55,7 @@ export function changePassword(
   }, "known");
 }
 
-/** Sets a password, and ends all sessions, known browsers and reset links. Only this browser is signed in again. */
+/** Sets a password, ends all sessions, forgets known browsers and uses up reset links. Then signs this browser in. */
 async function setPassword(
   transaction: Transaction<ControlTables>,
   {
@@ -101,7 +102,7 @@ export function makeResetLink(
 
 /**
  * Sets the password chosen by a link's holder, ends all the person's sessions and signs this browser in.
- * @throws LinkFault, or DomainError `invalid` for an unusable password, `not_found` for a deleted person, `busy`.
+ * @throws LinkFault, or DomainError `invalid` for an unusable password, `not_found` for a deleted person, or `busy`.
  */
 export async function completeReset(
   control: ControlStore,
@@ -120,8 +121,8 @@ export async function completeReset(
 }
 
 /**
- * Makes a link that proves a new address. If somebody else has the address, `isKnown` is true, `email` is the address
- * as they wrote it, and `token` is empty, because there is no link. Only the caller learns this.
+ * Makes a link that proves a new address. If somebody else has the address, makes none: `isKnown` is true, `email` is
+ * the address as that person wrote it, and `token` is empty. The response must not reveal this.
  * @throws DomainError `refused` if the password is wrong, `invalid` if the text is not an address, `busy`, or TooOften.
  */
 export async function requestAddressChange(
@@ -155,9 +156,9 @@ export async function requestAddressChange(
 }
 
 /**
- * Changes the address of the person who follows the link.
- * @returns the person with the new address, and the former address, to which a notice is mailed.
- * @throws LinkFault, or DomainError `conflict` if somebody else took the address meanwhile.
+ * Changes a person's address to the link's.
+ * @returns the person with the new address, and the former address, to which the caller mails a notice.
+ * @throws LinkFault, or DomainError `conflict` if somebody else has taken the address meanwhile.
  */
 export function completeAddressChange(
   control: ControlStore,

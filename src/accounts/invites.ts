@@ -1,4 +1,4 @@
-/** Invitations: links that make whoever reads an address's mail a member of an account. */
+/** Invitations: links that make their holder a member of an account, or give them an account of their own. */
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlTables, Role } from "#store/control-tables.ts";
@@ -24,7 +24,7 @@ interface InvitationOrder {
 /**
  * Makes an invitation.
  * @throws DomainError `invalid` if the text is not an address, `refused` if the actor is not an owner, `conflict` if
- *   the address is a member's, or, for an account of their own, that of anybody who has signed up.
+ *   the address belongs to a member of the account or, for an account of one's own, to anybody who has signed up.
  */
 export async function invite(
   control: ControlStore,
@@ -68,7 +68,7 @@ async function mayInvite(
   return name;
 }
 
-/** Lists the invitations that have neither been used nor expired, oldest first. */
+/** Lists an account's invitations that have neither been used nor expired, oldest first. */
 export async function listInvitations(
   database: Kysely<ControlTables>,
   account: number,
@@ -110,10 +110,10 @@ export async function withdrawInvitation(
 
 /**
  * Makes a link's holder a member of its account, or gives them an account of their own. Returns null as `signedIn` if
- * the person has a password, with which they must sign in.
+ * the person has signed up before: they must sign in with their password.
  * @param completion `password` is used only for a new person, `accountName` only for an account of their own.
- * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` if the account was closed
- *   meanwhile, `busy`.
+ * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` if the link is for an account of
+ *   their own but they have signed up meanwhile, or `busy`.
  */
 export async function acceptInvitation(
   control: ControlStore,

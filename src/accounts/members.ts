@@ -7,7 +7,7 @@ import type { ControlStore } from "#store/stores.ts";
 
 export type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
-/** Lists an account's members in the order in which they joined. `person` is an id. */
+/** Lists an account's members in the order in which they joined. `person` is the person's id. */
 export const listMembers = (database: Kysely<ControlTables>, account: number) =>
   database
     .selectFrom("member")
@@ -28,7 +28,8 @@ interface MemberChange {
 
 /**
  * Changes a member's role.
- * @throws DomainError `refused` if the actor is not an owner, `not_found`, or `conflict` for the last owner.
+ * @throws DomainError `refused` if the actor is not an owner, `not_found` if the person is not a member, or `conflict`
+ *   for the last owner.
  */
 export async function changeRole(
   control: ControlStore,
@@ -42,7 +43,10 @@ export async function changeRole(
   });
 }
 
-/** Makes another member an owner and this owner a member, in one step. @throws as `changeRole` does. */
+/**
+ * Makes another member an owner and this owner a member, in one step.
+ * @throws DomainError `refused` if `from` is not an owner, `not_found` if `to` is not a member.
+ */
 export async function passOwnership(
   control: ControlStore,
   { account, from, to, now }: { account: number; from: string; to: string; now: number },
@@ -63,7 +67,7 @@ export async function removeMember(control: ControlStore, change: MemberChange):
   });
 }
 
-/** Ends a person's own membership. @throws DomainError `not_found`, or `conflict` for the last owner. */
+/** Ends a person's own membership. @throws DomainError `not_found` if there is none, `conflict` for the last owner. */
 export async function leaveAccount(
   control: ControlStore,
   change: Omit<MemberChange, "actor">,
@@ -73,7 +77,7 @@ export async function leaveAccount(
   );
 }
 
-/** Deletes a membership, inside a transaction. */
+/** Deletes a membership, inside a transaction. @throws as `leaveAccount` does. */
 export async function deleteMember(
   transaction: Transaction<ControlTables>,
   {
@@ -119,10 +123,10 @@ async function requireRole(
   throw new DomainError("not_found", "The account has no such member.");
 }
 
-/** A person's account, and their role in it. */
+/** An account that a person is a member of, and their role in it. */
 export type Membership = Awaited<ReturnType<typeof listMemberships>>[number];
 
-/** Lists a person's accounts in the order in which they joined. Leaves out closed ones. */
+/** Lists a person's accounts in the order in which the person joined them. Leaves out closed ones. */
 export const listMemberships = (database: Kysely<ControlTables>, person: string) =>
   database
     .selectFrom("member")
@@ -150,7 +154,7 @@ export async function roleOf(
   return row?.role;
 }
 
-/** Returns an actor's role. The operator counts as an owner. @throws DomainError `refused` if they are not a member. */
+/** Returns an actor's role. The operator counts as an owner. @throws DomainError `refused` if the actor has none. */
 export async function requireMember(
   database: Kysely<ControlTables>,
   account: number,
@@ -171,7 +175,7 @@ export async function requireOwner(
   throw new DomainError("refused", "Only an owner of the account may do this. Ask one of them.");
 }
 
-/** Checks that the account keeps an owner without this person. @throws DomainError `conflict` if it does not. */
+/** Checks that the account has an owner other than this person. @throws DomainError `conflict` if it does not. */
 async function refuseLastOwner(
   database: Kysely<ControlTables>,
   account: number,

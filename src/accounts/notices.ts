@@ -1,4 +1,4 @@
-/** Records which notices were sent to an account, so that each is sent once, and lists their recipients. */
+/** Records which notices were sent to an account's owners, so that each is sent once, and lists owners' addresses. */
 import type { Kysely } from "kysely";
 import type { ControlTables } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
@@ -11,7 +11,7 @@ interface Notice {
   subject: string;
 }
 
-/** Records that a notice is sent. @returns true the first time, and again after `forgetNotice`. */
+/** Records a notice that is about to be sent. @returns true if it was not recorded yet, and so should be sent. */
 export async function noticeOnce(
   control: ControlStore,
   { now, ...notice }: Notice & { now: number },
@@ -36,7 +36,7 @@ export async function forgetNotice(control: ControlStore, notice: Notice): Promi
   });
 }
 
-/** Reports whether a notice is recorded. Called before a write, which would block other writers needlessly. */
+/** Reports whether a notice is recorded. A needless write, which this check avoids, would block other writers. */
 async function isNoticed(
   database: Kysely<ControlTables>,
   { account, kind, subject }: Notice,

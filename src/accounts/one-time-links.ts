@@ -1,4 +1,7 @@
-/** Links that work once and prove access to an address's mail. Only digests of their tokens are stored. */
+/**
+ * Links that work once, for signing up, joining an account, or setting a password or an address. Only digests of their
+ * tokens are stored.
+ */
 import type { Kysely, Transaction } from "kysely";
 import type { ControlTables, LinkKind, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -9,7 +12,7 @@ import type { Address } from "./people.ts";
 /** A link that still works. */
 export type Link = Awaited<ReturnType<typeof lookAtLink>>;
 
-/** A new link. Nothing else ever holds the token: send it and forget it. */
+/** A new link. The token is stored nowhere: send it and forget it. */
 export interface MadeLink {
   token: string;
   id: string;
@@ -24,7 +27,10 @@ export const linkLifetimeMilliseconds: Readonly<Record<LinkKind, number>> = {
   email: dayMilliseconds,
 };
 
-/** Returns a link's URL. @param base `PUBLIC_URL`, or where the service listens, without a trailing slash. */
+/**
+ * Returns a link's URL. @param base `PUBLIC_URL`, or the address on which the service listens, without a trailing
+ * slash.
+ */
 export const linkUrl = (base: string, token: string): string =>
   `${base}/account/link?token=${token}`;
 
@@ -60,7 +66,7 @@ export async function makeLink(
 }
 
 /**
- * Uses a link up in the transaction of the change that it allows. If the change fails, the link still works.
+ * Uses up a link in the transaction of the change that it allows. If the change fails, the link still works.
  * @throws LinkFault, also for a link of another kind.
  */
 export async function useLink(
@@ -77,7 +83,10 @@ export async function useLink(
   return link;
 }
 
-/** Ends all unused links of a kind to an address or for a person. */
+/**
+ * Uses up all unused links of a kind that satisfy the other conditions given. @param account null for links without an
+ * account.
+ */
 export async function useUpLinks(
   transaction: Transaction<ControlTables>,
   {
@@ -99,7 +108,7 @@ export async function useUpLinks(
   await query.execute();
 }
 
-/** Reads a link without using it up, because mail programs and scanners follow links too. @throws LinkFault. */
+/** Reads a link without using it up, because mail programs and scanners open links too. @throws LinkFault. */
 export async function lookAtLink(database: Kysely<ControlTables>, token: string, now: number) {
   const link = await database
     .selectFrom("link")
@@ -112,7 +121,7 @@ export async function lookAtLink(database: Kysely<ControlTables>, token: string,
   return link;
 }
 
-/** Refusal of a link that does not work. The message never gives the reason, which would help an attacker to guess. */
+/** Refusal of a link that does not work. The message never gives the exact reason, which would help an attacker. */
 export class LinkFault extends DomainError {
   constructor() {
     super(

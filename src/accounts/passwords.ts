@@ -1,4 +1,7 @@
-/** Hashes and checks passwords, a few at a time. Each takes 19 MiB and 30 ms, so a flood of them would be an attack. */
+/**
+ * Hashes and checks passwords, a few at a time. Each takes 19 MiB and some 30 ms, so a flood of them could exhaust the
+ * machine.
+ */
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -6,15 +9,13 @@ import { DomainError } from "#store/domain-error.ts";
 
 export interface Hasher {
   hash(password: string): Promise<string>;
-  /** Reports whether a password is right. @param stored hash; null, which takes as long, if there is no such person. */
+  /** Reports whether a password is right. @param stored hash; null if there is no such person, which takes as long. */
   isPassword(password: string, stored: string | null): Promise<boolean>;
-  /** Reports whether a stored password should be hashed again with the present parameters. */
+  /** Reports whether a stored hash has another cost than new ones, so that the password should be hashed again. */
   isOutdated(stored: string): boolean;
 }
 
-/**
- * Levels of trust in a sender, each with its number of shares of the queue. Only known senders may use the last share.
- */
+/** Levels of trust in a sender. The number is how many of the queue's three shares the sender may fill. */
 const shares = { failed: 1, clean: 2, known: 3 } as const;
 export type Trust = keyof typeof shares;
 
@@ -28,9 +29,11 @@ export interface Passwords {
 }
 
 interface PasswordOptions extends Argon2Cost {
-  /** Maximum number of hashes at a time. The thread pool has four threads, which file access and DNS need too. */
+  /**
+   * Maximum number of calls to `work` at a time. The thread pool has four threads, which file access and DNS need too.
+   */
   runningMax: number;
-  /** Places in each share of the queue. */
+  /** Number of callers that may wait in each share of the queue. */
   waitingMax: number;
 }
 
@@ -45,7 +48,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  /** Passes the slot to the next in the queue, or frees it. */
+  /** Passes the slot to the next caller in the queue, or frees it. */
   const leave = () => {
     const next = waiting.shift();
     if (next === undefined) running -= 1;
@@ -80,7 +83,9 @@ interface Argon2Cost {
   passes: number;
 }
 
-/** One of OWASP's equal choices: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
+/**
+ * One of OWASP's equivalent choices: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
+ */
 const usualCost: Readonly<Argon2Cost> = { memoryKiB: 19_456, passes: 2 };
 
 const nonceBytes = 16;
@@ -89,14 +94,14 @@ const shape = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/;
 
 const compute = promisify(argon2);
 
-/** Opens a hasher of this cost. Each hash takes some 30 ms on the thread pool. */
+/** Opens a hasher of this cost. At the usual cost, each hash takes some 30 ms on the thread pool. */
 const openHasher = (cost: Argon2Cost): Hasher => ({
   async hash(password) {
     const nonce = randomBytes(nonceBytes);
     const tag = await tagOf(password, nonce, cost);
     return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${base64(nonce)}$${base64(tag)}`;
   },
-  // Takes as long if nothing is stored, so that the time does not reveal who has an account.
+  // The check takes as long if nothing is stored, so that the time does not reveal who has an account.
   async isPassword(password, stored) {
     const known = (stored === null ? null : read(stored)) ?? {
       cost,
@@ -150,9 +155,9 @@ export async function hashNew(
 let common: ReadonlySet<string> | undefined;
 
 /**
- * Refuses a password that is too short, too long or common. Passwords are taken exactly as sent: nothing is trimmed or
- * folded, and no kinds of characters are required (NIST SP 800-63B, 3.1.1.2).
- * @param email the person's address, which must not be the password.
+ * Refuses a password that is too short, too long or common. Passwords are hashed exactly as sent: nothing is trimmed or
+ * folded. No kinds of characters are required (NIST SP 800-63B, 3.1.1.2).
+ * @param email the person's address. The password must not be the address or its part before the @.
  * @throws DomainError `invalid`.
  */
 export function checkPassword(password: string, email = ""): void {

@@ -1,4 +1,4 @@
-/** People, who have proven an e-mail address and chosen a password. Validates addresses and compares them. */
+/** People, each with an address and a password. Validates addresses and compares them. */
 import { domainToASCII } from "node:url";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { ControlTables, PersonTable } from "#store/control-tables.ts";
@@ -7,7 +7,7 @@ import { makeId } from "#store/random-text.ts";
 
 export type Person = ReturnType<typeof personOf>;
 
-/** Finds a person by address, ignoring letter case. */
+/** Finds a person by address, in any letter case. */
 export async function findPerson(
   database: Kysely<ControlTables>,
   address: string,
@@ -91,23 +91,24 @@ export const personOf = (row: Selectable<PersonTable>) => ({
 });
 
 export interface Address {
-  /** Address as it was written, without surrounding spaces. */
+  /** Address as it was written, but in NFC and without surrounding spaces. */
   email: string;
   /** Folded form, which no two people share. */
   folded: string;
 }
 
-/** Maximum length of an address in bytes: RFC 5321, 4.5.3.1, as corrected by erratum 1690. */
+/** Maximum length of an address in bytes: RFC 5321, 4.5.3.1.3, and erratum 1690 to RFC 3696. */
 const lengthMax = 254;
 const localLengthMax = 64;
 
-// No quoted local parts, comments or domains in brackets: real addresses have none, and mail headers stay simple.
+// There are no quoted local parts, comments or domains in brackets: real addresses hardly ever have them, and mail
+// headers stay simple.
 const localShape = /^[^\s@"(),:;<>[\]\\\p{C}]+$/u;
-// Otherwise `domainToASCII` would treat part of the text as a path or an escape, and drop it.
+// Without this check, `domainToASCII` would treat part of the string as a path or an escape, and drop it.
 const domainShape = /^[\p{L}\p{M}\p{N}.-]+$/u;
 const labelShape = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
-/** Parses an address. @throws DomainError `invalid`, which gives an example of an address. */
+/** Parses an address. @throws DomainError `invalid` if it is too long or not an address. */
 export function readAddress(text: string): Address {
   const email = text.normalize("NFC").trim();
   if (Buffer.byteLength(email) > lengthMax)
@@ -121,7 +122,7 @@ export function readAddress(text: string): Address {
   return { email, folded: foldAddress(email) };
 }
 
-/** Folds any text like an address: NFC, lower case, and the domain as in the DNS. */
+/** Folds a string as an address is folded: trimmed, NFC, lower case, and the domain as in the DNS. */
 export function foldAddress(text: string): string {
   const folded = text.normalize("NFC").trim().toLowerCase().normalize("NFC");
   const at = folded.lastIndexOf("@");
@@ -134,12 +135,13 @@ const isLocal = (local: string) =>
   Buffer.byteLength(local) <= localLengthMax &&
   !/^\.|\.\.|\.$/.test(local);
 
-/** Returns a domain as in the DNS, or an empty text if it is not a domain. */
+/** Returns a domain as in the DNS, or an empty string if it is not a domain. */
 const asciiDomain = (domain: string) => (domainShape.test(domain) ? domainToASCII(domain) : "");
 
 function isDomain(domain: string): boolean {
   const labels = asciiDomain(domain).split(".");
-  // A single label names a machine, and a number at the end makes an IP address. Both are most often typing errors.
+  // A single label names a machine in the local network, and a last label that begins with a digit makes an IP address.
+  // Both are usually typing errors.
   return (
     labels.length > 1 &&
     labels.every((label) => labelShape.test(label)) &&

@@ -1,4 +1,4 @@
-/** Exports everything stored about a person, and deletes it. */
+/** Exports and deletes the data that the control store has about a person. */
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -9,9 +9,9 @@ import { personOf, requirePersonRow } from "./people.ts";
 import { forgive } from "./throttle.ts";
 
 /**
- * Returns everything stored about a person and their accounts, without secrets or their digests. Contains only the ids
- * of other members. Contains the audit entries that the person may read: all for accounts they own, and elsewhere those
- * that they caused or that concern them.
+ * Returns what the control store has about a person and their accounts, without secrets and digests. Other members
+ * appear only by id. Contains the audit entries that the person may read: all entries of accounts that they own, and
+ * otherwise those that they caused or that concern them.
  * @throws DomainError `not_found`.
  */
 export async function exportPerson(
@@ -105,9 +105,9 @@ async function auditOf(
 }
 
 /**
- * Deletes a person and everything stored about them. Closes accounts that have no other member. The audit log keeps
- * ids, which then identify nobody.
- * @throws DomainError `conflict` for the last owner of an account that has other members, `not_found`.
+ * Deletes a person and what the control store has about them. Closes accounts that have no other member. Audit entries
+ * and keys still contain the person's id, which then identifies nobody.
+ * @throws DomainError `conflict` for the last owner of an account that has other members, or `not_found`.
  */
 export function deletePerson(
   control: ControlStore,
@@ -126,7 +126,7 @@ export function deletePerson(
   });
 }
 
-/** Deletes every row of a person or their address. The audit log keeps its entries. */
+/** Deletes all rows for a person or their address. Audit entries and keys remain. */
 export async function deleteRows(
   transaction: Transaction<ControlTables>,
   person: string,

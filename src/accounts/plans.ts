@@ -1,4 +1,7 @@
-/** Plans: named quotas that any number of accounts share. A change takes effect with the next request. */
+/**
+ * Plans: named quotas, and rights to read changes, that any number of accounts share. A change takes effect with the
+ * next request.
+ */
 import type { Kysely, Transaction } from "kysely";
 import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
 import { operator, writeAudit } from "#store/audit.ts";
@@ -14,7 +17,7 @@ const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/;
 export const noPlan = "none";
 
 /**
- * Creates a plan, or changes the given parts of one.
+ * Creates a plan, or changes only the given parts of an existing one.
  * @throws DomainError `invalid` for a name or a quota that cannot be used.
  */
 export async function setPlan(
@@ -81,7 +84,7 @@ export async function listPlans(database: Kysely<ControlTables>) {
     name,
     /** Quotas; null means the quota of the plan `default`, or else the service's. */
     quotas: quotasOf(quotas),
-    /** Right of its accounts to read changes; null means that of the plan `default`, or else true. */
+    /** Right of the plan's accounts to read changes; null means the right in the plan `default`, or else true. */
     changes: changes === null ? null : changes === 1,
     accounts: Number(accounts),
     createdAt,
@@ -107,7 +110,7 @@ export async function removePlan(
 
 /**
  * Puts an account on a plan.
- * @param plan name of the plan; null for no plan.
+ * @param plan name of the plan; null to take the account off its plan.
  * @throws DomainError `not_found`, or `conflict` if the account is closed.
  */
 export function putOnPlan(
@@ -150,7 +153,7 @@ export async function mayReadChanges(
   return row.changes !== 0;
 }
 
-/** Joins each account with its plan and the plan `default`. */
+/** Returns a query that joins each account with its plan and the plan `default`. */
 const accountsWithPlans = (database: Kysely<ControlTables>) =>
   database
     .selectFrom("account")

@@ -26,7 +26,10 @@ export interface SignedIn {
   account: Membership | null;
 }
 
-/** Finds the session with this token. Returns undefined if it has ended. Notes its use at most once a minute. */
+/**
+ * Finds the session with this token. Returns undefined if there is none or it has ended. Notes its use at most once a
+ * minute.
+ */
 export async function findSession(
   control: ControlStore,
   token: string,
@@ -47,7 +50,9 @@ export async function findSession(
   return { session: row.id, person: personOf(person), accounts, account };
 }
 
-/** Lists a person's sessions that have not ended, most recently used first. `seenAt` is exact to a minute. */
+/**
+ * Lists a person's sessions that have not ended, most recently used first. `seenAt` may be up to a minute too early.
+ */
 export const listSessions = (database: Kysely<ControlTables>, person: string, now: number) =>
   database
     .selectFrom("session")
@@ -61,7 +66,8 @@ export const listSessions = (database: Kysely<ControlTables>, person: string, no
 
 /**
  * Ends one of a person's sessions.
- * @param own session that makes the request, so that the audit log tells signing out from ending another.
+ * @param own id of the session that makes the request, so that the audit log can tell signing out from ending another
+ *   session.
  * @throws DomainError `not_found` if the session has ended or is somebody else's.
  */
 export async function endSession(
@@ -128,14 +134,14 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
   }
 }
 
-/** Reports whether a session has ended, by its age or after 12 hours without a request. */
+/** Reports whether a session has ended, 7 days after it was opened or after 12 hours without a request. */
 const hasEnded = ({ ends_at, seen_at }: Selectable<SessionTable>, now: number) =>
   now >= Date.parse(ends_at) || now >= Date.parse(seen_at) + idleMilliseconds;
 
-/** A new session. Nothing else ever holds its two tokens, which belong in cookies and nowhere else. */
+/** A new session. Its two tokens belong in cookies, and are stored nowhere else. */
 export interface OpenedSession {
   sessionToken: string;
-  /** Value of the cookie of a known browser, which lasts 180 days. */
+  /** Value of the cookie that makes the browser a known one for 180 days. */
   browserToken: string;
   person: Person;
   /** Id of the session. */
@@ -195,7 +201,10 @@ const systems = [
   ["Linux", "Linux"],
 ] as const;
 
-/** Returns a browser's name as people know it, such as `Firefox on Linux`. The rest of the header is not stored. */
+/**
+ * Returns a browser's name as people know it, such as `Firefox on Linux`. The rest of the User-Agent header is not
+ * stored.
+ */
 export function browserOf({ userAgent }: Client): string {
   const named = (words: readonly (readonly [string, string])[]) =>
     words.find(([mark]) => userAgent.includes(mark))?.[1];
@@ -222,7 +231,7 @@ export async function isKnownBrowser(
 }
 
 /**
- * Returns the value for a browser's cookie: the present one if this person has signed in with it before, else a new
+ * Returns the value for a browser's cookie: the present one if it is a known browser of this person, otherwise a new
  * one. A value planted by somebody else is never reused.
  */
 async function rememberBrowser(
@@ -249,10 +258,12 @@ export async function forgetBrowsers(
   await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
 }
 
-/** Time for which an expired link is kept, in ms, so that an operator can see why it was refused. */
+/** Time for which an expired link is kept, in ms, so that the operator can see why it was refused. */
 const endedLinkMilliseconds = 7 * dayMilliseconds;
 
-/** Deletes ended sessions, expired links, old browsers and old counts. Every sign-in does this too. */
+/**
+ * Deletes ended sessions, old links, browsers that are no longer known, and old counts. `openSession` does this too.
+ */
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write((transaction) => forgetOldRows(transaction, now));
 

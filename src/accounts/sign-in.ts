@@ -20,7 +20,7 @@ interface Attempt {
 
 /**
  * Signs a person in. An attempt is counted before its password is checked, so that simultaneous attempts all count.
- * @throws DomainError `refused` with the same words for a wrong address and a wrong password, `busy`, or TooOften.
+ * @throws DomainError `refused` with the same message for a wrong address and a wrong password, `busy`, or TooOften.
  */
 export async function signIn(
   control: ControlStore,
@@ -33,7 +33,7 @@ export async function signIn(
   const { subjects, trust } = sender;
   return passwords.inTurn(async (hasher) => {
     await control.write((transaction) => admit(transaction, subjects, now));
-    // An unknown address takes the time of another person's password, whose hash may have an earlier cost.
+    // For an unknown address, another person's hash is checked, which takes as long and may have an earlier cost.
     const isFitting = await hasher.isPassword(password, nearest?.password ?? null);
     const isRight = isFitting && row !== undefined;
     const renewed =
@@ -62,8 +62,8 @@ export async function signIn(
 }
 
 /**
- * Checks a signed-in person's password before an action that cannot be undone.
- * @throws DomainError `refused` if the password is wrong, `busy`, or TooOften.
+ * Checks a signed-in person's password before a critical action, such as closing an account.
+ * @throws DomainError `refused` if the password is wrong, `not_found` for a deleted person, `busy`, or TooOften.
  */
 export function confirmPassword(
   control: ControlStore,
@@ -95,8 +95,8 @@ export async function confirmInTurn(
 }
 
 /**
- * Returns the person with the address, otherwise the next in the alphabet, or the first. An unknown address has the
- * same neighbour each time. A known and an unknown address both take one query.
+ * Returns the person with the address, otherwise the next in the order of addresses, or the first. An unknown address
+ * therefore gets the same person each time. Known and unknown addresses both take one query.
  */
 const nearestRow = (
   database: Kysely<ControlTables>,
@@ -113,7 +113,10 @@ const nearestRow = (
     })
     .executeTakeFirst();
 
-/** Returns a sender's trust and subjects: the person's known browser, otherwise the address and the networks. */
+/**
+ * Returns a sender's trust, and the subjects to count attempts for: the known browser, otherwise the address and the
+ * networks.
+ */
 async function senderOf(
   database: Kysely<ControlTables>,
   row: PersonRow | undefined,
@@ -129,7 +132,7 @@ async function senderOf(
   };
 }
 
-/** Records a failure. An unknown address takes a transaction of the same size as a known one. */
+/** Records a failure. For an unknown address, the transaction is as large as for a known one. */
 async function noteFailure(
   transaction: Transaction<ControlTables>,
   row: PersonRow | undefined,

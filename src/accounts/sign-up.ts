@@ -1,4 +1,7 @@
-/** Makes links on request by address. With a sign-up link a person chooses a password and gets an account. */
+/**
+ * Makes the links that people request for an address. With a sign-up link a person chooses a password and gets an
+ * account.
+ */
 import type { Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTables } from "#store/control-tables.ts";
@@ -18,14 +21,14 @@ import { type Address, findPerson, insertPerson, readAddress } from "./people.ts
 import { openSession, type OpenedSession } from "./sessions.ts";
 import { admit, type Client, networksOf } from "./throttle.ts";
 
-/** Stand-in for an address that nobody has proven. */
+/** Stand-in for the address of a reset link that is sent nowhere. */
 const nobody: Address = { email: "", folded: "" };
 
 /**
  * Makes a link to sign up or to choose a new password. The work is the same for known and unknown addresses, so that
- * only the mail's reader learns the difference. A known address always gets a link for a new password. The link goes to
- * the stored address, because the typed one folds to the same text but may lead to somebody else's mail.
- * @returns `isKnown` and the link. A link for a new password is sent nowhere if the address is unknown.
+ * only the mail's reader learns the difference. For a known address it is always a link for a new password. The link
+ * goes to the stored address, because the typed one folds to the same string but may lead to somebody else's mail.
+ * @returns `isKnown` and the link. A link for a new password must be sent nowhere if the address is unknown.
  * @throws DomainError `invalid` if the text is not an address, or TooOften.
  */
 export async function requestLink(
@@ -68,7 +71,7 @@ export interface Completion {
 /**
  * Creates a person, their account and its ownership, or none of them.
  * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` if somebody has signed up with
- *   the address meanwhile, `busy`.
+ *   the address meanwhile, or `busy`.
  */
 export async function completeSignUp(
   control: ControlStore,
@@ -83,7 +86,10 @@ export async function completeSignUp(
   });
 }
 
-/** Creates a person and an account of their own, for a sign-up link or an invitation to one's own account. */
+/**
+ * Creates a person and an account of their own, for a sign-up link or an invitation to one's own account. Signs them
+ * in.
+ */
 export async function settle(
   transaction: Transaction<ControlTables>,
   {

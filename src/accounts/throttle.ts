@@ -6,16 +6,19 @@ import type { ControlTables } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 
-/** The sender of a request to the account pages, as far as the request tells. */
+/** Facts from a request to the account pages about its sender. */
 export interface Client {
   /** IP address from the HTTP server. */
   address: string;
   userAgent: string;
-  /** Value of the cookie of a browser that has signed in before; null if there is none. */
+  /** Value of the known-browser cookie; null if there is none. */
   browserToken: string | null;
 }
 
-/** Subject of a count of attempts. Each is a failure until it is forgiven, so that simultaneous attempts all count. */
+/**
+ * Subject of a count of attempts. Each attempt is a failure until it is forgiven, so that simultaneous attempts all
+ * count.
+ */
 export interface Subject {
   kind: "address" | "browser" | "person" | "network" | "site" | "mail";
   /** Value, such as a folded address. Only a hash of it is stored. */
@@ -24,15 +27,15 @@ export interface Subject {
 
 const longestWaitMilliseconds = 15 * minuteMilliseconds;
 const firstWaitMilliseconds = 1000;
-/** Number of failures without a wait. Waits of 1 s, 2 s, 4 s and so on follow, up to 15 minutes. */
+/** Number of attempts before the first wait. Waits of 1 s, 2 s, 4 s and so on follow, up to 15 minutes. */
 const freeFailures = 5;
-/** Subjects that are limited to a number of attempts in a window instead. The first attempt starts the window. */
+/** Limits for the kinds of subjects whose attempts are counted in windows. The first attempt starts a window. */
 const windowed: Partial<Record<Subject["kind"], { tries: number; milliseconds: number }>> = {
   network: { tries: 20, milliseconds: 15 * minuteMilliseconds },
   site: { tries: 100, milliseconds: 15 * minuteMilliseconds },
   mail: { tries: 3, milliseconds: hourMilliseconds },
 };
-/** Time without an attempt after which the count starts again. */
+/** Time after the end of the last wait, in ms, after which a count starts again. */
 const forgottenMilliseconds = dayMilliseconds;
 
 interface Count {
@@ -40,7 +43,7 @@ interface Count {
   nextAt: number;
 }
 
-/** Returns a client's network, and its site if it has one. */
+/** Returns a client's network, and for IPv6 also its site. */
 export function networksOf({ address }: Client): Subject[] {
   const [network, site] = networksOfAddress(address);
   const subjects: Subject[] = [{ kind: "network", of: network }];
@@ -48,7 +51,7 @@ export function networksOf({ address }: Client): Subject[] {
   return subjects;
 }
 
-/** Reports whether no subject has an unforgiven attempt. */
+/** Reports whether none of the subjects has an unforgiven attempt. */
 export async function isClean(
   database: Kysely<ControlTables>,
   subjects: readonly Subject[],
@@ -76,7 +79,10 @@ export async function admit(
     await keep(transaction, subject, counted(subject, count, now));
 }
 
-/** Undoes a count after a success. Clears a subject's own count, but lowers that of a network, site or mail by one. */
+/**
+ * Undoes a count after a success. Clears the count of an address, browser or person, but lowers that of a network, site
+ * or mail by one.
+ */
 export async function forgive(
   transaction: Transaction<ControlTables>,
   subjects: readonly Subject[],
@@ -118,7 +124,7 @@ async function present(
   const nextAt = Date.parse(row.next_at);
   const window = windowed[subject.kind];
   const isOver = now >= nextAt + (window === undefined ? forgottenMilliseconds : 0);
-  // No wait is that long, so the clock was set back, and nobody should wait until it catches up.
+  // No wait is that long, so the clock has been set back. Nobody should wait until it catches up.
   const isWrong = nextAt - now > (window?.milliseconds ?? longestWaitMilliseconds);
   return isOver || isWrong ? null : { failures: row.failures, nextAt };
 }
