@@ -1,4 +1,4 @@
-/** Canonical records, with the source's own ids. Every importer yields them, and datasets are built from them. */
+/** Canonical records, with the source's own ids. Importers yield them, and datasets are built from them. */
 import { Compile, type Validator } from "typebox/schema";
 import { Settings } from "typebox/system";
 import { Provenance } from "./common.ts";
@@ -88,7 +88,7 @@ function isScalar(member: TSchema): boolean {
 
 export const canonicalSchemas: EachKind<TSchema> = eachOf(recordKinds, canonicalSchema);
 
-// The default of 8 is too few for all wrong members of a record, but a list may have a million wrong entries.
+// The default of 8 is too few for all wrong members of a record. Without a maximum, a list could have a million errors.
 Settings.Set({ maxErrors: 1000 });
 
 /** Compiled validators. They find faults, which check-record.ts puts into words. */
@@ -110,7 +110,7 @@ export interface RecordName {
   id: string;
 }
 
-/** Id prefix of GPs that rows only name. */
+/** Prefix of source ids of GPs that rows only name. */
 export const namedGpPrefix = "named:";
 
 /** Entry that an importer yields for each line or row that holds records. */
@@ -119,7 +119,7 @@ export interface SourceEntry {
   file: string;
   /** Line on which the entry begins, counted from 1. */
   line: number;
-  /** Records of the entry, not yet checked against the schema; empty if it could not be read. */
+  /** Records of the entry, not yet checked against the schema; empty if the entry could not be read. */
   records: CanonicalRecord[];
   /** GPs that the entry only names. Entries that name the same GP share one object. */
   namedGps: CanonicalGp[];
@@ -127,6 +127,6 @@ export interface SourceEntry {
   deleted?: readonly RecordName[];
   /** True if no text has a control character or half a surrogate pair, so that no check has to look for them. */
   isPlain?: true;
-  /** Reasons to reject the entry, as far as they are known; empty if there are none. */
+  /** Reasons to reject the entry that its importer has found. */
   faults: RecordFault[];
 }

@@ -1,4 +1,4 @@
-/** Checks a canonical record and words its faults, member by member. */
+/** Checks a canonical record and puts its faults into words, member by member. */
 import { canonicalSchemas, canonicalValidators, type RecordFault } from "./canonical.ts";
 import { eachOf, type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
@@ -12,11 +12,11 @@ interface Finding {
   message: string;
 }
 
-// A summary may contain line breaks and tabs. Any other control character means a damaged file.
+// Text may contain line breaks and tabs. Any other ASCII control character means a damaged file.
 const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 /**
- * Returns the faults of a record, at most one per member. The list is empty if the record may be published.
+ * Returns the faults of a record, at most one for each `field`. The list is empty if the record has none.
  * @param record any JSON value that an importer yields.
  * @param isPlain true for a record of a plain entry; see `SourceEntry`.
  */
@@ -127,15 +127,16 @@ const checkedMembers = eachOf(recordKinds, (kind) =>
 );
 
 /**
- * Reports whether JSON has no lone surrogates and no control characters other than line breaks and tabs.
- * `JSON.stringify` escapes all of these but DEL.
+ * Returns true only if JSON has no lone surrogates and no ASCII control characters other than line breaks and tabs.
+ * `JSON.stringify` escapes all of these but DEL. Returns false for some harmless JSON, too.
  */
 const isPlainJson = (json: string) =>
   !json.includes("\x7f") && (!json.includes("\\") || !/\\[bfu]/.test(json));
 
 /**
- * Returns faults that no schema can express: days that do not exist, text that cannot be searched or sent, unknown
- * states. Searches the whole record for bad text at once, which takes a fraction of the time.
+ * Returns faults that the schemas do not express: days that do not exist, text that cannot be searched or sent, unknown
+ * states. Searches the whole record for bad text, and each member only if there is some. This takes a fraction of the
+ * time.
  */
 function valueFaults(
   kind: RecordKind,
@@ -180,7 +181,7 @@ function textFault(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns the reason to reject a day or time that does not exist. @param value matches its schema. */
+/** Returns the reason to reject a day or time, or undefined if it exists. @param value matches its schema. */
 function dayFault(value: unknown): string | undefined {
   if (typeof value !== "string" || value.length < 10) return undefined;
   const day = twoDigits(value, 8);

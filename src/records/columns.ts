@@ -6,9 +6,9 @@ import { datePattern } from "./fields.ts";
 import { type EachKind, eachOf, recordKinds } from "./kinds.ts";
 
 /**
- * Type of a cell, which is null if its value is unknown. `text` is text. `date` is text as precise as is known: `2026`,
+ * Type of a cell, which is null if its value is unknown. `text` is text. `date` is text, as precise as known: `2026`,
  * `2026-03` or `2026-03-31`. `time` is text (RFC 3339, UTC). `date-or-time` is either. `whole` and `number` are
- * numbers. `texts` is a list of texts, which may be empty but is never null.
+ * numbers. `texts` is a list of strings, which may be empty but is never null.
  */
 export type ColumnType = "text" | "texts" | "date" | "time" | "date-or-time" | "whole" | "number";
 

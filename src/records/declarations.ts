@@ -16,7 +16,7 @@ export interface Declaration {
   /** Schema of a record as served. */
   schema: TObject;
   filterable: Filterable<never>;
-  /** Defaults of members that are never a list or null. A source must give each such member without a default. */
+  /** Defaults of scalar members that are never null. A source must give each such member that has no default. */
   absent: Readonly<Record<string, string>>;
   /** Members of a record in brief, in the record's order. */
   brief: readonly string[];
@@ -73,7 +73,7 @@ function collect(): ValueList[] {
   };
   for (const kind of recordKinds)
     for (const [name, member] of membersOf(declarations[kind].schema)) add(kind, name, member);
-  // This list has members' names instead of values.
+  // The values of this list are names of members.
   const keys = { members: ["external_ids"], values: externalIdKeys };
   return [...lists.values(), keys].map(({ members, values }) => {
     const meanings = meaningsOf(values);

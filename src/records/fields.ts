@@ -5,7 +5,7 @@ import { Type, type Static, type TSchema } from "./schema.ts";
 /** Pattern of a date as precise as the source knows it: `2026`, `2026-03` or `2026-03-31`. */
 export const datePattern = "^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$";
 
-/** Reports whether a date of this pattern exists. `Date` turns 30 February into a day in March. */
+/** Reports whether a date of `datePattern` exists. `Date` turns 30 February into a day in March. */
 export function existsInCalendar(date: string): boolean {
   const time = new Date(date);
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);

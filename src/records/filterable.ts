@@ -1,6 +1,6 @@
 /** Declares the conditions by which records can be queried. Each kind has a table of them beside its members. */
 
-/** Condition that one of a record's texts equals a requested text, with both folded. */
+/** Condition that one of a record's texts equals a requested one, both folded. */
 export interface Equality<R> {
   readonly by: "equality";
   /** Text for the reference; backticks mark code. */

@@ -1,6 +1,6 @@
 /** Folds text for comparison: one function for imports and queries, so that both agree. Answers keep the original. */
 
-/** Version of the folding rule, kept with each dataset. A dataset of another version is rebuilt before it is served. */
+/** Version of the folding rule, kept with each dataset. A dataset of another version is refused. */
 export const foldVersion = 1;
 
 const marks = /\p{M}+/gu;
@@ -27,8 +27,8 @@ const spellings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the comparable form of a text: no accents, no case, no punctuation, single spaces. Folding a folded text
- * changes nothing. docs/api.md states the rule under "Matching".
+ * Returns the comparable form of text: no accents, no case, no punctuation, single spaces. Folding it again changes
+ * nothing. docs/api.md states the rule under "Matching".
  */
 export function fold(text: string): string {
   if (folded.test(text)) return text;
