@@ -22,7 +22,7 @@ const Counts = Type.Object(
   { description: "Changes by kind of record." },
 );
 
-/** Schema of a list's entry, for the reference. */
+/** Schema of an entry of the list, for the reference. */
 export const PublishedChange = Type.Object({
   version: text("The dataset that was served from then on."),
   published_at: time("When it was published."),
@@ -56,7 +56,7 @@ export const RecordChange = Type.Object({
 
 /** Source of publications and steps. */
 export interface ChangesSource {
-  /** Lists publications, oldest first. @param served the served version. */
+  /** Lists publications, oldest first. @param served version that is served. */
   list(served: string): readonly Publication[];
   stepPath(from: string, to: string): string;
   /** Opens a step. Returns null if its file is missing. */
@@ -127,7 +127,10 @@ interface StepOrder {
   operations: readonly Operation[];
 }
 
-/** Finds a part of a step. @throws Problem if the step is not kept or not here yet, or if a parameter is invalid. */
+/**
+ * Finds a part of a step.
+ * @throws Problem if the step is not kept or not here yet, if a parameter is invalid, or if the part is too large.
+ */
 export function findStep(
   source: ChangesSource,
   served: string,

@@ -1,4 +1,4 @@
-/** Counts the single-character edits between two words (V. I. Levenshtein, 1966). */
+/** Returns the minimum number of single-character edits between two words (V. I. Levenshtein, 1966). */
 function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
@@ -19,7 +19,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   let best: string | undefined;
   let bestDistance = 3;
   for (const candidate of words) {
-    // The difference in length is a lower bound, so most long words need no table.
+    // The difference in length is a lower bound of the distance, so many words need no table.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(word, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

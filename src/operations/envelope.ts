@@ -1,4 +1,4 @@
-/** Declares the members of every page besides its records, for types and reference alike: `pagination` and `meta`. */
+/** Declares the members of every JSON page besides `data`, for types and reference alike: `pagination` and `meta`. */
 import { type Static, Type } from "#records/schema.ts";
 
 export const Pagination = Type.Object({
@@ -28,7 +28,7 @@ export const Hint = Type.Object({
 });
 export type Hint = Static<typeof Hint>;
 
-/** Facts about the dataset from which an answer was made. */
+/** Facts about an answer: the version of the API, the dataset that it was made from, and hints. */
 export const Meta = Type.Object({
   api_version: Type.String(),
   dataset_version: Type.String({

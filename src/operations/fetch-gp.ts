@@ -1,4 +1,4 @@
-/** Reads GPs by name, best match first, each with its principals and signals. */
+/** Reads GPs by name, best match first, each with up to 100 principals and 100 signals. */
 import { gpFilters, type Operation } from "./operation.ts";
 
 export const fetchGp = {

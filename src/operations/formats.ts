@@ -12,7 +12,7 @@ export interface Format {
   mediaType: string;
   /** Value of the answer's `Content-Type`. */
   contentType: string;
-  /** Answers a query from one dataset. The answer depends on nothing else. */
+  /** Answers a query from one dataset. The answer depends only on these arguments. */
   write(operation: Operation, model: ReadModel, query: Query): Page;
 }
 

@@ -7,7 +7,7 @@ import type { Query } from "./operation.ts";
 
 /**
  * Returns the hints for a selection.
- * @param known suggests similar values.
+ * @param known source of suggestions for a miss.
  * @param isCut true if a GP on the page has more principals or signals than it embeds.
  */
 export function hintsFor(

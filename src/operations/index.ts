@@ -1,4 +1,4 @@
-/** The product: its reads, in the order of the docs. */
+/** Operations of the API, in the order of the docs. */
 import type { RecordKind } from "#records/kinds.ts";
 import { fetchGp } from "./fetch-gp.ts";
 import { fetchPrincipals } from "./fetch-principals.ts";

@@ -7,7 +7,7 @@ interface DeclaredFilter {
   /** Text for the reference; backticks mark code. */
   meaning: string;
   lengthMax: number;
-  /** True if the filter may be given several times; any of its values then matches. */
+  /** True if the filter may be given several times. One of its values is then enough. */
   isRepeatable: boolean;
 }
 
@@ -18,8 +18,8 @@ const wholeValue = ({ meaning }: { meaning: string }): DeclaredFilter => ({
 });
 
 /**
- * The only list of filters, in the order of the reference and of canonical queries. Parsing, hints, forms and OpenAPI
- * follow it. A filter has the name of a condition on the records of each operation that takes it.
+ * The only list of filters. Parsing, reference, OpenAPI and tools for agents follow it. A filter's name is that of a
+ * condition that the read model takes.
  */
 const allFilters = {
   gp_name: {
@@ -45,7 +45,7 @@ export type ParameterName = FilterName | PageParameter;
 export const isRepeatable = (name: ParameterName): boolean =>
   name !== "limit" && name !== "offset" && filters[name].isRepeatable;
 
-/** Limits that the contract sets. The operator sets the largest page. */
+/** Limits that the contract sets. The operator sets the maximum of `limit`. */
 export const parameterBounds = {
   /** Maximum number of values for a repeatable filter. */
   valuesMax: 10,
@@ -66,7 +66,7 @@ interface FilterRule {
 
 /** Declaration of an operation. Routes, reference, forms, OpenAPI and metrics follow it. */
 export interface Operation {
-  /** Name used everywhere: as path, `operationId`, heading and file. */
+  /** Name used everywhere: in the path, and as `operationId`, heading and file name. */
   name: `fetch-${string}`;
   path: `/fetch-${string}`;
   /** Kind of record that the operation returns. */

@@ -14,7 +14,7 @@ export interface Page {
   returned: number;
 }
 
-/** Answers a query from one dataset. The answer depends on nothing else. */
+/** Answers a query from one dataset. The answer depends only on these arguments. */
 export function answer(operation: Operation, model: ReadModel, query: Query): Page {
   const selection = model.select(operation.kind, query.filter, query);
   const { total, positions } = selection;
@@ -127,7 +127,7 @@ function writeList(
   body.number(total);
 }
 
-/** Reports whether a GP has more principals or signals than it embeds. */
+/** Reports whether any of the GPs has more principals or signals than it embeds. */
 export const embedsTooFew = ({ recordsOfGp }: DatasetParts, gps: readonly number[]): boolean =>
   embeddedLists.some(({ kind }) => {
     const { starts } = recordsOfGp[kind];
@@ -135,16 +135,16 @@ export const embedsTooFew = ({ recordsOfGp }: DatasetParts, gps: readonly number
   });
 
 /**
- * Size of a block: 256 KiB. Bodies are allocated in it one after another, because a buffer for each would trigger a
- * garbage collection every few dozen answers. It is no larger, because a slow client keeps the whole block with its
- * body in memory.
+ * Minimum size of a block, in bytes. Bodies are allocated in it one after another, because a buffer for each would
+ * trigger a garbage collection every few dozen answers. It is no larger, because a slow client keeps the whole block
+ * with its body in memory.
  */
 const blockBytes = 256 * 1024;
 let block = Buffer.allocUnsafeSlow(blockBytes);
-/** Beginning of the current body in the block, and its end so far. */
+/** Start of the current body in the block, and its end so far. */
 let start = 0;
 let end = 0;
-/** Bytes of all documents. Unlike `set`, `copy` needs no view of a part. */
+/** Bytes of all documents during a body. A Buffer, because its `copy` needs no view of a part, unlike `set`. */
 let source = block;
 
 /** Begins a body and discards an unfinished one. @param documents bytes of all documents. */
@@ -184,7 +184,7 @@ const writer = {
     for (let i = 0; i < bytes.length; i++) target[at + i] = bytes[i]!;
     end += bytes.length;
   },
-  /** Adds a whole number in decimal digits. */
+  /** Adds a non-negative whole number in decimal digits. */
   number(value: number): void {
     if (value >= 10) writer.number(Math.floor(value / 10));
     writer.byte(0x30 + (value % 10));

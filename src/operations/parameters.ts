@@ -1,4 +1,4 @@
-/** Reads a query string: returns a query with valid parameters, or reports all faults at once. */
+/** Reads a query string: returns a query with valid parameters, or reports all faults together. */
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
 import type { Filter } from "#search/read-model.ts";
 import { nearest } from "./edit-distance.ts";
@@ -23,10 +23,10 @@ interface TakesParameters extends Pick<Operation, "filters"> {
 /**
  * Reads the query of an operation.
  * @param text everything after the first `?` of the request, undecoded.
- * @param all all operations, to say which others know a parameter.
+ * @param all every operation, to say which others know a parameter.
  * @param limitDefault value of `limit` if it is left out.
- * @throws Problem `invalid-parameters` with the number of faults and the first of them, in the order of the query with
- *   missing parameters last.
+ * @throws Problem `invalid-parameters` with the number of faults and the first of them, in the order of the query.
+ *   Missing parameters come last.
  */
 export function readQuery(
   operation: TakesParameters,
@@ -69,7 +69,8 @@ export function readQuery(
 
 /**
  * Refuses every parameter on a path that takes none.
- * @param all all operations, to say which of them know a parameter.
+ * @param text everything after the first `?` of the request, undecoded.
+ * @param all every operation, to say which of them know a parameter.
  * @throws Problem `invalid-parameters`, as `readQuery` does.
  */
 export function refuseParameters(path: string, text: string, all: readonly Operation[]): void {
@@ -112,7 +113,7 @@ export const pageQuery = (filter: string, limit: number, offset: number): string
   `${filter}${filter === "" ? "" : "&"}limit=${limit}&offset=${offset}`;
 
 /**
- * Returns the filters that the operation takes as a query string, for links and entity tags. It leaves none out.
+ * Returns the values of an operation's filters as a query string, for links and entity tags.
  * @param change function that is applied to each value.
  */
 export function filterText(
@@ -170,7 +171,7 @@ function faultOfValue(
   return lengthFault(name, ownText(name, value), lengthMin, filters[name].lengthMax);
 }
 
-/** Returns the fault of a text that is too short or too long. */
+/** Returns the fault of a value that is too short or too long, counted in code points; undefined if it is neither. */
 export function lengthFault(
   parameter: string,
   value: string,
@@ -266,7 +267,7 @@ function summaryOf(
 interface Pair {
   name: string;
   value: string;
-  /** True if name and value are percent-encoded UTF-8 without control characters. A faulty one stays undecoded. */
+  /** True if name and value are percent-encoded UTF-8 without control characters. Faulty ones stay undecoded. */
   isReadable: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Names of everything that is read with a key: operations and other paths. `mcp` is any message to `/mcp`. */
+/** Names of all reads that need a key: operations and other paths. `mcp` is any message to `/mcp`. */
 import { operations } from "./index.ts";
 import type { Operation } from "./operation.ts";
 

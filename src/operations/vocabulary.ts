@@ -60,7 +60,7 @@ export interface Vocabulary {
 
 const known = new WeakMap<ReadModel, Vocabulary>();
 
-/** Returns the vocabulary. It is counted when first needed, and kept as long as the dataset. */
+/** Returns the vocabulary. It is counted when first needed, and kept as long as the read model. */
 export function vocabularyOf(model: ReadModel): Vocabulary {
   let vocabulary = known.get(model);
   if (vocabulary === undefined) {
