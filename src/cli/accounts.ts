@@ -1,4 +1,4 @@
-/** `gp-records accounts`: manages accounts, their quotas and people, and makes links to hand out without mail. */
+/** `gp-records accounts`: manages accounts, their quotas and members, and makes links to hand out without mail. */
 import {
   accountJson,
   createAccount,
@@ -188,7 +188,7 @@ const members = command({
     ),
 });
 
-/** Output of commands that make a link. */
+/** Output of the commands that make a link. */
 const shownLink = {
   json: ({ email, link, expiresAt }: ShownLink) => ({
     address: email,
@@ -254,7 +254,7 @@ async function makeLink(
   return { ...made, link: linkUrl(base, made.token) };
 }
 
-/** Returns `PUBLIC_URL`, or the address on this machine. @throws CommandFault if that serves no account page. */
+/** Returns `PUBLIC_URL`, or the local address. @throws CommandFault if that is unknown or serves no account page. */
 function baseUrl({ environment }: CliContext): string {
   const { publicUrl, host, port } = readConfig(environment);
   if (publicUrl !== null) return publicUrl;

@@ -1,11 +1,11 @@
-/** `gp-records backup`: saves keys, usage, and the served and pinned datasets in one file while servers run. */
+/** `gp-records backup`: saves keys, usage, and the served and pinned datasets in one file, even while servers run. */
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { readConfig } from "#config.ts";
 import { argument, command, flag } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { programVersion } from "./program.ts";
 
-/** Argument for standard output, which then carries the archive itself. */
+/** Argument that stands for standard output, which then carries the archive. */
 const output = "-";
 const placeOf = (file: string) => (file === output ? "standard output" : file);
 
@@ -70,7 +70,7 @@ export const backupCommand = command({
   isAside: ({ file }) => file === output,
 });
 
-/** Writes to standard output. Resolves when the reader has taken the bytes, so that nothing piles up in memory. */
+/** Writes to standard output. Resolves once the bytes are written, so that nothing piles up in memory. */
 const writeOut = (bytes: Buffer) =>
   new Promise<void>((resolve, reject) => {
     process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));

@@ -1,9 +1,9 @@
-/** Expected failure of a command: one line for the person at the terminal, and an exit code. */
+/** Expected failures of commands: each has one line for the person at the terminal, and an exit code. */
 
-/** The exit codes of every command, as docs/running.md lists them. */
+/** Exit codes of all commands, as docs/running.md lists them. */
 export const exitCodes = {
   done: 0,
-  /** A fault of the program; the only case that prints a stack trace. */
+  /** A fault of the program, printed with its stack trace, or output that could not be written. */
   unexpected: 1,
   /** A wrong option, argument or setting. */
   usage: 2,
@@ -11,13 +11,13 @@ export const exitCodes = {
   inputRefused: 3,
   /** Nothing has this name, or the current state does not allow the change. */
   conflict: 4,
-  /** Another process holds what is needed; trying again may help. */
+  /** Another process holds what the command needs. Trying again may help. */
   busy: 5,
   /** `doctor` or `datasets verify` found something to mend. */
   unhealthy: 6,
   /** A source would lose more of its records than `--max-shrink` allows. */
   shrunk: 7,
-  /** The disk has no room for what was to be written. */
+  /** The disk has no room for what the command writes. */
   diskFull: 8,
 } as const;
 

@@ -2,16 +2,16 @@
 import { Argument, type Command, Option } from "commander";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 
-/** Environment, clock and output of a command, passed in so that tests can pass their own. */
+/** Environment, clock and output of a command. Tests pass their own. */
 export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** File that part of the environment was read from, if there is one. */
+  /** File from which part of the environment was read, if there is one. */
   readonly environmentFile?: EnvironmentFile | null;
   /** Returns the time in ms since 1970. */
   readonly now: () => number;
   /** Prints one or more whole lines to standard output. @param text without the last line break. */
   readonly print: (text: string) => void;
-  /** Prints whole lines to standard error in the same way. */
+  /** Prints one or more whole lines to standard error. @param text without the last line break. */
   readonly reportError: (text: string) => void;
 }
 
@@ -47,13 +47,13 @@ type ArgumentValue<Name extends string> = Name extends `${string}...${string}`
 export const argument = <Name extends string>(name: Name, description: string) =>
   parameter<ArgumentValue<Name>>(new Argument(name, description));
 
-/** Declares an option without a value. @param others names of options that cannot be combined with it. */
+/** Declares an option without a value. @param others options that cannot be combined with it, in camel case. */
 export const flag = (name: string, description: string, ...others: string[]) => ({
   of: new Option(name, description).conflicts(others),
   read: (given: unknown) => given === true,
 });
 
-/** Declares an option. Without `parse`, the value is the text. @param parse throws InvalidArgumentError. */
+/** Declares an option. Without `parse`, the value is the text. @param parse may throw InvalidArgumentError. */
 export function option<Value = string>(
   name: string,
   description: string,
@@ -91,14 +91,14 @@ interface Declaration<Args extends Parameters, Options extends Parameters, Resul
   options?: Options;
   /** Sample call to paste, without the program's name. */
   example: string;
-  /** Does the work. Returns null if it has already printed everything. */
+  /** Does the work. Returns null if everything has already been printed. */
   run(
     input: Values<Args> & Values<Options>,
     context: CliContext,
   ): Result | null | Promise<Result | null>;
-  /** Returns the output of `--json`, if that is not the result itself. */
+  /** Returns the value that `--json` prints, if that is not the result itself. */
   json?(result: Result, input: Values<Args> & Values<Options>): unknown;
-  /** Returns the text for people. A command without this function prints its own output and has no `--json`. */
+  /** Returns the text for people. A command without this function prints its own output and gets no `--json`. */
   text?(result: Result, input: Values<Args> & Values<Options>, context: CliContext): string;
   /** Returns the error that the command fails with after its result is printed, or null. */
   fault?(result: Result, context: CliContext): unknown;

@@ -8,7 +8,7 @@ import type { CliContext } from "./command.ts";
 /** Returns DATA_DIR. @throws ConfigFault if any setting is wrong. */
 export const dataDirOf = ({ environment }: CliContext): string => readConfig(environment).dataDir;
 
-/** Opens the control store for some work. Creates it and migrates its schema if needed, unless it is a database. */
+/** Opens the control store for some work. Creates and migrates it if needed, unless it is in PostgreSQL. */
 export const withControl = <R>(
   context: CliContext,
   work: (control: ControlStore) => Promise<R>,
@@ -21,7 +21,7 @@ export const withUsage = <R>(
 
 type Stores = typeof import("#store/stores.ts");
 
-/** Opens a store for some work, after finishing a killed restore. Loads code here that no server needs. */
+/** Opens a store for some work, and finishes an interrupted restore first. Loads the stores' code only then. */
 async function withStore<S extends ControlStore | UsageStore, R>(
   { environment }: CliContext,
   openOf: (stores: Stores) => (dataDir: string, config: Config) => Promise<S>,
@@ -37,11 +37,11 @@ async function withStore<S extends ControlStore | UsageStore, R>(
   }
 }
 
-/** A change of datasets, which are files outside the control store. `actor` is the operator by default. */
+/** A change of datasets, which are not part of the control store. `actor` is the operator by default. */
 type Change = Pick<Audited, "action" | "detail"> & { actor?: Actor; subject: string };
 
 /**
- * Writes a change to the audit log. The change is already done, so a log that cannot be written is only a warning.
+ * Writes a change to the audit log. The change is already done, so a failure to write the log is only a warning.
  * @param subject version of a dataset.
  */
 export async function noteChange(

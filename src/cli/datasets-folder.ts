@@ -1,4 +1,4 @@
-/** Opens an installation's datasets, under the import lock if needed, and puts errors of DATA_DIR into words. */
+/** Opens an installation's datasets, under the import lock for changes, and puts errors of its folders into words. */
 import { join } from "node:path";
 import { finishRestore } from "#backups/restore-folders.ts";
 import { readConfig } from "#config.ts";
@@ -10,7 +10,7 @@ import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 
-/** Opens a folder's datasets. @throws CommandFault `usage` if the folder cannot be created or used. */
+/** Opens the datasets in a data folder. @throws CommandFault if the folder cannot be created or used. */
 export function openDatasets(dataDir: string): Catalogue {
   const folder = join(dataDir, "datasets");
   try {
@@ -24,7 +24,7 @@ export function openDatasets(dataDir: string): Catalogue {
 
 export const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
 
-/** Returns the named version, or the current one if none is named. @throws CommandFault if there is no current one. */
+/** Returns the named version, or else the current one. @throws CommandFault if there is neither. */
 export function chosenVersion(list: DatasetList, named: string | undefined): string {
   const version = named ?? list.currentVersion();
   if (version === null) throw new CommandFault(exitCodes.conflict, noDataset);
@@ -41,7 +41,7 @@ export const lookAtDatasets = <R>(context: CliContext, look: Work<R>): Promise<R
 export const changeDatasets = <R>(context: CliContext, change: Work<R>): Promise<R> =>
   withStore(context, change, true);
 
-/** Opens the datasets for a command. Loads the PostgreSQL driver only for a database. */
+/** Opens the datasets for a command. Loads the PostgreSQL driver only if they are in a database. */
 async function openStore(order: StoreOrder, databaseUrl: string | null): Promise<OpenStore> {
   if (databaseUrl === null)
     return (await import("#datasets/folder-store.ts")).openFolderStore(order);
@@ -66,7 +66,7 @@ async function withStore<R>(context: CliContext, work: Work<R>, isChange: boolea
 }
 
 /**
- * Returns the error to throw if reading or writing below the folder failed: a one-line fault, or the given error.
+ * Returns the error to throw if reading or writing in the folder has failed: a one-line fault, or the given error.
  * @param setting name of the setting or option that names the folder.
  */
 export function dataFolderFault(error: unknown, dataDir: string, setting = "DATA_DIR"): unknown {

@@ -1,4 +1,4 @@
-/** Deletes old datasets after each publication, and reports those deleted. */
+/** Deletes old datasets after a publication, and reports which were deleted. */
 import { readConfig } from "#config.ts";
 import type { Pruned } from "#datasets/prune.ts";
 import type { DatasetStore } from "#datasets/store.ts";
@@ -15,7 +15,7 @@ export const countText = ({ removed: { length } }: Pruned) =>
 /** Datasets deleted after a publication, as reported by its command. */
 export interface Cleared {
   versions: string[];
-  /** Sentence about them; empty if nothing was deleted. */
+  /** Sentence about the datasets; empty if none was deleted. */
   text: string;
 }
 

@@ -148,7 +148,7 @@ const verify = command({
   run: ({ versions }, context) =>
     lookAtDatasets(context, async (store) => {
       const kept = await store.read();
-      // Refuses unknown versions only, because the facts of a known one may be what is wrong with it.
+      // Refuses only unknown versions, because the facts of a known one may be what is wrong with it.
       for (const version of versions) if (!kept.has(version)) kept.find(version);
       const progress = showProgress();
       const checks: GenerationCheck[] = [];

@@ -1,4 +1,4 @@
-/** Extras of `serve --demo`: its settings, invented records, and a key for the person at this machine. */
+/** Extras of `serve --demo`: its settings, invented records, and a key for the person at the machine. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount, findAccount } from "#accounts/accounts.ts";
@@ -41,17 +41,17 @@ export function demoConfig(config: Config, environment: CliContext["environment"
 
 interface DemoKey {
   key: string;
-  /** RFC 3339. */
+  /** Time in RFC 3339. */
   expiresAt: string;
 }
 
 interface Demo extends DemoKey {
-  /** Number of invented records; 0 if there were already records. */
+  /** Number of records that this start invented; 0 if there was already a dataset. */
   inventedCount: number;
 }
 
 /**
- * Fills an empty data folder with invented records, and finds or makes the demo's key.
+ * Fills a data folder without a current dataset with invented records, and finds or makes the demo's key.
  * @param size numbers of records; those of the whole demo if left out.
  */
 export async function prepareDemo(
@@ -119,17 +119,17 @@ async function inventIfEmpty(
   }
 }
 
-/** Returns the path of the key's file. Later starts print the key from there, because the store has only its digest. */
+/** Returns the path of the key's file. Later starts read the key there, because the store has only its digest. */
 const keyFile = (dataDir: string) => join(dataDir, "demo.key");
 
-/** Returns the key made at an earlier start, or a new one if that has expired or its file is gone. */
+/** Returns the key made at an earlier start, or a new one if that no longer works or its file is gone. */
 async function demoKey(control: ControlStore, dataDir: string, now: number): Promise<DemoKey> {
   const kept = await findKeptKey(control, dataDir, now);
   if (kept !== null) return kept;
   const account =
     (await findAccount(control.database, demoAccount)) ??
     (await createAccount(control, { name: demoAccount, quotas: {}, actor: service, now }));
-  // Removing the file asks for a new key in place of the lost one.
+  // The new key replaces any that still works, as after its file was removed.
   for (const lost of await listKeys(control, { accountNumber: account.number, now }))
     if (lost.isDemo && isLive(lost)) await revokeKey(control, lost.id, now, service);
   const expiresAt = now + keyLifetimeMilliseconds;
@@ -141,7 +141,7 @@ async function demoKey(control: ControlStore, dataDir: string, now: number): Pro
   return { key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-/** Returns the key in the file, or null if it no longer works or the store does not have it, as after a restore. */
+/** Returns the key in the file. Returns null if there is none, it no longer works, or the store does not have it. */
 async function findKeptKey(
   control: ControlStore,
   dataDir: string,

@@ -1,4 +1,4 @@
-/** `gp-records doctor`: looks for faults, and says how to mend each. */
+/** `gp-records doctor`: looks for faults of an installation, and says how to mend each. */
 import type { Result } from "#doctor/check.ts";
 import { command } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
@@ -15,7 +15,7 @@ export const doctorCommand = command({
     return examine(checks, { environment, environmentFile });
   },
   json: (results) => ({ healthy: failedOf(results) === 0, checks: results }),
-  /** Returns a line for each finding, and its remedy on a line below. */
+  /** Returns a line for each finding, with its remedy, if any, on the line below. */
   text: (results) => {
     const width = Math.max(...results.map(({ check }) => check.length));
     return results

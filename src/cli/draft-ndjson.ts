@@ -6,10 +6,10 @@ import { entriesOf, type LineBlock, readNdjson } from "#importers/ndjson.ts";
 import { knownBytes, type ReadOptions } from "#importers/source-file.ts";
 import type { DraftReply } from "./draft-worker.ts";
 
-/** Number of workers. A third would only wait for the thread that takes the replies. */
+/** Number of workers. A third one would only wait for the thread that takes the replies. */
 const workerCount = 2;
 
-/** Smallest delivery for workers, in bytes. Loading and compiling their code takes longer than it saves on less. */
+/** Minimum size of a delivery for workers, in bytes. For less, loading their code takes longer than they save. */
 const bytesForWorkers = 192 * 1024 * 1024;
 
 /** Drafts records, in order. @throws ImportFault as `readNdjson` does. */
@@ -23,7 +23,7 @@ export async function* draftNdjson(
   else yield* draftInWorkers(files, options, source);
 }
 
-/** Drafts records in workers, which end with the iteration. */
+/** Drafts records in workers, which are ended with the iteration. */
 export async function* draftInWorkers(
   files: readonly string[],
   options: ReadOptions,
@@ -41,7 +41,7 @@ export async function* draftInWorkers(
 
 function startWorker(source: string) {
   const worker = new Worker(new URL("./draft-worker.ts", import.meta.url), { workerData: source });
-  /** Blocks being drafted, with the names of their files. A worker answers in the order in which it is asked. */
+  /** Blocks being drafted, with the names of their files. The worker answers in the order in which it gets them. */
   const waiting: (PromiseWithResolvers<DraftedBlock> & { file: string })[] = [];
   let fault: Error | null = null;
   const fail = (error: Error) => {
@@ -51,14 +51,14 @@ function startWorker(source: string) {
   worker.on("message", ({ entries: json, packed }: DraftReply) => {
     const { file, resolve } = waiting.shift()!;
     const entries = JSON.parse(json) as DraftedEntry[];
-    // The entries share one name instead of a copy each.
+    // The entries share one string instead of having a copy each.
     for (const entry of entries) entry.file = file;
     resolve({ entries, packed });
   });
   worker.on("error", fail);
   worker.on("exit", () => fail(new Error("A thread that reads records ended without an answer.")));
   return {
-    /** Drafts a block and takes over its bytes. */
+    /** Drafts a block. Moves its bytes to the worker, so the caller no longer has them. */
     draft(block: LineBlock): Promise<DraftedBlock> {
       const reply = Promise.withResolvers<DraftedBlock>();
       if (fault !== null) reply.reject(fault);

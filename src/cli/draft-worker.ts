@@ -1,10 +1,10 @@
-/** The worker that drafts blocks of lines, so that an import uses more than one core. */
+/** Worker that drafts blocks of lines, so that an import uses more than one core. */
 import { parentPort, workerData } from "node:worker_threads";
 import { draftBlock } from "#datasets/draft-entry.ts";
 import type { PackedRecords } from "#datasets/text-store.ts";
 import { entriesOf, type LineBlock } from "#importers/ndjson.ts";
 
-/** A drafted block. Its entries are JSON, which is cheaper to pass between threads than objects. */
+/** A drafted block. Its entries are JSON, which costs less to pass between threads than objects. */
 export interface DraftReply {
   entries: string;
   packed: PackedRecords;

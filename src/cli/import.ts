@@ -116,9 +116,9 @@ interface Imported {
 
 /**
  * Imports files. Loads the code for that here, so that no other command waits for it.
- * @param mapping files that say how the others are read. With any, not everything read becomes records, so sizes say
- *   little.
- * @param open reads the files once the import may begin.
+ * @param mapping mapping files, if any. With one, not everything that is read becomes a record, so the sizes of the
+ *   files say little.
+ * @param open called to begin reading once this process holds the import lock.
  */
 async function runImport(
   given: Given,
@@ -154,7 +154,7 @@ async function runImport(
   }
 }
 
-/** Writes a publication to the audit log, and deletes datasets that are too old after it. */
+/** Writes a publication, if there was one, to the audit log, and deletes datasets that are then too old. */
 async function noteAndClear(
   context: CliContext,
   store: DatasetStore,
@@ -229,7 +229,7 @@ function importRefusal({
   }
 }
 
-/** Maximum number of lines of each kind shown to people. `--json` has up to a thousand. */
+/** Maximum number of rejections, and of absent records, shown to people. `--json` lists up to a thousand of each. */
 const shownMax = 20;
 
 function importJson({ given: { source, isMerge }, result, cleared }: Imported): object {
@@ -293,7 +293,7 @@ function importText({ given: { source }, result, cleared }: Imported): string {
   return lines.join("\n");
 }
 
-/** Explains why thousands of records are removed when people add records to the demo. */
+/** Returns a line that explains why an import removes the demo's records; none if it removes none. */
 const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
   droppedCount === 0
     ? []
@@ -320,7 +320,7 @@ function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>)
   return ["Next:", ...steps.map((step) => `  ${step}`)];
 }
 
-/** Returns the number of records that are the same as in the previous dataset, or null if the import was refused. */
+/** Returns the number of records that are as in the previous dataset, or null if the import was refused. */
 function unchangedOf({ records, changes }: ImportResult): number | null {
   if (records === null) return null;
   const total = Object.values(records).reduce((a, b) => a + b);

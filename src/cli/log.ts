@@ -7,7 +7,10 @@ import { harmless } from "./output.ts";
 /** Maximum number of bytes buffered for a slow reader; further lines are dropped. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const closeMilliseconds = 500;
-/** Time for which lines are gathered, in ms. A write takes a thread and an event-loop turn: a tenth of a request. */
+/**
+ * Time for which lines are gathered, in ms. Each write takes a thread and an event-loop turn, a tenth of the work for a
+ * request.
+ */
 const gatherMilliseconds = 20;
 
 export function openLog(level: string) {
@@ -20,9 +23,9 @@ export function openLog(level: string) {
   const logger = pino({ level, base: null, timestamp, hooks }, stream);
   return {
     logger,
-    /** Prints whole lines for people after everything logged before. The text comes without its last line break. */
+    /** Prints whole lines for people after everything logged before. @param text without the last line break. */
     print: (text: string) => stream.write(`${harmless(text)}\n`),
-    /** Closes the log. First gives the reader up to 500 ms to take the last lines. */
+    /** Closes the log, after giving the reader up to 500 ms to take the last lines. */
     async close() {
       logger.level = "silent";
       stream.flush();
@@ -36,7 +39,7 @@ export function openLog(level: string) {
 }
 
 /**
- * Gathers lines and keeps their order: a line that is written directly comes after those gathered so far.
+ * Gathers lines and keeps their order: lines that are written directly come after those gathered so far.
  * @param write takes one or more whole lines at a time.
  */
 export function gatherLines(

@@ -1,4 +1,4 @@
-/** The command line of gp-records, and the only place that ends the process. */
+/** The command line of gp-records, and the only place that calls `process.exit`. */
 import { withEnvironmentFile } from "#config/environment-file.ts";
 import type { AddCommands } from "./command.ts";
 import { exitCodes } from "./command-fault.ts";
@@ -35,14 +35,14 @@ const exitCode = await run(
   },
   await partsFor(args[0]),
 );
-// Called once all output is written or has failed. A key that nobody was shown is not a success.
+// Called once all output has been written or has failed. A key that nobody was shown is not a success.
 process.stdout.write("", () => {
   if (printFault !== undefined)
     process.stderr.write(`error: the output could not be written: ${printFault.message}\n`);
   process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
 });
 
-/** Returns the parts that a command needs. A server, an import and an export load nothing that only others need. */
+/** Returns the parts to load for a command. `serve`, `import` and `export` load only their own part. */
 async function partsFor(command: string | undefined): Promise<readonly AddCommands[]> {
   if (command === "serve") return [(await import("./serve.ts")).serveCommand];
   if (command === "import") return [(await import("./import.ts")).importCommands];

@@ -1,4 +1,4 @@
-/** `gp-records migrate`: brings the schema for accounts and keys up to date. */
+/** `gp-records migrate`: brings the schema of the database, or of the file for accounts and keys, up to date. */
 import { readConfig } from "#config.ts";
 import { command } from "./command.ts";
 import { withControl } from "./data-dir.ts";

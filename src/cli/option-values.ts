@@ -9,8 +9,8 @@ import { option } from "./command.ts";
 const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 
 /**
- * Reads a moment. A day means its beginning, and all times are UTC.
- * @returns the moment in ms since 1970, given the current time.
+ * Reads a moment: a day, which means its beginning, a time, or how long ago. All times are UTC.
+ * @returns a function from the current time to the moment, both in ms since 1970.
  * @throws InvalidArgumentError that shows what a moment looks like. Commander puts the option's name before it.
  */
 export function parseMoment(text: string): (now: number) => number {
@@ -37,13 +37,13 @@ export function parseCount(text: string): number {
 const unitMilliseconds = { m: minuteMilliseconds, h: hourMilliseconds, d: dayMilliseconds };
 const durationShape = /^([1-9][0-9]{0,4})([mhd])$/;
 
-/** Returns the milliseconds of a duration such as `90d`, `24h` or `30m`. Returns NaN for any other text. */
+/** Returns the milliseconds of a duration such as `90d`, `24h` or `30m`. Returns NaN for other text. */
 function durationOf(text: string): number {
   const [, count, unit] = durationShape.exec(text) ?? [];
   return Number(count) * unitMilliseconds[unit as keyof typeof unitMilliseconds];
 }
 
-/** Reads a duration in milliseconds. @param orElse end of the error, which names other values of the option. */
+/** Returns a duration in milliseconds. @param orElse end of the error, which names other values of the option. */
 function parseDuration(text: string, orElse = ""): number {
   const milliseconds = durationOf(text);
   if (Number.isNaN(milliseconds))
@@ -53,14 +53,14 @@ function parseDuration(text: string, orElse = ""): number {
   return milliseconds;
 }
 
-/** Reads a lifetime in milliseconds, or `never`. Null would not do: commander turns it into an empty text. */
+/** Returns a lifetime in milliseconds, or `never`. Not null, which commander would turn into an empty string. */
 export const parseLifetime = (text: string): number | "never" =>
   text === "never" ? text : parseDuration(text, ", or never");
 
-/** Reads an overlap in milliseconds. `0` means no overlap. */
+/** Returns an overlap in milliseconds. `0` means no overlap. */
 export const parseOverlap = (text: string): number => (text === "0" ? 0 : parseDuration(text));
 
-// Not null for "default": commander turns a parsed null into an empty text.
+// Not null for "default", because commander turns a parsed null into an empty string.
 type GivenQuota = number | "default";
 
 const quotaOption = (name: string, seconds: string) =>
@@ -84,7 +84,7 @@ function parseQuota(text: string): GivenQuota {
   return Number(text);
 }
 
-/** Returns the quotas of the given windows, null for those that return to the default. */
+/** Returns the quotas that were given; null for those that return to the default. */
 export const quotasFrom = (given: {
   readonly [Window in keyof Quotas]: GivenQuota | undefined;
 }): Partial<Quotas> =>

@@ -1,6 +1,6 @@
-/** Output of commands: lines and tables for people, without control characters, and the progress of a long command. */
+/** Output of commands: lines and tables for people, without control characters, and progress of long commands. */
 
-/** Control characters but the line feed, with DEL and C1; line separators; marks that change the text's direction. */
+/** Control characters except the line feed; line separators; marks that change the direction of text. */
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
@@ -10,10 +10,10 @@ const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202
 export const harmless = (text: string): string =>
   text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Escapes line breaks, too, as `\n`, for text that must stay on one line. */
+/** Escapes line feeds, too, as `\n`, for text that must stay on one line. */
 export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
 
-/** Returns columns two spaces apart under upper-case headings. @param none text in place of a table without rows. */
+/** Returns columns two spaces apart under upper-case headings. @param none returned instead if there are no rows. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -35,13 +35,11 @@ export function table(
     .join("\n");
 }
 
-/** Returns ISO text without fractions of a second, such as `2026-11-21T09:30:00Z`; a dash if there is no time. */
+/** Returns a time without fractions of a second, such as `2026-11-21T09:30:00Z`, or a dash if there is none. */
 export const timeText = (iso: string | null | undefined): string =>
   iso === null || iso === undefined ? "-" : iso.replace(/\.\d+Z$/, "Z");
 
-/**
- * Progress of a command. On a terminal it is one line that is rewritten; elsewhere a line a second, only on request.
- */
+/** Progress of a command: one line that is rewritten on a terminal; elsewhere at most a line a second, if requested. */
 interface Progress {
   /** Shows a count. @param what things counted, such as "lines read". */
   show(count: number, what: string): void;
@@ -49,7 +47,7 @@ interface Progress {
 }
 
 interface Options {
-  /** True to write a line a second if there is no terminal. */
+  /** True to write at most a line a second if there is no terminal. */
   isPipedToo?: boolean;
   stream?: Pick<NodeJS.WriteStream, "isTTY" | "write">;
   /** Returns monotonic milliseconds. */
@@ -63,7 +61,7 @@ export function showProgress({
 }: Options = {}): Progress {
   if (!stream.isTTY && !isPipedToo) return { show() {}, clear() {} };
   const everyMilliseconds = stream.isTTY ? 100 : 1000;
-  // Work that ends at once shows no progress.
+  // As if shown just now, so that short work shows no progress.
   let shownAt = now();
   let isShown = false;
   return {

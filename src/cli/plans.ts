@@ -5,7 +5,7 @@ import { withControl } from "./data-dir.ts";
 import { table, timeText } from "./output.ts";
 import { quotaOptions, quotasFrom, quotasText } from "./option-values.ts";
 
-/** Words that `--changes` takes. */
+/** Words that `--changes` takes, each with its value in the store. */
 const changesOf = { yes: true, no: false, default: null } as const;
 type Say = keyof typeof changesOf;
 const says = Object.keys(changesOf) as Say[];

@@ -1,4 +1,4 @@
-/** Builds the command line from its parts, runs one command and returns its exit code. */
+/** Builds the command line from its parts, runs a command and returns its exit code. */
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { Command, CommanderError } from "commander";
@@ -37,8 +37,8 @@ export async function run(
 }
 
 /**
- * Returns a program without commands. Commands that its `command()` makes inherit the settings here. An option after a
- * command's name is the command's, which may have a `--version` of its own.
+ * Returns a program without commands. Commands made by its `command()` inherit these settings. An option after a
+ * command's name belongs to the command, so a command may have its own `--version`.
  */
 function emptyProgram({ print, reportError }: CliContext): Command {
   const withoutLastBreak = (text: string) => text.replace(/\n$/, "");
@@ -55,11 +55,11 @@ function emptyProgram({ print, reportError }: CliContext): Command {
     });
 }
 
-/** Makes a command's usage errors point to its help. */
+/** Makes the usage errors of a command, and of all commands below it, point to their help. */
 function pointToHelp(command: Command, path: string): void {
   const where = `See \`${path} --help\`.`;
   command.configureOutput({
-    // Commander puts a suggestion on a line of its own, but an error is one line.
+    // Commander puts a suggestion on a line of its own, but an error should be one line.
     outputError: (text, write) => {
       const line = text.trim().replaceAll("\n", " ");
       write(`${line}${/[.)]$/.test(line) ? "" : "."} ${where}`);
@@ -71,13 +71,13 @@ function pointToHelp(command: Command, path: string): void {
 /** Reports an error: an expected one on one line, a fault of the program with its stack trace. */
 function report(error: unknown, { reportError }: CliContext): ExitCode {
   const exitCode = exitCodeOf(error);
-  // Commander has reported it already.
+  // Commander has already reported its own errors.
   if (error instanceof CommanderError) return exitCode;
   for (const line of linesOf(error, exitCode)) reportError(maskKeys(`error: ${line}`));
   return exitCode;
 }
 
-/** Returns an error's lines, several only if several things are wrong. Escapes line breaks from files and arguments. */
+/** Returns an error's lines. Escapes line breaks in expected errors, because files and arguments may contain them. */
 function linesOf(error: unknown, exitCode: ExitCode): readonly string[] {
   const { message = String(error), stack = message } = (error ?? {}) as Partial<Error>;
   if (exitCode === exitCodes.unexpected) return [`unexpected fault: ${stack}`];

@@ -1,4 +1,7 @@
-/** `gp-records restore`: restores a backup into a folder or an empty database, without reviving revoked keys. */
+/**
+ * `gp-records restore`: restores a backup into a folder or an empty database. Keys that are known to have been revoked
+ * since stay revoked, unless `--undo-revocations` is given.
+ */
 import { createReadStream, statSync } from "node:fs";
 import type { Ending } from "#backups/endings.ts";
 import type { Restored } from "#backups/restore.ts";

@@ -34,14 +34,14 @@ export async function printRows<Row>(
   print(json ? JSON.stringify(all.map((row) => jsonRow(columns, row))) : text(all));
 }
 
-/** Id and name of an account: the first two columns of usage rows. */
+/** Id and name of an account: columns of rows about requests and usage. */
 interface AccountNames {
   /** Account id. */
   account: string;
   account_name: string;
 }
 
-/** Returns names for an account that a restored control store does not have. Its usage is still shown. */
+/** Returns id and name for an account that a restored control store lacks, so that its usage can be shown. */
 const unknown = (number: number): AccountNames => ({
   account: `unknown (${number})`,
   account_name: "",

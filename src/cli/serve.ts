@@ -32,7 +32,7 @@ export const serveCommand = command({
     const config = demo?.demoConfig(given, context.environment) ?? given;
     const passed = passedSockets(context.environment, process.pid);
     const catalogue = openDatasets(config.dataDir);
-    // Loaded here, so that no other command waits for it. Meanwhile a worker reads the dataset.
+    // The service is loaded below, so that no other command waits for it. Meanwhile a worker reads the dataset.
     const { loadAhead } = await import("#datasets/start-load.ts");
     const ahead = loadAhead(catalogue);
     const { openLog } = await import("./log.ts");
@@ -49,10 +49,10 @@ export const serveCommand = command({
       if (demo === null)
         await serve(service, (address) => context.print(`gp-records answers at ${address}`));
       else {
-        // Listens first: a port in use should be reported before records are invented or a key is made.
+        // Listens first, so that a port in use is reported before records are invented or a key is made.
         await service.listen();
         const prepared = await demo.prepareDemo(config, context.now());
-        // Through the log, which is buffered: printed directly, the text would overtake log lines from the start.
+        // Through the log, which is buffered. Printed directly, the text would overtake lines logged before it.
         await serve(service, (address) => log.print(demo.demoText(address, prepared)));
       }
     } catch (error) {
@@ -65,7 +65,7 @@ export const serveCommand = command({
   },
 });
 
-/** Serves until a signal, which may come while the dataset is still being loaded. */
+/** Serves until a signal arrives, even if the dataset is still being loaded. */
 async function serve(service: Service, onStarted: (address: string) => void): Promise<void> {
   const { signalled, forget } = listenForSignals();
   try {
@@ -79,12 +79,12 @@ async function serve(service: Service, onStarted: (address: string) => void): Pr
 }
 
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-/** Time within which a repeated signal counts once, in ms: a process group and its launcher may both deliver it. */
+/** Time within which a repeated signal counts once, in ms. The process group and a launcher may both deliver it. */
 const repeatMilliseconds = 1000;
 
 /**
- * Listens for signals. Resolves `signalled` at the first signal. A second one ends the process at once.
- * @returns `forget`, after which every signal ends the process at once.
+ * Listens for signals. The first one resolves `signalled`. Another one ends the process at once, unless it repeats the
+ * first within `repeatMilliseconds`. After `forget`, every signal ends the process at once.
  */
 function listenForSignals() {
   const { promise: signalled, resolve } = Promise.withResolvers<null>();
@@ -104,18 +104,18 @@ function listenForSignals() {
 }
 
 const firstPassed = 3;
-/** Name of the socket that replaces ADMIN_ADDRESS: FileDescriptorName= of its unit. */
+/** Name of the socket that replaces ADMIN_ADDRESS, set by FileDescriptorName= in its unit. */
 const adminName = "admin";
 
 /**
- * Returns the sockets that the parent process has opened for this one, as sd_listen_fds(3) defines.
+ * Returns the sockets that the parent process has opened for this one, as sd_listen_fds(3) defines; null for none.
  * @throws CommandFault if there are more sockets than the server uses.
  */
 export function passedSockets(
   environment: Readonly<Record<string, string | undefined>>,
   pid: number,
 ): PassedSockets {
-  // The sockets are meant for another process, whose environment this one inherited.
+  // Either no sockets are passed, or they are meant for another process, whose environment this one inherited.
   if (environment["LISTEN_PID"] !== String(pid)) return { main: null, admin: null };
   const names = environment["LISTEN_FDNAMES"]?.split(":") ?? [];
   const sockets = Array.from({ length: Number(environment["LISTEN_FDS"]) || 0 }, (_, i) => ({
