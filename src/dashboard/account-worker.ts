@@ -12,7 +12,7 @@ import type {
 } from "./messages.ts";
 
 interface AccountWorker {
-  /** Starts the thread before the first request, so that it mails notices and removes old audit entries. */
+  /** Starts the thread before the first request, so that jobs run even if nobody opens a page. */
   open(): void;
   /** Answers a request. Rejects only if the thread ends; the next request starts another thread. */
   answer(request: PageRequest): Promise<PageAnswer>;

@@ -39,7 +39,7 @@ export const signUpMail = (link: LinkMail): Mail =>
     notYou("signed up with your address", "Nothing happens unless the link is opened."),
   );
 
-/** Returns the message for somebody who has signed up before. The page does not reveal that. */
+/** Returns the message for somebody who signs up a second time. The page does not reveal that. */
 export const knownMail = (link: LinkMail): Mail =>
   linkMail(
     link,
@@ -100,7 +100,7 @@ export const addressChangedMail = ({ to }: { to: string }): Mail => ({
   ),
 });
 
-/** Returns the message about a changed password. @param url page that mails a link for choosing another. */
+/** Returns the message about a changed password. @param url page that mails a link for choosing another password. */
 export const passwordChangedMail = ({ to, url }: { to: string; url: string }): Mail => ({
   to,
   subject: "Your password was changed",

@@ -65,7 +65,7 @@ export type ToAccountWorker =
 export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
   | { number: number; look: { account: number; quotas: Quotas } }
-  /** State of all wanted jobs, sent at the start and after each change. */
+  /** State of all wanted jobs, sent at the start and after each change if PostgreSQL holds the accounts. */
   | { jobs: JobsDone }
   /** Error for the operator's log. */
   | { error: string };

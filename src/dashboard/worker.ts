@@ -47,7 +47,7 @@ const isOver = new AbortController();
 interface JobPlan {
   isWanted: boolean;
   everyMilliseconds: number;
-  /** True if an instance runs the job at once when it takes it over, and not only every `everyMilliseconds`. */
+  /** True if an instance also runs the job as soon as it takes the job over, not only every `everyMilliseconds`. */
   isDoneAtOnce: boolean;
   run(services: AccountServices): Promise<unknown>;
   /** Text before the reason in a failure report. */

@@ -98,7 +98,10 @@ export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number):
   });
 }
 
-/** Shortens text to at most `lengthMax` characters and an ellipsis. Cuts at a space in the second half, if any. */
+/**
+ * Shortens text to at most `lengthMax` characters and an ellipsis. Cuts at the last space, if that is not in the first
+ * half.
+ */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const cut = text.slice(0, lengthMax);

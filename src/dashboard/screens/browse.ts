@@ -430,7 +430,7 @@ function facetSection(path: string, chosen: Chosen, { name, label, values }: Fac
   </section>`;
 }
 
-/** Suggests known values, outside the quota. Returns none for a suspended account, which may not read records. */
+/** Suggests known values. Does not count against the quota. Suggests nothing for a suspended account. */
 function suggestions({ services, account, query }: MemberRequest): Reply {
   const model = services.model();
   if (model === null || account.suspendedAt !== null) return json([]);

@@ -243,7 +243,7 @@ const personCells = (person: Gp["principals"][number], note: Part): Part[] => [
   ]),
 ];
 
-/** E-mail address without characters that have a special meaning in a `mailto:` link (RFC 6068). */
+/** E-mail address without spaces and without `?`, `&` and `%`, which are special in a `mailto:` link (RFC 6068). */
 const plainAddress = /^[^\s@?&%]+@[^\s@?&%]+$/;
 
 const mailLink = (email: string): Html =>

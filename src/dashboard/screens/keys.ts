@@ -324,7 +324,7 @@ export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number)
   return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
 }
 
-/** Returns the account whose keys are meant, the acting person and the time. */
+/** Returns the account that has the keys, the person who acts and the time. */
 const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
   account,
   person: signedIn.person.id,
@@ -364,14 +364,14 @@ async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Prom
 
 const formShape = /^[\w-]{16,64}$/;
 
-/** Returns the form's one-time value. @throws DomainError `invalid` if it does not have the shape of one. */
+/** Returns the form's one-time value. @throws DomainError `invalid` if it does not have the right shape. */
 function oneTimeValue({ form }: MemberRequest): string {
   const value = form.get("form") ?? "";
   if (formShape.test(value)) return value;
   throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
 }
 
-/** Returns the reply to a form that was sent before, as after a reload or after going back. */
+/** Returns the reply to a form that is sent a second time, by a reload or after going back. */
 const shownBefore = (request: MemberRequest, id: string): Reply =>
   wordReply(
     request,

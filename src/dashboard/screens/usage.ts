@@ -289,7 +289,7 @@ function column(name: string, { byClass }: Bar, left: number, width: number, sca
   return segments.length > 0 && html`<g><title>${title}</title>${segments}</g>`;
 }
 
-/** Returns the end of the axis: 1, 2, 4, 6, 8 or 10 times a power of ten, the lowest not below the highest bar. */
+/** Returns the axis's end: the smallest of 1, 2, 4, 6, 8 and 10 times a power of ten that reaches `highest`. */
 export function axisEnd(highest: number): number {
   const unit = 10 ** (String(highest).length - 1);
   return unit * [1, 2, 4, 6, 8, 10].find((step) => step * unit >= highest)!;
