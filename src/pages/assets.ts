@@ -1,4 +1,4 @@
-/** The pages' assets: style sheets, scripts and the icon. Each path contains a hash, so it can be cached forever. */
+/** The pages' assets: style sheets, scripts and the icon. Each path has a hash, so an asset can be cached forever. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 

@@ -50,7 +50,7 @@ interface Call {
   key?: string;
 }
 
-/** Returns code as plain text, which a page must escape. Commands and programs quote values, so that none acts as code. */
+/** Returns code as plain text, which a page must escape. URL and header are quoted, so that neither acts as code. */
 export function callLines({ base, target, key = "YOUR_KEY" }: Call) {
   const url = base + target;
   return {

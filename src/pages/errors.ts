@@ -104,7 +104,7 @@ export const exampleRequestId = "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y";
 export const exampleProblemBody = (code: ProblemCode): Readonly<Record<string, unknown>> =>
   problemBody(problemExplanations[code].example, exampleRequestId);
 
-/** Returns a link to a path. For an operation or the vocabulary, links to its reference, because it needs a key. */
+/** Returns a link to a path. For an operation or the vocabulary, links to its reference, because both need a key. */
 function pathLink(path: string): Html {
   const bare = path.replace(/^\/v1(?=\/)/, "");
   const operation = operations.find((one) => bare === one.path);

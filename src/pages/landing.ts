@@ -1,4 +1,4 @@
-/** The page at `/`, which introduces the service, its JSON form for programs, and `/llms.txt` for language models. */
+/** Introduction to the service: the page at `/`, its JSON form for programs, and `/llms.txt` for language models. */
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { parameterBounds, parametersOf } from "#operations/operation.ts";

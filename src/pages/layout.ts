@@ -1,4 +1,4 @@
-/** The layout of every page: head, navigation, side, main part and footer. The docs' side lists all their pages. */
+/** The layout of every page: head, navigation, side, main part and footer. The docs' side lists all docs pages. */
 import { apiVersion } from "#operations/versions.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";

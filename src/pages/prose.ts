@@ -24,7 +24,7 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 export const wordList = (words: readonly string[], last: "and" | "or"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 
-/** Joins words, each between backticks. */
+/** Joins words into a list, with each word between backticks. */
 export const codeList = (names: readonly string[], last: "and" | "or"): string =>
   wordList(
     names.map((name) => `\`${name}\``),
