@@ -43,7 +43,7 @@ interface Property {
   /** Median number of units; left out, like `squareFeet`, if such a property is not measured that way. */
   units?: number;
   squareFeet?: number;
-  /** Median cost in US dollars: of one unit, without units of one square foot, without either of the property. */
+  /** Median cost in US dollars of one unit, or of one square foot if there are no units, or else of the property. */
   costUsd: number;
   /** False for property that is bought and offered but never built, such as land. */
   isBuilt?: boolean;
@@ -184,7 +184,7 @@ const somePlace = (random: Random, name: string, metro: Metro, zipStart: string)
 const near = (random: Random, degrees: number): number =>
   Math.round((degrees + (random() - 0.5) * 0.18) * 10_000) / 10_000;
 
-/** Returns a project's dates and the time of its last update, which is never on a day before the latest past event. */
+/** Returns a project's dates and the time of its last update, whose day is never before the latest past event. */
 function datesOf(random: Random, { startDay, completionDay, firstSaleDay }: Schedule) {
   const days = [startDay, firstSaleDay, completionDay].map((day) => day ?? 0);
   const latestDay = Math.max(lastDay - 900, ...days.filter((day) => day <= lastDay));
@@ -472,7 +472,7 @@ function amountWords(value: number): string {
 
 const twoDecimals = (value: number) => String(Math.round(value * 100) / 100);
 
-/** Returns names such as `Northwind Partners (with Hale Realty)`. The name stays singular, so that the verb agrees. */
+/** Returns names such as `Northwind Partners (with Hale Realty)`. Brackets keep the subject singular for the verb. */
 function gpNames([first, ...others]: readonly InventedGp[]): string {
   if (first === undefined) return "A private owner";
   if (others.length === 0) return first.record.name;

@@ -13,7 +13,7 @@ export interface DemoSize {
   projects: number;
 }
 
-/** Size of the dataset that `serve --demo` publishes, about that of a year of real filings. */
+/** Size of the dataset that `serve --demo` publishes. A year of real filings has about the same size. */
 export const demoSize: Readonly<DemoSize> = {
   seed: 20261120,
   gps: 12_000,
