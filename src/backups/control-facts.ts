@@ -97,8 +97,7 @@ export interface Installation {
 }
 
 /**
- * Reads an installation's present facts. Returns null if its file does not exist, or its database has no
- * tables yet.
+ * Reads an installation's present facts. Returns null if its file does not exist, or its database has no tables yet.
  * @throws whatever node:sqlite or `withSession` throws.
  */
 export async function presentControl({

@@ -242,7 +242,7 @@ function textContent(path: string, text: string): Content {
 
 interface Snapshot extends ManifestFile {
   path: StoreName;
-  /** Steps applied to its schema. */
+  /** Steps applied to the database's schema. */
   steps: string[];
   /** Path of the copy. */
   copy: string;

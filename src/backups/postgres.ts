@@ -65,7 +65,7 @@ async function fetchStore(
 }
 
 /**
- * Restores a backup into an empty database in one transaction, so that a killed restore leaves it empty.
+ * Restores a backup into an empty database. One transaction stores all rows, so a killed restore stores none.
  * @throws BackupFault if the backup or the database does not allow it.
  */
 export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Promise<Restored> =>

@@ -69,7 +69,6 @@ export interface FolderOrder extends RestoreOrder {
 
 /** Result of a restore, read back afterwards, or of a trial. */
 export interface Restored {
-  /** Manifest of the backup. */
   manifest: Manifest;
   dataset: string | null;
   /** Number of open accounts. */
@@ -146,7 +145,7 @@ interface Prepared {
   manifest: Manifest;
   /** Facts of the former installation; null if there is nothing to compare with. */
   present: ControlFacts | null;
-  /** Facts of the backup. */
+  /** Facts of the backup, before endings are written into its database. */
   backup: ControlFacts;
 }
 

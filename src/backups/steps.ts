@@ -18,7 +18,7 @@ export const stepPaths = (publications: readonly Publication[]): Set<string> =>
 
 /**
  * Copies the steps that lead to a dataset, because the originals may be removed meanwhile. Leaves out a missing or
- * incomplete step: its publication then has no step, and clients that follow changes read all records again.
+ * incomplete step: its publication then has no step, and clients that follow changes must read everything.
  * @param folder folder of the datasets.
  * @param temporary folder for the copies, which keep their names.
  * @returns the publications for the backup; none if the list is damaged or does not lead to the dataset.

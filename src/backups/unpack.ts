@@ -65,7 +65,7 @@ export async function unpack({ name, read }: Archive, folder: string): Promise<M
 const damaged = (name: string, path: string, how: string) =>
   new BackupFault(`${name} cannot be restored: ${path} in it ${how}. Nothing was changed.`);
 
-/** Adds the archive's name to errors from reading the archive. Leaves DomainErrors and system errors as they are. */
+/** Adds the archive's name to errors from reading the archive, but not to a DomainError or a system error. */
 async function inNameOf<R>(name: string, folder: string, work: Promise<R>): Promise<R> {
   try {
     return await work;

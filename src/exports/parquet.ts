@@ -18,7 +18,6 @@ const membersOf = (kind: RecordKind): TProperties =>
 /** Number of rows in a group. Larger groups take more memory to write; smaller ones take more time to read. */
 const rowsOfGroup = 4096;
 
-/** Writes all records of a kind. */
 export function writeParquet(source: RecordSource, kind: RecordKind, output: OutputFile): void {
   const members = Object.entries(membersOf(kind) as unknown as Record<string, Declared>);
   const schema = [

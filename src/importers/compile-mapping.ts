@@ -121,7 +121,7 @@ const codeOfState = new Map(
 );
 const nearestState = nearestFinder(Object.values(usStates));
 
-/** Replaces states with USPS codes, unless their country is not the US. Adds a fault for a state that is unknown. */
+/** Replaces states with USPS codes where the country is the US or unknown. Adds a fault for an unknown state. */
 function codeStates(record: Record<string, unknown>, faults: RecordFault[]): void {
   for (const [state, country] of stateMembers) {
     const text = record[state];

@@ -101,7 +101,7 @@ export function entriesOf({ file, encoding, firstLine, bytes, ended }: LineBlock
 }
 
 /**
- * Reports whether a line contains neither an escape nor DEL. It then has no ASCII control characters or lone
+ * Reports whether a line contains neither an escape nor DEL. Its values then have no ASCII control characters or lone
  * surrogates, because JSON must escape all of these but DEL.
  */
 const isPlain = (text: string) => !text.includes("\\") && !text.includes("\x7f");
