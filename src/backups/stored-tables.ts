@@ -99,8 +99,8 @@ const columnsOf = (file: DatabaseSync, table: string): string[] =>
 const listed = (columns: readonly string[]) => columns.map((name) => `"${name}"`).join(", ");
 
 /**
- * Returns a value for node:sqlite. Integers become BigInt, because numbers are bound as REAL, which only integer columns
- * convert back.
+ * Returns a value for node:sqlite. Integers become BigInt, because numbers are bound as REAL. Only integer columns would
+ * convert that back.
  */
 function sqliteValue(value: unknown): SQLInputValue {
   if (value instanceof Date) return value.toISOString();
