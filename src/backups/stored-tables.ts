@@ -99,8 +99,8 @@ const columnsOf = (file: DatabaseSync, table: string): string[] =>
 const listed = (columns: readonly string[]) => columns.map((name) => `"${name}"`).join(", ");
 
 /**
- * Returns a value for node:sqlite. Integers become BigInt, because numbers are bound as REAL. Only integer columns would
- * convert that back.
+ * Returns a value for node:sqlite. Converts integers to BigInt, because numbers are bound as REAL, and only integer
+ * columns convert REAL back.
  */
 function sqliteValue(value: unknown): SQLInputValue {
   if (value instanceof Date) return value.toISOString();
