@@ -185,7 +185,7 @@ export interface PostgresSession {
    *   committed.
    */
   inTransaction<R>(work: () => Promise<R>, begin?: string): Promise<R>;
-  /** True if there is a pooler in between: then the server process that answers is not the one named at the start. */
+  /** True behind a pooler, where the server process that answers is not the one named at the start. */
   readonly isPooled: boolean;
   /** True once the session has ended. It cannot be used again. */
   readonly isOver: boolean;

@@ -28,8 +28,8 @@ const tables = {
     "primary key": "(account, hour, key, operation, status)",
   },
   /**
-   * The number of the last batch from each writer. A server has a new writer each time it starts. A batch whose answer
-   * was lost is sent again, but counts once.
+   * Number of each writer's last batch. A server has a new writer each time it starts. A batch whose answer was lost is
+   * sent again, but counts once.
    */
   usage_writer: {
     id: "text primary key",
@@ -94,7 +94,7 @@ from request
 ];
 
 export const sqliteUsageSchema = statements({
-  // SQLite adds the number to every index.
+  // SQLite adds the row's number to every index.
   indexed: "",
   isoTime: "strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')",
   readableId: "case when substr(id, 1, 1) < x'20' then lower(hex(id)) else cast(id as text) end",
@@ -102,7 +102,7 @@ export const sqliteUsageSchema = statements({
 
 /**
  * PostgreSQL's schema. Text compares byte by byte, as in SQLite. Milliseconds are exact decimals. Pages of hourly sums
- * keep space free, so that an updated row stays on its page.
+ * keep space free, so that an updated row can stay on its page.
  */
 export const postgresUsageSchema = `${statements({
   indexed: ", number",
