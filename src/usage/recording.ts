@@ -147,7 +147,7 @@ export interface AnsweredRequest {
   milliseconds: number;
   /** Size of the response content. */
   bytes: number;
-  /** Version of the dataset; null if the request was refused before a dataset was chosen. */
+  /** Version of the dataset that the request used; null if it used none. */
   dataset: string | null;
   /** Problem code in the response; null if there is none. */
   problem: string | null;

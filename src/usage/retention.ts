@@ -16,8 +16,8 @@ export const hoursKeptDays = 400;
 export const removedAtOnce = 5000;
 
 /**
- * Time between searches for old requests, in ms. A search may read the whole log. Until it removes old requests, they
- * are hidden.
+ * Time from a search that finds no old requests to the next search, in ms. A search may read the whole log. Old
+ * requests that have not been removed yet are hidden.
  */
 const lookEveryMilliseconds = hourMilliseconds;
 

@@ -103,7 +103,7 @@ async function openStore(): Promise<OpenStore> {
   };
 }
 
-/** Opens a store that connects with the first batch, and again after an outage. */
+/** Opens a store that connects with its first write, and again after an outage. */
 async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): Promise<OpenStore> {
   const { connectPostgres, openGate } = await import("#store/postgres.ts");
   const { openPostgresRetention, openPostgresWrites } = await import("./postgres.ts");

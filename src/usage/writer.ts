@@ -253,7 +253,7 @@ export function openRecording({ now, onFault, onLoss, ...ofWriter }: RecordingOp
   return {
     noteKeyUse,
     record,
-    /** Returns the number of requests whose records have been lost since the start. */
+    /** Returns the number of requests whose records have been lost so far. */
     lostCount: () => lost,
     waiting: writer.waiting,
     waitingBytesMax: writer.bytesMax,
