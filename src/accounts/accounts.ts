@@ -250,7 +250,7 @@ export async function findAccount(
   return row && accountOf(row);
 }
 
-/** Returns the account with this id or name. @throws DomainError `not_found`, whose message quotes `idOrName`. */
+/** Returns the account with this id or name. @throws DomainError `not_found`. */
 export async function requireAccount(
   database: Kysely<ControlTables>,
   idOrName: string,

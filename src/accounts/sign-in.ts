@@ -95,8 +95,8 @@ export async function confirmInTurn(
 }
 
 /**
- * Returns the person with the address, otherwise the next in the order of addresses, or the first. An unknown address
- * therefore gets the same person each time. Known and unknown addresses both take one query.
+ * Returns the person with the address, otherwise the next in the order of addresses, or the first. Repeated attempts
+ * with an unknown address therefore get the same person. Known and unknown addresses both take one query.
  */
 const nearestRow = (
   database: Kysely<ControlTables>,
