@@ -12,8 +12,8 @@
  * 5. `finish` encodes the body and adds the headers.
  *
  * Stages 1 to 4 are synchronous while counts and keys are in memory. With a shared store, stage 1 may wait for
- * PostgreSQL, and stage 3 waits for PostgreSQL or Valkey. Stage 5 may wait for compression. Each question takes one
- * reference to the dataset, so no answer mixes two datasets.
+ * PostgreSQL, and stage 3 waits for PostgreSQL or Valkey. Stage 5 may wait for compression, or for the file of an
+ * export. Each question takes one reference to the dataset, so no answer mixes two datasets.
  *
  * An answer may be sent only after `Counters.commit`; the transport ensures that. A question that cannot be counted
  * gets a 503. When a dataset is replaced, `AnswerCache.clear` empties the cache. An internal error in `find` is an
@@ -135,7 +135,7 @@ const refused = (problem: Problem): Refusal => ({ kind: "problem", problem });
 
 const unasked = (problem: Problem) => ({ asker: null, counted: null, result: refused(problem) });
 
-/** Calls `settle`, at once if the status is known already. Refuses a question that cannot be counted. */
+/** Calls `settle` with the status, at once if it is known already. Refuses a question that cannot be counted. */
 function whenCounted<A>(
   status: QuotaStatus | Promise<QuotaStatus>,
   asker: Asker,
@@ -202,7 +202,7 @@ function authorize(checks: GatewayDependencies, { key, client }: Caller): Asker 
   return key;
 }
 
-/** Counts a 401 as a wrong key, but no other problem. Returns a 429 instead once the limit is reached. */
+/** Counts a 401 as a wrong key, but no other problem. Returns the problem, or a 429 beyond the limit. */
 function countFailure(checks: GatewayDependencies, problem: Problem, client: Client): Problem {
   if (problem.status !== 401) return problem;
   const status = checks.failedKeys.take(clientNetwork(client.address()));

@@ -122,7 +122,7 @@ export function pageLinks(
   const to = (target: number, rel: string) =>
     `<${base}${path}?${pageQuery(filter, limit, target)}>; rel="${rel}"`;
   const links = [to(0, "first")];
-  // Pages are aligned to the current offset, so that prev leads back from next.
+  // Pages are aligned to the current offset, so that the next page's prev link leads back to this page.
   const last = total === 0 ? 0 : lastOffset(offset % limit, limit, total);
   if (offset > 0) links.push(to(Math.max(0, Math.min(offset - limit, last)), "prev"));
   if (offset + limit < total && offset + limit <= parameterBounds.offsetMax)

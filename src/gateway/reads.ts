@@ -68,7 +68,7 @@ interface FilePart {
   path: string;
   start: number;
   end: number;
-  /** Encoding to send it in; null for none. */
+  /** Encoding in which the bytes are sent; null for none. */
   encoding: Encoding | null;
 }
 

@@ -201,7 +201,6 @@ export const overlapDefault = dayMilliseconds;
 
 export interface Rotation {
   issued: IssuedKey;
-  /** Expiry of the old key. */
   oldExpiresAt: string;
 }
 

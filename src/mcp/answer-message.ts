@@ -100,7 +100,7 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
 const json = "application/json";
 const eventStream = "text/event-stream";
 
-/** Returns an event stream that contains only one message as plain JSON, because every client reads both. */
+/** Turns an event stream with only one message into plain JSON, because every client reads both. */
 function onlyMessage(type: string, text: string): McpReply["content"] {
   // JSON may contain U+2028, which ends a line in a regular expression but not in an event stream.
   const [first, ...others] = text

@@ -129,7 +129,6 @@ export async function answerCounted(
   }
 }
 
-/** Returns a tool's arguments for paging, with the same bounds as an operation's. */
 const pageProperties = (pageSizeMax: number) => {
   const { limit, offset } = pageSchemas(pageSizeMax);
   return {

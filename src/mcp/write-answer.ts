@@ -10,7 +10,7 @@ export type Detail = (typeof details)[number];
 
 /** Maximum size of a response to a tool call, in bytes. */
 const answerBytesMax = 32_000;
-/** Bytes reserved for the notice, the members of JSON-RPC and MCP, and the sentence about the rest. */
+/** Bytes reserved for the rest of a response, such as the notice, `meta`, and the members of JSON-RPC and MCP. */
 const reservedBytes = 2000;
 /** Maximum size of the hints about a query, in bytes as `costOf` counts them. Hints quote names of GPs. */
 const hintBytesMax = 6000;
