@@ -50,7 +50,7 @@ export interface QuotaStatus {
   readonly windows: readonly WindowStatus[];
   /** The windows that refuse, shortest first; empty if the request is admitted. */
   readonly violated: readonly WindowName[];
-  /** Whole seconds, rounded up, until all windows would admit a request; 0 if this one is admitted. */
+  /** Whole seconds, rounded up, until all windows would admit the request; 0 if it is admitted. */
   readonly retryAfterSeconds: number;
 }
 

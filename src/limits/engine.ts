@@ -11,7 +11,7 @@ export interface Engine {
   readonly groupsMax: number;
   /**
    * Opens a connection in place of the previous one, and checks that the server can count.
-   * @param onLost called once if this connection ends other than by `disconnect`.
+   * @param onLost called once if this connection ends in any other way than by `disconnect`.
    * @throws StoreFault `unusable`, naming the place, if the operator must change something first; another error if the
    *   server cannot count now.
    */

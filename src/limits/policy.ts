@@ -14,7 +14,7 @@ export type WindowName = (typeof windows)[number]["name"];
 /** Number of requests that each window admits for one account. */
 export type Quotas = Readonly<Record<WindowName, number>>;
 
-/** Quotas of an account for which the operator has set no others. */
+/** Quotas of accounts for which the operator has set no others. */
 export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day: 10_000 });
 
 /** Returns the maximum number of requests that a single request may count as. More would never be admitted. */

@@ -46,7 +46,7 @@ export const limitProblem = (
     },
   );
 
-/** Returns the sentences of a refusal. They name the window that decides how long to wait. */
+/** Returns the sentences of a refusal. They name the window with the longest wait. */
 function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus, requests: number): string {
   const deciding = windows.find((window) => window.waitSeconds === retryAfterSeconds)!;
   const again = tryAgain(retryAfterSeconds);

@@ -170,7 +170,8 @@ return 1
 `;
 
 /**
- * Script that tries the commands of the other scripts on KEYS, because a server may refuse some. Leaves nothing behind.
+ * Script that tries the commands of the other scripts on KEYS, because a server may refuse some. Removes KEYS at the
+ * end.
  */
 export const probeScript = `
 redis.call('TIME')
