@@ -30,14 +30,14 @@ export interface DatasetIndex {
 /** A whole dataset in memory. */
 export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
   version: string;
-  /** Time the dataset was built, RFC 3339. */
+  /** Time when the dataset was built, in RFC 3339. */
   updatedAt: string;
   documents: EachKind<Documents>;
 }
 
 /** Places of a kind's documents, which are stored one after another in display order. */
 export interface DocumentPlaces {
-  /** Document i begins at byte `starts[i]` and ends before `starts[i + 1]`, which may be beyond 32 bits. */
+  /** Document i begins at byte `starts[i]` and ends before `starts[i + 1]`. Places may exceed 32 bits. */
   starts: Float64Array;
   /** Bytes of document i up to and including `updated_at`. `gps` and a principal's inherited members come after it. */
   ownLengths: Uint32Array;

@@ -100,7 +100,7 @@ export function openLinkedSearch(
       const folded = name === undefined ? "" : fold(name);
       const misses: Miss[] = [];
       const unions: LinkedUnion[] = [];
-      // Only a single word is looked up like a facet. Several must be in the same name, and a GP's id folds to two.
+      // Only a single word is looked up like a facet. Several words must be in one name, and a GP's id folds to two.
       if (folded !== "" && !folded.includes(" ")) unions.push(findWord(name!, folded, misses));
       else if (name !== undefined) {
         const gpsFound = gps.find(filter);

@@ -63,7 +63,11 @@ export function invertLists({ starts, items }: Lists, count: number, order: Uint
   return { starts: ends, items: lists };
 }
 
-/** Returns the first place from `low` to before `high` with at least `sought`, or `high` if there is none. */
+/**
+ * Returns the first place with a number of at least `sought`, from `low` up to but not including `high`. Returns `high`
+ * if there is none.
+ * @param sorted ascending numbers.
+ */
 export function firstFrom(
   sorted: ArrayLike<number>,
   sought: number,

@@ -1,4 +1,4 @@
-/** A dataset in memory: finds how many records satisfy a filter, a page of them, and how many carry each value. */
+/** Queries of a dataset in memory: which records satisfy a filter, how many they are, and how many carry a value. */
 import { declarations } from "#records/declarations.ts";
 import type { Filterable } from "#records/filterable.ts";
 import {

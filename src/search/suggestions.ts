@@ -95,7 +95,7 @@ function alphabetOf(texts: readonly string[]): Uint32Array {
  * listed twice.
  * @param folded text whose letters are all in the alphabet.
  * @param digitOf code point → digit.
- * @param base number of digits.
+ * @param base number of letters in the alphabet.
  */
 function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[] {
   const ofSpace = digitOf[space]!;
