@@ -48,7 +48,7 @@ export const looksLikeFormula = (text: string): boolean =>
 /** Characters that begin a formula, and their look-alikes. Japanese Excel and Numbers accept full-width ones. */
 const signs = "=+\\-@⁺⁻⁼₊₋₌−﬩﹢﹣﹦﹫＋－＝＠";
 const formulaStart = new RegExp(`^\\s*?[\\t\\r${signs}]`);
-/** Pattern for places inside a text where a formula may begin. */
+/** Pattern for places inside text where a formula may begin. */
 const beforeFormula = new RegExp(`[;\\t\\r\\n](?:[^\\S\\t\\r\\n]|")*(?=[${signs}])`, "g");
 const mustBeQuoted = /[",\r\n]/;
 

@@ -68,7 +68,7 @@ export interface Records extends Record<
   (parameters: never) => Answer<unknown>
 > {
   readonly datasetVersion: string;
-  /** Time the dataset was built (RFC 3339, UTC). */
+  /** Time when the dataset was built (RFC 3339, UTC). */
   readonly datasetUpdatedAt: string;
   fetchGp(parameters: GpParameters): Answer<RecordOf<"gp">>;
   fetchPrincipals(parameters?: FacetParameters): Answer<RecordOf<"principal">>;
@@ -112,7 +112,7 @@ export async function open(
   };
 }
 
-/** Gives an error from the loading thread a class. @throws DatasetFault always. */
+/** Wraps an error that lost its class on the way from the loading thread. @throws DatasetFault always. */
 function failToLoad(error: Error): never {
   throw new DatasetFault(error.message, "unfit", { cause: error });
 }

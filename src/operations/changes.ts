@@ -101,7 +101,7 @@ export const changesOfRequest = 100;
 /** Maximum number of steps that a 404 lists. */
 const keptMax = 20;
 
-/** A part of a step that is sent. */
+/** Part of a step to send. */
 export interface StepPart {
   from: string;
   to: string;

@@ -1,4 +1,4 @@
-/** Declares operations (what each reads and which parameters it takes) and the meaning of every parameter. */
+/** Declares what operations are (what each reads and which parameters it takes), and the meaning of every filter. */
 import { filterableGp } from "#records/gp.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds, Filter } from "#search/read-model.ts";

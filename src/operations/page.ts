@@ -144,7 +144,7 @@ let block = Buffer.allocUnsafeSlow(blockBytes);
 /** Start of the current body in the block, and its end so far. */
 let start = 0;
 let end = 0;
-/** Bytes of all documents during a body. A Buffer, because its `copy` needs no view of a part, unlike `set`. */
+/** Bytes of all documents while a body is written. A Buffer: unlike `set`, its `copy` needs no view of a part. */
 let source = block;
 
 /** Begins a body and discards an unfinished one. @param documents bytes of all documents. */
@@ -177,7 +177,7 @@ const writer = {
     if (end === block.length) enlarge(1);
     block[end++] = byte;
   },
-  /** Adds a few bytes one by one, which is ten times as fast as adding text. */
+  /** Adds a few bytes one by one, which is ten times as fast as adding them as text. */
   bytes(bytes: Uint8Array): void {
     if (end + bytes.length > block.length) enlarge(bytes.length);
     const [target, at] = [block, end];

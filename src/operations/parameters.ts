@@ -102,7 +102,7 @@ function queryFrom(
   };
 }
 
-/** Returns the canonical query string, which is the same for all equivalent queries. */
+/** Returns the canonical query string, which is the same for all query strings that are read as this query. */
 export const canonicalQuery = (
   operation: Pick<Operation, "filters">,
   { filter, limit, offset }: Query,

@@ -3,7 +3,7 @@
 export interface ApiVersion {
   /** Minor version, as in the header `API-Version`. */
   version: string;
-  /** First day it was served, `YYYY-MM-DD`. */
+  /** First day on which it was served, `YYYY-MM-DD`. */
   date: string;
   /** Additions, one sentence each. Backticks mark code. */
   changes: readonly string[];

@@ -23,7 +23,7 @@ const stated = {
   updated_at: time("Time when the source says the content last changed."),
 };
 
-/** Members that refer to other records by source id. */
+/** Members that refer to other records by source id. `former_ids` may have `gp_…` ids, too. */
 const links = {
   former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
   project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
@@ -41,7 +41,7 @@ type Values<K extends RecordKind> = {
   -readonly [N in keyof Members<K>]: Members<K>[N] extends TSchema ? Static<Members<K>[N]> : never;
 };
 
-/** Names of the members that every source must give. `Declaration.absent` has the exceptions. */
+/** Names of the members that every source must give besides `id`. */
 type RequiredName<K extends RecordKind> = Exclude<
   { [N in keyof Members<K>]: Values<K>[N] extends string | number ? N : never }[keyof Members<K>],
   "id" | keyof typeof stated | keyof Declared<K>["absent"]
@@ -80,7 +80,7 @@ function canonicalSchema(kind: RecordKind) {
   );
 }
 
-/** Reports whether a member is never a list, an object or null. */
+/** Reports whether a member is a scalar that is never null. */
 function isScalar(member: TSchema): boolean {
   const { type } = member as { type?: string | string[] };
   return typeof type === "string" && type !== "array" && type !== "object";
@@ -113,7 +113,7 @@ export interface RecordName {
 /** Prefix of source ids of GPs that rows only name. */
 export const namedGpPrefix = "named:";
 
-/** Entry that an importer yields for each line or row that holds records. */
+/** Entry that an importer yields for a line or a row. */
 export interface SourceEntry {
   /** File name, as the operator gave it. */
   file: string;
@@ -125,7 +125,7 @@ export interface SourceEntry {
   namedGps: CanonicalGp[];
   /** Records to remove. Only an import that merges accepts these. */
   deleted?: readonly RecordName[];
-  /** True if no text has a control character or half a surrogate pair, so that no check has to look for them. */
+  /** True if no text has an ASCII control character or half a surrogate pair, so no check has to look for them. */
   isPlain?: true;
   /** Reasons to reject the entry that its importer has found. */
   faults: RecordFault[];

@@ -14,7 +14,7 @@ export function existsInCalendar(date: string): boolean {
 const timePattern =
   "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$";
 
-/** Largest integer that every JSON reader represents exactly. */
+/** Largest integer up to which JSON readers that use 64-bit floats are exact. */
 const wholeMax = Number.MAX_SAFE_INTEGER;
 
 export const text = (description: string, lengthMax = 500) =>
@@ -29,7 +29,7 @@ export const date = (description: string) => Type.String({ description, pattern:
 export const time = (description: string) =>
   Type.String({ description, pattern: timePattern, format: "date-time" });
 
-/** Declares a time, or a date as precise as is known. */
+/** Declares a time, or a date as precise as known. */
 export const dateOrTime = (description: string) =>
   Type.String({ description, pattern: `${datePattern}|${timePattern}` });
 
