@@ -1,4 +1,4 @@
-/** Opens the stores that DATA_DIR and DATABASE_URL name for a command, and records its changes of datasets. */
+/** Opens the stores that DATA_DIR and DATABASE_URL name, and records a command's changes of datasets. */
 import { finishRestore } from "#backups/restore-folders.ts";
 import { type Config, readConfig } from "#config.ts";
 import { type Actor, type Audited, operator, writeAudit } from "#store/audit.ts";
@@ -21,7 +21,7 @@ export const withUsage = <R>(
 
 type Stores = typeof import("#store/stores.ts");
 
-/** Opens a store for some work, and finishes an interrupted restore first. Loads the stores' code only then. */
+/** Opens a store for some work, and finishes an interrupted restore first. Loads the stores' code when called. */
 async function withStore<S extends ControlStore | UsageStore, R>(
   { environment }: CliContext,
   openOf: (stores: Stores) => (dataDir: string, config: Config) => Promise<S>,

@@ -129,7 +129,7 @@ async function demoKey(control: ControlStore, dataDir: string, now: number): Pro
   const account =
     (await findAccount(control.database, demoAccount)) ??
     (await createAccount(control, { name: demoAccount, quotas: {}, actor: service, now }));
-  // The new key replaces any that still works, as after its file was removed.
+  // A key may still work although its file is gone. The new key replaces it.
   for (const lost of await listKeys(control, { accountNumber: account.number, now }))
     if (lost.isDemo && isLive(lost)) await revokeKey(control, lost.id, now, service);
   const expiresAt = now + keyLifetimeMilliseconds;

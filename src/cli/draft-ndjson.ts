@@ -9,7 +9,7 @@ import type { DraftReply } from "./draft-worker.ts";
 /** Number of workers. A third one would only wait for the thread that takes the replies. */
 const workerCount = 2;
 
-/** Minimum size of a delivery for workers, in bytes. For less, loading their code takes longer than they save. */
+/** Minimum size of a delivery for workers, in bytes. Below it, loading their code takes longer than they save. */
 const bytesForWorkers = 192 * 1024 * 1024;
 
 /** Drafts records, in order. @throws ImportFault as `readNdjson` does. */
@@ -23,7 +23,7 @@ export async function* draftNdjson(
   else yield* draftInWorkers(files, options, source);
 }
 
-/** Drafts records in workers, which are ended with the iteration. */
+/** Drafts records in workers. Ends the workers when the iteration ends. */
 export async function* draftInWorkers(
   files: readonly string[],
   options: ReadOptions,

@@ -1,4 +1,4 @@
-/** `gp-records import`: replaces a source's published records with those in its files, or merges them in. */
+/** `gp-records import`: replaces a source's published records with those in the given files, or merges them in. */
 import { InvalidArgumentError, Option } from "commander";
 import type { ImportRequest, ImportResult } from "#datasets/publish.ts";
 import type { RejectedMax, Rejections } from "#datasets/rejections.ts";
@@ -320,7 +320,7 @@ function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>)
   return ["Next:", ...steps.map((step) => `  ${step}`)];
 }
 
-/** Returns the number of records that are as in the previous dataset, or null if the import was refused. */
+/** Returns the number of records that are the same as in the previous dataset, or null if the import was refused. */
 function unchangedOf({ records, changes }: ImportResult): number | null {
   if (records === null) return null;
   const total = Object.values(records).reduce((a, b) => a + b);

@@ -32,7 +32,7 @@ export function openLog(level: string) {
       const closed = new Promise((resolve) => destination.once("close", resolve));
       destination.end();
       await Promise.race([closed, wait(closeMilliseconds)]);
-      // Left open, it would keep trying to write at exit, even if nobody reads.
+      // An open destination would keep trying to write at exit, even if nobody reads.
       destination.destroy();
     },
   };

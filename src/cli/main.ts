@@ -8,7 +8,7 @@ import { onOneLine } from "./output.ts";
 process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
-/** Commands that may run for a long time beside a server. */
+/** Commands that may run for a long time beside a server, and so get a lower priority. */
 const longCommands = new Set(["import", "datasets", "export", "backup", "restore", "doctor"]);
 
 const { environment, file } = withEnvironmentFile(process.env);

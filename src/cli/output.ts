@@ -41,7 +41,7 @@ export const timeText = (iso: string | null | undefined): string =>
 
 /** Progress of a command: one line that is rewritten on a terminal; elsewhere at most a line a second, if requested. */
 interface Progress {
-  /** Shows a count. @param what things counted, such as "lines read". */
+  /** Shows a count. @param what name of the counted things, such as "lines read". */
   show(count: number, what: string): void;
   clear(): void;
 }
@@ -50,7 +50,7 @@ interface Options {
   /** True to write at most a line a second if there is no terminal. */
   isPipedToo?: boolean;
   stream?: Pick<NodeJS.WriteStream, "isTTY" | "write">;
-  /** Returns monotonic milliseconds. */
+  /** Returns the time of a monotonic clock, in ms. */
   now?: () => number;
 }
 
