@@ -109,7 +109,6 @@ function exitCodeOf(error: unknown): ExitCode {
   return exitCodes.unexpected;
 }
 
-/** Returns the program's version from its package.json. */
 export const programVersion = (): string =>
   (JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, "utf8")) as { version: string })
     .version;

@@ -54,7 +54,6 @@ export const RecordChange = Type.Object({
   into: Type.Optional(text("The GP that a merged one is part of now.")),
 });
 
-/** Source of publications and steps. */
 export interface ChangesSource {
   /** Lists publications, oldest first. @param served version that is served. */
   list(served: string): readonly Publication[];

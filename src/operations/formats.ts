@@ -10,7 +10,6 @@ export interface Format {
   name: string;
   /** Media type in `Accept`. */
   mediaType: string;
-  /** Value of the answer's `Content-Type`. */
   contentType: string;
   /** Answers a query from one dataset. The answer depends only on these arguments. */
   write(operation: Operation, model: ReadModel, query: Query): Page;

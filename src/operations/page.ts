@@ -64,7 +64,6 @@ export function answerLines(operation: Operation, model: ReadModel, query: Query
   return { body: body.finish(), total, returned: positions.length };
 }
 
-/** Counts the records of each kind in a dataset. */
 export const recordCounts = ({ parts: { documents } }: ReadModel) =>
   eachOf(recordKinds, (kind) => documentCount(documents[kind]));
 

@@ -5,7 +5,6 @@ import { type EachKind, eachOf, recordKinds } from "./kinds.ts";
 export const changeKinds = ["added", "changed", "removed", "merged"] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 
-/** Numbers of changes, by kind of record and kind of change. */
 type StepCounts = EachKind<Record<ChangeKind, number>>;
 
 /** Returns counts for every kind of record and change. A count that an older program did not note is 0. */

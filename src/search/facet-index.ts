@@ -14,7 +14,6 @@ import {
 import { spellingsOfMarket } from "./market-spellings.ts";
 import { indexOfText, type PackedTexts, packTexts, sortByBytes, textAt } from "./packed-texts.ts";
 
-/** A spelling of a value. */
 interface ValueSpelling {
   /** Number of the value. */
   value: number;
