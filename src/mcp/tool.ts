@@ -132,7 +132,10 @@ export async function answerCounted(
 const pageProperties = (pageSizeMax: number) => {
   const { limit, offset } = pageSchemas(pageSizeMax);
   return {
-    limit: { ...limit, description: "Most entries to return; fewer come if more do not fit." },
+    limit: {
+      ...limit,
+      description: "Maximum number of entries to return; fewer come if more do not fit.",
+    },
     offset: { ...offset, description: "Number of entries to skip." },
   } as const;
 };
