@@ -125,6 +125,15 @@ test("an invalid version is refused by name, and never becomes part of a path", 
   assert.deepEqual(filesOf(catalogue), before);
 });
 
+test("a draft that cannot be staged is an error, and leaves nothing behind", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  await threeGenerations(catalogue);
+  const before = filesOf(catalogue);
+  const generation = { ...catalogue.current()!, version: "20261201T000000Z-00000000" };
+  assert.throws(() => catalogue.stage(catalogue.pathOf("missing"), generation), /ENOENT/);
+  assert.deepEqual(filesOf(catalogue), before);
+});
+
 test("a pointer that names no version is a fault, never an empty folder", async (t) => {
   for (const text of ["", "\n", "latest", "../x"]) {
     const catalogue = await imported(t, [gp("a")]);

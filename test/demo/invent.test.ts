@@ -333,6 +333,12 @@ test("an amount has its basis, assets have their date, and only then", () => {
   assert.ok(signals.some(({ amount_usd }) => (amount_usd ?? 0) < 0));
 });
 
+test("a project is a joint venture if it has several GPs, and only then", () => {
+  for (const { id, tags = [], gps: links = [] } of projects) {
+    assert.equal(tags.includes("joint_venture"), links.length > 1, id);
+  }
+});
+
 test("a headline names its GP and its amount, and leaves no gap open", () => {
   const names = new Map(gps.map(({ id, name }) => [id, name]));
   for (const { title, type, gps: [gp] = [] } of signals) {
