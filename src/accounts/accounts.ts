@@ -1,10 +1,10 @@
 /** Accounts, which own keys and have quotas. Times are passed in as ms since 1970 and returned as ISO 8601 text. */
-import type { Kysely, Selectable, Transaction } from "kysely";
 import { quotaFault } from "#limits/policy.ts";
 import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
 import {
   type AccountTable,
-  type ControlTables,
+  type ControlDatabase,
+  type ControlTransaction,
   type Quotas,
   quotasOf,
 } from "#store/control-tables.ts";
@@ -76,7 +76,7 @@ export function changeAccount(
   now: number,
   choose: (
     account: Account,
-    transaction: Transaction<ControlTables>,
+    transaction: ControlTransaction,
   ) => AccountChange | null | Promise<AccountChange | null>,
 ): Promise<Account> {
   return control.write(async (transaction) => {
@@ -110,7 +110,7 @@ export async function renameAccount(
 
 /** Updates an account's columns, inside a transaction. */
 async function update(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   number: number,
   columns: Partial<AccountTable>,
 ): Promise<Account> {
@@ -136,7 +136,7 @@ function cleanAccountName(name: string): string {
  * `conflict`.
  */
 async function refuseTakenName(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   name: string,
   own?: number,
 ): Promise<void> {
@@ -153,7 +153,7 @@ async function refuseTakenName(
  * stop a sign-up.
  * @throws DomainError `invalid` if the name cannot be used.
  */
-export async function freeName(database: Kysely<ControlTables>, wanted: string): Promise<string> {
+export async function freeName(database: ControlDatabase, wanted: string): Promise<string> {
   const name = cleanAccountName(wanted);
   for (let count = 1; ; count++) {
     const ending = count === 1 ? "" : ` ${count}`;
@@ -181,7 +181,7 @@ interface AccountOrder {
 
 /** Inserts an account, inside a transaction. @param order must have a clean, free name. */
 export async function insertAccount(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { name, quotas, actor = operator, now }: AccountOrder,
 ): Promise<Account> {
   const row = {
@@ -202,7 +202,7 @@ export async function insertAccount(
 }
 
 /** Returns an unused number. The transaction holds the write lock, so no other account can take it. */
-async function nextNumber(transaction: Transaction<ControlTables>): Promise<number> {
+async function nextNumber(transaction: ControlTransaction): Promise<number> {
   const query = transaction
     .selectFrom("account")
     .select((select) => select.fn.max("number").as("highest"));
@@ -237,7 +237,7 @@ export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: 
 
 /** Finds the account with this id, or with this name in any letter case. */
 export async function findAccount(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   idOrName: string,
 ): Promise<Account | undefined> {
   const row = await database
@@ -252,7 +252,7 @@ export async function findAccount(
 
 /** Returns the account with this id or name. @throws DomainError `not_found`. */
 export async function requireAccount(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   idOrName: string,
 ): Promise<Account> {
   const account = await findAccount(database, idOrName);
@@ -264,12 +264,12 @@ export async function requireAccount(
 }
 
 /** Returns the open account with this id or name. @throws DomainError `not_found`, or `conflict` if it is closed. */
-export const requireOpenAccount = async (database: Kysely<ControlTables>, idOrName: string) =>
+export const requireOpenAccount = async (database: ControlDatabase, idOrName: string) =>
   requireOpen(await requireAccount(database, idOrName));
 
 /** Returns the account with this number. @throws DomainError `conflict` if it is closed. */
 export async function requireOpenNumber(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   number: number,
 ): Promise<Account> {
   const query = database.selectFrom("account").selectAll().where("number", "=", number);
@@ -288,7 +288,7 @@ function requireOpen(account: Account): Account {
 /** Returns a name's folded form, which no two accounts share. */
 const foldName = (name: string) => name.normalize("NFC").trim().toLowerCase();
 
-const accountOf = (row: Selectable<AccountTable>) => ({
+const accountOf = (row: AccountTable) => ({
   number: row.number,
   id: row.id,
   name: row.name,
@@ -319,7 +319,7 @@ export function closeAccount(control: ControlStore, closing: Closing): Promise<v
 
 /** Closes an account and revokes its keys, inside a transaction. */
 export async function close(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { account, actor, now }: Closing,
 ): Promise<void> {
   const { id } = await requireOpenNumber(transaction, account);
@@ -330,7 +330,7 @@ export async function close(
 
 /** Closes an account without revoking its keys, inside a transaction. Deletes its memberships, links and notices. */
 export async function closeRows(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { account, id, at }: { account: number; id: string; at: string },
 ): Promise<void> {
   for (const table of ["member", "link", "notice"] as const)
@@ -344,7 +344,7 @@ export async function closeRows(
 }
 
 async function revokeAll(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { account, actor, now }: Closing,
 ): Promise<void> {
   const revoked = await transaction

@@ -1,7 +1,6 @@
 /** Changes a person's password or address, with the present password, a one-time link or both. */
-import type { Selectable, Transaction } from "kysely";
 import { operator, writeAudit } from "#store/audit.ts";
-import type { ControlTables, PersonTable } from "#store/control-tables.ts";
+import type { ControlTransaction, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { lookAtLink, type MadeLink, makeLink, useLink, useUpLinks } from "./one-time-links.ts";
@@ -57,13 +56,8 @@ export function changePassword(
 
 /** Sets a password, ends all sessions, forgets known browsers and uses up reset links. Then signs this browser in. */
 async function setPassword(
-  transaction: Transaction<ControlTables>,
-  {
-    row,
-    hashed,
-    client,
-    now,
-  }: { row: Selectable<PersonTable>; hashed: string; client: Client; now: number },
+  transaction: ControlTransaction,
+  { row, hashed, client, now }: { row: PersonTable; hashed: string; client: Client; now: number },
 ): Promise<OpenedSession> {
   const { id: person, email_folded } = row;
   await transaction

@@ -1,7 +1,6 @@
 /** Invitations: links that make their holder a member of an account, or give them an account of their own. */
-import type { Kysely, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
-import type { ControlTables, Role } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTransaction, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { requireOpenNumber } from "./accounts.ts";
@@ -44,7 +43,7 @@ export async function invite(
 }
 
 async function mayInviteToOwn(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   actor: Actor,
   folded: string,
 ): Promise<null> {
@@ -55,7 +54,7 @@ async function mayInviteToOwn(
 }
 
 async function mayInvite(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   account: number,
   actor: Actor,
   folded: string,
@@ -69,11 +68,7 @@ async function mayInvite(
 }
 
 /** Lists an account's invitations that have neither been used nor expired, oldest first. */
-export async function listInvitations(
-  database: Kysely<ControlTables>,
-  account: number,
-  now: number,
-) {
+export async function listInvitations(database: ControlDatabase, account: number, now: number) {
   const rows = await database
     .selectFrom("link")
     .select(["id", "email", "role", "created_at as createdAt", "expires_at as expiresAt"])
@@ -147,7 +142,7 @@ export async function acceptInvitation(
 
 /** Makes a person a member. A person who is already a member keeps their role. */
 async function join(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { account, role }: Link,
   person: string,
   now: number,

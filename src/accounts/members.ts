@@ -1,14 +1,13 @@
 /** Members of accounts and their roles. An account that has members never loses its last owner. */
-import type { Kysely, Transaction } from "kysely";
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
-import type { ControlTables, Role } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTransaction, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 
 export type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
 /** Lists an account's members in the order in which they joined. `person` is the person's id. */
-export const listMembers = (database: Kysely<ControlTables>, account: number) =>
+export const listMembers = (database: ControlDatabase, account: number) =>
   database
     .selectFrom("member")
     .innerJoin("person", "person.id", "member.person")
@@ -79,7 +78,7 @@ export async function leaveAccount(
 
 /** Deletes a membership, inside a transaction. @throws as `leaveAccount` does. */
 export async function deleteMember(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   {
     account,
     person,
@@ -99,7 +98,7 @@ export async function deleteMember(
 }
 
 async function setRole(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { account, person, role, actor, now }: MemberChange & { role: Role },
 ): Promise<void> {
   if ((await requireRole(transaction, account, person)) === role) return;
@@ -114,7 +113,7 @@ async function setRole(
 }
 
 async function requireRole(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   account: number,
   person: string,
 ): Promise<Role> {
@@ -127,7 +126,7 @@ async function requireRole(
 export type Membership = Awaited<ReturnType<typeof listMemberships>>[number];
 
 /** Lists a person's accounts in the order in which the person joined them. Leaves out closed ones. */
-export const listMemberships = (database: Kysely<ControlTables>, person: string) =>
+export const listMemberships = (database: ControlDatabase, person: string) =>
   database
     .selectFrom("member")
     .innerJoin("account", "account.number", "member.account")
@@ -141,7 +140,7 @@ export const listMemberships = (database: Kysely<ControlTables>, person: string)
 
 /** Returns a person's role in an account, or undefined if they are not a member. */
 export async function roleOf(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   account: number,
   person: string,
 ): Promise<Role | undefined> {
@@ -156,7 +155,7 @@ export async function roleOf(
 
 /** Returns an actor's role. The operator counts as an owner. @throws DomainError `refused` if the actor has none. */
 export async function requireMember(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   account: number,
   actor: Actor,
 ): Promise<Role> {
@@ -167,7 +166,7 @@ export async function requireMember(
 
 /** Checks that the actor is an owner. @throws DomainError `refused`. */
 export async function requireOwner(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   account: number,
   actor: Actor,
 ): Promise<void> {
@@ -177,7 +176,7 @@ export async function requireOwner(
 
 /** Checks that the account has an owner other than this person. @throws DomainError `conflict` if it does not. */
 async function refuseLastOwner(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   account: number,
   person: string,
 ): Promise<void> {
@@ -196,7 +195,7 @@ async function refuseLastOwner(
 
 /** Makes a person a member of an account, inside a transaction. */
 export async function insertMember(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { account, person, role, now }: { account: number; person: string; role: Role; now: number },
 ): Promise<void> {
   const joined_at = new Date(now).toISOString();

@@ -1,6 +1,5 @@
 /** Records which notices were sent to an account's owners, so that each is sent once, and lists owners' addresses. */
-import type { Kysely } from "kysely";
-import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlDatabase } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 
 interface Notice {
@@ -38,7 +37,7 @@ export async function forgetNotice(control: ControlStore, notice: Notice): Promi
 
 /** Reports whether a notice is recorded. A needless write, which this check avoids, would block other writers. */
 async function isNoticed(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   { account, kind, subject }: Notice,
 ): Promise<boolean> {
   const query = database.selectFrom("notice").select("at").where("account", "=", account);
@@ -50,7 +49,7 @@ async function isNoticed(
 export type OwnedAccount = Awaited<ReturnType<typeof listOwnedAccounts>>[number];
 
 /** Lists the accounts that are neither closed nor suspended, by number, with their owners' addresses. */
-export async function listOwnedAccounts(database: Kysely<ControlTables>) {
+export async function listOwnedAccounts(database: ControlDatabase) {
   const rows = await database
     .selectFrom("account")
     .innerJoin("member", "member.account", "account.number")

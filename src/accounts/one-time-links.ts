@@ -2,8 +2,7 @@
  * Links that work once, for signing up, joining an account, or setting a password or an address. Only digests of their
  * tokens are stored.
  */
-import type { Kysely, Transaction } from "kysely";
-import type { ControlTables, LinkKind, Role } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTransaction, LinkKind, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
@@ -44,7 +43,7 @@ interface LinkOrder {
 }
 
 export async function makeLink(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { kind, address, person = null, account = null, role = null, now }: LinkOrder,
 ): Promise<MadeLink> {
   const token = makeToken();
@@ -70,7 +69,7 @@ export async function makeLink(
  * @throws LinkFault, also for a link of another kind.
  */
 export async function useLink(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { token, kind, now }: { token: string; kind: LinkKind; now: number },
 ): Promise<Link> {
   const link = await lookAtLink(transaction, token, now);
@@ -88,7 +87,7 @@ export async function useLink(
  * account.
  */
 export async function useUpLinks(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   {
     kind,
     folded,
@@ -109,7 +108,7 @@ export async function useUpLinks(
 }
 
 /** Reads a link without using it up, because mail programs and scanners open links too. @throws LinkFault. */
-export async function lookAtLink(database: Kysely<ControlTables>, token: string, now: number) {
+export async function lookAtLink(database: ControlDatabase, token: string, now: number) {
   const link = await database
     .selectFrom("link")
     .select(["id", "kind", "email", "email_folded as folded", "person", "account", "role"])

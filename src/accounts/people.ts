@@ -1,7 +1,6 @@
 /** People, each with an address and a password. Validates addresses and compares them. */
 import { domainToASCII } from "node:url";
-import type { Kysely, Selectable, Transaction } from "kysely";
-import type { ControlTables, PersonTable } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTransaction, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { makeId } from "#store/random-text.ts";
 
@@ -9,7 +8,7 @@ export type Person = ReturnType<typeof personOf>;
 
 /** Finds a person by address, in any letter case. */
 export async function findPerson(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   address: string,
 ): Promise<Person | undefined> {
   const row = await personRow(database, "email_folded", foldAddress(address));
@@ -17,10 +16,7 @@ export async function findPerson(
 }
 
 /** Returns the person with this address. @throws DomainError `not_found`. */
-export async function requirePerson(
-  database: Kysely<ControlTables>,
-  address: string,
-): Promise<Person> {
+export async function requirePerson(database: ControlDatabase, address: string): Promise<Person> {
   const person = await findPerson(database, address);
   if (person !== undefined) return person;
   throw new DomainError(
@@ -31,9 +27,9 @@ export async function requirePerson(
 
 /** Returns a person's row. @throws DomainError `not_found` if the person has been deleted. */
 export async function requirePersonRow(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   id: string,
-): Promise<Selectable<PersonTable>> {
+): Promise<PersonTable> {
   const row = await personRow(database, "id", id);
   if (row !== undefined) return row;
   throw new DomainError("not_found", "This person has been deleted.");
@@ -45,7 +41,7 @@ export async function requirePersonRow(
  * @throws DomainError `conflict` if somebody has the address, or the password is null.
  */
 export async function insertPerson(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { address, password, now }: { address: Address; password: string | null; now: number },
 ): Promise<Person> {
   await refuseTaken(transaction, address.folded);
@@ -66,10 +62,7 @@ export async function insertPerson(
 }
 
 /** Refuses an address that somebody has. @throws DomainError `conflict`. */
-export async function refuseTaken(
-  transaction: Transaction<ControlTables>,
-  folded: string,
-): Promise<void> {
+export async function refuseTaken(transaction: ControlTransaction, folded: string): Promise<void> {
   if ((await personRow(transaction, "email_folded", folded)) === undefined) return;
   throw new DomainError(
     "conflict",
@@ -78,13 +71,13 @@ export async function refuseTaken(
 }
 
 export const personRow = (
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   column: "id" | "email_folded",
   value: string,
-): Promise<Selectable<PersonTable> | undefined> =>
+): Promise<PersonTable | undefined> =>
   database.selectFrom("person").selectAll().where(column, "=", value).executeTakeFirst();
 
-export const personOf = (row: Selectable<PersonTable>) => ({
+export const personOf = (row: PersonTable) => ({
   id: row.id,
   email: row.email,
   createdAt: row.created_at,

@@ -1,7 +1,6 @@
 /** Exports and deletes the data that the control store has about a person. */
-import type { Kysely, Transaction } from "kysely";
 import { type Actor, writeAudit } from "#store/audit.ts";
-import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTransaction } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { accountJson, close, requireOpenNumber } from "./accounts.ts";
 import { deleteMember, listMembers, listMemberships, type Membership } from "./members.ts";
@@ -54,7 +53,7 @@ export async function exportPerson(
 }
 
 async function membershipJson(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   { number, role, joinedAt }: Membership,
 ): Promise<object> {
   return {
@@ -83,7 +82,7 @@ async function membershipJson(
 }
 
 async function auditOf(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   person: string,
   memberships: readonly Membership[],
 ): Promise<object[]> {
@@ -128,7 +127,7 @@ export function deletePerson(
 
 /** Deletes all rows for a person or their address. Audit entries and keys remain. */
 export async function deleteRows(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   person: string,
   folded: string,
 ): Promise<void> {

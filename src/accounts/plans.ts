@@ -2,10 +2,15 @@
  * Plans: named quotas, and rights to read changes, that any number of accounts share. A change takes effect with the
  * next request.
  */
-import type { Kysely, Transaction } from "kysely";
 import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
 import { operator, writeAudit } from "#store/audit.ts";
-import { type ControlTables, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
+import {
+  type ControlDatabase,
+  type ControlTransaction,
+  defaultPlan,
+  type Quotas,
+  quotasOf,
+} from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { type Account, changeAccount, checkQuotas } from "./accounts.ts";
@@ -67,7 +72,7 @@ export async function setPlan(
 }
 
 /** Lists the plans by name. */
-export async function listPlans(database: Kysely<ControlTables>) {
+export async function listPlans(database: ControlDatabase) {
   const rows = await database
     .selectFrom("plan")
     .selectAll()
@@ -126,7 +131,7 @@ export function putOnPlan(
 
 /** Returns the quotas in force: the account's own, else its plan's, the plan `default`'s, or the service's. */
 export async function quotasInForce(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   account: number,
 ): Promise<FullQuotas> {
   const rows = quotasQuery(database).where("account.number", "=", account);
@@ -135,17 +140,14 @@ export async function quotasInForce(
 
 /** Returns the quotas in force for each account, by its number. */
 export async function listQuotasInForce(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
 ): Promise<Map<number, FullQuotas>> {
   const rows = await quotasQuery(database).select("account.number").execute();
   return new Map(rows.map((row) => [row.number, fullQuotasOf(row)]));
 }
 
 /** Reports whether an account's plan lets it read changes. @param account number of the account. */
-export async function mayReadChanges(
-  database: Kysely<ControlTables>,
-  account: number,
-): Promise<boolean> {
+export async function mayReadChanges(database: ControlDatabase, account: number): Promise<boolean> {
   const row = await accountsWithPlans(database)
     .select((select) => select.fn.coalesce("plan.changes", "usual.changes").as("changes"))
     .where("account.number", "=", account)
@@ -154,13 +156,13 @@ export async function mayReadChanges(
 }
 
 /** Returns a query that joins each account with its plan and the plan `default`. */
-const accountsWithPlans = (database: Kysely<ControlTables>) =>
+const accountsWithPlans = (database: ControlDatabase) =>
   database
     .selectFrom("account")
     .leftJoin("plan", "plan.name", "account.plan")
     .leftJoin("plan as usual", (join) => join.on("usual.name", "=", defaultPlan));
 
-const quotasQuery = (database: Kysely<ControlTables>) =>
+const quotasQuery = (database: ControlDatabase) =>
   accountsWithPlans(database).select((select) =>
     (["per_minute", "per_hour", "per_day"] as const).map((column) =>
       select.fn.coalesce(`account.${column}`, `plan.${column}`, `usual.${column}`).as(column),
@@ -175,11 +177,11 @@ const fullQuotasOf = (
   day: row.per_day ?? defaultQuotas.day,
 });
 
-async function findPlan(database: Kysely<ControlTables>, name: string): Promise<Plan | undefined> {
+async function findPlan(database: ControlDatabase, name: string): Promise<Plan | undefined> {
   return (await listPlans(database)).find((plan) => plan.name === name);
 }
 
-async function requirePlan(transaction: Transaction<ControlTables>, name: string): Promise<Plan> {
+async function requirePlan(transaction: ControlTransaction, name: string): Promise<Plan> {
   const plan = await findPlan(transaction, name);
   if (plan !== undefined) return plan;
   throw new DomainError(

@@ -1,8 +1,7 @@
 /** Sessions of signed-in people, and the browsers known to be theirs. Opens, finds and ends sessions. */
-import type { Kysely, Selectable, Transaction } from "kysely";
 import { clientNetwork } from "#limits/client-network.ts";
 import { writeAudit } from "#store/audit.ts";
-import type { ControlTables, SessionTable } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTransaction, SessionTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
@@ -53,7 +52,7 @@ export async function findSession(
 /**
  * Lists a person's sessions that have not ended, most recently used first. `seenAt` may be up to a minute too early.
  */
-export const listSessions = (database: Kysely<ControlTables>, person: string, now: number) =>
+export const listSessions = (database: ControlDatabase, person: string, now: number) =>
   database
     .selectFrom("session")
     .select(["id", "created_at as createdAt", "seen_at as seenAt", "network", "browser"])
@@ -99,7 +98,7 @@ export function endAllSessions(
 
 /** Deletes a person's sessions, inside a transaction. @returns the sessions' ids. */
 export async function deleteSessions(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   person: string,
 ): Promise<string[]> {
   const query = transaction.deleteFrom("session").where("person", "=", person);
@@ -135,7 +134,7 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
 }
 
 /** Reports whether a session has ended, 7 days after it was opened or after 12 hours without a request. */
-const hasEnded = ({ ends_at, seen_at }: Selectable<SessionTable>, now: number) =>
+const hasEnded = ({ ends_at, seen_at }: SessionTable, now: number) =>
   now >= Date.parse(ends_at) || now >= Date.parse(seen_at) + idleMilliseconds;
 
 /** A new session. Its two tokens belong in cookies, and are stored nowhere else. */
@@ -151,7 +150,7 @@ export interface OpenedSession {
 
 /** Opens a session. @param account number of the account to show first; by default the oldest membership's. */
 export async function openSession(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   {
     person,
     client,
@@ -216,7 +215,7 @@ export function browserOf({ userAgent }: Client): string {
 const knownBrowserMilliseconds = 180 * dayMilliseconds;
 
 export async function isKnownBrowser(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   { token, person, now }: { token: string | null; person: string; now: number },
 ): Promise<boolean> {
   if (token === null) return false;
@@ -235,7 +234,7 @@ export async function isKnownBrowser(
  * one. A value planted by somebody else is never reused.
  */
 async function rememberBrowser(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { token, person, now }: { token: string | null; person: string; now: number },
 ): Promise<string> {
   const seen_at = new Date(now).toISOString();
@@ -252,7 +251,7 @@ async function rememberBrowser(
 
 /** Deletes all of a person's known browsers. */
 export async function forgetBrowsers(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   person: string,
 ): Promise<void> {
   await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
@@ -268,7 +267,7 @@ export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write((transaction) => forgetOldRows(transaction, now));
 
 /** Does the work of `forgetOld` inside a transaction. */
-async function forgetOldRows(transaction: Transaction<ControlTables>, now: number): Promise<void> {
+async function forgetOldRows(transaction: ControlTransaction, now: number): Promise<void> {
   const before = (milliseconds: number) => new Date(now - milliseconds).toISOString();
   await transaction
     .deleteFrom("session")

@@ -1,7 +1,6 @@
 /** Signs people in by address and password. Neither the response nor its timing reveals which addresses are known. */
-import type { Kysely, Selectable, Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
-import type { ControlTables, PersonTable } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTransaction, PersonTable } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Hasher, Passwords, Trust } from "./passwords.ts";
@@ -9,7 +8,7 @@ import { foldAddress, personOf, personRow, requirePersonRow } from "./people.ts"
 import { isKnownBrowser, openSession, type OpenedSession } from "./sessions.ts";
 import { admit, type Client, forgive, isClean, networksOf, type Subject } from "./throttle.ts";
 
-type PersonRow = Selectable<PersonTable>;
+type PersonRow = PersonTable;
 
 interface Attempt {
   address: string;
@@ -98,10 +97,7 @@ export async function confirmInTurn(
  * Returns the person with the address, otherwise the next in the order of addresses, or the first. Repeated attempts
  * with an unknown address therefore get the same person. Known and unknown addresses both take one query.
  */
-const nearestRow = (
-  database: Kysely<ControlTables>,
-  folded: string,
-): Promise<PersonRow | undefined> =>
+const nearestRow = (database: ControlDatabase, folded: string): Promise<PersonRow | undefined> =>
   database
     .selectFrom("person")
     .selectAll()
@@ -118,7 +114,7 @@ const nearestRow = (
  * networks.
  */
 async function senderOf(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   row: PersonRow | undefined,
   { address, client, now }: Omit<Attempt, "password">,
 ): Promise<{ subjects: Subject[]; trust: Trust }> {
@@ -134,7 +130,7 @@ async function senderOf(
 
 /** Records a failure. For an unknown address, the transaction is as large as for a known one. */
 async function noteFailure(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   row: PersonRow | undefined,
   now: number,
 ): Promise<null> {

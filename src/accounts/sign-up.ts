@@ -2,9 +2,8 @@
  * Makes the links that people request for an address. With a sign-up link a person chooses a password and gets an
  * account.
  */
-import type { Transaction } from "kysely";
 import { service, writeAudit } from "#store/audit.ts";
-import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlTransaction } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
 import { insertMember } from "./members.ts";
@@ -91,7 +90,7 @@ export async function completeSignUp(
  * in.
  */
 export async function settle(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   {
     link: { email, folded },
     hashed,

@@ -1,8 +1,7 @@
 /** Slows down guessing without locking anybody out for good. The counts are stored, so they survive a restart. */
 import { hash } from "node:crypto";
-import type { Kysely, Transaction } from "kysely";
 import { networksOf as networksOfAddress } from "#limits/client-network.ts";
-import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 
@@ -53,7 +52,7 @@ export function networksOf({ address }: Client): Subject[] {
 
 /** Reports whether none of the subjects has an unforgiven attempt. */
 export async function isClean(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   subjects: readonly Subject[],
   now: number,
 ): Promise<boolean> {
@@ -66,7 +65,7 @@ export async function isClean(
  * @throws TooOften if one of them has to wait.
  */
 export async function admit(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   subjects: readonly Subject[],
   now: number,
 ): Promise<void> {
@@ -84,7 +83,7 @@ export async function admit(
  * or mail by one.
  */
 export async function forgive(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   subjects: readonly Subject[],
 ): Promise<void> {
   for (const subject of subjects)
@@ -100,10 +99,7 @@ export async function forgive(
 }
 
 /** Deletes counts that no longer matter. */
-export async function forgetThrottles(
-  transaction: Transaction<ControlTables>,
-  now: number,
-): Promise<void> {
+export async function forgetThrottles(transaction: ControlTransaction, now: number): Promise<void> {
   await transaction
     .deleteFrom("throttle")
     .where("next_at", "<", new Date(now - forgottenMilliseconds).toISOString())
@@ -111,7 +107,7 @@ export async function forgetThrottles(
 }
 
 async function present(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   subject: Subject,
   now: number,
 ): Promise<Count | null> {
@@ -145,7 +141,7 @@ function counted({ kind }: Subject, count: Count | null, now: number): Count {
 }
 
 async function keep(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   subject: Subject,
   { failures, nextAt }: Count,
 ): Promise<void> {

@@ -1,9 +1,8 @@
 /** Keys, accounts, people and rights that ended after a backup was made, and that a restore would otherwise revive. */
-import type { Transaction } from "kysely";
 import { closeRows } from "#accounts/accounts.ts";
 import { deleteRows } from "#accounts/personal-data.ts";
 import { service, writeAudit } from "#store/audit.ts";
-import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlTransaction } from "#store/control-tables.ts";
 import type {
   AccountFacts,
   ControlFacts,
@@ -131,7 +130,7 @@ interface BothFacts {
 
 /** Writes the endings into the unpacked database before it is put in place. */
 export async function keepEndings(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   endings: readonly Ending[],
   facts: BothFacts,
 ): Promise<void> {
@@ -139,7 +138,7 @@ export async function keepEndings(
 }
 
 async function keep(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { what, id, account, at }: Ending,
   { present, backup }: BothFacts,
 ): Promise<unknown> {

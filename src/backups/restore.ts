@@ -9,10 +9,9 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Transaction } from "kysely";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { operator, writeAudit } from "#store/audit.ts";
-import type { ControlTables } from "#store/control-tables.ts";
+import type { ControlTransaction } from "#store/control-tables.ts";
 import { controlFile, makePrivateFolder } from "#store/sqlite-file.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { sqliteFault } from "#store/store-fault.ts";
@@ -252,7 +251,7 @@ async function changeControl(
 /**
  * Deletes sessions, known browsers and links, which may have ended or been used since. Signing in again costs little.
  */
-async function endSessions(transaction: Transaction<ControlTables>): Promise<void> {
+async function endSessions(transaction: ControlTransaction): Promise<void> {
   for (const table of ["session", "known_browser", "link"] as const)
     await transaction.deleteFrom(table).execute();
 }

@@ -2,12 +2,11 @@
  * Issues, lists, rotates and revokes keys in the control store: for commands, and within limits for members. Members
  * cannot reach other accounts' keys. Takes times in ms since 1970, and returns them as ISO text.
  */
-import type { Transaction, Selectable } from "kysely";
 import { requireOpenNumber, cleanName } from "#accounts/accounts.ts";
 import { requireMember } from "#accounts/members.ts";
 import { echo } from "#problems.ts";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
-import type { ControlTables, ApiKeyTable } from "#store/control-tables.ts";
+import type { ApiKeyTable, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { makeId, makeToken } from "#store/random-text.ts";
@@ -41,10 +40,7 @@ export function issueKey(control: ControlStore, order: KeyOrder): Promise<Issued
   return control.write((transaction) => issueIn(transaction, order));
 }
 
-async function issueIn(
-  transaction: Transaction<ControlTables>,
-  order: KeyOrder,
-): Promise<IssuedKey> {
+async function issueIn(transaction: ControlTransaction, order: KeyOrder): Promise<IssuedKey> {
   const { account, actor = operator, now } = order;
   await requireOpenNumber(transaction, account.number);
   const issued = await insertKey(transaction, order);
@@ -55,7 +51,7 @@ async function issueIn(
 
 /** Inserts only the row. The caller writes the audit entry. */
 async function insertKey(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { account, name, expiresAt, isDemo = false, actor = operator, form = null, now }: KeyOrder,
 ): Promise<IssuedKey> {
   const key = makeKey();
@@ -133,7 +129,7 @@ export function revokeKey(
 }
 
 async function revokeIn(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { id, account, revoked_at: before }: StoredKey,
   { actor, now }: { actor: Actor; now: number },
 ): Promise<string> {
@@ -144,13 +140,13 @@ async function revokeIn(
   return revoked_at;
 }
 
-type StoredKey = Selectable<ApiKeyTable>;
+type StoredKey = ApiKeyTable;
 
-const findKey = (transaction: Transaction<ControlTables>, id: string) =>
+const findKey = (transaction: ControlTransaction, id: string) =>
   transaction.selectFrom("api_key").selectAll().where("id", "=", id).executeTakeFirst();
 
 /** Returns the row of a key. @throws DomainError `not_found`. */
-async function requireKey(transaction: Transaction<ControlTables>, id: string): Promise<StoredKey> {
+async function requireKey(transaction: ControlTransaction, id: string): Promise<StoredKey> {
   const row = await findKey(transaction, id);
   if (row !== undefined) return row;
   throw new DomainError(
@@ -228,7 +224,7 @@ export function rotateKey(
 }
 
 async function rotateIn(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   old: StoredKey,
   { overlapMilliseconds, actor = operator, form = null, now }: RotationOrder,
 ): Promise<Rotation> {
@@ -375,7 +371,7 @@ export async function findOwnKey(
 async function withOwnKey<R>(
   control: ControlStore,
   { account, person, id, now }: OwnKeys & { id: string },
-  work: (transaction: Transaction<ControlTables>, key: StoredKey) => Promise<R>,
+  work: (transaction: ControlTransaction, key: StoredKey) => Promise<R>,
 ): Promise<R> {
   const outcome = await control.write(async (transaction) => {
     await requireMember(transaction, account.number, person);
@@ -401,7 +397,7 @@ export const createdADayMax = 20;
  * @throws DomainError `conflict` at a limit.
  */
 async function madeBefore(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { account, form, now }: OwnKeys & { form: string },
   addsLiveKey: boolean,
 ): Promise<Repeated | undefined> {

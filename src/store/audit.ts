@@ -3,8 +3,8 @@
  * without the other. Lists entries, and removes old ones.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { type Kysely, sql, type Transaction } from "kysely";
-import type { ControlTables } from "./control-tables.ts";
+import { sql } from "kysely";
+import type { ControlDatabase, ControlTransaction } from "./control-tables.ts";
 import { dayMilliseconds } from "./durations.ts";
 import type { ControlStore } from "./stores.ts";
 
@@ -73,7 +73,7 @@ export interface Audited {
 }
 
 export async function writeAudit(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   { actor, action, account = null, subject = null, detail = {}, now }: Audited,
 ): Promise<void> {
   // The transaction holds the write lock, so no other entry can take the same number.
@@ -126,7 +126,7 @@ export async function removeOldAudit(
 }
 
 async function removeStep(
-  transaction: Transaction<ControlTables>,
+  transaction: ControlTransaction,
   before: string,
   now: number,
 ): Promise<number> {
@@ -146,7 +146,7 @@ async function removeStep(
 
 /** Returns the numbers of up to `max` removable entries, oldest first. */
 async function oldNumbers(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   before: string,
   max: number,
 ): Promise<number[]> {
@@ -183,7 +183,7 @@ interface AuditFilter {
 }
 
 export async function listAudit(
-  database: Kysely<ControlTables>,
+  database: ControlDatabase,
   { account, actor, action, since, limit }: AuditFilter,
 ): Promise<AuditEntry[]> {
   let query = database

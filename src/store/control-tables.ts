@@ -1,4 +1,5 @@
 /** The tables for accounts, keys and people, in `control.sqlite` or PostgreSQL. */
+import type { Kysely, Transaction } from "kysely";
 
 /**
  * Columns of a table, each with its SQL type and constraints. An entry `primary key` lists the columns of a composite
@@ -183,6 +184,11 @@ export type ControlTables = RowsOf<typeof tables> & {
   member: { role: Role };
   link: { kind: LinkKind; role: Role | null };
 };
+
+/** Connection to the store for reading, or a transaction. */
+export type ControlDatabase = Kysely<ControlTables>;
+/** Transaction that holds the store's write lock. */
+export type ControlTransaction = Transaction<ControlTables>;
 
 export type AccountTable = ControlTables["account"];
 export type ApiKeyTable = ControlTables["api_key"];
