@@ -12,10 +12,9 @@ import { keyCommands } from "./keys.ts";
 import { migrateCommand } from "./migrate.ts";
 import { openapiCommand } from "./openapi.ts";
 import { planCommands } from "./plans.ts";
-import { requestCommands } from "./requests.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
-import { usageCommands } from "./usage.ts";
+import { requestCommands, usageCommands } from "./usage.ts";
 
 export const commandParts: readonly AddCommands[] = [
   serveCommand,

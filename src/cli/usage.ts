@@ -1,18 +1,121 @@
-/** `gp-records usage`: adds up the requests of a month, for bills and reports. */
+/** `gp-records requests` and `gp-records usage`: searches the request log, and adds up requests for bills and reports. */
 import { InvalidArgumentError } from "commander";
-import type { Column } from "#csv.ts";
+import { listAccounts, requireAccount } from "#accounts/accounts.ts";
+import { type Column, csvHeading, csvRow, jsonRow } from "#csv.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { isMonth } from "#store/durations.ts";
 import {
-  totalsColumns,
+  type LoggedRequest,
+  readRequests,
+  requestColumns,
+  requestsInPages,
+} from "#usage/request-log.ts";
+import {
   type ExportedUsage,
   exportMonth,
   type ExportPart,
   exportParts,
+  totalsColumns,
 } from "#usage/totals.ts";
-import { command, family, neededOption } from "./command.ts";
-import { withUsage } from "./data-dir.ts";
-import { table } from "./output.ts";
-import { accountColumns, printRows, readAccountNames, rowOptions } from "./row-output.ts";
+import {
+  argument,
+  type CliContext,
+  command,
+  family,
+  flag,
+  jsonFlag,
+  neededOption,
+  option,
+} from "./command.ts";
+import { withControl, withUsage } from "./data-dir.ts";
+import { parseCount, parseMoment } from "./option-values.ts";
+import { table, timeText } from "./output.ts";
+
+const rowOptions = {
+  csv: flag("--csv", "print CSV, its column names first", "json"),
+  json: jsonFlag,
+};
+
+const limitDefault = 100;
+
+const options = {
+  since: option("--since <time>", "not before this day or time, or how long ago", parseMoment),
+  until: option("--until <time>", "before this day or time, or how long ago", parseMoment),
+  limit: option("--limit <n>", `at most this many (default: ${limitDefault})`, parseCount),
+  ...rowOptions,
+};
+
+const find = command({
+  name: "find",
+  description: "show the requests with this id, newest first",
+  args: { id: argument("<id>", "request_id of an answer") },
+  options: {
+    account: option("--account <account>", "only those of this account, by name or id"),
+    ...options,
+  },
+  example: "requests find req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
+  run: async ({ id, account, since, until, limit = limitDefault, ...format }, context) => {
+    const owner = account === undefined ? null : await numberOf(context, account);
+    const output = await outputOf(context);
+    const [from, to] = [since, until].map((moment) => moment?.(context.now()));
+    const filter = { requestId: id, since: from, until: to };
+    const { requests } = await withUsage(context, (usage) =>
+      readRequests(usage, { account: owner, filter, limit }),
+    );
+    if (requests.length === 0)
+      throw new DomainError(
+        "not_found",
+        `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, from a second after their answer, for the days in USAGE_LOG_DAYS.`,
+      );
+    await printRows(context, format, output, [requests]);
+  },
+});
+
+const list = command({
+  name: "list",
+  description: "show the requests of an account, newest first",
+  options: { account: neededOption("--account <account>", "name or id"), ...options },
+  example: "requests list --account Acme --since 24h",
+  run: async ({ account: idOrName, since, until, limit, ...format }, context) => {
+    const account = await numberOf(context, idOrName);
+    const output = await outputOf(context);
+    const [from, to] = [since, until].map((moment) => moment?.(context.now()));
+    const order = { account, filter: { since: from, until: to }, countMax: limit ?? limitDefault };
+    await withUsage(context, (usage) =>
+      printRows(context, format, output, requestsInPages(usage, order)),
+    );
+  },
+});
+
+const numberOf = async (context: CliContext, account: string): Promise<number> =>
+  withControl(context, async ({ database }) => (await requireAccount(database, account)).number);
+
+async function outputOf(context: CliContext) {
+  const accountColumns = await readAccountColumns(context, ({ account }: LoggedRequest) => account);
+  return { columns: [...accountColumns, ...requestColumns], text: requestTable };
+}
+
+const requestTable = (requests: readonly LoggedRequest[]): string =>
+  table(
+    ["at", "request", "key", "operation", "status", "ms", "bytes", "problem"],
+    requests.map((request) => [
+      timeText(request.at),
+      request.requestId,
+      request.key,
+      request.operation,
+      String(request.status),
+      request.milliseconds.toFixed(2),
+      String(request.bytes),
+      request.problem ?? "",
+    ]),
+    "No request of this account is in the log for this time.",
+  );
+
+export const requestCommands = family(
+  "requests",
+  "show what was asked, as far as USAGE_LOG_DAYS goes back",
+  [find, list],
+);
 
 function parseMonth(text: string): string {
   if (isMonth(text)) return text;
@@ -38,11 +141,11 @@ const exportCommand = command({
   },
   example: "usage export --month 2026-11 --by account,operation --csv",
   run: async ({ month, by, ...format }, context) => {
-    const namesOf = await readAccountNames(context);
+    const accountColumns = await readAccountColumns(context, (row: ExportedUsage) => row.account!);
     const columns: readonly Column<ExportedUsage>[] = [
       ...by.flatMap((part) =>
         part === "account"
-          ? accountColumns(({ account }: ExportedUsage) => namesOf(account!))
+          ? accountColumns
           : [{ name: part, of: (row: ExportedUsage) => row[part] }],
       ),
       ...totalsColumns.map(({ name, of }) => ({
@@ -62,3 +165,43 @@ const exportCommand = command({
 });
 
 export const usageCommands = family("usage", "show how much the service was used", [exportCommand]);
+
+type RowOptions = Readonly<Record<keyof typeof rowOptions, boolean>>;
+
+interface RowOutput<Row> {
+  columns: readonly Column<Row>[];
+  /** Returns the text for people, who get all rows at once. */
+  text(rows: readonly Row[]): string;
+}
+
+/** Prints rows. CSV is printed page by page, so it may be larger than memory. */
+async function printRows<Row>(
+  { print }: CliContext,
+  { csv, json }: RowOptions,
+  { columns, text }: RowOutput<Row>,
+  pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+): Promise<void> {
+  if (csv) {
+    print(csvHeading(columns));
+    for await (const rows of pages)
+      if (rows.length > 0) print(rows.map((row) => csvRow(columns, row)).join("\n"));
+    return;
+  }
+  const all = (await Array.fromAsync(pages)).flat();
+  print(json ? JSON.stringify(all.map((row) => jsonRow(columns, row))) : text(all));
+}
+
+/** Returns the columns with id and name of each row's account. A restored control store may lack an account. */
+async function readAccountColumns<Row>(
+  context: CliContext,
+  numberOf: (row: Row) => number,
+): Promise<readonly Column<Row>[]> {
+  const accounts = await withControl(context, (control) =>
+    listAccounts(control, { withClosed: true }),
+  );
+  const known = new Map(accounts.map((account) => [account.number, account]));
+  return [
+    { name: "account", of: (row) => known.get(numberOf(row))?.id ?? `unknown (${numberOf(row)})` },
+    { name: "account_name", of: (row) => known.get(numberOf(row))?.name ?? "" },
+  ];
+}
