@@ -79,12 +79,15 @@ async function measure(order: RecordingOrder): Promise<RecordingCost> {
     return { all: sum(process.cpuUsage(before)) / perSecond, own: sum(own) / perSecond };
   };
   const first = open();
-  await second(openRecorder({ writer: first, now: () => now }), first);
+  await second(
+    openRecorder(first.write, () => now),
+    first,
+  );
   await first.close();
   const path = join(dataDir, "usage.sqlite");
   const sizeBefore = statSync(path).size;
   const writer = open();
-  const recorder = openRecorder({ writer, now: () => now });
+  const recorder = openRecorder(writer.write, () => now);
   const costs = [];
   for (let i = 0; i < warmUpSeconds + seconds; i++) costs.push(await second(recorder, writer));
   await writer.close();

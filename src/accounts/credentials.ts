@@ -15,7 +15,7 @@ import {
   requirePersonRow,
 } from "./people.ts";
 import { deleteSessions, forgetBrowsers, openSession, type OpenedSession } from "./sessions.ts";
-import { confirmInTurn } from "./sign-in.ts";
+import { confirmInTurn, confirmPassword } from "./sign-in.ts";
 import type { Completion } from "./sign-up.ts";
 import { admit, type Client, forgive } from "./throttle.ts";
 
@@ -130,10 +130,7 @@ export async function requestAddressChange(
   }: { person: string; password: string; address: string; now: number },
 ): Promise<MadeLink & { isKnown: boolean }> {
   const address = readAddress(text);
-  await passwords.inTurn(
-    (hasher) => confirmInTurn(control, hasher, { person, password, now }),
-    "known",
-  );
+  await confirmPassword(control, passwords, { person, password, now });
   return control.write(async (transaction) => {
     await admit(transaction, [{ kind: "mail", of: address.folded }], now);
     const holder = await findPerson(transaction, address.folded);

@@ -11,19 +11,6 @@ import type {
   ToAccountWorker,
 } from "./messages.ts";
 
-interface AccountWorker {
-  /** Starts the thread before the first request, so that jobs run even if nobody opens a page. */
-  open(): void;
-  /** Answers a request. Rejects only if the thread ends; the next request starts another thread. */
-  answer(request: PageRequest): Promise<PageAnswer>;
-  /** Tells the thread which dataset to show. */
-  show(dataset: LoadOrder): void;
-  /** Returns, for each shared job, whether this instance does it. Empty until the thread has reported. */
-  jobs(): JobsDone;
-  /** Ends the thread after the requests and jobs under way. Waits at most 1.5 s for mail. */
-  close(): Promise<void>;
-}
-
 interface AccountWorkerOptions {
   /** Returns the thread's settings. Called each time the thread starts, because the port is known only then. */
   settings(): AccountWorkerSettings;
@@ -33,14 +20,10 @@ interface AccountWorkerOptions {
   reportError(error: string): void;
 }
 
-interface Waiting {
-  resolve(answer: PageAnswer): void;
-  reject(error: Error): void;
-}
-
 interface RunningThread {
   send(message: ToAccountWorker): void;
-  waiting: Map<number, Waiting>;
+  /** Promises of the answers under way, by request number. */
+  waiting: Map<number, PromiseWithResolvers<PageAnswer>>;
   jobs: JobsDone;
   ended: Promise<unknown>;
 }
@@ -48,7 +31,7 @@ interface RunningThread {
 /** Memory limit for new objects, in MB. Otherwise strangers' requests would fill the 48 MB that V8 allows. */
 const youngGenerationMegabytes = 8;
 
-export function openAccountWorker(options: AccountWorkerOptions): AccountWorker {
+export function openAccountWorker(options: AccountWorkerOptions) {
   const { settings, counters, reportError } = options;
   let thread: RunningThread | null = null;
   let dataset: LoadOrder | null = null;
@@ -59,7 +42,7 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
       resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
       workerData: settings(),
     });
-    const waiting = new Map<number, Waiting>();
+    const waiting = new Map<number, PromiseWithResolvers<PageAnswer>>();
     const send = (message: ToAccountWorker) => worker.postMessage(message);
     worker.on("message", (message: FromAccountWorker) => {
       if ("error" in message) reportError(message.error);
@@ -85,23 +68,26 @@ export function openAccountWorker(options: AccountWorkerOptions): AccountWorker 
   };
 
   return {
+    /** Starts the thread before the first request, so that jobs run even if nobody opens a page. */
     open() {
       thread ??= start();
     },
-    answer(request) {
+    /** Answers a request. Rejects only if the thread ends; the next request starts another thread. */
+    answer(request: PageRequest): Promise<PageAnswer> {
       thread ??= start();
-      const { send, waiting } = thread;
-      const own = ++number;
-      return new Promise((resolve, reject) => {
-        waiting.set(own, { resolve, reject });
-        send({ number: own, request });
-      });
+      const answered = Promise.withResolvers<PageAnswer>();
+      thread.waiting.set(++number, answered);
+      thread.send({ number, request });
+      return answered.promise;
     },
-    show(shown) {
+    /** Tells the thread which dataset to show. */
+    show(shown: LoadOrder) {
       dataset = shown;
       thread?.send({ dataset });
     },
-    jobs: () => thread?.jobs ?? {},
+    /** Returns, for each shared job, whether this instance does it. Empty until the thread has reported. */
+    jobs: (): JobsDone => thread?.jobs ?? {},
+    /** Ends the thread after the requests and jobs under way. Waits at most 1.5 s for mail. */
     async close() {
       thread?.send({ isLast: true });
       await thread?.ended;

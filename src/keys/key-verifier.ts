@@ -4,17 +4,6 @@ import { type Quotas, quotasOf } from "#store/control-tables.ts";
 import type { KeyRow, KeySource } from "#store/control-watch.ts";
 import { digestBytes, readKey, digestText } from "./api-key.ts";
 
-interface KeyVerifier {
-  /**
-   * Returns the key that a client presented. A promise rejects with the problems below.
-   * @param presented key as sent.
-   * @throws Problem `api-key-invalid`, `api-key-expired` or `api-key-revoked`; `access-denied` if the account is
-   *   suspended or closed; `unavailable` if the key cannot be looked up now. docs/errors.md has the rules.
-   */
-  verify(presented: string): LiveKey | Promise<LiveKey>;
-  close(): void | Promise<void>;
-}
-
 interface KeyVerifierOptions {
   /** Keys of the store; closed with the verifier. */
   keys: KnownKeys;
@@ -24,11 +13,7 @@ interface KeyVerifierOptions {
   accountUrl?: string | null;
 }
 
-export function openKeyVerifier({
-  keys,
-  now = Date.now,
-  accountUrl = null,
-}: KeyVerifierOptions): KeyVerifier {
+export function openKeyVerifier({ keys, now = Date.now, accountUrl = null }: KeyVerifierOptions) {
   const recent = openRecentDigests();
   let isFresh = false;
   const forget = () => {
@@ -53,7 +38,13 @@ export function openKeyVerifier({
   };
 
   return {
-    verify(presented) {
+    /**
+     * Returns the key that a client presented. A promise rejects with the problems below.
+     * @param presented key as sent.
+     * @throws Problem `api-key-invalid`, `api-key-expired` or `api-key-revoked`; `access-denied` if the account is
+     *   suspended or closed; `unavailable` if the key cannot be looked up now. docs/errors.md has the rules.
+     */
+    verify(presented: string): LiveKey | Promise<LiveKey> {
       const digest = recent.find(presented) ?? digestOf(presented);
       refreshOnceInATurn();
       // The time of this look-up reveals at most something about the digest of the sender's own guess, which leads to
@@ -104,9 +95,7 @@ function refuseEnded(
     throw new Problem(
       "access-denied",
       "The account of this key is suspended. Ask the operator of the service.",
-      {
-        reason: "account_suspended",
-      },
+      { reason: "account_suspended" },
     );
 }
 

@@ -41,11 +41,6 @@ export interface NumberedBatch {
   batch: Batch;
 }
 
-/** The part of a writer that accepts batches. */
-interface BatchWriter {
-  write(batch: Batch): void;
-}
-
 const noteEveryMilliseconds = minuteMilliseconds;
 /** Time for which a batch gathers records, in ms, unless its chunk is full earlier. */
 const gatherMilliseconds = 1000;
@@ -53,11 +48,11 @@ const gatherMilliseconds = 1000;
 const idleMilliseconds = hourMilliseconds;
 
 /**
- * Opens a recorder of requests and keys' last use, which sends batches to the writer once a second.
- * @param writer writer that `close` leaves open.
+ * Opens a recorder of requests and keys' last use, which makes a batch of them once a second.
+ * @param write accepts a batch and returns at once.
  * @param now returns milliseconds since 1970.
  */
-export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => number }) {
+export function openRecorder(write: (batch: Batch) => void, now: () => number) {
   // It is created when it is first needed, because it takes 1 MiB.
   let draft: ReturnType<typeof openChunkDraft> | undefined;
   // Its size is bounded by the number of keys, because only verified keys are noted.
@@ -73,7 +68,7 @@ export function openRecorder({ writer, now }: { writer: BatchWriter; now: () => 
   const send = () => {
     isGathering = false;
     draft ??= openChunkDraft();
-    writer.write({ keyUse: [...keyUse.values()], requests: draft.take(), now: now() });
+    write({ keyUse: [...keyUse.values()], requests: draft.take(), now: now() });
     keyUse.clear();
     wait(idleMilliseconds);
   };

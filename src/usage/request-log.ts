@@ -48,14 +48,8 @@ interface PageOrder {
   after?: string | undefined;
 }
 
-interface RequestPage {
-  requests: LoggedRequest[];
-  /** Position of the next page; null on the last page. */
-  next: string | null;
-}
-
 /** Returns a page of requests. Several requests may have the same id, because a client can choose it. */
-export async function readRequests(usage: UsageStore, order: PageOrder): Promise<RequestPage> {
+export async function readRequests(usage: UsageStore, order: PageOrder) {
   const { account, filter = {}, limit, after } = order;
   const wanted = conditionsOf(filter);
   if (account !== null) wanted.push(sql`request.account = ${account}`);
@@ -66,6 +60,7 @@ export async function readRequests(usage: UsageStore, order: PageOrder): Promise
   const last = found[limit - 1];
   return {
     requests: found.slice(0, limit).map(requestOf),
+    /** Position of the next page; null on the last page. */
     next: found.length > limit ? `${last!.at}-${last!.number}` : null,
   };
 }

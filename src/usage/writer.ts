@@ -249,7 +249,7 @@ export function openRecording({ now, onFault, onLoss, ...ofWriter }: RecordingOp
       if (fault === null) endLoss();
     },
   });
-  const { noteKeyUse, record, close } = openRecorder({ writer, now });
+  const { noteKeyUse, record, close } = openRecorder(writer.write, now);
   return {
     noteKeyUse,
     record,

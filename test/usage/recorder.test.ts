@@ -9,13 +9,11 @@ import { batchOf, chunkOf, readChunk, request, type TimedRequest } from "../supp
 function recorderOf(t: TestContext) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const batches: { requests: TimedRequest[]; now: number }[] = [];
-  const writer = {
-    write(batch: Batch) {
-      batches.push({ requests: readChunk(batch.requests), now: batch.now });
-    },
+  const write = (batch: Batch) => {
+    batches.push({ requests: readChunk(batch.requests), now: batch.now });
   };
   let now = noon;
-  const recorder = openRecorder({ writer, now: () => now });
+  const recorder = openRecorder(write, () => now);
   const pass = (milliseconds: number) => {
     now += milliseconds;
     t.mock.timers.tick(milliseconds);

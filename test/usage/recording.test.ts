@@ -257,7 +257,7 @@ async function openUse(t: TestContext) {
   const database = url === null ? null : { url, gateMemory: makeGateMemory() };
   const writer = openWriter({ dataDir, database, onFault: (fault) => assert.equal(fault, null) });
   t.after(() => writer.close());
-  const use = openRecorder({ writer, now: () => noon });
+  const use = openRecorder(writer.write, () => noon);
   const close = () => {
     use.close();
     return writer.settled();
