@@ -129,20 +129,16 @@ export function askedValues(
   });
 }
 
-/** Sets of records by the values that they carry. */
-export interface ValueSets {
-  index: FacetIndex;
-  /** Returns sets that together hold all records with any of the values. They are valid until the next call. */
-  find(asked: readonly string[], misses: Miss[]): readonly Bitset[];
-}
+export type ValueSets = ReturnType<typeof openValueSets>;
 
-/** Opens the sets of an index. @param count number of all records of the kind. */
-export function openValueSets(index: FacetIndex, missed: Missed, count: number): ValueSets {
+/** Opens sets of records by the values that they carry. @param count number of all records of the kind. */
+export function openValueSets(index: FacetIndex, missed: Missed, count: number) {
   const recordsOfValue = openPositionLists(index.gpsOfValue, count);
   const carriers = makeUnion(count);
   return {
     index,
-    find(asked, misses) {
+    /** Returns sets that together hold all records with any of the values. They are valid until the next call. */
+    find(asked: readonly string[], misses: Miss[]): readonly Bitset[] {
       emptyUnion(carriers);
       for (const value of askedValues(index, missed, asked, misses))
         recordsOfValue.addTo(carriers, value);

@@ -3,7 +3,7 @@ import { fold } from "#records/fold.ts";
 import { eachOf } from "#records/kinds.ts";
 import { addBit, type Bitset, type Combination, everyBit, isTouched } from "./bitset.ts";
 import { type DatasetParts, documentCount, type FacetName, facetNames } from "./dataset-parts.ts";
-import { type Miss, openValueSets, type ValueSets } from "./facet-index.ts";
+import { type Miss, openValueSets } from "./facet-index.ts";
 import { emptyUnion, makeUnion } from "./lists.ts";
 import { matchNames, openNames, rankCount } from "./match-names.ts";
 import { positionOfId } from "./name-index.ts";
@@ -25,10 +25,7 @@ export interface Found {
   misses: Miss[];
 }
 
-export interface GpSearch {
-  facets: Readonly<Record<FacetName, ValueSets>>;
-  find(filter: GpFilter): Found;
-}
+export type GpSearch = ReturnType<typeof openGpSearch>;
 
 /** Returns the miss for a name that no GP has. */
 export const missedName = (value: string, folded: string): Miss => ({
@@ -38,7 +35,7 @@ export const missedName = (value: string, folded: string): Miss => ({
   folded,
 });
 
-export function openGpSearch(parts: DatasetParts): GpSearch {
+export function openGpSearch(parts: DatasetParts) {
   const gpCount = documentCount(parts.documents.gp);
   const names = openNames(parts.names, gpCount);
   const facets = eachOf(facetNames, (name) =>
@@ -59,7 +56,7 @@ export function openGpSearch(parts: DatasetParts): GpSearch {
 
   return {
     facets,
-    find(filter) {
+    find(filter: GpFilter): Found {
       const misses: Miss[] = [];
       let ranked: (readonly Bitset[])[] = [[every]];
       const { gp_name: name } = filter;

@@ -21,16 +21,7 @@ import { type Found, type GpFilter, type GpSearch, missedName } from "./gp-searc
 import { emptyUnion, isLong, type Lists, makeUnion, type Union } from "./lists.ts";
 import { commonNamesKept, forEachWord, keep, matchWord } from "./match-names.ts";
 
-interface LinkedSearch {
-  /** @param filter has a name or a facet. */
-  find(filter: GpFilter): Found;
-}
-
-export function openLinkedSearch(
-  parts: DatasetParts,
-  gps: GpSearch,
-  kind: LinkedKind,
-): LinkedSearch {
+export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: LinkedKind) {
   const count = documentCount(parts.documents[kind]);
   const { first, later } = parts.names.gpsOfWord;
   const links = openLinks(parts.recordsOfGp[kind], count);
@@ -95,7 +86,8 @@ export function openLinkedSearch(
   }
 
   return {
-    find(filter) {
+    /** @param filter has a name or a facet. */
+    find(filter: GpFilter): Found {
       const { gp_name: name } = filter;
       const folded = name === undefined ? "" : fold(name);
       const misses: Miss[] = [];
@@ -144,30 +136,30 @@ function addLinks(union: LinkedUnion, { records, shared }: LinkedSet): void {
   union.shared.sets.push(shared);
 }
 
-interface Links {
-  gpCount: number;
-  makeSet(): LinkedSet;
-  makeUnion(): LinkedUnion;
-  /** Adds a GP's records, and its links to shared ones unless `shared` is null. */
-  follow(gp: number, records: Bitset, shared: Bitset | null): void;
-  /** Stores in `found` the records that all the unions have because of the same GP. */
-  combine(one: LinkedUnion, others: readonly LinkedUnion[], found: Bitset): void;
-}
+type Links = ReturnType<typeof openLinks>;
 
-function openLinks({ starts, items }: Lists, recordCount: number): Links {
+function openLinks({ starts, items }: Lists, recordCount: number) {
   const gpCount = starts.length - 1;
   const { firstShared, recordOfShared, unshared } = findShared({ starts, items }, recordCount);
   const sharedCount = recordOfShared.length;
   return {
     gpCount,
-    makeSet: () => ({ records: makeBitset(recordCount), shared: makeBitset(sharedCount) }),
-    makeUnion: () => ({ records: makeUnion(recordCount), shared: makeUnion(sharedCount) }),
-    follow(gp, records, shared) {
+    makeSet: (): LinkedSet => ({
+      records: makeBitset(recordCount),
+      shared: makeBitset(sharedCount),
+    }),
+    makeUnion: (): LinkedUnion => ({
+      records: makeUnion(recordCount),
+      shared: makeUnion(sharedCount),
+    }),
+    /** Adds a GP's records, and its links to shared ones unless `shared` is null. */
+    follow(gp: number, records: Bitset, shared: Bitset | null): void {
       addBits(records, items, starts[gp]!, starts[gp + 1]!);
       if (shared === null) return;
       for (let link = firstShared[gp]!; link < firstShared[gp + 1]!; link++) addBit(shared, link);
     },
-    combine(one, others, found) {
+    /** Stores in `found` the records that all the unions have because of the same GP. */
+    combine(one: LinkedUnion, others: readonly LinkedUnion[], found: Bitset): void {
       const records = others.map((union) => union.records.sets);
       storeBits(found, { some: one.records.sets, each: [...records, [unshared]], but: [] });
       const shared = others.map((union) => union.shared.sets);

@@ -12,21 +12,6 @@ export interface Between {
   until?: string | undefined;
 }
 
-interface OwnValues {
-  /**
-   * Reads the documents that have not been read yet, and yields now and then. This takes about 5 µs per document, and
-   * keeps 4 bytes per text and 8 per date. Several runs may overlap.
-   */
-  read(): Generator<void>;
-  /** Returns the sets of an equality condition. All documents must have been read. */
-  setsOf(name: string): ValueSets;
-  /**
-   * Finds records by a date. Returns lists of sets: a match is in at least one set of each list. The sets are valid
-   * until the next query. All documents must have been read.
-   */
-  between(name: string, asked: Between): (readonly Bitset[])[];
-}
-
 /** Maximum number of documents read between two pauses. */
 const documentsAtATime = 128;
 
@@ -35,7 +20,7 @@ export function openOwnValues(
   parts: DatasetParts,
   kind: RecordKind,
   filterable: Filterable<never>,
-): OwnValues {
+) {
   const documents = parts.documents[kind];
   const count = documentCount(documents);
   const sets = new Map<string, ValueSets>();
@@ -81,7 +66,11 @@ export function openOwnValues(
   }
 
   return {
-    *read() {
+    /**
+     * Reads the documents that have not been read yet, and yields now and then. This takes about 5 µs per document, and
+     * keeps 4 bytes per text and 8 per date. Several runs may overlap.
+     */
+    *read(): Generator<void> {
       const collectors = (begun ??= collect());
       while (next < count) {
         const slice = Array.from(
@@ -99,8 +88,13 @@ export function openOwnValues(
         yield;
       }
     },
-    setsOf: (name) => sets.get(name)!,
-    between: (name, asked) => dates.get(name)!.between(asked),
+    /** Returns the sets of an equality condition. All documents must have been read. */
+    setsOf: (name: string) => sets.get(name)!,
+    /**
+     * Finds records by a date. Returns lists of sets: a match is in at least one set of each list. The sets are valid
+     * until the next query. All documents must have been read.
+     */
+    between: (name: string, asked: Between) => dates.get(name)!.between(asked),
   };
 }
 
