@@ -1,5 +1,4 @@
 /** Keeps a server's folder in step with the shared datasets: fetches new ones, and points at the current one. */
-import { rmSync } from "node:fs";
 import type { Publication } from "#records/publication.ts";
 import { comingNext, type DatasetCache, versionsToKeep } from "./dataset-cache.ts";
 import { type Generation, isStaged } from "./generation.ts";
@@ -22,14 +21,6 @@ interface FollowRequest {
   now: () => number;
 }
 
-interface SharedFollower {
-  /** Checks the file of a version that could not be loaded, and fetches it again if it is damaged. */
-  mend(version: string): void;
-  /** Resolves once no work is under way. */
-  settled(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * Wait after a first failure, in ms. It doubles with each further failure in a row, and starts over when the datasets
  * change.
@@ -37,7 +28,7 @@ interface SharedFollower {
 const firstRetryMilliseconds = 1000;
 const lastRetryMilliseconds = 60_000;
 
-export function followShared(request: FollowRequest): SharedFollower {
+export function followShared(request: FollowRequest) {
   const { store, cache, fetchesPinned, onSeen, onPointed, onFault, now } = request;
   let state: Kept | null = null;
   let working: Promise<void> | null = null;
@@ -89,13 +80,7 @@ export function followShared(request: FollowRequest): SharedFollower {
 
   async function fetchStep({ from, version, step }: Publication): Promise<void> {
     if (from === null || step === null || steps.openStep(from, version) !== null) return;
-    const path = steps.temporaryPath();
-    try {
-      await store.pullStep(path, from, version);
-      steps.adoptStep(path, from, version);
-    } finally {
-      rmSync(path, { force: true });
-    }
+    await steps.addStep(from, version, (path) => store.pullStep(path, from, version));
   }
 
   async function work(seen: Kept): Promise<void> {
@@ -169,14 +154,16 @@ export function followShared(request: FollowRequest): SharedFollower {
 
   const endWatch = store.watch(onLook);
   return {
-    mend(version) {
+    /** Checks the file of a version that could not be loaded, and fetches it again if it is damaged. */
+    mend(version: string): void {
       damaged.add(version);
       start();
     },
-    async settled() {
+    /** Resolves once no work is under way. */
+    async settled(): Promise<void> {
       while (working !== null) await working;
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       endWatch();
       fetching?.abort.abort(superseded);

@@ -16,43 +16,38 @@ import { isAbandoned } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.ts";
 
-export interface Publications {
-  /**
-   * Lists publications, oldest first. Omits notes of interrupted publications.
-   * @param current version that is current, or served; the list is empty if it is null.
-   * @throws DatasetFault if the list is damaged.
-   */
-  list(current: string | null): readonly Publication[];
-  /** Returns the path of a step, which need not exist. */
-  stepPath(from: string, to: string): string;
-  /** Opens a step. Returns null if it is not stored. */
-  openStep(from: string, to: string): StoredStep | null;
-  /** Returns the path of a new file for a step. Creates the folder if needed. */
-  temporaryPath(): string;
-  /** Writes the index of a step's file, and gives the file its final name. */
-  adoptStep(temporaryPath: string, from: string, to: string): void;
-  /** Replaces the list atomically. */
-  write(publications: readonly Publication[]): void;
-  /** Deletes the steps of all publications but the kept ones, and leftovers of killed processes. */
-  clear(kept: readonly Publication[]): void;
-}
+export type Publications = ReturnType<typeof openPublications>;
 
 const listName = "publications.json";
 const stepShape = /^changes-(.+)\.\.(.+)\.(?:ndjson|index)$/;
 
 /** Opens the publications of a datasets folder. Their subfolder is created only when something is written to it. */
-export function openPublications(datasetsFolder: string): Publications {
+export function openPublications(datasetsFolder: string) {
   const folder = join(datasetsFolder, "changes");
   const listPath = join(folder, listName);
   const nameOf = (from: string, to: string) => `changes-${from}..${to}`;
+  /** Returns the path of a step, which need not exist. */
   const stepPath = (from: string, to: string) => join(folder, `${nameOf(from, to)}.ndjson`);
   const indexPath = (from: string, to: string) => join(folder, `${nameOf(from, to)}.index`);
   const makeFolder = () => mkdirSync(folder, { recursive: true, mode: 0o700 });
   let made = 0;
   /** List as last read, cached while file and current version stay the same: it may hold a year of publications. */
   let known: { stamp: string; publications: readonly Publication[] } | null = null;
+  /** Writes the index of a step's file, and gives the file its final name. */
+  const adoptStep = (path: string, from: string, to: string) => {
+    refuseOtherThanFile(indexPath(from, to));
+    // The index is written first, so that every existing step has one.
+    writeSynced(indexPath(from, to), indexOf(path));
+    renameSync(path, stepPath(from, to));
+    syncPath(folder);
+  };
   return {
-    list(current) {
+    /**
+     * Lists publications, oldest first. Omits notes of interrupted publications.
+     * @param current version that is current, or served; the list is empty if it is null.
+     * @throws DatasetFault if the list is damaged.
+     */
+    list(current: string | null): readonly Publication[] {
       const stats = statSync(listPath, { throwIfNoEntry: false });
       if (stats === undefined) return [];
       const stamp = `${stats.ino} ${stats.mtimeMs} ${stats.size} ${current}`;
@@ -63,27 +58,32 @@ export function openPublications(datasetsFolder: string): Publications {
       return publications;
     },
     stepPath,
-    openStep(from, to) {
+    /** Opens a step. Returns null if it is not stored. */
+    openStep(from: string, to: string): StoredStep | null {
       if (!existsSync(stepPath(from, to))) return null;
       for (const path of [stepPath(from, to), indexPath(from, to)]) refuseOtherThanFile(path);
       return openIndex(indexPath(from, to));
     },
-    temporaryPath() {
+    adoptStep,
+    /** Stores a step, whole or not at all. @param make function that writes the step to a new file. */
+    async addStep<R>(from: string, to: string, make: (path: string) => R | Promise<R>): Promise<R> {
       makeFolder();
-      return join(folder, `.step.${process.pid}.${++made}.tmp`);
+      const path = join(folder, `.step.${process.pid}.${++made}.tmp`);
+      try {
+        const facts = await make(path);
+        adoptStep(path, from, to);
+        return facts;
+      } finally {
+        rmSync(path, { force: true });
+      }
     },
-    adoptStep(temporaryPath, from, to) {
-      refuseOtherThanFile(indexPath(from, to));
-      // The index is written first, so that every existing step has one.
-      writeSynced(indexPath(from, to), indexOf(temporaryPath));
-      renameSync(temporaryPath, stepPath(from, to));
-      syncPath(folder);
-    },
-    write(publications) {
+    /** Replaces the list atomically. */
+    write(publications: readonly Publication[]): void {
       makeFolder();
       replaceFile(listPath, `${JSON.stringify(publications)}\n`);
     },
-    clear(kept) {
+    /** Deletes the steps of all publications but the kept ones, and leftovers of killed processes. */
+    clear(kept: readonly Publication[]): void {
       if (!existsSync(folder)) return;
       const names = new Set(
         kept.flatMap(({ from, version, step }) => (step === null ? [] : nameOf(from!, version))),

@@ -38,10 +38,9 @@ async function fetchStep(
   { from, version }: Publication,
 ): Promise<void> {
   if (publications.openStep(from!, version) !== null) return;
-  const path = publications.temporaryPath();
+  const name = stepName(from!, version);
   try {
-    await pullFile(session, stepName(from!, version), path);
-    publications.adoptStep(path, from!, version);
+    await publications.addStep(from!, version, (path) => pullFile(session, name, path));
   } catch (error) {
     if (!(error instanceof DatasetFault)) throw error;
   }

@@ -1,6 +1,7 @@
 /** Steps between publications: writes the changes that lead from one to the next, and lists the publications. */
-import { closeSync, fsyncSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { allCounts, type Publication } from "#records/publication.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { compareGenerations, type Comparison, type Difference, hashOfRecords } from "./compare.ts";
 import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
@@ -39,18 +40,13 @@ export async function stepTo(
     const former = noted.find((one) => one.from === before && one.version === after);
     if (former?.step != null && fromHash !== null && publications.openStep(before, after) !== null)
       return { hash: former.hash, step: former.step, from_hash: fromHash };
-    const path = publications.temporaryPath();
-    try {
-      const { from_hash, to_hash, changes, counts } = writeStep(
-        path,
-        { version: before, path: basePath, hash: fromHash },
-        { version: after, path: to.path },
-      );
-      publications.adoptStep(path, before, after);
-      return { hash: to_hash, step: { changes, counts }, from_hash };
-    } finally {
-      rmSync(path, { force: true });
-    }
+    const base = { version: before, path: basePath, hash: fromHash };
+    const { from_hash, to_hash, changes, counts } = await publications.addStep(
+      before,
+      after,
+      (path) => writeStep(path, base, { version: after, path: to.path }),
+    );
+    return { hash: to_hash, step: { changes, counts }, from_hash };
   } catch (error) {
     store.warn(noStep(before, after, error as Error));
     return null;
@@ -113,8 +109,6 @@ export function youngerThan(
     ({ published_at }, i) => i === noted.length - 1 || Date.parse(published_at) >= since,
   );
 }
-
-const dayMilliseconds = 86_400_000;
 
 /** Facts in the head of a step besides its format and its two versions. */
 interface StepFacts extends NonNullable<Publication["step"]> {

@@ -5,6 +5,7 @@ import { looksLikeFormula } from "#csv.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { kinds as allKinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { recordColumns, type ColumnType } from "#records/columns.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import { inPieces, type RecordSource } from "./record-source.ts";
 
@@ -140,7 +141,6 @@ function sheetOf(source: RecordSource, kind: RecordKind): Sheet {
 const isDate = (type: ColumnType) => type === "date" || type === "date-or-time";
 
 const dayLength = "2026-03-31".length;
-const dayMilliseconds = 86_400_000;
 /** Day 0. All programs give the same numbers to the days from 1 March 1900. */
 const firstDay = Date.UTC(1899, 11, 30);
 const firstAgreed = Date.UTC(1900, 2, 1);
