@@ -10,28 +10,7 @@ import { sizeOf } from "./disk-space.ts";
 import { factsText, type Generation, isStaged } from "./generation.ts";
 import type { Kept } from "./store.ts";
 
-export interface DatasetCache {
-  catalogue: Catalogue;
-  /** Reports whether a generation's file is in the folder at full length. Loading checks the part that is served. */
-  has(generation: Generation): boolean;
-  /** Reports whether a generation's file is in the folder and every byte is as published. */
-  isWhole(generation: Generation): boolean;
-  /** Returns a new path for a file to be fetched. */
-  temporaryPath(): string;
-  /** Gives a complete file its final name, and writes its facts. @returns its path. */
-  adopt(temporaryPath: string, generation: Generation): string;
-  /** Writes a generation's facts beside its file. Returns true if they changed. */
-  noteFacts(generation: Generation): boolean;
-  /** Makes a generation the one that a server on this folder serves. Returns true if anything changed. */
-  point(generation: Generation): boolean;
-  /** Protects a version from pruning for 10 minutes. */
-  touch(version: string): void;
-  /**
-   * Removes versions that were neither fetched nor opened in the last 10 minutes, and leftovers of killed processes.
-   * @param kept versions that stay.
-   */
-  prune(kept: ReadonlySet<string>, nowMilliseconds: number): void;
-}
+export type DatasetCache = ReturnType<typeof openCache>;
 
 /** Name of the file that marks a folder as a cache, whose datasets may be deleted because the database has them all. */
 const markName = ".cache";
@@ -42,14 +21,16 @@ let fetched = 0;
  * Opens a cache. Creates its folder if it does not exist.
  * @throws DatasetFault if the folder has datasets that were not fetched: a cache would delete them.
  */
-export function openCache(folder: string): DatasetCache {
+export function openCache(folder: string) {
   const catalogue = openCatalogue(folder);
   markAsCache(catalogue);
   const { pathOf } = catalogue;
   const factsOf = (version: string) => join(folder, `${version}.json`);
   const pointer = join(folder, "current");
+  /** Reports whether a generation's file is in the folder at full length. Loading checks the part that is served. */
   const has = (generation: Generation) => sizeOf(pathOf(generation.version)) === generation.bytes;
-  const noteFacts = (generation: Generation) => {
+  /** Writes a generation's facts beside its file. Returns true if they changed. */
+  const noteFacts = (generation: Generation): boolean => {
     const text = factsText(generation);
     const path = factsOf(generation.version);
     if (readIfThere(path) === text) return false;
@@ -59,10 +40,13 @@ export function openCache(folder: string): DatasetCache {
   return {
     catalogue,
     has,
-    isWhole: (generation) =>
+    /** Reports whether a generation's file is in the folder and every byte is as published. */
+    isWhole: (generation: Generation) =>
       has(generation) && hashFile(pathOf(generation.version)).sha256 === generation.sha256,
+    /** Returns a new path for a file to be fetched. */
     temporaryPath: () => join(folder, `.fetch.${process.pid}.${++fetched}.tmp`),
-    adopt(temporaryPath, generation) {
+    /** Gives a complete file its final name, and writes its facts. @returns its path. */
+    adopt(temporaryPath: string, generation: Generation): string {
       const path = pathOf(generation.version);
       syncPath(temporaryPath);
       renameSync(temporaryPath, path);
@@ -71,17 +55,23 @@ export function openCache(folder: string): DatasetCache {
       return path;
     },
     noteFacts,
-    point(generation) {
+    /** Makes a generation the one that a server on this folder serves. Returns true if anything changed. */
+    point(generation: Generation): boolean {
       const isNoted = noteFacts(generation);
       if (readIfThere(pointer)?.trim() === generation.version) return isNoted;
       replaceFile(pointer, `${generation.version}\n`);
       return true;
     },
-    touch(version) {
+    /** Protects a version from pruning for 10 minutes. */
+    touch(version: string): void {
       const now = new Date();
       utimesSync(pathOf(version), now, now);
     },
-    prune(kept, nowMilliseconds) {
+    /**
+     * Removes versions that were neither fetched nor opened in the last 10 minutes, and leftovers of killed processes.
+     * @param kept versions that stay.
+     */
+    prune(kept: ReadonlySet<string>, nowMilliseconds: number): void {
       for (const version of catalogue.versions()) {
         const changedAt = statSync(pathOf(version), { throwIfNoEntry: false })?.mtimeMs ?? 0;
         if (!kept.has(version) && nowMilliseconds - changedAt > keptMilliseconds)

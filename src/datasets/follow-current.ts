@@ -5,21 +5,7 @@ import type { LoadOrder } from "./load-worker.ts";
 import { type Load, type Loaded, startLoad } from "./start-load.ts";
 import { buffersIn } from "./stored-arrays.ts";
 
-export interface Follower {
-  /**
-   * Returns the model to answer from. Take it once per request, and do not keep it beyond the current turn of the event
-   * loop: a replaced model is closed. Returns null while no dataset is loaded.
-   */
-  model(): ReadModel | null;
-  /**
-   * Checks the pointer, unless a check is under way. Resolves once the current generation is served or has failed to
-   * load.
-   */
-  look(): Promise<void>;
-  /** Checks the pointer, and retries a failed generation at once, because its file may have been replaced. */
-  lookAnew(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Follower = ReturnType<typeof followCurrent>;
 
 interface FollowRequest {
   catalogue: Catalogue;
@@ -42,7 +28,7 @@ export const tryAgainMilliseconds = 60_000;
 export const freeAfterMilliseconds = 2000;
 
 /** Follows the pointer. Starts loading the current generation at once. */
-export function followCurrent(request: FollowRequest): Follower {
+export function followCurrent(request: FollowRequest) {
   const { catalogue, onModel, onFault, now } = request;
   let { ahead = null } = request;
   let model: ReadModel | null = null;
@@ -102,7 +88,11 @@ export function followCurrent(request: FollowRequest): Follower {
     }
   }
 
-  const look = () => {
+  /**
+   * Checks the pointer, unless a check is under way. Resolves once the current generation is served or has failed to
+   * load.
+   */
+  const look = (): Promise<void> => {
     if (replaced !== null && now() - replaced.at >= freeAfterMilliseconds) freeReplaced();
     looking ??= lookOnce().finally(() => (looking = null));
     return looking;
@@ -112,14 +102,19 @@ export function followCurrent(request: FollowRequest): Follower {
   const timer = setInterval(() => void look(), lookEveryMilliseconds);
   timer.unref();
   return {
+    /**
+     * Returns the model to answer from. Take it once per request, and do not keep it beyond the current turn of the
+     * event loop: a replaced model is closed. Returns null while no dataset is loaded.
+     */
     model: () => model,
     look,
-    async lookAnew() {
+    /** Checks the pointer, and retries a failed generation at once, because its file may have been replaced. */
+    async lookAnew(): Promise<void> {
       await looking;
       if (tryAgainAt !== Infinity) tryAgainAt = -Infinity;
       return look();
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(timer);
       closing.abort();
       ahead?.stop();

@@ -4,24 +4,7 @@ import { Worker } from "node:worker_threads";
 import { openCache } from "./dataset-cache.ts";
 import type { FollowOrder, FromFollower, ToFollower } from "./follow-shared-worker.ts";
 
-export interface SharedDatasetsLink {
-  /**
-   * Returns the version that all servers should serve; null if there is none, undefined until the database first
-   * answers.
-   */
-  wanted(): string | null | undefined;
-  /**
-   * Returns the seconds since following started or this server was last known to serve the wanted version; 0 if fewer
-   * than 2.
-   */
-  behindSeconds(): number;
-  /** Notes that this server has taken over a dataset. */
-  noteServed(version: string): void;
-  /** Reports a version that could not be loaded, because its file may be damaged. */
-  mend(version: string): void;
-  /** Ends the worker. Terminates it if it has not ended after 2 s. */
-  close(): Promise<void>;
-}
+export type SharedDatasetsLink = ReturnType<typeof startFollowing>;
 
 interface StartRequest extends Omit<FollowOrder, "id"> {
   /** Version that the server already serves; null if it serves none. */
@@ -40,7 +23,7 @@ const closeMilliseconds = 2000;
 const agreedLatelyMilliseconds = 2000;
 
 /** Starts the worker. @throws DatasetFault if the folder has datasets that were not fetched. */
-export function startFollowing(request: StartRequest): SharedDatasetsLink {
+export function startFollowing(request: StartRequest) {
   const { url, gateMemory, folder, fetchesPinned, program, onPointed, onFault, now } = request;
   openCache(folder);
   const id = randomUUID();
@@ -80,18 +63,29 @@ export function startFollowing(request: StartRequest): SharedDatasetsLink {
 
   const tell = (message: ToFollower) => worker.postMessage(message);
   return {
+    /**
+     * Returns the version that all servers should serve; null if there is none, undefined until the database first
+     * answers.
+     */
     wanted: () => wanted,
-    behindSeconds() {
+    /**
+     * Returns the seconds since following started or this server was last known to serve the wanted version; 0 if fewer
+     * than 2.
+     */
+    behindSeconds(): number {
       const behind = now() - agreedAt;
       return behind < agreedLatelyMilliseconds ? 0 : behind / 1000;
     },
-    noteServed(version) {
+    /** Notes that this server has taken over a dataset. */
+    noteServed(version: string): void {
       served = version;
       if (wanted === served) agreedAt = now();
       tell({ served });
     },
-    mend: (version) => tell({ mend: version }),
-    async close() {
+    /** Reports a version that could not be loaded, because its file may be damaged. */
+    mend: (version: string) => tell({ mend: version }),
+    /** Ends the worker. Terminates it if it has not ended after 2 s. */
+    async close(): Promise<void> {
       isClosing = true;
       clearTimeout(timer);
       const ended = new Promise((resolve) => worker.once("exit", resolve));
