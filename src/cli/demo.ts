@@ -94,8 +94,7 @@ async function inventIfEmpty(
   const size = given ?? demoSize;
   const total = size.gps + size.principals + size.signals + size.projects;
   const progress = showProgress({ isPipedToo: true });
-  const show = (what: string) => (count: number) =>
-    progress.show(count, `of ${total.toLocaleString("en-US")} records ${what}`);
+  const of = `of ${total.toLocaleString("en-US")} records`;
   try {
     return await underLock(store, async () => {
       // An import may have finished before the lock was taken.
@@ -106,9 +105,8 @@ async function inventIfEmpty(
         rejectedMax: { lines: 0 },
         isDryRun: false,
         nowMilliseconds,
-        onRead: show("invented"),
-        onWritten: show("written"),
-        onChecked: show("checked"),
+        onProgress: (some, done) =>
+          progress.show(some, `${of} ${done === "read" ? "invented" : done}`),
       });
       return collected.accepted;
     });

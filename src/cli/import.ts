@@ -142,9 +142,8 @@ async function runImport(
         blocks: await open({ encoding, allowsEmpty }),
         knownBytes: mapping.length === 0 ? knownBytes(files) : 0,
         nowMilliseconds: context.now(),
-        onRead: (lines) => progress.show(lines, "lines read"),
-        onWritten: (records) => progress.show(records, "records written"),
-        onChecked: (records) => progress.show(records, "records checked"),
+        onProgress: (some, done) =>
+          progress.show(some, `${done === "read" ? "lines" : "records"} ${done}`),
       });
       progress.clear();
       return { given, result, cleared: await noteAndClear(context, store, source, result) };

@@ -64,12 +64,8 @@ export interface ImportRequest extends Guards {
   /** Size of the files in bytes, to refuse a disk that is certainly too small before anything is read. */
   knownBytes?: number;
   nowMilliseconds: number;
-  /** Called after every 1,000 lines, with the number of lines read so far. */
-  onRead?: (lines: number) => void;
-  /** Called after every 1,000 records, with the number of records written so far. */
-  onWritten?: (records: number) => void;
-  /** Called after every batch, with the number of records read back so far. */
-  onChecked?: (records: number) => void;
+  /** Called now and then with the number of lines read, records written or records checked so far. */
+  onProgress?: (count: number, done: "read" | "written" | "checked") => void;
 }
 
 export interface ImportResult {
@@ -135,7 +131,7 @@ export async function importSource(
     const { meta, ...built } = await build(order);
     if (meta === null || request.isDryRun) return built;
     needed = Math.max(needed, sizeOf(path));
-    verifyGeneration(path, request.onChecked);
+    verifyGeneration(path, (records) => request.onProgress?.(records, "checked"));
     const generation = generationOf(path, meta, built.records!, current?.version ?? null);
     const draft = { path, generation, isStaged };
     if (!isStaged) return { ...built, published: await addAndPublish(store, draft) };
@@ -226,8 +222,9 @@ async function build({
   previous,
   texts,
 }: BuildOrder): Promise<ImportResult & { meta: Meta | null }> {
-  const { source, blocks, onRead = () => {}, onWritten = () => {} } = request;
+  const { source, blocks, onProgress = () => {} } = request;
   const former = request.isMerge === true ? previous.records([source], texts) : null;
+  const onRead = (lines: number) => onProgress(lines, "read");
   const { collected, records } = await collectSource({ source, blocks, texts, former, onRead });
   const sourceSize = { before: previous.countOf([source]), now: sum(countsOf(records)) };
   const refusal = reasonToRefuse(collected, sourceSize, request);
@@ -254,7 +251,7 @@ async function build({
     formerIds: settleIds(records.gp, source, previous),
     builtAt,
     previous,
-    onWritten,
+    onWritten: (written) => onProgress(written, "written"),
   });
   if (meta === null) return { ...result, outcome: "unchanged", changes, records: counts, meta };
   syncPath(path);
