@@ -51,15 +51,10 @@ async function putContent(file: Content, put: Sink): Promise<void> {
     throw new BackupFault(`No backup was made: ${file.path} changed while it was read. Try again.`);
 }
 
-export interface TarReader {
-  /** Returns the next file's entry; null at the end of the archive. Read the previous file's content first. */
-  next(): Promise<TarEntry | null>;
-  /** Yields the content of the file that `next` returned last. */
-  content(): AsyncGenerator<Buffer, void>;
-}
+export type TarReader = ReturnType<typeof readTar>;
 
 /** Returns a reader. The messages of its errors are clauses about the archive, such as `it was cut off`. */
-export function readTar(source: AsyncIterable<Buffer>): TarReader {
+export function readTar(source: AsyncIterable<Buffer>) {
   const pieces = source[Symbol.asyncIterator]();
   let buffered: Buffer = Buffer.alloc(0);
   let left = 0;
@@ -84,14 +79,16 @@ export function readTar(source: AsyncIterable<Buffer>): TarReader {
   };
 
   return {
-    async next() {
+    /** Returns the next file's entry; null at the end of the archive. Read the previous file's content first. */
+    async next(): Promise<TarEntry | null> {
       await takeExactly(padding);
       const entry = decodeHeader(await takeExactly(blockBytes));
       left = entry?.bytes ?? 0;
       padding = paddingBytes(left);
       return entry;
     },
-    async *content() {
+    /** Yields the content of the file that `next` returned last. */
+    async *content(): AsyncGenerator<Buffer, void> {
       while (left > 0) {
         const piece = await take(left);
         left -= piece.length;

@@ -39,13 +39,6 @@ export function table(
 export const timeText = (iso: string | null | undefined): string =>
   iso === null || iso === undefined ? "-" : iso.replace(/\.\d+Z$/, "Z");
 
-/** Progress of a command: one line that is rewritten on a terminal; elsewhere at most a line a second, if requested. */
-interface Progress {
-  /** Shows a count. @param what name of the counted things, such as "lines read". */
-  show(count: number, what: string): void;
-  clear(): void;
-}
-
 interface Options {
   /** True to write at most a line a second if there is no terminal. */
   isPipedToo?: boolean;
@@ -54,25 +47,27 @@ interface Options {
   now?: () => number;
 }
 
+/** Opens a line of progress, rewritten on a terminal. Elsewhere writes at most a line a second, if requested. */
 export function showProgress({
   isPipedToo = false,
   stream = process.stderr,
   now = () => performance.now(),
-}: Options = {}): Progress {
+}: Options = {}) {
   if (!stream.isTTY && !isPipedToo) return { show() {}, clear() {} };
   const everyMilliseconds = stream.isTTY ? 100 : 1000;
   // As if shown just now, so that short work shows no progress.
   let shownAt = now();
   let isShown = false;
   return {
-    show(count, what) {
+    /** Shows a count. @param what name of the counted things, such as "lines read". */
+    show(count: number, what: string): void {
       if (now() - shownAt < everyMilliseconds) return;
       shownAt = now();
       isShown = true;
       const text = `${count.toLocaleString("en-US")} ${what}`;
       stream.write(stream.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
     },
-    clear() {
+    clear(): void {
       if (stream.isTTY && isShown) stream.write("\r\u001b[K");
       isShown = false;
     },

@@ -379,11 +379,7 @@ const removeSql = (versions: string) => `
   ${raiseChange} where exists (select from gone)`;
 
 /** A PostgreSQL lock for all machines, which ends with its holder's session. */
-interface HeldLock {
-  /** Throws StoreFault if the session has ended, because another process may hold the lock by now. */
-  check(): void;
-  release(): Promise<void>;
-}
+type HeldLock = ReturnType<typeof lockOf>;
 
 /** Two numbers that identify the lock in the whole database. */
 const lockKeys = [0x6770_7265, 1];
@@ -418,7 +414,8 @@ async function lockImports(database: PostgresPlace): Promise<HeldLock> {
   }
 }
 
-const lockOf = (session: PostgresSession, place: string): HeldLock => ({
+const lockOf = (session: PostgresSession, place: string) => ({
+  /** Throws StoreFault if the session has ended, because another process may hold the lock by now. */
   check() {
     if (session.isOver)
       throw new StoreFault(

@@ -7,7 +7,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { Server as NetServer, type Socket } from "node:net";
 import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
-import { counter, gauge, type Metric, openTally, type Tally } from "#metrics/metric.ts";
+import { counter, gauge, openTally, type Tally } from "#metrics/metric.ts";
 import { openFilesMax } from "#metrics/process-metrics.ts";
 import { isTrusted } from "./routes.ts";
 
@@ -23,12 +23,7 @@ interface Connection {
   previous: ServerResponse | undefined;
 }
 
-export interface Connections {
-  readonly open: ReadonlyMap<Socket, Connection>;
-  /** Count of the connections refused or ended for one of the `cutReasons`. */
-  readonly cut: Tally;
-  readonly metrics: readonly Metric[];
-}
+export type Connections = ReturnType<typeof watchConnections>;
 
 /**
  * Reasons to refuse or end a connection: too many in total, too many from one client network, too many pipelined
@@ -51,7 +46,7 @@ const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.le
  * one accepted (RFC 9112 §9.3.2).
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
-export function watchConnections(server: Server, lingerMilliseconds: number): Connections {
+export function watchConnections(server: Server, lingerMilliseconds: number) {
   const handle = takeHandler(server);
   const open = new Map<Socket, Connection>();
   const ready = new Set<Connection>();
@@ -140,6 +135,7 @@ export function watchConnections(server: Server, lingerMilliseconds: number): Co
   server.on("drop", () => cut.add("limit"));
   return {
     open,
+    /** Count of the connections refused or ended for one of the `cutReasons`. */
     cut,
     metrics: [
       gauge("gp_records_connections_open", "Open connections", () => open.size),

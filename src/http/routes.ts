@@ -37,20 +37,17 @@ export const otherPaths = "other";
 /** Methods of a read-only path. */
 export const readMethods = ["GET", "HEAD", "OPTIONS"];
 
-export interface Router {
-  /** Returns the route of a decoded path, or null if nothing is served there. */
-  find(path: string): Route | null;
-  /** Paths of the routes that serve a single path. */
-  paths: readonly string[];
-}
+export type Router = ReturnType<typeof openRouter>;
 
-export function openRouter(routes: readonly Route[]): Router {
+export function openRouter(routes: readonly Route[]) {
   const byPath = new Map(routes.map((route) => [route.path, route]));
   const below = routes.filter(({ path }) => path.endsWith("/*"));
   const paths = [...byPath.keys()].filter((path) => !path.endsWith("/*"));
   return {
-    find: (path) =>
+    /** Returns the route of a decoded path, or null if nothing is served there. */
+    find: (path: string): Route | null =>
       byPath.get(path) ?? below.find((route) => path.startsWith(route.path.slice(0, -1))) ?? null,
+    /** Paths of the routes that serve a single path. */
     paths,
   };
 }

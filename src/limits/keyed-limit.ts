@@ -26,12 +26,7 @@ export const failedKeys: KeyedPolicy = { name: "failed-keys", quota: 30, window:
 /** Limit on an account's messages to `/mcp` that call no tool. They count against no quota. */
 export const mcpMessages: KeyedPolicy = { name: "mcp-messages", quota: 120, window: 60 };
 
-export interface KeyedLimit<Name extends string | number> {
-  /** Counts an event for a name, or refuses it and counts nothing. */
-  take(name: Name): LimitStatus;
-  /** Returns the number of names in memory. */
-  nameCount(): number;
-}
+export type KeyedLimit<Name extends string | number> = ReturnType<typeof openKeyedLimit<Name>>;
 
 /**
  * Opens limits for each of many names.
@@ -42,11 +37,12 @@ export function openKeyedLimit<Name extends string | number>(
   policies: readonly KeyedPolicy[],
   clock: Pick<Clock, "monotonicMicroseconds">,
   namesMax = 10_000,
-): KeyedLimit<Name> {
+) {
   const windows = policies.map(({ window }) => window * 1e6);
   const logs = new LRUCache<Name, SlidingLog>({ max: namesMax });
   return {
-    take(name) {
+    /** Counts an event for a name, or refuses it and counts nothing. */
+    take(name: Name): LimitStatus {
       let log = logs.get(name);
       if (log === undefined) logs.set(name, (log = openLog(windows)));
       const now = clock.monotonicMicroseconds();
@@ -59,6 +55,7 @@ export function openKeyedLimit<Name extends string | number>(
       const policy = policies[waits.indexOf(longest)]!;
       return { admitted, policy, retryAfterSeconds: Math.ceil(longest / 1e6) };
     },
+    /** Returns the number of names in memory. */
     nameCount: () => logs.size,
   };
 }

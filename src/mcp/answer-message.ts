@@ -39,17 +39,15 @@ export interface McpReply {
   called: CallOutcome | null;
 }
 
-export interface Mcp {
-  /** Answers a message. A faulty message or an unknown tool gets a JSON-RPC error, other failed calls a tool error. */
-  answer(message: McpMessage): Promise<McpReply>;
-}
+export type Mcp = ReturnType<typeof openMcp>;
 
 /** Opens an MCP server with all tools. @param onFault called with errors from the server package. */
-export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) => void): Mcp {
+export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) => void) {
   const tools = makeTools(dependencies);
   const listed = tools.map((tool) => tool.listed);
   return {
-    async answer({ message, caller, headers, requestId }) {
+    /** Answers a message. A faulty message or an unknown tool gets a JSON-RPC error, other failed calls a tool error. */
+    async answer({ message, caller, headers, requestId }: McpMessage): Promise<McpReply> {
       let called: McpReply["called"] = null;
       const call = async (name: string) => {
         const tool = tools.find((one) => one.name === name);

@@ -19,16 +19,7 @@ export type KeyRow = Pick<
     changes: number;
   };
 
-/** Reader of keys. Each call throws a DomainError if the store cannot be read. Later calls try again. */
-export interface KeySource {
-  /** Returns a version that differs after each change to keys, accounts or plans by another connection. */
-  version(): unknown;
-  /** Lists up to `max` keys in the order of their ids, starting after the id `after`. */
-  list(after: string, max: number): KeyRow[];
-  /** Returns the key with this SHA-256. */
-  find(digest: Uint8Array): KeyRow | undefined;
-  close(): void;
-}
+export type KeySource = ReturnType<typeof watchControl>;
 
 /**
  * Returns SQL for a quota: the account's own, else its plan's, else the default plan's. The subquery runs at most once
@@ -50,11 +41,11 @@ export const keyRows = `
 const fileCheckMilliseconds = 1000;
 
 /**
- * Opens a reader of keys.
+ * Opens a reader of keys. Each of its calls throws a DomainError if the store cannot be read. Later calls try again.
  * @param now returns milliseconds; only differences matter.
  * @throws StoreFault if the store is missing or cannot be read.
  */
-export function watchControl(file: string, now: () => number): KeySource {
+export function watchControl(file: string, now: () => number) {
   const fileNumber = fileNumberOf(file);
   const naming = <T>(read: () => T): T => {
     try {
@@ -91,7 +82,8 @@ export function watchControl(file: string, now: () => number): KeySource {
   };
 
   return {
-    version: () =>
+    /** Returns a version that differs after each change to keys, accounts or plans by another connection. */
+    version: (): unknown =>
       naming(() => {
         checkFile();
         const version = oneOf(dataVersion);
@@ -99,8 +91,11 @@ export function watchControl(file: string, now: () => number): KeySource {
         dataVersionSeen = version;
         return keyChangesSeen;
       }),
-    list: (after, max) => naming(() => listed.all(after, max) as unknown as KeyRow[]),
-    find: (digest) => naming(() => found.get(digest) as unknown as KeyRow | undefined),
+    /** Lists up to `max` keys in the order of their ids, starting after the id `after`. */
+    list: (after: string, max: number) =>
+      naming(() => listed.all(after, max) as unknown as KeyRow[]),
+    /** Returns the key with this SHA-256. */
+    find: (digest: Uint8Array) => naming(() => found.get(digest) as unknown as KeyRow | undefined),
     close: () => connection.close(),
   };
 }

@@ -9,7 +9,7 @@ export interface PostgresPlace {
   /** `DATABASE_URL`. It may contain a password, so no message quotes it. */
   url: string;
   /** Gate for all threads of a process. A command that connects once needs no gate. */
-  gate?: ConnectGate;
+  gate?: ReturnType<typeof openGate>;
 }
 
 /** Returns a name for messages, which contains only the host, port and database from the URL. */
@@ -23,13 +23,6 @@ export function placeName(url: string): string {
 export type GateMemory = SharedArrayBuffer;
 export const makeGateMemory = (): GateMemory => new SharedArrayBuffer(16);
 
-interface ConnectGate {
-  /** Reports whether to connect now. During an outage, returns true to one thread, at most once a second. */
-  mayTry(): boolean;
-  /** Records the result of an attempt. */
-  tried(isThere: boolean): void;
-}
-
 const betweenTriesNanoseconds = 1_000_000_000n;
 const isAwayAt = 0;
 const triedAt = 1;
@@ -37,10 +30,11 @@ const triedAt = 1;
 export function openGate(
   memory: GateMemory = makeGateMemory(),
   now: () => bigint = () => process.hrtime.bigint(),
-): ConnectGate {
+) {
   const shared = new BigInt64Array(memory);
   return {
-    mayTry() {
+    /** Reports whether to connect now. During an outage, returns true to one thread, at most once a second. */
+    mayTry(): boolean {
       if (Atomics.load(shared, isAwayAt) === 0n) return true;
       const last = Atomics.load(shared, triedAt);
       return (
@@ -48,7 +42,8 @@ export function openGate(
         Atomics.compareExchange(shared, triedAt, last, now()) === last
       );
     },
-    tried(isThere) {
+    /** Records the result of an attempt. */
+    tried(isThere: boolean): void {
       if (!isThere && Atomics.load(shared, isAwayAt) === 0n) Atomics.store(shared, triedAt, now());
       Atomics.store(shared, isAwayAt, isThere ? 0n : 1n);
     },

@@ -3,25 +3,7 @@ import { type KeyRow, keyRows } from "./control-watch.ts";
 import { refuseUnready, refuseUnfit } from "./postgres-schema.ts";
 import { connectPostgres, placeName, type PostgresPlace } from "./postgres.ts";
 
-/**
- * Reader of keys on one connection, which runs one call at a time. Calls reject with a DomainError if the store cannot
- * be read.
- */
-export interface SharedKeySource {
-  /**
-   * Returns the present count of changes, and the accounts whose keys changed after the count `since`. Returns null for
-   * the accounts if the keys of all accounts may have changed.
-   */
-  changes(since: number): Promise<{ count: number; accounts: number[] | null }>;
-  /** Lists up to `max` keys in the order of their ids, starting after the id `after`. */
-  list(after: string, max: number): Promise<KeyRow[]>;
-  ofAccounts(accounts: readonly number[]): Promise<KeyRow[]>;
-  /** Returns the keys with these SHA-256 digests. Leaves out unknown digests. */
-  find(digests: readonly Uint8Array[]): Promise<KeyRow[]>;
-  /** True once the connection has ended. The reader cannot be used again. */
-  readonly isOver: boolean;
-  close(): void;
-}
+export type SharedKeySource = Awaited<ReturnType<typeof connectKeys>>;
 
 /** Notification channel, as named in the schema's trigger. */
 const channel = "gp_records_keys";
@@ -30,15 +12,13 @@ const anyAccount = -1;
 const allChanges = 0;
 
 /**
- * Connects a reader of keys.
+ * Connects a reader of keys, which runs one call at a time. Its calls reject with a DomainError if the store cannot be
+ * read.
  * @param onChange called soon after keys change; a notification can be lost.
  * @throws StoreFault if the database cannot be reached or used, DomainError `conflict` if its schema is behind or too
  *   new.
  */
-export async function connectKeys(
-  database: PostgresPlace,
-  onChange: () => void,
-): Promise<SharedKeySource> {
+export async function connectKeys(database: PostgresPlace, onChange: () => void) {
   const place = placeName(database.url);
   const session = await connectPostgres(database, { onNotice: onChange });
   try {
@@ -50,7 +30,11 @@ export async function connectKeys(
     throw error;
   }
   return {
-    async changes(since) {
+    /**
+     * Returns the present count of changes, and the accounts whose keys changed after the count `since`. Returns null
+     * for the accounts if the keys of all accounts may have changed.
+     */
+    async changes(since: number): Promise<{ count: number; accounts: number[] | null }> {
       const rows = await session.query<{ account: number; count: number }>(
         "select account, count from key_change where account = $1 or count > $2",
         [allChanges, since],
@@ -61,13 +45,16 @@ export async function connectKeys(
       const mayBeAny = since < 0 || count < since || accounts.includes(anyAccount);
       return { count, accounts: mayBeAny ? null : accounts };
     },
-    list: (after, max) =>
+    /** Lists up to `max` keys in the order of their ids, starting after the id `after`. */
+    list: (after: string, max: number) =>
       session.query<KeyRow>(`${keyRows} where k.id > $1 order by k.id limit $2`, [after, max]),
-    ofAccounts: (accounts) =>
+    ofAccounts: (accounts: readonly number[]) =>
       session.query<KeyRow>(`${keyRows} where k.account = any($1::integer[])`, [accounts]),
-    find: (digests) =>
+    /** Returns the keys with these SHA-256 digests. Leaves out unknown digests. */
+    find: (digests: readonly Uint8Array[]) =>
       session.query<KeyRow>(`${keyRows} where k.digest = any($1::bytea[])`, [digests]),
-    get isOver() {
+    /** True once the connection has ended. The reader cannot be used again. */
+    get isOver(): boolean {
       return session.isOver;
     },
     close: session.close,

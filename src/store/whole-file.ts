@@ -78,37 +78,32 @@ export function syncPath(path: string): void {
   }
 }
 
-/** A file that appears under its name only once it is complete. */
-export interface OutputFile {
-  /** Writes the bytes before it returns. The caller may change them afterwards. */
-  write(bytes: Uint8Array | string): void;
-  /** Syncs the file and gives it its name. Replaces any other file of that name. */
-  finish(): { bytes: number; sha256: string };
-  /** Removes the unfinished file. */
-  abandon(): void;
-}
+export type OutputFile = ReturnType<typeof openOutputFile>;
 
 /** Opens a file whose name ends in `.tmp` until it is finished. Overwrites an unfinished one from a killed process. */
-export function openOutputFile(path: string): OutputFile {
+export function openOutputFile(path: string) {
   const unfinished = `${path}.tmp`;
   const file = openSync(unfinished, "w", 0o600);
   const hash = createHash("sha256");
   let bytes = 0;
   return {
-    write(piece) {
+    /** Writes the bytes before it returns. The caller may change them afterwards. */
+    write(piece: Uint8Array | string): void {
       const written = typeof piece === "string" ? Buffer.from(piece) : piece;
       // Unlike `writeSync`, this continues after a partial write, and fails if the disk is full.
       writeFileSync(file, written);
       hash.update(written);
       bytes += written.length;
     },
-    finish() {
+    /** Syncs the file and gives it its name. Replaces any other file of that name. */
+    finish(): { bytes: number; sha256: string } {
       fsyncSync(file);
       renameSync(unfinished, path);
       closeSync(file);
       return { bytes, sha256: hash.digest("hex") };
     },
-    abandon() {
+    /** Removes the unfinished file. */
+    abandon(): void {
       closeSync(file);
       rmSync(unfinished, { force: true });
     },
