@@ -40,7 +40,6 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
     groupsMax: 128,
     partOf: () => 0,
     async connect(onLost) {
-      engine.disconnect();
       const own = ++attempt;
       const opened = await connectPostgres(
         { url, gate },

@@ -125,10 +125,9 @@ test("what is no address is refused with what one looks like", () => {
     `${"a".repeat(65)}@example.com`,
   ])
     assert.throws(() => readAddress(text), faultOf("invalid", /name@company\.example/), text);
-  assert.throws(
-    () => readAddress(`ada@${"a".repeat(60)}.${"b.".repeat(100)}example`),
-    faultOf("invalid", /at most 254 bytes/),
-  );
+  const longest = `ada@${"a".repeat(60)}.${"b.".repeat(91)}example`;
+  assert.equal(readAddress(longest).email.length, 254);
+  assert.throws(() => readAddress(`${longest}s`), faultOf("invalid", /at most 254 bytes/));
 });
 
 test("any text can be folded, so that a wrong address is looked up like a right one", () => {

@@ -137,6 +137,9 @@ test("the usage of an account, on its pages", async (t) => {
     for (const plot of plots)
       for (const name of ["2xx", "4xx", "5xx"])
         assert.ok(plot.includes(`class="of-${name}"`), name);
+    const heads = text.match(/<th[^>]*>\s*(?:All|2xx|4xx|5xx)\s*<\/th>/g) ?? [];
+    assert.ok(heads.length > 0);
+    for (const head of heads) assert.match(head, /class="number"/);
     const words = wordsOf(text);
     assert.match(words, /09:00 0 08:00 1 1 07:00 1 1 06:00 0 /);
     assert.match(words, /nightly 45 43 0 1 1 1 1\.3 /);
