@@ -3,9 +3,8 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { accountUrl, type Config } from "#config.ts";
+import { accountUrl, type Config, localUrl } from "#config.ts";
 import { openAccountWorker } from "#dashboard/account-worker.ts";
-import { accountWorkerSettings } from "#dashboard/messages.ts";
 import { type Catalogue, currentOrNull, openCatalogue } from "#datasets/catalogue.ts";
 import { type Follower, followCurrent } from "#datasets/follow-current.ts";
 import type { Generation } from "#datasets/generation.ts";
@@ -113,12 +112,11 @@ export async function openService(
     throw fault;
   });
   const accountWorker = openAccountWorker({
-    settings: () =>
-      accountWorkerSettings(
-        config,
-        (server.address() as AddressInfo).port,
-        shared?.forThreads ?? null,
-      ),
+    settings: () => ({
+      ...config,
+      database: shared?.forThreads ?? null,
+      linkBase: config.publicUrl ?? localUrl(config.host, (server.address() as AddressInfo).port),
+    }),
     counters: () => counters,
     reportError: (message) => log.error(message),
   });

@@ -1,5 +1,5 @@
 /** The messages between the HTTP thread and the account worker. */
-import { type Config, isLoopback, localUrl } from "#config.ts";
+import { type Config, isLoopback } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
@@ -70,38 +70,13 @@ export type FromAccountWorker =
   /** Error for the operator's log. */
   | { error: string };
 
-const copied = [
-  "dataDir",
-  "publicUrl",
-  "signUp",
-  "isDemo",
-  "smtpUrl",
-  "mailFrom",
-  "usageLogDays",
-  "auditDays",
-] as const satisfies (keyof Config)[];
-
 /** Settings of the account worker, copied to its thread. */
-export interface AccountWorkerSettings extends Pick<Config, (typeof copied)[number]> {
+export interface AccountWorkerSettings extends Config {
   /** PostgreSQL database with the accounts, and the threads' shared gate; null if `dataDir` holds the accounts. */
   database: { url: string; gateMemory: GateMemory } | null;
   /** Origin (and path) before `/account` in mailed links; never taken from a request. */
   linkBase: string;
 }
-
-/** Returns the thread's settings. @param port port of the service. @param database null for accounts in `dataDir`. */
-export const accountWorkerSettings = (
-  config: Config,
-  port: number,
-  database: AccountWorkerSettings["database"],
-): AccountWorkerSettings => ({
-  ...(Object.fromEntries(copied.map((name) => [name, config[name]])) as Pick<
-    Config,
-    (typeof copied)[number]
-  >),
-  database,
-  linkBase: config.publicUrl ?? localUrl(config.host, port),
-});
 
 /** The scheme and host under which the browser sees these pages. */
 export interface OwnOrigin {

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import { Kysely } from "kysely";
 import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
+import { readConfig } from "#config.ts";
 import { answerRequest } from "#dashboard/answer-request.ts";
 import type { Mail } from "#dashboard/mail-templates.ts";
 import type {
@@ -24,16 +25,10 @@ import { storePlace } from "./for-each-store.ts";
 import { cheap, goodPassword } from "./people.ts";
 
 /** Settings of a worker on a file, without mail. */
-export const workerSettings: Omit<AccountWorkerSettings, "dataDir"> = {
+export const workerSettings: AccountWorkerSettings = {
+  ...readConfig({ SIGN_UP: "open", MAIL_FROM: "records@example.org" }),
   database: null,
-  publicUrl: null,
   linkBase: "http://127.0.0.1:8080",
-  signUp: "open",
-  isDemo: false,
-  smtpUrl: null,
-  mailFrom: "records@example.org",
-  usageLogDays: 14,
-  auditDays: 0,
 };
 
 export async function openInsideWorker(
