@@ -29,7 +29,7 @@ import type { Operation } from "#operations/operation.ts";
 import { answer } from "#operations/page.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
-import { factList, table, type TableContent } from "#pages/table.ts";
+import { type Column, factList, table, type TableContent } from "#pages/table.ts";
 import type { ExternalIds, Provenance } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Project } from "#records/project.ts";
@@ -177,25 +177,17 @@ interface ShownGp {
 const projectsSection = ({ gp, projects, projectsTotal, model }: ShownGp, bytesMax: number): Html =>
   section({
     heading: "Projects",
-    anchor: "projects",
-    none: "No projects are known.",
-    operation: "fetch-projects",
-    gp: gp.id,
+    kind: "projects",
+    gp,
     records: projects,
     total: projectsTotal,
     bytesMax,
     piece: (project, note) => [...projectCells(project, model), note],
-    list: (rows) => table(filledColumns({ label: "Projects", columns: projectColumns, rows })),
+    list: (rows) => filledTable("Projects", projectColumns, rows),
   });
 
-const projectColumns = [
-  "Name",
-  "What it is",
-  "State",
-  "Where",
-  "Size",
-  { label: "More", isPlain: true },
-];
+const more: Column = { label: "More", isPlain: true };
+const projectColumns = ["Name", "What it is", "State", "Where", "Size", more];
 
 const projectCells = (project: Project, model: ReadModel): Part[] => [
   project.name,
@@ -218,18 +210,16 @@ const sizeOf = ({ units, square_feet, total_amount_usd }: Project): string =>
 const peopleSection = ({ gp }: ShownGp, bytesMax: number): Html =>
   section({
     heading: "People",
-    anchor: "people",
-    none: "No people are known.",
-    operation: "fetch-principals",
-    gp: gp.id,
+    kind: "principals",
+    gp,
     records: gp.principals,
     total: gp.principals_total,
     bytesMax,
     piece: personCells,
-    list: (rows) => table(filledColumns({ label: "People", columns: personColumns, rows })),
+    list: (rows) => filledTable("People", personColumns, rows),
   });
 
-const personColumns = ["Name", "What they are", "Where", "Since", { label: "More", isPlain: true }];
+const personColumns = ["Name", "What they are", "Where", "Since", more];
 
 const personCells = (person: Gp["principals"][number], note: Part): Part[] => [
   person.name,
@@ -253,10 +243,8 @@ const mailLink = (email: string): Html =>
 const timelineSection = ({ gp, model }: ShownGp, bytesMax: number): Html =>
   section({
     heading: "Timeline",
-    anchor: "timeline",
-    none: "No signals are known.",
-    operation: "fetch-signals",
-    gp: gp.id,
+    kind: "signals",
+    gp,
     records: gp.signals,
     total: gp.signals_total,
     bytesMax,
@@ -268,13 +256,9 @@ const timelineSection = ({ gp, model }: ShownGp, bytesMax: number): Html =>
   });
 
 interface Section<R extends Sourced, P extends Part> {
-  heading: string;
-  anchor: string;
-  /** Text to show if there are no records. */
-  none: string;
-  operation: "fetch-principals" | "fetch-signals" | "fetch-projects";
-  /** The GP's id. */
-  gp: string;
+  heading: "Timeline" | "People" | "Projects";
+  kind: "signals" | "principals" | "projects";
+  gp: Gp;
   records: readonly R[];
   total: number;
   /** Size limit of all pieces together, in bytes of markup. */
@@ -289,18 +273,19 @@ const limit = "100";
 
 /** Returns a section with as many records as fit, their most common provenance, and the request for the others. */
 function section<R extends Sourced, P extends Part>(shown: Section<R, P>): Html {
-  const { records, total, operation } = shown;
+  const { heading, kind, records, total } = shown;
+  const operation = `fetch-${kind}`;
   const common = commonProvenance(records);
   const pieces = fitting(
     records.map((record) => shown.piece(record, provenanceNote(record, common))),
     shown.bytesMax,
   );
   const offset = String(pieces.length);
-  const query = new URLSearchParams({ gp_name: shown.gp, limit, offset }).toString();
+  const query = new URLSearchParams({ gp_name: shown.gp.id, limit, offset }).toString();
   return html`<section>
-    <h2 id="${shown.anchor}">${shown.heading}</h2>
+    <h2 id="${heading.toLowerCase()}">${heading}</h2>
     ${common !== undefined && html`<p class="muted">Unless a line says otherwise: from ${common}.</p>`}
-    ${total === 0 ? html`<p>${shown.none}</p>` : shown.list(pieces)}
+    ${total === 0 ? html`<p>No ${kind === "principals" ? "people" : kind} are known.</p>` : shown.list(pieces)}
     ${
       pieces.length < total &&
       html`<p>
@@ -311,14 +296,15 @@ function section<R extends Sourced, P extends Part>(shown: Section<R, P>): Html 
   </section>`;
 }
 
-/** Returns the table without columns that have no value. */
-function filledColumns({ label, columns, rows }: TableContent): TableContent {
+/** Returns a table without the columns that have no value. */
+function filledTable(
+  label: string,
+  columns: TableContent["columns"],
+  rows: TableContent["rows"],
+): Html {
   const isFilled = columns.map((_, i) => rows.some((row) => !isEmpty(row[i])));
-  return {
-    label,
-    columns: columns.filter((_, i) => isFilled[i]),
-    rows: rows.map((row) => row.filter((_, i) => isFilled[i])),
-  };
+  const filled = <T>(row: readonly T[]) => row.filter((_, i) => isFilled[i]);
+  return table({ label, columns: filled(columns), rows: rows.map(filled) });
 }
 
 const isEmpty = (cell: Part): boolean => html`${cell}`.markup === "";
