@@ -157,6 +157,13 @@ export interface MemberRequest extends SignedInRequest {
   account: Membership;
 }
 
+/** Returns the account's number, the acting person's id and the time, for functions that change the account. */
+export const acting = ({ account, signedIn, now }: MemberRequest) => ({
+  account: account.number,
+  actor: signedIn.person.id,
+  now,
+});
+
 export type Reply = PageAnswer;
 
 /** Returns a page as a reply. @param markup a whole page. */

@@ -7,6 +7,7 @@ import { type KeyView, lastUseWords, readLiveKeys } from "./keys.ts";
 import { accountPage, faultNote, passwordField } from "#dashboard/components/page.ts";
 import { signedOut } from "#dashboard/cookies.ts";
 import {
+  acting,
   formRoute,
   type MemberRequest,
   type Reply,
@@ -33,10 +34,8 @@ async function leave(request: MemberRequest): Promise<Reply> {
 }
 
 async function close(request: MemberRequest): Promise<Reply> {
-  const { services, account, signedIn, now } = request;
   await confirm(request);
-  const order = { account: account.number, actor: signedIn.person.id, now };
-  await closeAccount(services.control, order);
+  await closeAccount(request.services.control, acting(request));
   return seeOther("/account/settings?done=closed");
 }
 

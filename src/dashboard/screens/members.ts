@@ -21,6 +21,7 @@ import {
 } from "#dashboard/components/page.ts";
 import { invitationMail } from "#dashboard/mail-templates.ts";
 import {
+  acting,
   actionRoute,
   type Given,
   type MemberRequest,
@@ -84,14 +85,11 @@ function obstacleOf(request: MemberRequest): string | null {
 }
 
 async function sendInvitation(request: MemberRequest): Promise<Given> {
-  const { services, account, signedIn, form, now } = request;
   await refuseTooMany(request);
-  const made = await invite(services.control, {
-    account: account.number,
-    address: form.get("email") ?? "",
+  const made = await invite(request.services.control, {
+    ...acting(request),
+    address: request.form.get("email") ?? "",
     role: roleOf(request),
-    actor: signedIn.person.id,
-    now,
   });
   const link = linkOf(request, made);
   const message = invitationMail(link, made.accountName);
@@ -119,13 +117,9 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
 const roleOf = ({ form }: MemberRequest): Member["role"] =>
   form.get("role") === "owner" ? "owner" : "member";
 
-async function withdraw({ services, account, signedIn, form, now }: MemberRequest): Promise<Reply> {
-  await withdrawInvitation(services.control, {
-    account: account.number,
-    id: form.get("invitation") ?? "",
-    actor: signedIn.person.id,
-    now,
-  });
+async function withdraw(request: MemberRequest): Promise<Reply> {
+  const id = request.form.get("invitation") ?? "";
+  await withdrawInvitation(request.services.control, { ...acting(request), id });
   return seeOther("/account/members?done=withdrawn");
 }
 
@@ -209,11 +203,9 @@ const inviteForm = (request: MemberRequest): Html =>
   </form>`;
 
 /** Returns the account, the member to change, the actor and the time. */
-const changeOf = ({ account, signedIn, form, now }: MemberRequest) => ({
-  account: account.number,
-  person: form.get("person") ?? "",
-  actor: signedIn.person.id,
-  now,
+const changeOf = (request: MemberRequest) => ({
+  ...acting(request),
+  person: request.form.get("person") ?? "",
 });
 
 /** Returns a form that changes a member. Its errors are shown on the member's page. */

@@ -19,6 +19,7 @@ import {
   passwordChangedMail,
 } from "#dashboard/mail-templates.ts";
 import {
+  acting,
   actionRoute,
   download,
   formRoute,
@@ -53,10 +54,9 @@ export const settingsRoutes: readonly Route[] = [
   formRoute("/account/settings/password", "person", { page: passwordPage, act: setPassword }),
 ];
 
-async function rename({ services, account, signedIn, form, now }: MemberRequest): Promise<Reply> {
-  const name = form.get("name") ?? "";
-  const actor = signedIn.person.id;
-  await renameAccount(services.control, { account: account.number, name, actor, now });
+async function rename(request: MemberRequest): Promise<Reply> {
+  const name = request.form.get("name") ?? "";
+  await renameAccount(request.services.control, { ...acting(request), name });
   return seeOther("/account/settings?done=name");
 }
 
