@@ -55,7 +55,8 @@ export async function begin(
 export const signedOut = ({ own }: AccountRequest, path: string): Reply =>
   withHeader(seeOther(path), "set-cookie", endCookie("session", own.isSecure));
 
-async function endFormer({ signedIn, services, now }: AccountRequest): Promise<void> {
+/** Ends the browser's session, if it has one. A session that has ended meanwhile is no error. */
+export async function endFormer({ signedIn, services, now }: AccountRequest): Promise<void> {
   if (signedIn === null) return;
   const { person, session } = signedIn;
   try {

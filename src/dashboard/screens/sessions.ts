@@ -1,7 +1,7 @@
 /** Sessions: lists the browsers that a person is signed in with, signs them out, and switches between accounts. */
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
 import { accountPage, doneNote, hidden } from "#dashboard/components/page.ts";
-import { signedOut } from "#dashboard/cookies.ts";
+import { endFormer, signedOut } from "#dashboard/cookies.ts";
 import {
   type AccountRequest,
   type Reply,
@@ -33,13 +33,7 @@ async function end(request: SignedInRequest): Promise<Reply> {
 
 /** Signs the browser out. Works even if it is signed out already, for instance in a second tab. */
 async function signOut(request: AccountRequest): Promise<Reply> {
-  const { services, signedIn, now } = request;
-  if (signedIn !== null)
-    await endSession(services.control, {
-      person: signedIn.person.id,
-      id: signedIn.session,
-      now,
-    });
+  await endFormer(request);
   return signedOut(request, "/account/sign-in?done=out");
 }
 
