@@ -151,7 +151,7 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
       { label: "Requests today", isNumber: true },
     ],
     rows: keys.map((key) => [
-      html`<a class="name" href="/account/keys/${key.id}">${key.name}</a>`,
+      keyLink(key),
       html`<code>${key.hint}…</code>`,
       stateWords(key, now),
       relativeTime(key.createdAt, now),
@@ -159,6 +159,9 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
       grouped(key.requestsToday),
     ]),
   });
+
+export const keyLink = ({ id, name }: Pick<ListedKey, "id" | "name">): Html =>
+  html`<a class="name" href="/account/keys/${id}">${name}</a>`;
 
 /** Returns the form that creates a key. @param typed fields of the sent form. */
 const newKeyForm = (typed: URLSearchParams): Html =>
@@ -252,11 +255,7 @@ async function keyPage(request: MemberRequest, fault?: string): Promise<string> 
     ["Id", html`<code>${key.id}</code>`],
     ["Created", html`${relativeTime(key.createdAt, now)} by ${madeBy}`],
     ["Expires", key.expiresAt === null ? "never" : exactTime(key.expiresAt)],
-    [
-      "Replaced by",
-      replacedBy &&
-        html`<a class="name" href="/account/keys/${replacedBy.id}">${replacedBy.name}</a>`,
-    ],
+    ["Replaced by", replacedBy && keyLink(replacedBy)],
     ["Last used", lastUseWords(key, now)],
     ["Requests today", grouped(key.requestsToday)],
   ];

@@ -10,6 +10,7 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { dayMilliseconds } from "#store/durations.ts";
+import { keyLink } from "./keys.ts";
 
 export const noticesRoutes: readonly Route[] = [
   route("/account/notices", "member", {
@@ -77,9 +78,6 @@ async function quotaNeed({ services, account }: MemberRequest): Promise<Html | n
   return html`${Math.floor((100 * used) / quota)}% of the 24-hour quota has been used.
     <a href="/account/usage">See usage by key</a>`;
 }
-
-const keyLink = ({ id, name }: ListedKey): Html =>
-  html`<a class="name" href="/account/keys/${id}">${name}</a>`;
 
 /** Labels for the actions in the audit log that are shown. */
 const activityWords: Readonly<Partial<Record<string, string>>> = {
