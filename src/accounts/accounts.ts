@@ -209,7 +209,8 @@ async function nextNumber(transaction: ControlTransaction): Promise<number> {
   return ((await query.executeTakeFirst())?.highest ?? 0) + 1;
 }
 
-const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) => ({
+/** Returns quotas as columns of an account or a plan. */
+export const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) => ({
   per_minute: minute,
   per_hour: hour,
   per_day: day,

@@ -13,7 +13,7 @@ import {
 } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { type Account, changeAccount, checkQuotas } from "./accounts.ts";
+import { type Account, changeAccount, checkQuotas, columnsOf } from "./accounts.ts";
 
 export type Plan = Awaited<ReturnType<typeof listPlans>>[number];
 
@@ -49,12 +49,8 @@ export async function setPlan(
     const present = await findPlan(transaction, name);
     const all: Quotas = { minute: null, hour: null, day: null, ...present?.quotas, ...quotas };
     const mayReadChanges = changes === undefined ? (present?.changes ?? null) : changes;
-    const columns = {
-      per_minute: all.minute,
-      per_hour: all.hour,
-      per_day: all.day,
-      changes: mayReadChanges === null ? null : Number(mayReadChanges),
-    };
+    const changesColumn = mayReadChanges === null ? null : Number(mayReadChanges);
+    const columns = { ...columnsOf(all), changes: changesColumn };
     await transaction
       .insertInto("plan")
       .values({ name, ...columns, created_at: new Date(now).toISOString() })

@@ -57,18 +57,13 @@ export async function examine(checks: readonly Check[], given: Given): Promise<R
 
 /** Reads the settings. Returns the data folder even if another setting is wrong, because any text names a folder. */
 function readSettings(environment: Given["environment"]) {
-  const dataDirOf = (config: Config) => resolve(config.dataDir);
+  const { DATA_DIR } = environment;
+  const dataDir = resolve(readConfig({ DATA_DIR }).dataDir);
   try {
-    const config = readConfig(environment);
-    return { config, configFaults: [], dataDir: dataDirOf(config) };
+    return { config: readConfig(environment), configFaults: [], dataDir };
   } catch (error) {
     if (!(error instanceof ConfigFault)) throw error;
-    const { DATA_DIR } = environment;
-    return {
-      config: null,
-      configFaults: error.faults,
-      dataDir: dataDirOf(readConfig({ DATA_DIR })),
-    };
+    return { config: null, configFaults: error.faults, dataDir };
   }
 }
 
