@@ -12,12 +12,7 @@ import type { Address } from "./people.ts";
 export type Link = Awaited<ReturnType<typeof lookAtLink>>;
 
 /** A new link. The token is stored nowhere: send it and forget it. */
-export interface MadeLink {
-  token: string;
-  id: string;
-  email: string;
-  expiresAt: string;
-}
+export type MadeLink = Awaited<ReturnType<typeof makeLink>>;
 
 export const linkLifetimeMilliseconds: Readonly<Record<LinkKind, number>> = {
   "sign-up": dayMilliseconds,
@@ -45,7 +40,7 @@ interface LinkOrder {
 export async function makeLink(
   transaction: ControlTransaction,
   { kind, address, person = null, account = null, role = null, now }: LinkOrder,
-): Promise<MadeLink> {
+) {
   const token = makeToken();
   const row = {
     digest: digestToken(token),

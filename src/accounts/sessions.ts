@@ -138,15 +138,7 @@ const hasEnded = ({ ends_at, seen_at }: SessionTable, now: number) =>
   now >= Date.parse(ends_at) || now >= Date.parse(seen_at) + idleMilliseconds;
 
 /** A new session. Its two tokens belong in cookies, and are stored nowhere else. */
-export interface OpenedSession {
-  sessionToken: string;
-  /** Value of the cookie that makes the browser a known one for 180 days. */
-  browserToken: string;
-  person: Person;
-  /** Id of the session. */
-  session: string;
-  endsAt: string;
-}
+export type OpenedSession = Awaited<ReturnType<typeof openSession>>;
 
 /** Opens a session. @param account number of the account to show first; by default the oldest membership's. */
 export async function openSession(
@@ -157,7 +149,7 @@ export async function openSession(
     account,
     now,
   }: { person: Person; client: Client; account?: number; now: number },
-): Promise<OpenedSession> {
+) {
   await forgetOldRows(transaction, now);
   const sessionToken = makeToken();
   const [oldest] = account === undefined ? await listMemberships(transaction, person.id) : [];
@@ -175,7 +167,7 @@ export async function openSession(
   await transaction.insertInto("session").values(row).execute();
   const token = client.browserToken;
   const browserToken = await rememberBrowser(transaction, { token, person: person.id, now });
-  return { sessionToken, browserToken, person, session: row.id, endsAt: row.ends_at };
+  return { sessionToken, browserToken, person, session: row.id };
 }
 
 // The order matters: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari.

@@ -21,10 +21,8 @@ export function makeKey(): string {
   return body + checkOf(body);
 }
 
-export type KeyReading = { digest: string } | { fault: "malformed" | "checksum" };
-
 /** Returns the digest by which a key is looked up, or the fault of its text. */
-export function readKey(text: string): KeyReading {
+export function readKey(text: string): { digest: string } | { fault: "malformed" | "checksum" } {
   if (text.length !== keyLength || !wholeKey.test(text)) return { fault: "malformed" };
   const bodyLength = keyLength - checkLength;
   if (text.slice(bodyLength) !== checkOf(text.slice(0, bodyLength))) return { fault: "checksum" };

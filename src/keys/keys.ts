@@ -159,12 +159,10 @@ type KeyState = "active" | "expiring" | "expired" | "revoked" | "suspended";
 
 const expiringMilliseconds = 14 * dayMilliseconds;
 
-interface KeyFacts {
-  expires_at: string | null;
-  revoked_at: string | null;
+type KeyFacts = Pick<ApiKeyTable, "expires_at" | "revoked_at"> & {
   /** Time at which the account was suspended or closed; omitted if only the key itself matters. */
   suspended_at?: string | null;
-}
+};
 
 /**
  * Returns the most important state of a key. Final states take precedence. An `expiring` key has at most 14 days left.

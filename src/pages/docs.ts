@@ -30,7 +30,12 @@ export function docsPage(facts: DocsFacts): string {
       "Reference of the gp-records API: operations, parameters, records, quotas, errors.",
     path: "/docs",
     scripts: ["docs.js"],
-    contents: contentsOf(sections),
+    contents: sections.map(
+      ({ anchor, label }) =>
+        html`<li>
+          <a href="#${anchor}">${label}</a>${anchor === "operations" && operationLinks()}
+        </li> `,
+    ),
     main: html`<h1>How do I call the API?</h1>
       <p class="lede">
         Send a GET request with your key in a header. The operations share their parameters, the
@@ -46,13 +51,7 @@ export function docsPage(facts: DocsFacts): string {
   });
 }
 
-interface Section {
-  anchor: string;
-  label: string;
-  content: Part;
-}
-
-const sectionsOf = (facts: DocsFacts): readonly Section[] => [
+const sectionsOf = (facts: DocsFacts) => [
   { anchor: "authentication", label: "Authentication", content: authentication(facts) },
   {
     anchor: "operations",
@@ -67,14 +66,6 @@ const sectionsOf = (facts: DocsFacts): readonly Section[] => [
   { anchor: "errors", label: "Errors", content: errors() },
   { anchor: "versions", label: "Versions", content: versions() },
 ];
-
-const contentsOf = (sections: readonly Section[]): Part =>
-  sections.map(
-    ({ anchor, label }) =>
-      html`<li>
-        <a href="#${anchor}">${label}</a>${anchor === "operations" && operationLinks()}
-      </li> `,
-  );
 
 const operationLinks = (): Html =>
   html`<ul>

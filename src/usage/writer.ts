@@ -163,13 +163,6 @@ function startThread(setting: WriterSetting, onEnd: (fault: string) => void) {
   };
 }
 
-/** Size of the batches that are not yet written. */
-interface Waiting {
-  requests: number;
-  /** Approximate memory use. */
-  bytes: number;
-}
-
 /** Approximate memory use of a word or of a key's last use, in bytes. */
 const wordBytes = 200;
 
@@ -212,7 +205,8 @@ export function openKeptBatches(bytesMax: number) {
       // late.
       remove(0).requests.bytes.transfer(0);
     },
-    waiting: (): Waiting => ({
+    /** Returns the number of requests in all kept batches, and their approximate memory use in bytes. */
+    waiting: () => ({
       requests: batches.reduce((sum, { batch }) => sum + batch.requests.count, 0),
       bytes,
     }),

@@ -214,8 +214,7 @@ test("a session ends after 12 hours without a request", async (t) => {
 
 test("a session ends after seven days, however busy it is", async (t) => {
   const { control, signUp } = await openPeople(t);
-  const { sessionToken, endsAt } = await signUp("ada@example.com");
-  assert.equal(endsAt, new Date(noon + 7 * day).toISOString());
+  const { sessionToken } = await signUp("ada@example.com");
   for (let at = noon; at < noon + 7 * day; at += 11 * hour)
     assert.ok(await findSession(control, sessionToken, at));
   assert.ok(await findSession(control, sessionToken, noon + 7 * day - 1));
