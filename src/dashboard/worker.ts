@@ -23,6 +23,7 @@ import {
   type AccountWorkerSettings,
   type Job,
   jobs,
+  type PageRequest,
   type ToAccountWorker,
 } from "./messages.ts";
 import { openPersonLimiter } from "./person-limits.ts";
@@ -164,7 +165,7 @@ function track(work: Promise<void>): void {
 }
 
 port.on("message", (message: ToAccountWorker) => {
-  if ("request" in message) track(serve(message));
+  if ("request" in message) track(serve(message.number, message.request));
   else if ("status" in message) {
     looks.get(message.number)?.(message.status);
     looks.delete(message.number);
@@ -174,10 +175,7 @@ port.on("message", (message: ToAccountWorker) => {
   } else void close();
 });
 
-async function serve({
-  number,
-  request,
-}: Extract<ToAccountWorker, { request: unknown }>): Promise<void> {
+async function serve(number: number, request: PageRequest): Promise<void> {
   send({ number, answer: await answerRequest(await services, routes, request) });
 }
 

@@ -31,10 +31,10 @@ const usualOrder = ({ name }: Pick<Chosen, "name">): Order =>
   name === undefined ? "latest" : "match";
 
 export const nothingChosen: Chosen = {
-  ...(Object.fromEntries(choiceNames.map((name) => [name, []])) as unknown as Record<
-    ChoiceName,
-    []
-  >),
+  tag: [],
+  theme: [],
+  market: [],
+  type: [],
   order: "latest",
   offset: 0,
 };

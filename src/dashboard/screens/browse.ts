@@ -215,7 +215,8 @@ function gpSection(chosen: Chosen, total: number, rows: readonly Part[][]): Html
   return html`<section>
     <h2>GPs ${orderWords[chosen.order]}</h2>
     <p class="muted">Order: ${joined(links, links.length, " · ")}</p>
-    ${gpTable(rows)} ${pageSteps(browsePaths.gps, chosen, rows.length, total)}
+    ${table({ label: "GPs", columns: gpColumns, rows })}
+    ${pageSteps(browsePaths.gps, chosen, rows.length, total)}
   </section>`;
 }
 
@@ -223,18 +224,13 @@ const shownMax = { markets: 2, kinds: 3 } as const;
 const nameLengthMax = 100;
 const notKnown = "–";
 
-const gpTable = (rows: readonly Part[][]): Html =>
-  table({
-    label: "GPs",
-    columns: [
-      "Name",
-      "Markets",
-      "Invests in",
-      { label: "Assets", isNumber: true },
-      "Latest signal",
-    ],
-    rows,
-  });
+const gpColumns = [
+  "Name",
+  "Markets",
+  "Invests in",
+  { label: "Assets", isNumber: true },
+  "Latest signal",
+];
 
 const chosenFirst = (values: readonly string[], chosen: readonly string[]): string[] =>
   values.toSorted((a, b) => Number(chosen.includes(b)) - Number(chosen.includes(a)));

@@ -187,7 +187,7 @@ interface FilterReading {
   filter: RequestFilter;
   /** Fields as typed, but trimmed, for the form; empty fields are left out. */
   typed: Partial<Record<FilterName, string>>;
-  fault?: string;
+  fault: string | undefined;
 }
 
 const requestIdShape = /^[A-Za-z0-9._-]{1,64}$/;
@@ -202,9 +202,8 @@ export function readFilter(query: URLSearchParams): FilterReading {
   const since = from === undefined ? undefined : momentOf(from);
   const until = to === undefined ? undefined : endOf(to);
   const statusClass = statusClasses.find((one) => one === status);
-  const fault = faultOf(typed, since, until);
   const filter = { key, operation, statusClass, requestId: id, since, until };
-  return fault === undefined ? { filter, typed } : { filter, typed, fault };
+  return { filter, typed, fault: faultOf(typed, since, until) };
 }
 
 function faultOf(

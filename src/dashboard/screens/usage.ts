@@ -68,15 +68,8 @@ async function showUsage(request: MemberRequest): Promise<string> {
       <p>${plan}</p>
       <div class="gauges" data-gauges="/account/usage/quota">${windows.map(gauge)}</div>
       ${whatCounts} ${plotSection("hour", await barsOf("hour"))}
-      ${isUsed(days) && plotSection("day", days)}
-      ${totalsTable(
-        "key",
-        byKey.map(([key, totals]) => ({ id: key, name: names.get(key) ?? key, totals })),
-      )}
-      ${totalsTable(
-        "operation",
-        byOperation.map(([operation, totals]) => ({ id: operation, name: operation, totals })),
-      )}`,
+      ${isUsed(days) && plotSection("day", days)} ${totalsTable("key", byKey, names)}
+      ${totalsTable("operation", byOperation)}`,
   });
 }
 
@@ -149,10 +142,14 @@ function durationText(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Returns a table of totals by key or operation, or null without rows. Each name links to its requests. */
+/**
+ * Returns a table of totals by key or operation, or null without rows. Each name links to its requests.
+ * @param names names by id; an id without a name is shown itself.
+ */
 function totalsTable(
   by: "key" | "operation",
-  rows: readonly { id: string; name: string; totals: Totals }[],
+  rows: readonly [id: string, totals: Totals][],
+  names?: ReadonlyMap<string, string>,
 ): Part {
   if (rows.length === 0) return null;
   return html`<h2>By ${by}, in 30 days</h2>
@@ -162,8 +159,8 @@ function totalsTable(
         by === "key" ? "Key" : "Operation",
         ...["Requests", ...statusClasses, "Over quota", "Mean ms", "Bytes"].map(numeric),
       ],
-      rows: rows.map(({ id, name, totals }) => [
-        html`<a class="name" href="/account/requests?${by}=${id}">${name}</a>`,
+      rows: rows.map(([id, totals]) => [
+        html`<a class="name" href="/account/requests?${by}=${id}">${names?.get(id) ?? id}</a>`,
         grouped(totals.requests),
         ...statusClasses.map((one) => grouped(totals.byClass[one])),
         grouped(totals.overQuota),
