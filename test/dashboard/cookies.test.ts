@@ -6,6 +6,7 @@ import { ownOrigin } from "#dashboard/messages.ts";
 import { page, findRoute, route } from "#dashboard/screen.ts";
 import { routes } from "#dashboard/screens/index.ts";
 import { ownPath } from "#dashboard/screens/sign-in.ts";
+import { openInsideWorker } from "../support/inside-worker.ts";
 
 test("over https a cookie ends under the name and on the terms it was set with", () => {
   assert.match(endCookie("session", true), /^__Host-gp_session=; .*Secure; Max-Age=0$/);
@@ -18,6 +19,19 @@ test("over plain http a cookie has another name, so that the two cannot be confu
   );
   assert.equal(readCookie("gp_session=abc", "session", true), null);
   assert.equal(readCookie("__Host-gp_session=abc", "session", false), null);
+});
+
+test("two tabs may sign out of a session at once", async (t) => {
+  const { signUp, post } = await openInsideWorker(t);
+  const { headers } = await signUp("ada@example.com");
+  const cookies = headers.filter(([name]) => name === "set-cookie").map(([, value]) => value);
+  const cookie = cookies.map((value) => value.split(";")[0]).join("; ");
+  const signOut = () => post("/account/sign-out", {}, { headers: { cookie } });
+  const answers = await Promise.all([signOut(), signOut()]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [303, 303],
+  );
 });
 
 test("a cookie is found among others, and ignored if it is sent twice", () => {
