@@ -8,10 +8,7 @@ const day: KeyedPolicy = { name: "day", quota: 2000, window: 86_400 };
 export type PersonRequest = "view" | "form" | "background";
 
 /** The exhausted window with the longest wait. */
-export interface TooMany extends Pick<KeyedPolicy, "name" | "quota"> {
-  /** Wait in whole seconds, rounded up. */
-  retryAfterSeconds: number;
-}
+export type TooMany = NonNullable<ReturnType<PersonLimiter["take"]>>;
 
 export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
@@ -33,7 +30,7 @@ export function openPersonLimiter() {
      * Counts a person's request, or refuses it without counting it.
      * @param now microseconds on a monotonic clock. @returns null if the request is admitted.
      */
-    take(person: string, kind: PersonRequest, now: number): TooMany | null {
+    take(person: string, kind: PersonRequest, now: number) {
       latest = Math.max(latest, now);
       const { admitted, policy, retryAfterSeconds } = limits[kind].take(person);
       return admitted ? null : { name: policy.name, quota: policy.quota, retryAfterSeconds };
