@@ -157,7 +157,7 @@ async function refuseTaken(session: PostgresSession, place: string): Promise<voi
       `Nothing was restored: the tables of ${place} belong to the role '${foreign.owner}', and --to names the role '${foreign.role}'. Only the owner can fill them: name that role in --to.`,
     );
   const instances = tables.includes("instance") ? await listInstances(session) : [];
-  const running = instances.find(({ isLive }) => isLive);
+  const running = instances.find(({ live }) => live);
   if (running !== undefined)
     throw new BackupFault(
       `Nothing was restored: a server runs on ${place}, process ${running.pid} on ${running.host}. Stop it and try again; one that was killed counts as running for 15 seconds.`,

@@ -18,26 +18,14 @@ export const instancesCommand = command({
       );
     return lookAtDatasets(context, (store) => store.servers());
   },
-  json: (instances) =>
-    instances.map((one) => ({
-      id: one.id,
-      host: one.host,
-      pid: one.pid,
-      live: one.isLive,
-      seen_at: one.seenAt,
-      started_at: one.startedAt,
-      program: one.program,
-      formats: one.formats,
-      served: one.served,
-    })),
   text: (instances) =>
     table(
       ["host", "process", "state", "seen", "program", "formats", "serves"],
       instances.map((one) => [
         one.host,
         String(one.pid),
-        one.isLive ? "running" : "not seen",
-        timeText(one.seenAt),
+        one.live ? "running" : "not seen",
+        timeText(one.seen_at),
         one.program,
         one.formats.join(", "),
         one.served ?? "-",

@@ -66,7 +66,7 @@ export function chosenBefore(list: DatasetList): Generation {
 /** Throws DatasetFault if a running server cannot read datasets of this program's format. */
 export async function refuseUnreadable(store: DatasetStore, advice: string): Promise<void> {
   const servers = await store.servers();
-  const unable = servers.find(({ isLive, formats }) => isLive && !formats.includes(ownFormat));
+  const unable = servers.find(({ live, formats }) => live && !formats.includes(ownFormat));
   if (unable === undefined) return;
   const { host, pid, program, formats } = unable;
   throw new DatasetFault(

@@ -57,13 +57,14 @@ export interface Instance {
   served: string | null;
 }
 
+/** A server as `instances --json` shows it. */
 export interface SeenInstance extends Instance {
-  /** Time when it was first seen, RFC 3339, by the database's clock. */
-  startedAt: string;
-  /** Time when it was last seen, RFC 3339, by the database's clock. */
-  seenAt: string;
   /** True if it was seen recently enough to count as running. */
-  isLive: boolean;
+  live: boolean;
+  /** Time when it was last seen, RFC 3339, by the database's clock. */
+  seen_at: string;
+  /** Time when it was first seen, RFC 3339, by the database's clock. */
+  started_at: string;
 }
 
 /** Seconds until a silent server no longer counts as running. A running server reports every 2 s. */
@@ -72,7 +73,7 @@ const liveSeconds = 15;
 /** Lists servers by host and process. */
 export const listInstances = ({ query }: Query): Promise<SeenInstance[]> =>
   query<SeenInstance>(
-    `select id, host, pid, ${timeText("started_at", '"startedAt"')}, ${timeText("seen_at", '"seenAt"')},
-       seen_at > now() - interval '${liveSeconds} seconds' as "isLive", program, formats, served
+    `select id, host, pid, seen_at > now() - interval '${liveSeconds} seconds' as live,
+       ${timeText("seen_at", "seen_at")}, ${timeText("started_at", "started_at")}, program, formats, served
      from instance order by host, pid, id`,
   );

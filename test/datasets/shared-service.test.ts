@@ -84,7 +84,7 @@ test("a server with an empty folder becomes ready by itself, and takes over what
   );
   assert.equal(instances.length, 2);
   for (const one of instances) {
-    assert.ok(one.isLive);
+    assert.ok(one.live);
     assert.equal(one.pid, process.pid);
     assert.deepEqual(one.formats, ["3.1"]);
   }
