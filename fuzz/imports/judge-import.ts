@@ -85,12 +85,12 @@ export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): V
       : [];
   if (!(error instanceof ImportFault))
     return [{ rule: "an exception", detail: (error as Error).stack ?? String(error) }];
-  const { file, line, message } = error;
-  const isNamed = [shop.tablePath, shop.mappingPath].includes(file) && message.startsWith(file);
+  const { message } = error;
+  const isNamed = [shop.tablePath, shop.mappingPath].some(
+    (path) => message.startsWith(path) && /^(?::[1-9]\d*)?: /.test(message.slice(path.length)),
+  );
   return [
-    ...(isNamed && (line === null || line >= 1)
-      ? []
-      : [{ rule: "a refusal without its file", detail: message }]),
+    ...(isNamed ? [] : [{ rule: "a refusal without its file", detail: message }]),
     ...(notWords.test(message) ? [{ rule: "a refusal not in words", detail: message }] : []),
   ];
 }

@@ -3,16 +3,14 @@ import type { RecordFault } from "#records/canonical.ts";
 
 /** Error for a file that cannot be used. The import then publishes nothing. */
 export class ImportFault extends Error {
-  /** Name of the file as the operator wrote it, or `<stdin>`. */
-  readonly file: string;
-  /** Line at which reading stopped, from 1; null if the fault is not in a line. */
-  readonly line: number | null;
-  readonly reason: string;
-  /** Faults of a mapping file, each with its path in the file, or of further unreadable files, each with its name. */
-  readonly faults: readonly RecordFault[];
-  /** Lines of the message: one for the file, and one for each of `faults`. */
+  /** Lines of the message: one for the file, and one for each further fault. */
   readonly lines: readonly string[];
 
+  /**
+   * @param file name of the file as the operator wrote it, or `<stdin>`.
+   * @param line line at which reading stopped, from 1; null if the fault is not in a line.
+   * @param faults faults of a mapping, each with its path, or of further unreadable files, each with its name.
+   */
   constructor(
     file: string,
     line: number | null,
@@ -26,10 +24,6 @@ export class ImportFault extends Error {
     super(lines.join("\n"));
     this.name = "ImportFault";
     this.lines = lines;
-    this.file = file;
-    this.line = line;
-    this.reason = reason;
-    this.faults = faults;
   }
 }
 

@@ -7,8 +7,8 @@ import { mappingSchema } from "../../packaging/mapping-schema.ts";
 import { faultOf, gpMapping, writtenFile, writtenMapping } from "./written-file.ts";
 
 async function faultsOf(t: TestContext, mapping: object): Promise<Record<string, string>> {
-  const { faults } = await faultOf(writtenMapping(t, mapping));
-  return Object.fromEntries(faults.map(({ field, reason }) => [field, reason]));
+  const { lines } = await faultOf(writtenMapping(t, mapping));
+  return Object.fromEntries(lines.slice(1).map((line) => line.trim().split(/: (.*)/, 2)));
 }
 
 test("every fault of a mapping is told at once, each with its path in the file", async (t) => {

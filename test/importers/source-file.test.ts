@@ -44,10 +44,10 @@ const others: [what: string, encoding: Encoding, content: string | Uint8Array, r
 ];
 for (const [what, encoding, content, reason] of others)
   test(`a ${what} file is refused as a whole by what it is, and not read as ${encoding}`, async (t) => {
-    const read = readBytes(writtenFile(t, "file", content), encoding);
-    const fault = await faultOf(Array.fromAsync(read));
-    assert.match(fault.reason, reason);
-    assert.equal(fault.line, null);
+    const file = writtenFile(t, "file", content);
+    const { message } = await faultOf(Array.fromAsync(readBytes(file, encoding)));
+    assert.ok(message.startsWith(`${file}: `), message);
+    assert.match(message, reason);
   });
 
 test("the byte order mark is left out and everything else is kept", async (t) => {
