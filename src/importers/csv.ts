@@ -44,12 +44,11 @@ function rowReader(file: string, header: CsvRow, encoding: Encoding, compiled: C
   const decode = cellDecoder(encoding);
   const names = header.cells.map((cell) => {
     const name = decode(cell);
-    return name instanceof Unreadable ? "" : name;
+    return name instanceof Unreadable ? "" : clean(name);
   });
-  const located = locateColumns(names, compiled.columns);
-  if ("reason" in located) throw new ImportFault(file, header.line, located.reason);
-  const { indexes } = located;
-
+  const fault = columnsFault(names, compiled.columns);
+  if (fault !== undefined) throw new ImportFault(file, header.line, fault);
+  const indexes = compiled.columns.map((column) => names.indexOf(column));
   return (row: CsvRow): SourceEntry => {
     const entry = { file, line: row.line, records: [], namedGps: [] };
     const shape = rowFault(file, row, header.cells.length);
@@ -82,15 +81,8 @@ function rowFault(file: string, row: CsvRow, columns: number): RecordFault | und
 const oneColumn =
   "the header has a single column, so perhaps the mapping's delimiter is not the file's";
 
-/**
- * Returns the index of each wanted column, found by name, or the fault of the header.
- * @param header decoded names, which may be untidy.
- */
-function locateColumns(
-  header: readonly string[],
-  wanted: readonly string[],
-): { indexes: number[] } | { reason: string } {
-  const names = header.map(clean);
+/** Returns the fault of a header that does not have each wanted column once. Returns undefined if it has. */
+function columnsFault(names: readonly string[], wanted: readonly string[]): string | undefined {
   const reasons = wanted.flatMap((column) => {
     const places = names.flatMap((name, at) => (name === column ? [at + 1] : []));
     if (places.length === 0) return [missingWords(column, names)];
@@ -101,8 +93,7 @@ function locateColumns(
       : [];
   });
   if (reasons.length > 0 && names.length === 1) reasons.push(oneColumn);
-  if (reasons.length > 0) return { reason: reasons.join("; ") };
-  return { indexes: wanted.map((column) => names.indexOf(column)) };
+  return reasons.length > 0 ? reasons.join("; ") : undefined;
 }
 
 function missingWords(column: string, names: readonly string[]): string {
