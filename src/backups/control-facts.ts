@@ -38,14 +38,7 @@ export interface MemberFacts {
   role: string;
 }
 
-export interface ControlFacts {
-  keys: ReadonlyMap<string, KeyFacts>;
-  accounts: ReadonlyMap<string, AccountFacts>;
-  people: ReadonlyMap<string, PersonFacts>;
-  members: ReadonlyMap<string, MemberFacts>;
-  /** Deletion times of people, by person id, from the audit log. */
-  deleted: ReadonlyMap<string, { at: string }>;
-}
+export type ControlFacts = Awaited<ReturnType<typeof queryControlFacts>>;
 
 const keysQuery = `
   select k.id, k.name, k.hint, a.name as account, k.expires_at as "expiresAt", k.revoked_at as "revokedAt"
@@ -60,10 +53,8 @@ const accountsQuery = `
   select number, id, name, suspended_at as "suspendedAt", closed_at as "closedAt" from account order by number`;
 
 /** Reads the facts from a database. @param query function that runs SQL on SQLite or PostgreSQL. */
-export async function queryControlFacts(
-  query: <Row>(sql: string) => Promise<Row[]>,
-): Promise<ControlFacts> {
-  const byId = async <R extends { id: string }>(sql: string) =>
+export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row[]>) {
+  const byId = async <R extends { id: string }>(sql: string): Promise<ReadonlyMap<string, R>> =>
     new Map((await query<R>(sql)).map((one) => [one.id, one]));
   return {
     keys: await byId<KeyFacts>(keysQuery),
@@ -72,6 +63,7 @@ export async function queryControlFacts(
       "select id, email, email_folded as folded, password from person order by created_at, id",
     ),
     members: await byId<MemberFacts>(membersQuery),
+    /** Deletion times of people, by person id, from the audit log. */
     deleted: await byId<{ id: string; at: string }>(
       "select subject as id, at from audit where action = 'person.deleted'",
     ),

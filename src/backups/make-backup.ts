@@ -94,19 +94,13 @@ export function backupToStream(order: BackupOrder, sink: Sink): Promise<MadeBack
   });
 }
 
-interface Contents {
-  manifest: Manifest;
-  /** All files, with the manifest first. */
-  files: readonly Content[];
-}
-
 /**
- * Gathers a backup's contents.
+ * Gathers a backup's contents: its manifest, and all files with the manifest first.
  * @param folder folder for copies of databases and steps.
  * @throws BackupFault if there is nothing to back up, or a dataset's file or facts are wrong. Throws DatasetFault if
  *   `current` does not name a dataset.
  */
-async function gatherContents(order: BackupOrder, folder: string): Promise<Contents> {
+async function gatherContents(order: BackupOrder, folder: string) {
   try {
     return await contentsOf(order, folder);
   } catch (error) {
@@ -114,7 +108,7 @@ async function gatherContents(order: BackupOrder, folder: string): Promise<Conte
   }
 }
 
-async function contentsOf(order: BackupOrder, folder: string): Promise<Contents> {
+async function contentsOf(order: BackupOrder, folder: string) {
   const { program, now, isControlOnly } = order;
   const hasRequests = order.hasRequests && !isControlOnly;
   const dataDir = await readableFolder(order, folder);

@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { Loading, LoadOrder } from "./load-worker.ts";
+import type { Loading } from "./load-worker.ts";
 
 export interface Loaded {
   parts: DatasetParts;
@@ -13,17 +13,12 @@ export interface Loaded {
   free(memory: ArrayBuffer[]): void;
 }
 
-export interface Load {
-  order: LoadOrder;
-  loaded: Promise<Loaded>;
-  /** Resolves once the worker has ended, as it does after `free`. */
-  ended: Promise<void>;
-  /** Ends the worker at once, whatever it is doing. */
-  stop(): void;
-}
+export type Load = ReturnType<typeof startLoad>;
 
-export function startLoad(workerData: Loading): Load {
-  const worker = new Worker(new URL("./load-worker.ts", import.meta.url), { workerData });
+export function startLoad(order: Loading) {
+  const worker = new Worker(new URL("./load-worker.ts", import.meta.url), {
+    workerData: order,
+  });
   const free = (memory: ArrayBuffer[]) => worker.postMessage(memory, memory);
   const loaded = new Promise<Loaded>((resolve, reject) => {
     worker.once("message", (parts: DatasetParts) => resolve({ parts, free }));
@@ -32,8 +27,9 @@ export function startLoad(workerData: Loading): Load {
       reject(new Error("The worker that loads datasets ended without an answer.")),
     );
   });
+  /** Resolves once the worker has ended, as it does after `free`. */
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  return { order: workerData, loaded, ended, stop: () => void worker.terminate() };
+  return { order, loaded, ended, stop: () => void worker.terminate() };
 }
 
 /**

@@ -81,13 +81,8 @@ export function withPublication(
     step: made?.step ?? null,
   };
   if (from === null) return [...noted, publication];
-  const base: Publication = {
-    version: from.version,
-    published_at: from.published_at!,
-    from: null,
-    hash: null,
-    step: null,
-  };
+  const unknown = { from: null, hash: null, step: null };
+  const base = { version: from.version, published_at: from.published_at!, ...unknown };
   const isKnown = noted.some((one) => one.version === from.version);
   const before = (isKnown ? noted : [...noted, base]).map((one) =>
     one.hash === null && one.version === from.version

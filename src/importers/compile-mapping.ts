@@ -34,11 +34,7 @@ import {
 } from "./mapping.ts";
 import { nearestFinder } from "./nearest.ts";
 
-export interface CompiledMapping {
-  /** Columns that the file must have, in the order in which `read` expects their cells. */
-  columns: readonly string[];
-  read: (cells: Cells) => RowReading;
-}
+export type CompiledMapping = ReturnType<typeof compileMapping>;
 
 /** Content of a row. If there are faults, everything else is empty. */
 interface RowReading {
@@ -50,7 +46,8 @@ interface RowReading {
 }
 
 /** Compiles a mapping. @param mapping mapping without faults, from `readMapping`. */
-export function compileMapping(mapping: Mapping): CompiledMapping {
+export function compileMapping(mapping: Mapping) {
+  /** Columns that the file must have, in the order in which `read` expects their cells. */
   const columns: string[] = [];
   const context: MappingContext = {
     slotOf: (column) => {

@@ -124,12 +124,9 @@ export async function openValkeyEngine(
   };
 }
 
-interface Script {
-  text: string;
-  digest: string;
-}
+type Script = ReturnType<typeof scriptOf>;
 
-const scriptOf = (text: string): Script => ({
+const scriptOf = (text: string) => ({
   text,
   digest: createHash("sha1").update(text).digest("hex"),
 });

@@ -104,18 +104,16 @@ export function emptyUnion({ sets, own }: Union): void {
   sets.length = 1;
 }
 
-/** Lists of positions to add to unions. A long list is kept as a set, so nothing is copied. */
-export interface PositionLists {
-  addTo(union: Union, list: number): void;
-}
-
 /** A list is long if it has over 1/128 of all positions. As a set it is at most four times as large, but far faster. */
 const positionsOfList = 128;
 
 export const isLong = (length: number, size: number): boolean => length * positionsOfList > size;
 
-/** Opens lists of positions. @param size one more than the greatest possible position. */
-export function openPositionLists({ starts, items }: Lists, size: number): PositionLists {
+/**
+ * Opens lists of positions to add to unions. A long list is kept as a set, so nothing is copied.
+ * @param size one more than the greatest possible position.
+ */
+export function openPositionLists({ starts, items }: Lists, size: number) {
   // Built on first use: most are never needed. If a position is in n lists on average, fewer than 128n are long.
   const made = new Map<number, Bitset>();
   const makeSet = (list: number) => {
@@ -126,7 +124,7 @@ export function openPositionLists({ starts, items }: Lists, size: number): Posit
     return set;
   };
   return {
-    addTo({ sets, own }, list) {
+    addTo({ sets, own }: Union, list: number): void {
       const from = starts[list]!;
       const to = starts[list + 1]!;
       if (isLong(to - from, size)) sets.push(made.get(list) ?? makeSet(list));

@@ -16,34 +16,25 @@ import {
   makeUnion,
   openPositionLists,
   placeOf,
-  type PositionLists,
   type Union,
 } from "./lists.ts";
 import { type NameIndex, trigramAt } from "./name-index.ts";
 import { endsWith, holds, lowerBound } from "./packed-texts.ts";
 
-/** Name index and the sets that a read model derives from it. */
-interface Names {
-  index: NameIndex;
-  gpCount: number;
-  /** Word → GPs, as in the index. */
-  first: PositionLists;
-  later: PositionLists;
-  /** Scratch sets for intermediate results. */
-  candidates: Bitset;
-  others: Union;
-  /** Query of several common words → the GPs of each rank. */
-  ofCommonWords: Map<string, readonly Bitset[]>;
-}
+type Names = ReturnType<typeof openNames>;
 
-export const openNames = (index: NameIndex, gpCount: number): Names => ({
+/** Returns a name index and the sets that a read model derives from it. */
+export const openNames = (index: NameIndex, gpCount: number) => ({
   index,
   gpCount,
+  /** Word → GPs, as in the index. */
   first: openPositionLists(index.gpsOfWord.first, gpCount),
   later: openPositionLists(index.gpsOfWord.later, gpCount),
+  /** Scratch sets for intermediate results. */
   candidates: makeBitset(gpCount),
   others: makeUnion(gpCount),
-  ofCommonWords: new Map(),
+  /** Query of several common words → the GPs of each rank. */
+  ofCommonWords: new Map<string, readonly Bitset[]>(),
 });
 
 /**
