@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { abandonDraft } from "#datasets/disk-space.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { smallDisk } from "../support/machine.ts";
@@ -74,4 +75,10 @@ test("a disk that fills up ends an import with 8, says what is in the way, and l
 test("a limit on the size of files ends an import with 8 and is named as what may be in the way", async (t) => {
   const words = /^error: \S+\/datasets needs more than .* The cause is .* \(ulimit -f\).*\.\n$/;
   await assertEndsFull(t, "ulimit -f 1500; ", words);
+});
+
+test("an error before a draft was begun stays the error, though there is no file to remove", (t) => {
+  const folder = temporaryFolder(t);
+  const error = new Error("the folder cannot be written");
+  assert.equal(abandonDraft(error, { path: join(folder, "draft"), folder, needed: 0 }), error);
 });
