@@ -339,6 +339,18 @@ test("a project is a joint venture if it has several GPs, and only then", () => 
   }
 });
 
+test("a signal of no GP is at least of a market, and most others are, too", () => {
+  const [ofNone, ofSome] = [false, true].map((isOfSome) =>
+    signals.filter(({ gps: links = [] }) => links.length > 0 === isOfSome),
+  );
+  assert.equal(
+    share(ofNone!, ({ market }) => market !== null),
+    1,
+  );
+  const ofMarket = share(ofSome!, ({ market }) => market !== null);
+  assert.ok(ofMarket > 0.8 && ofMarket < 0.9, `${ofMarket}`);
+});
+
 test("a headline names its GP and its amount, and leaves no gap open", () => {
   const names = new Map(gps.map(({ id, name }) => [id, name]));
   for (const { title, type, gps: [gp] = [] } of signals) {
