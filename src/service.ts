@@ -85,7 +85,7 @@ export async function openService(
   const failing = openFailingParts(() => datasets.isWantedServed());
   const report = (part: FailingPart, what: string) => (fault: Error | null) => {
     failing.set(part, fault !== null);
-    if (fault === null) log.info(`${what}: works again`);
+    if (fault === null) log.info(`resolved: ${what}`);
     else log.error({ err: fault }, what);
   };
 
@@ -151,7 +151,7 @@ export async function openService(
     now,
     onFault: report("usage", "usage cannot be saved"),
     onLoss: (requests, isOver) =>
-      log.error({ requests }, isOver ? "usage was lost" : "usage is being lost"),
+      log.error({ requests }, `usage records ${isOver ? "were" : "are being"} dropped`),
   });
   const overload = startOverloadGuard(config, log);
   const life = { state: "starting" as ServiceState };
@@ -275,7 +275,7 @@ async function openOffers(
     served: () => model()?.parts.version ?? null,
     program,
     onMade: (dataset, file, milliseconds) =>
-      log.info({ dataset, file, ms: Math.round(milliseconds) }, "an export is made"),
+      log.info({ dataset, file, ms: Math.round(milliseconds) }, "an export was made"),
   });
 }
 
@@ -377,7 +377,7 @@ async function followDatasets(
       served: follower.model()?.parts.version ?? null,
       onPointed: () => void follower.lookAnew(),
       onFault(fault) {
-        if (fault === null) log.info("shared datasets cannot be followed: works again");
+        if (fault === null) log.info("resolved: shared datasets cannot be followed");
         else log.error({ err: fault }, "shared datasets cannot be followed");
       },
       now: () => performance.now(),

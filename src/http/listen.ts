@@ -14,8 +14,8 @@ export interface PassedSockets {
 }
 
 /**
- * Maximum number of connections that wait to be accepted; Linux caps it at net.core.somaxconn. The process that
- * listened last on a socket sets it.
+ * Maximum number of connections that wait to be accepted; Linux caps it at net.core.somaxconn. If several processes
+ * share a socket, the last one to listen sets it.
  */
 const queueMax = 65_535;
 

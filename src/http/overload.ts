@@ -26,8 +26,8 @@ export const lookEveryMilliseconds = 250;
  */
 const calmMilliseconds = 10_000;
 /**
- * Maximum share of the heap's limit in use. V8 aborts the process at that limit, and requests in progress must still
- * fit.
+ * Maximum share of the heap limit that may be used. V8 aborts the process at that limit, and requests in progress must
+ * still fit.
  */
 const heapShareMax = 0.9;
 

@@ -212,10 +212,9 @@ function readable<T>(
   try {
     return read(path);
   } catch (error) {
-    const reason = `The request counts in ${path} cannot be read: ${(error as Error).message}.`;
-    onFault(
-      new Error(`${reason} Its requests no longer count against any quota.`, { cause: error }),
-    );
+    const reason = `Request counts in ${path} cannot be read: ${(error as Error).message}.`;
+    const message = `${reason} The requests recorded there no longer count against any quota. Make it readable and restart; or, if it is damaged, delete it.`;
+    onFault(new Error(message, { cause: error }));
     return undefined;
   }
 }
@@ -299,7 +298,7 @@ function openSegments(
     },
     /** Syncs the written records to the disk. Rejects if that fails, or if no file could be created. */
     async sync() {
-      if (current === null) throw new Error("no file could be made");
+      if (current === null) throw new Error("no file could be created");
       await syncSegment(current);
     },
     /** Syncs and closes the current segment. Never throws. */
@@ -456,7 +455,7 @@ function decodeHeader(segment: Buffer): string | null {
     return null;
   const version = header.readUInt32LE(8);
   if (version !== formatVersion)
-    throw new Error(`it has format ${version}, this program reads ${formatVersion}`);
+    throw new Error(`it has format ${version}; this program reads format ${formatVersion}`);
   return header.toString("utf8", bootIdAt).replace(/\0+$/, "");
 }
 

@@ -70,7 +70,7 @@ export async function openValkeyEngine(
   };
   const lookSometimes = () => {
     if (onEmptied === undefined || performance.now() - lookedAt < lookEveryMilliseconds) return;
-    // The current question will notice if the connection has failed.
+    // The call in progress reports a failed connection.
     lookAtMarks().catch(() => {});
   };
   const decideCall = async (called: readonly Group[]): Promise<Decision[]> => {
@@ -329,7 +329,7 @@ function refuseHoles(slots: readonly object[]): void {
   const covered = Object.keys(slots).length;
   if (covered < slotCount)
     throw new Error(
-      `no node of its cluster has ${slotCount - covered} of its ${slotCount} slots; \`redis-cli --cluster check\` names them`,
+      `no node of its cluster serves ${slotCount - covered} of its ${slotCount} slots; \`redis-cli --cluster check\` names them`,
     );
 }
 
@@ -412,7 +412,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   ],
   [
     /^Client network socket disconnected before secure TLS connection was established$|.*error:\w+:SSL routines:.+/s,
-    "it does not speak TLS at this port, or no version that this side knows; without TLS the scheme is valkey or redis",
+    "it does not speak TLS at this port, or only versions that this side does not know; without TLS the scheme is valkey or redis",
   ],
   [
     /^Hostname\/IP does not match .+/,

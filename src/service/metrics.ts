@@ -72,17 +72,17 @@ export function metricsOf(parts: Parts): Metric[] {
     ),
     gauge(
       "gp_records_usage_queue_bytes",
-      "Memory of requests whose record waits to be saved",
+      "Memory of the requests that wait to be recorded",
       () => recording.waiting().bytes,
     ),
     gauge(
       "gp_records_usage_queue_max_bytes",
-      "Memory that requests whose record waits to be saved may take",
+      "Maximum memory of the requests that wait to be recorded",
       () => recording.waitingBytesMax,
     ),
     counter(
       "gp_records_usage_lost_total",
-      "Requests whose record was given up because it could not be saved",
+      "Requests that could not be recorded",
       recording.lostCount,
     ),
     parts.failing,
@@ -97,7 +97,7 @@ export function metricsOf(parts: Parts): Metric[] {
     ),
     counter(
       "gp_records_counters_emptied_total",
-      "How often the Valkey or Redis that counts was found to have lost all counts",
+      "Times the server of COUNTERS_URL was found to have lost all counts",
       parts.countersEmptied,
     ),
     gauge(
@@ -108,7 +108,7 @@ export function metricsOf(parts: Parts): Metric[] {
     // The label is not `job`, which Prometheus adds to every sample.
     gaugeBy(
       "gp_records_jobs",
-      "1 for a job that this server does for all of them, 0 for one that another does",
+      "1 for a job that this server does for all servers, 0 for one that another does",
       "name",
       parts.jobs,
     ),

@@ -153,7 +153,7 @@ async function assertBack(world: World): Promise<void> {
   await eventually(() => {
     const lines = server.out().split("\n");
     const began = lines.filter((line) => /"msg":"keys cannot be read"/.test(line)).length;
-    const ended = lines.filter((line) => /keys cannot be read: works again/.test(line)).length;
+    const ended = lines.filter((line) => /resolved: keys cannot be read/.test(line)).length;
     assert.equal(began, ended);
   });
   assert.doesNotMatch(

@@ -195,10 +195,10 @@ async function noRoomCases(
     );
     setLimit(pid, "fsize", "unlimited:unlimited");
     await assertCounted(port);
-    await settles(() => server.log().includes("counts cannot be saved: works again"));
-    assert.match(server.log(), /"msg":"counts cannot be saved: works again"/);
+    await settles(() => server.log().includes("resolved: counts cannot be saved"));
+    assert.match(server.log(), /"msg":"resolved: counts cannot be saved"/);
     await newKey(dataDir, "Late");
-    await settles(() => server.log().includes("usage cannot be saved: works again"));
+    await settles(() => server.log().includes("resolved: usage cannot be saved"));
     await eventually(async () => assert.equal(await recordedCount(dataDir, "without room"), asked));
     assert.doesNotMatch(server.log(), /usage (?:is being|was) lost/);
   });

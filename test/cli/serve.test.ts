@@ -112,7 +112,7 @@ test(
         assert.ok(
           server
             .out()
-            .includes(`The request counts in ${pathOf(index + 1)} cannot be read: it is ${found}`),
+            .includes(`Request counts in ${pathOf(index + 1)} cannot be read: it is ${found}`),
           server.out(),
         );
     });

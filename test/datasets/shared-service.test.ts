@@ -125,7 +125,9 @@ test("through an outage of PostgreSQL a server answers from what it has and stay
     () => metric(service, "gp_records_dataset_behind_seconds"),
     (seconds) => seconds === 0,
   );
-  assert.ok(service.log.some((line) => line.includes("cannot be followed: works again")));
+  assert.ok(
+    service.log.some((line) => line.includes("resolved: shared datasets cannot be followed")),
+  );
 });
 
 test("what cannot be fetched is wanted, not served, and told once, the server stays ready with what it has, and the next one is fetched", async (t) => {
@@ -161,7 +163,7 @@ test("what cannot be fetched is wanted, not served, and told once, the server st
     () => told(damaged) > 0,
   );
   await served(service, await publishBuilt(importer.store, third));
-  assert.deepEqual([told(damaged), told("cannot be followed: works again")], [1, 1]);
+  assert.deepEqual([told(damaged), told("resolved: shared datasets cannot be followed")], [1, 1]);
 });
 
 test("a server whose folder has a flipped byte fetches the dataset anew and serves it", async (t) => {

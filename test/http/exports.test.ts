@@ -33,7 +33,7 @@ async function offered(t: TestContext) {
   const download = (path: string, headers: Record<string, string> = {}) =>
     fetch(service.url + path, { headers: { "x-api-key": service.key, ...headers } });
   const catalogue = openCatalogue(join(service.dataDir, "datasets"));
-  const madeCount = () => service.log.filter((line) => line.includes("an export is made")).length;
+  const madeCount = () => service.log.filter((line) => line.includes("an export was made")).length;
   return { ...service, list, versions, version, files, download, catalogue, madeCount };
 }
 
@@ -159,7 +159,7 @@ test("clients that ask for a file at the same time get one making of it, and ano
   const later = await startService(t, { dataDir, records: null, settings: on });
   const again = await later.get(path);
   assert.equal(again.headers.get("etag"), tags[0]);
-  assert.ok(!later.log.some((line) => line.includes("an export is made")));
+  assert.ok(!later.log.some((line) => line.includes("an export was made")));
 });
 
 test("a file that was cut short, or made by another version of the program, is made anew", async (t) => {

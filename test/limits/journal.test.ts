@@ -103,7 +103,7 @@ test("a folder that cannot be used is named once, requests are answered and coun
   assert.equal(counters.take(6), 5);
   await promise;
   assert.equal(faults.length, 2);
-  assert.match(faults[0]!, /^The request counts in .*counts cannot be read: EEXIST/);
+  assert.match(faults[0]!, /^Request counts in .*counts cannot be read: EEXIST/);
   assert.equal(open().take(1), 0);
 });
 
@@ -328,6 +328,6 @@ test("a file of another format version is named, left alone, and hinders nothing
   assert.deepEqual(files(), ["00000007.counts", "00000008.counts"]);
   assert.match(
     faults[0]!,
-    /00000007\.counts cannot be read: it has format 2, this program reads 1\./,
+    /00000007\.counts cannot be read: it has format 2; this program reads format 1\./,
   );
 });

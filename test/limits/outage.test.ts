@@ -135,7 +135,7 @@ for (const { name, skip, start } of countingServers)
       for (const { faults } of [a, b]) {
         assert.equal(faults.length, 2);
         assert.match(faults[0]!, /^Counts are not shared: .+ does not answer within 1500 ms\. /);
-        assert.match(faults[0]!, /This instance counts by itself until they are\.$/);
+        assert.match(faults[0]!, /Until they are shared, this instance counts by itself\.$/);
         assert.equal(faults[1], null);
       }
     });
@@ -156,7 +156,7 @@ for (const { name, skip, start } of countingServers)
         assert.equal(faults.length, 2);
         assert.match(
           faults[0]!,
-          /^Counts are not shared: .+(?:fails: .+\.|cannot be reached .+) This instance /,
+          /^Counts are not shared: .+(?:fails: .+\.|cannot be reached .+) Until they are shared, this instance /,
         );
         assert.equal(faults[1], null);
       }
@@ -261,7 +261,7 @@ for (const { name, skip, start } of countingServers)
       cut.isCut = false;
       await a.becomes("shared");
       assert.equal(await a.counted(), 3);
-      assert.match(a.faults[0]!, /Requests are refused until they are\.$/);
+      assert.match(a.faults[0]!, /Until they are shared, requests are refused\.$/);
     });
 
     test("an instance that starts while the server is away counts by itself, and joins it later", async (t) => {
@@ -462,8 +462,11 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
     await setReadOnly("on");
     await endConnections();
     await eventually(() => assert.ok(a.faults.length === 2), 60_000);
-    assert.match(a.faults[1]!, / takes no writes: is it a standby\? Name the primary\. Requests /);
-    await assert.rejects(openWithOutages(t, await server.openEngine()), / takes no writes: /);
+    assert.match(
+      a.faults[1]!,
+      / takes no writes\. DATABASE_URL must name a primary, not a standby\. Until /,
+    );
+    await assert.rejects(openWithOutages(t, await server.openEngine()), / takes no writes\. /);
     await setReadOnly("off");
     await a.becomes("shared");
     assert.equal(await a.counted(), 3);
