@@ -282,7 +282,7 @@ function requireOpen(account: Account): Account {
   if (closedAt === null) return account;
   throw new DomainError(
     "conflict",
-    `The account ${id} was closed at ${closedAt}. Make a new one in its place.`,
+    `The account ${id} was closed at ${closedAt}. Create a new one instead.`,
   );
 }
 

@@ -45,7 +45,7 @@ export function changePassword(
       if (row.password !== known.password)
         throw new DomainError(
           "conflict",
-          "The password has been changed meanwhile. Sign in with the new one.",
+          "The password has been changed in the meantime. Sign in with the new one.",
         );
       const entry = { actor: person, subject: person, now };
       await writeAudit(transaction, { ...entry, action: "person.password_changed" });

@@ -63,7 +63,7 @@ async function mayInvite(
   const { name } = await requireOpenNumber(transaction, account);
   const person = await findPerson(transaction, folded);
   if (person !== undefined && (await roleOf(transaction, account, person.id)) !== undefined)
-    throw new DomainError("conflict", `${person.email} is a member of the account already.`);
+    throw new DomainError("conflict", `${person.email} is already a member of the account.`);
   return name;
 }
 
@@ -97,7 +97,7 @@ export async function withdrawInvitation(
       .where("used_at", "is", null)
       .executeTakeFirst();
     if (numDeletedRows === 0n)
-      throw new DomainError("not_found", "There is no such invitation any more.");
+      throw new DomainError("not_found", "This invitation no longer exists.");
     const action = "member.invitation_withdrawn";
     await writeAudit(transaction, { actor, action, account, subject: id, now });
   });

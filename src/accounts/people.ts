@@ -21,7 +21,7 @@ export async function requirePerson(database: ControlDatabase, address: string):
   if (person !== undefined) return person;
   throw new DomainError(
     "not_found",
-    `Nobody has the address '${address.slice(0, 100)}' here. \`gp-records accounts invite\` makes a link that lets them in.`,
+    `Nobody here has the address '${address.slice(0, 100)}'. \`gp-records accounts invite\` prints a link that invites them.`,
   );
 }
 
@@ -66,7 +66,7 @@ export async function refuseTaken(transaction: ControlTransaction, folded: strin
   if ((await personRow(transaction, "email_folded", folded)) === undefined) return;
   throw new DomainError(
     "conflict",
-    "Somebody has signed up with this address already. Sign in, or ask for a link to choose a new password.",
+    "Somebody has already signed up with this address. Sign in, or ask for a link to choose a new password.",
   );
 }
 
@@ -110,7 +110,7 @@ export function readAddress(text: string): Address {
   if (!isLocal(email.slice(0, Math.max(at, 0))) || !isDomain(email.slice(at + 1)))
     throw new DomainError(
       "invalid",
-      `'${email.slice(0, 100)}' is not an e-mail address. One looks like name@company.example.`,
+      `'${email.slice(0, 100)}' is not an e-mail address. Write one such as name@company.example.`,
     );
   return { email, folded: foldAddress(email) };
 }

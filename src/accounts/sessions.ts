@@ -77,7 +77,7 @@ export async function endSession(
     const query = transaction.deleteFrom("session").where("id", "=", id);
     const { numDeletedRows } = await query.where("person", "=", person).executeTakeFirst();
     if (numDeletedRows === 0n)
-      throw new DomainError("not_found", "This session has ended already.");
+      throw new DomainError("not_found", "This session has already ended.");
     const action = id === own ? "person.signed_out" : "person.session_ended";
     await writeAudit(transaction, { actor: person, action, subject: id, now });
   });

@@ -89,7 +89,7 @@ export async function confirmInTurn(
   await control.write((transaction) =>
     isRight ? forgive(transaction, subjects) : noteFailure(transaction, row, now),
   );
-  if (!isRight) throw new DomainError("refused", "The password is not the right one.");
+  if (!isRight) throw new DomainError("refused", "The password is wrong.");
   return row;
 }
 

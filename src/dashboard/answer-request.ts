@@ -86,12 +86,12 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
     return wordReply(request, 404, "There is no such page", "Perhaps the address was cut off.");
   const act = known.found[request.method];
   if (act === undefined) {
-    const reply = wordReply(request, 405, "This does not work that way", "Go back and try again.");
+    const reply = wordReply(request, 405, "Method not allowed", "Go back and try again.");
     return withHeader(reply, "allow", allowed(known.found));
   }
   if (request.method === "POST") {
     if (!isSameOrigin(sent, request.own.origin))
-      return wordReply(request, 403, "This form came from elsewhere", "Nothing was changed.");
+      return wordReply(request, 403, "This form is not from this site", "Nothing was changed.");
     const { "content-type": type = "" } = sent.headers;
     if (type.split(";")[0]!.trim().toLowerCase() !== formType)
       return wordReply(
@@ -124,7 +124,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
     return wordReply(
       request,
       403,
-      "You are not in any account",
+      "You are not a member of any account",
       "Ask an owner of an account to invite you, or the operator for one of your own.",
     );
   if (access === "owner" && signedIn.account.role !== "owner")

@@ -43,9 +43,9 @@ export const signUpMail = (link: LinkMail): Mail =>
 export const knownMail = (link: LinkMail): Mail =>
   linkMail(
     link,
-    "You have signed up already",
+    "You have already signed up",
     [
-      "You asked to sign up, but this address is signed up already. Sign in with your password.",
+      "You asked to sign up, but this address is already signed up. Sign in with your password.",
       "If you no longer know it, choose a new one on this page:",
     ],
     notYou("signed up with your address", "Nothing has changed."),
@@ -85,8 +85,8 @@ export const addressTakenMail = ({ to }: { to: string }): Mail => ({
   to,
   subject: "This address is already in use",
   text: paragraphs(
-    "Somebody who is signed in asked to change their email address to this one, but somebody already signs in with it, so nothing was changed.",
-    "If it was you, sign in with this address, or delete that account of yours first and ask again.",
+    "Somebody who is signed in asked to change their e-mail address to this one, but it is already in use, so nothing was changed.",
+    "If it was you, sign in with this address, or delete the profile that has it and ask again.",
   ),
 });
 
@@ -144,8 +144,8 @@ export const quotaMail = ({ to, accountName, used, quota, url }: QuotaMail): Mai
   to,
   subject: `${accountName} has used ${Math.floor((100 * used) / quota)}% of its daily quota`,
   text: paragraphs(
-    `The account "${accountName}" has made ${used} of the ${quota} requests that it may make in 24 hours. Further requests are refused until earlier ones are 24 hours old.`,
-    "Which keys and operations they come from:",
+    `The account "${accountName}" has made ${used} of the ${quota} requests that it may make in 24 hours. Once all are used, further requests are refused until earlier ones are 24 hours old.`,
+    "See which keys and operations they come from:",
     url,
   ),
 });

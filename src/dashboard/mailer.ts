@@ -84,7 +84,7 @@ export async function openMailer(
       } catch (error) {
         if (wait === null || (error as NodemailerError).permanent === true)
           return reportError(
-            `A message could not be sent through ${shownHost} (${wordsOf(error as NodemailerError)}). Whoever waits for it has to ask again.`,
+            `A message could not be sent through ${shownHost} (${wordsOf(error as NodemailerError)}). Whoever is waiting for it must ask again.`,
           );
       }
       // `close` ends the pauses, so that the remaining attempts follow at once.
@@ -97,7 +97,7 @@ export async function openMailer(
     send(message) {
       if (underWay.size >= queuedMax)
         return reportError(
-          `${queuedMax} messages wait for ${shownHost} already, so another one was dropped.`,
+          `${queuedMax} messages are already waiting for ${shownHost}, so another one was dropped.`,
         );
       const delivery = deliver(message).finally(() => underWay.delete(delivery));
       underWay.add(delivery);

@@ -262,11 +262,11 @@ function refuseEnded(old: StoredKey, now: number): void {
   const refuse = (reason: string) => {
     throw new DomainError("conflict", `The key '${old.id}' ${reason}`);
   };
-  const another = "Make a new one with `gp-records keys create`.";
+  const another = "Create a new key instead.";
   const state = keyState(old, now);
   if (state === "revoked") refuse(`was revoked at ${old.revoked_at}. ${another}`);
   if (old.replaced_by !== null)
-    refuse(`was rotated already. Rotate '${old.replaced_by}', which replaced it.`);
+    refuse(`has already been rotated. Rotate '${old.replaced_by}', which replaced it.`);
   if (state === "expired") refuse(`expired at ${old.expires_at}. ${another}`);
 }
 
@@ -420,7 +420,7 @@ async function madeBefore(
   if (today.length >= createdADayMax)
     throw new DomainError(
       "conflict",
-      `${today.length} keys were made within 24 hours; the limit is ${createdADayMax}. Try again tomorrow.`,
+      `${today.length} keys were created within 24 hours; the limit is ${createdADayMax}. Try again tomorrow.`,
     );
   return undefined;
 }

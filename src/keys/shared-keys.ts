@@ -37,7 +37,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
   let keys = new Map<string, KnownKey>();
   /** Keys read so far while all keys are being read; null otherwise. */
   let reading: Map<string, KnownKey> | null = null;
-  /** Number of changes that `keys` contains; -1 if all keys must be read. */
+  /** Count of changes that `keys` reflects; -1 if all keys must be read. */
   let seen = -1;
   let isChanged = true;
   let isFaulty = false;

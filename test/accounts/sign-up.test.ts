@@ -137,7 +137,7 @@ test("an operator's link makes an account too, and none for an address that has 
   assert.equal(owner?.person, person.id);
   assert.match(accountId, /^ac_/);
   await assert.rejects(follow(second.token), LinkFault);
-  await assert.rejects(make(), faultOf("conflict", /signed up with this address already/));
+  await assert.rejects(make(), faultOf("conflict", /has already signed up with this address/));
 });
 
 test("an address that nobody has proven is gone from the store a week after its link", async (t) => {

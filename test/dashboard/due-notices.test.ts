@@ -54,7 +54,7 @@ test("an unknown choice or a day that is over is refused, with what to do", () =
     assert.throws(() => expiry(choice), { kind: "invalid", message: /when the key expires/ });
   for (const lastDay of ["", "tomorrow", "2026-02-30", "2026-13-01", "31.12.2026", "12026-01-01"])
     assert.throws(() => expiry("date", lastDay), { kind: "invalid", message: /last day/ }, lastDay);
-  assert.throws(() => expiry("date", "2026-11-20"), { message: /2026-11-20 is over/ });
+  assert.throws(() => expiry("date", "2026-11-20"), { message: /2026-11-20 has passed/ });
   assert.throws(() => expiry("date", "9999-12-31"), { message: /10 years/ });
 });
 

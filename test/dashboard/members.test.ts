@@ -70,7 +70,7 @@ test("members of an account", async (t) => {
         role: "member",
       });
       assert.equal(again.status, 409);
-      assert.match(again.text, /bob@example\.org is a member of the account already/);
+      assert.match(again.text, /bob@example\.org is already a member of the account/);
     },
   );
 
@@ -115,12 +115,12 @@ test("members of an account", async (t) => {
     "a member who is removed sees nothing of the account from the next click on",
     async () => {
       const page = `/account/members/${await idOf(ada, "bob@example.org")}`;
-      assert.match((await ada.get(page)).text, /They can no longer see its keys and usage/);
+      assert.match((await ada.get(page)).text, /they can no longer see its keys or usage/);
       const { location } = await ada.submit(page, "/account/members/remove");
       assert.equal(location, "/account/members?done=removed");
       const { status, text } = await bob.get("/account/keys");
       assert.equal(status, 403);
-      assert.match(text, /You are not in any account/);
+      assert.match(text, /You are not a member of any account/);
       assert.equal((await ada.get(page)).status, 404);
     },
   );

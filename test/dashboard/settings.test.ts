@@ -120,7 +120,7 @@ test("closing and deleting", async (t) => {
       assert.equal((await ada.get("/account/settings")).status, 200);
       const keys = await ada.get("/account/keys");
       assert.equal(keys.status, 403);
-      assert.match(keys.text, /You are not in any account/);
+      assert.match(keys.text, /You are not a member of any account/);
     },
   );
 

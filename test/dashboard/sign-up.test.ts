@@ -121,7 +121,7 @@ test("without a mail server the pages say who makes the link, and make none", as
   for (const path of ["/account/sign-up", "/account/forgot"])
     for (const page of [await user.get(path), await user.post(path, { email })]) {
       assert.equal(page.status, 403);
-      assert.match(page.text, /This service sends no mail\. Ask its operator for a link/);
+      assert.match(page.text, /This service sends no mail\. Ask its operator to create a link/);
     }
 });
 

@@ -80,7 +80,7 @@ test("a store put in the place of another is not read into the old one's keys, a
 test("a store that is not there is refused by name", async (t) => {
   assert.throws(
     () => watchControl(`${temporaryFolder(t)}/control.sqlite`, () => noon),
-    /control\.sqlite is not there/,
+    /control\.sqlite is missing/,
   );
 });
 
@@ -171,7 +171,7 @@ test("a revocation once seen stays in force when the store is lost before all ke
   await nextTurn();
   assert.equal(revokedAt(count - 1), "in time");
   assert.equal(faults.length, 1);
-  assert.match(faults[0]!.message, /control\.sqlite is not there/);
+  assert.match(faults[0]!.message, /control\.sqlite is missing/);
   renameSync(`${path}.away`, path);
   clock.now += 2000;
   assert.equal(revokedAt(count - 1), "in time");

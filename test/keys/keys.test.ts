@@ -124,9 +124,15 @@ test("a key that is revoked, expired or rotated already is not rotated, and the 
   const rotate = (id: string) => rotateKey(control, { id, overlapMilliseconds: day, now: noon });
   const revoked = await issue();
   await revokeKey(control, revoked.id, noon);
-  await assert.rejects(rotate(revoked.id), /was revoked at 2026-11-21T12:00:00.000Z.*keys create/);
+  await assert.rejects(
+    rotate(revoked.id),
+    /was revoked at 2026-11-21T12:00:00.000Z.*Create a new key instead/,
+  );
   const expired = await issue({ expiresAt: noon });
-  await assert.rejects(rotate(expired.id), /expired at 2026-11-21T12:00:00.000Z.*keys create/);
+  await assert.rejects(
+    rotate(expired.id),
+    /expired at 2026-11-21T12:00:00.000Z.*Create a new key instead/,
+  );
   const rotated = await issue();
   const { issued } = await rotate(rotated.id);
   await assert.rejects(rotate(rotated.id), new RegExp(`Rotate '${issued.id}'`));
@@ -198,7 +204,7 @@ test("an account makes twenty keys in 24 hours at most, rotations among them", a
   const { control, own, create, rotate } = await openOwn(t);
   let { id } = await create();
   for (let i = 1; i < createdADayMax; i++) ({ id } = (await rotate(id, 0)).issued);
-  const refused = faultOf("conflict", /20 keys were made within 24 hours; the limit is 20/);
+  const refused = faultOf("conflict", /20 keys were created within 24 hours; the limit is 20/);
   await assert.rejects(rotate(id, 0), refused);
   await revokeOwnKey(control, { ...own, id });
   await assert.rejects(create(), refused);

@@ -21,7 +21,7 @@ export function accountPage(
   const path = signedIn === null ? "/account" : request!.path;
   return layout({
     title,
-    description: "Keys, usage and records of your account.",
+    description: "Your account's keys and usage, and the records to browse.",
     path,
     styles: ["account.css"],
     scripts,

@@ -57,7 +57,7 @@ function leavePage(request: MemberRequest, fault?: string): string {
   return question(request, fault, {
     title: `Leave ${request.account.name}?`,
     effects: [
-      "You no longer see its keys, its usage and its members.",
+      "You no longer see its keys, usage or members.",
       "Keys that you made stay with the account and go on working.",
       "Only an owner can invite you again.",
     ],
@@ -87,7 +87,7 @@ async function closePage(request: MemberRequest, fault?: string): Promise<string
 async function deletePage(request: SignedInRequest, fault?: string): Promise<string> {
   const { accounts } = request.signedIn;
   const doomed = await Promise.all(accounts.map((account) => doomedAccount(request, account)));
-  const title = "Delete yourself?";
+  const title = "Delete your profile?";
   const blocked = doomed.filter(({ fate }) => fate === "blocked");
   if (blocked.length > 0)
     return accountPage(request, {
@@ -112,9 +112,9 @@ async function deletePage(request: SignedInRequest, fault?: string): Promise<str
             ${keys === 0 ? "it has no key that works." : `${counted(keys, "key")} would be refused from the next request on.`}`
           : html`You leave ${bold(name)}; keys that you made there go on working.`,
       ),
-      "The audit log keeps your id, which then stands for nobody.",
+      "The audit log keeps your id, which then identifies nobody.",
     ],
-    button: "Delete me",
+    button: "Delete profile",
   });
 }
 

@@ -75,7 +75,7 @@ const showChosen =
     } catch (fault) {
       if (!(fault instanceof Problem)) throw fault;
       const again = { href: "/account/browse", label: "Browse everything" };
-      return wordReply(request, 400, "This cannot be chosen", fault.message, again);
+      return wordReply(request, 400, "This selection is not valid", fault.message, again);
     }
   };
 
@@ -236,7 +236,7 @@ const chosenFirst = (values: readonly string[], chosen: readonly string[]): stri
   values.toSorted((a, b) => Number(chosen.includes(b)) - Number(chosen.includes(a)));
 
 const orderWords: Readonly<Record<Order, string>> = {
-  match: "by how well the name fits",
+  match: "by best match",
   latest: "with the latest signal first",
   name: "by name",
 };

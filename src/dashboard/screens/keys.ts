@@ -91,11 +91,11 @@ export function readExpiry(expiry: string, lastDay: string, now: number): number
   const end = endOf(lastDay);
   if (Number.isNaN(end))
     throw new DomainError("invalid", "Choose the last day of the key, such as 2027-01-31.");
-  if (end <= now) throw new DomainError("invalid", `${lastDay} is over. Choose a later day.`);
+  if (end <= now) throw new DomainError("invalid", `${lastDay} has passed. Choose a later day.`);
   if (end > now + yearsMax * 366 * dayMilliseconds)
     throw new DomainError(
       "invalid",
-      `A key lives ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
+      `A key is valid for ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
     );
   return end;
 }
@@ -375,7 +375,7 @@ const shownBefore = (request: MemberRequest, id: string): Reply =>
   wordReply(
     request,
     409,
-    "This key was made already",
+    "This key has already been created",
     "It was shown once, and nobody can show it again. If it is lost, rotate it.",
     { href: `/account/keys/${id}`, label: "To the key" },
   );

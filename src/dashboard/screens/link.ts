@@ -78,8 +78,7 @@ function noSignUp(request: AccountRequest): Reply | null {
   return canMail(request) ? null : wordReply(null, 403, signUpWords.title, noMailWords);
 }
 
-export const noMailWords =
-  "This service sends no mail. Ask its operator for a link, which a command makes.";
+export const noMailWords = "This service sends no mail. Ask its operator to create a link for you.";
 
 /** Reports whether a link can reach its recipient. */
 export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>

@@ -271,7 +271,7 @@ const removeForm = (member: Member, keys: number): Html =>
   html`<h2>Remove</h2>
     <details>
       <summary>Take this member out of the account</summary>
-      <p>They can no longer see its keys and usage, from their next click on. ${keysNote(keys)}</p>
+      <p>From their next click on, they can no longer see its keys or usage. ${keysNote(keys)}</p>
       ${formOf("remove", member, html`<button class="danger">Remove member</button>`)}
     </details>`;
 

@@ -220,7 +220,7 @@ function faultOf(
   if (since !== undefined && until !== undefined && since >= until)
     return "The time in From must be earlier than the time in To.";
   if (id !== undefined && !requestIdShape.test(id))
-    return "A request id has at most 64 letters, digits, points, hyphens and underscores.";
+    return "A request id has at most 64 letters, digits, periods, hyphens and underscores.";
   return undefined;
 }
 

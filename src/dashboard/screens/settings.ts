@@ -130,8 +130,8 @@ function settingsPage(request: SignedInRequest, fault?: string): string {
       <form method="post" action="/account/settings/export">
         <button class="quiet">Download my data</button>
       </form>
-      <h2>Delete yourself</h2>
-      <p><a href="/account/settings/delete">What would be deleted</a></p>`,
+      <h2>Your profile</h2>
+      <p><a href="/account/settings/delete">Delete your profile</a></p>`,
   });
 }
 

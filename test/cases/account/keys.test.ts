@@ -148,7 +148,7 @@ test("C95 · a whole key stands in exactly one answer: not in its reload, not on
   const reload = await ada.post("/account/keys", order);
   assert.equal(reload.status, 409);
   assert.deepEqual(shown(reload), []);
-  assert.match(reload.text, /was made already.*shown once/s);
+  assert.match(reload.text, /has already been created.*shown once/s);
   const id = /\/account\/keys\/(key_\w+)/.exec(reload.text)![1]!;
 
   const path = `/account/keys/${id}`;

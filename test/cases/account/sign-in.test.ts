@@ -257,7 +257,7 @@ test("C97 · a sign-up takes no role, limits or proof from the form, and an addr
   for (const written of ["ADA@EXAMPLE.ORG", " Ada@Example.org "]) {
     const again = await worker.post("/account/sign-up", { email: written });
     assert.equal(again.status, 200);
-    assert.equal(worker.messages.at(-1)!.subject, "You have signed up already");
+    assert.equal(worker.messages.at(-1)!.subject, "You have already signed up");
   }
   const signedIn = await worker.post("/account/sign-in", {
     email: "aDa@example.ORG",
