@@ -36,7 +36,7 @@ const options = {
     encodings,
   ),
   isDryRun: flag("--dry-run", "show what would change, and change nothing"),
-  isStaged: flag("--stage", "build and check, but leave it to be published later", "dryRun"),
+  isStaged: flag("--stage", "build and check the dataset, but do not publish it yet", "dryRun"),
   rejectedMax: parameter<RejectedMax>(
     new Option(
       "--max-rejected <n>",
@@ -210,7 +210,7 @@ function importRefusal({
     case "rejections":
       return new CommandFault(
         exitCodes.inputRefused,
-        `${collected.rejections.count} of ${collected.read} lines were rejected; nothing was published. Mend them, or allow some with --max-rejected.`,
+        `${collected.rejections.count} of ${collected.read} lines were rejected; nothing was published. Correct them, or allow some with --max-rejected.`,
       );
     case "empty":
       return new CommandFault(
@@ -272,17 +272,17 @@ function importText({ given: { source }, result, cleared }: Imported): string {
   switch (outcomeOf(result)) {
     case "published":
       lines.push(`${changes}. Published as ${result.published!.version}: ${records}.`);
-      lines.push(...demoText(result, "went"));
+      lines.push(...demoText(result, "were removed"));
       if (cleared.text !== "") lines.push(cleared.text);
       break;
     case "staged":
       lines.push(`${changes}. Staged as ${result.staged!.version}: ${records}.`);
-      lines.push(...demoText(result, "go with its publication"));
+      lines.push(...demoText(result, "will be removed on publication"));
       lines.push(...nextSteps(result.staged!));
       break;
     case "dry_run":
       lines.push(`${changes}, had this not been a dry run. The dataset would have ${records}.`);
-      lines.push(...demoText(result, "would go"));
+      lines.push(...demoText(result, "would be removed"));
       break;
     case "unchanged":
       lines.push("Nothing differs from what is published, so nothing was published.");
@@ -297,7 +297,7 @@ const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
   droppedCount === 0
     ? []
     : [
-        `All ${count(droppedCount)} invented records of the demo ${what}: the first import of a real source removes them.`,
+        `All ${count(droppedCount)} invented records of the demo ${what}: the first import of a real source replaces them.`,
       ];
 
 function listed(one: Rejections): string[] {

@@ -50,8 +50,8 @@ function findFault(
       ? `Put ${part} back from a backup, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`
       : `It is not served: put ${files} back from a backup, or delete them.`,
   });
-  if (!existsSync(file)) return broken(`${file} is missing, although ${facts} describes it.`);
-  if (!existsSync(facts)) return broken(`${file} is not a dataset without ${facts}.`);
+  if (!existsSync(file)) return broken(`${file}, which ${facts} describes, is missing.`);
+  if (!existsSync(facts)) return broken(`${facts}, which describes ${file}, is missing.`);
   for (const path of [file, facts]) {
     const found = unread(path);
     if (found !== null) return { fault: `${found.fault}.`, mend: found.mend };

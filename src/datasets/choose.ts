@@ -70,7 +70,7 @@ export async function refuseUnreadable(store: DatasetStore, advice: string): Pro
   if (unable === undefined) return;
   const { host, pid, program, formats } = unable;
   throw new DatasetFault(
-    `The server on ${host}, process ${pid}, runs gp-records ${program}, which reads datasets of format ${formats.join(", ")} and not ${ownFormat}. ${advice}`,
+    `The server on ${host}, process ${pid}, runs gp-records ${program}, which reads datasets of format ${formats.join(", ")} but not of format ${ownFormat}. ${advice}`,
   );
 }
 

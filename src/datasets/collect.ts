@@ -232,7 +232,7 @@ const foreignSource = (source: string): RecordFault => ({
 
 const onlyForMerge: RecordFault = {
   field: "deleted",
-  reason: "is only for an import with --merge; a delivery of the whole source leaves it out",
+  reason: "is allowed only with --merge; a delivery of the whole source must leave it out",
 };
 
 const missingTarget = ({ field, kind, id }: Need): RecordFault => ({

@@ -5,7 +5,7 @@ import { checkRecord } from "#records/check-record.ts";
 import { type DraftedRecord, draftRecord, type KeepText } from "./draft-record.ts";
 import { openPacker, type PackedRecords } from "./text-store.ts";
 
-/** A drafted record, or the faults of a record with its kind and id, which may then be any JSON. */
+/** A drafted record, or the faults of a rejected one. The kind and id of a rejected record are unchecked JSON. */
 export type Drafted =
   | DraftedRecord
   | { faults: readonly RecordFault[]; kind: RecordKind; sourceId: string };

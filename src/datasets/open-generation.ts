@@ -75,7 +75,7 @@ function otherRules({ format_version, fold_version }: Meta): string | undefined 
   }
   return fold_version === String(foldVersion)
     ? undefined
-    : `was folded by rule ${fold_version}; this program folds by rule ${foldVersion}`;
+    : `has fold_version ${fold_version}; this program reads fold_version ${foldVersion}`;
 }
 
 /**

@@ -91,7 +91,7 @@ const sourceShape = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export const sourceFault = (source: string) =>
   sourceShape.test(source)
     ? undefined
-    : "must be 1 to 64 of a-z, 0-9, - and _, beginning with a letter or digit";
+    : "must be 1 to 64 characters from a-z, 0-9, - and _, beginning with a letter or digit";
 
 /**
  * Replaces the records of one source in the current dataset, or merges into them, and publishes or stages the result.
@@ -198,7 +198,7 @@ function carriedBytes(
 }
 
 interface BuildOrder {
-  /** Path of an empty file. */
+  /** Path of the draft to write. The file exists and is empty. */
   path: string;
   request: ImportRequest;
   /** Sources of the previous generation to drop. */

@@ -61,8 +61,8 @@ const hashIn = (noted: readonly Publication[], version: string) =>
   noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;
 
 /**
- * Adds a publication, and its predecessor if that is not listed. Fills in the hash that the step found for the
- * predecessor. Adds nothing if the version is already current.
+ * Returns the list with a publication added, and its predecessor if that is not listed. Fills in the hash that the step
+ * found for the predecessor. Adds nothing if the version is already current.
  */
 export function withPublication(
   noted: readonly Publication[],

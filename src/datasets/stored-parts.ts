@@ -90,7 +90,7 @@ export async function pushDataset(
 ): Promise<void> {
   const { version: name } = generation;
   if (!(await pushFile(session, path, { ...generation, name })))
-    throw new DatasetFault(`${name} is stored already, by another import. Import again.`);
+    throw new DatasetFault(`${name} is already stored, by another import. Import again.`);
   const values = [name, JSON.stringify(generation), isAdded];
   await session.query("insert into dataset (version, facts, is_added) values ($1, $2, $3)", values);
 }

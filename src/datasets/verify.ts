@@ -43,7 +43,7 @@ export function verifyGeneration(
   }
 }
 
-/** Returns empty collections for the facts that are gathered from all documents. */
+/** Returns empty accumulators for the facts that are gathered from all documents. */
 const gather = () => ({
   contentHashes: createHash("sha256"),
   checksum: 0,
@@ -69,8 +69,9 @@ function firstFault(
     documents[kind] = read;
   }
   if (datasetHash(gathered.contentHashes.digest("hex")) !== meta.hash)
-    return "its documents have another hash";
-  if (versionOf(meta.built_at, meta.hash) !== meta.version) return "it has another version";
+    return "the hash of its documents differs";
+  if (versionOf(meta.built_at, meta.hash) !== meta.version)
+    return "its version does not match its hash and build time";
   if (hexadecimal(gathered.checksum) !== meta.documents_crc32)
     return "the checksum of its documents differs";
   if (count(db, "(select source from canonical except select name from source)") !== 0)
@@ -249,7 +250,7 @@ function firstWrongArray(db: DatabaseSync, made: DatasetIndex): string | undefin
   const called = new Map(Array.from(arraysIn(made), (array) => [array.name, array]));
   for (const { name, element, bytes } of readArrays(db)) {
     const array = called.get(name);
-    if (array?.element !== element) return `its documents need no array ${name} of ${element}`;
+    if (array?.element !== element) return `its array ${name} of ${element} is unexpected`;
     if (Buffer.compare(bytes, array.bytes) !== 0)
       return `its array ${name} does not match its documents`;
     called.delete(name);

@@ -340,7 +340,7 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
 
   const read = (text: string): readonly unknown[] | Unreadable => {
     const found = onlyListed
-      ? new Unreadable("has no meaning in `values` of the mapping")
+      ? new Unreadable("is not listed in `values` of the mapping")
       : convert(text, field, options);
     if (!(found instanceof Unreadable)) return [found];
     if (source.otherwise_value !== undefined) return [source.otherwise_value];

@@ -186,7 +186,7 @@ function wordsFor(error: CsvError): string {
   if (error.code === "CSV_QUOTE_NOT_CLOSED")
     return "a quote of this row is never closed; the file may be cut off";
   if (error.code === "CSV_MAX_RECORD_SIZE")
-    return `this row is longer than ${rowBytesMax} bytes; is a quote never closed?`;
+    return `this row is longer than ${rowBytesMax} bytes; perhaps a quote is never closed`;
   return error.message;
 }
 

@@ -51,7 +51,7 @@ export const SourceOfField = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          "Text with columns in braces: `{First Name} {Last Name}`. It is missing if a column is, unless that is marked as optional: `{Middle Name?}`.",
+          "Text with columns in braces: `{First Name} {Last Name}`. The value is missing if a column is missing, unless that column is marked as optional: `{Middle Name?}`.",
       }),
     ),
     constant: optional(valueOrList("Value for every row.")),
@@ -60,7 +60,7 @@ export const SourceOfField = Type.Object(
       Type.Unsafe<Record<string, Static<ReturnType<typeof valueOrList>>>>({
         type: "object",
         patternProperties: { "^.*$": valueOrList("The value; null for missing.") },
-        description: "Value for each cell. Cells are compared without case and surrounding spaces.",
+        description: "Value for each cell. Case and surrounding spaces of cells are ignored.",
       }),
     ),
     otherwise: optional(

@@ -169,8 +169,8 @@ const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly Field
   ["dates", "dates", ["date"]],
   ["decimal", "numbers", ["whole", "money", "decimal"]],
   ["multiply_by", "numbers", ["whole", "money", "decimal"]],
-  ["case", "texts", ["text"]],
-  ["fold", "texts", ["text"]],
+  ["case", "text", ["text"]],
+  ["fold", "text", ["text"]],
 ];
 
 /** Returns the faults of a field's sources. @param written a column, a source or, for a list field, a list of them. */

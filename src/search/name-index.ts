@@ -72,7 +72,7 @@ function indexWords(
   const pairs = () => ({
     words: openNumbers(),
     gps: openNumbers(),
-    /** Word → last GP added to it, because a name or a GP may have a word twice. */
+    /** Last GP added for each word, to skip repeats: a name, or two names of a GP, may share a word. */
     lastGps: new Int32Array(wordCount).fill(-1),
   });
   const [alone, first, later] = [pairs(), pairs(), pairs()];

@@ -193,7 +193,7 @@ test("instances lists the servers of a database, and publishing what one of them
   );
   assert.match(await other.text("instances"), /db-reader-3 +4711 +running .* 1\.1 +-/);
   const named =
-    /The server on db-reader-3, process 4711, runs gp-records 0\.0\.9, which reads datasets of format 1\.1 and not 3\.1/;
+    /The server on db-reader-3, process 4711, runs gp-records 0\.0\.9, which reads datasets of format 1\.1 but not of format 3\.1/;
   const file = other.records("gamma");
   for (const [advice, ...args] of [
     ["--stage", "import", "ndjson", file, "--source", "own"],
@@ -230,7 +230,10 @@ test("with PostgreSQL away every command ends with one line that names it, and n
       ["instances"],
     ]) {
       const err = await one.refusal(exitCodes.busy, ...args);
-      assert.match(err, /^error: PostgreSQL at .* cannot be reached .*Is it running\?\n$/);
+      assert.match(
+        err,
+        /^error: PostgreSQL at .* cannot be reached .*Make sure that it is running\.\n$/,
+      );
     }
   } finally {
     await postgres.start();

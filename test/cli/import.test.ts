@@ -115,7 +115,7 @@ test("the same fault of a cell is told once, with its number and the nearest val
   );
   const args = ["import csv --source own", file, "--map", map];
   const report = JSON.parse((await start(...args, "--json")).out);
-  const words = "has no meaning in `values` of the mapping";
+  const words = "is not listed in `values` of the mapping";
   assert.equal(report.rejected, 4);
   assert.deepEqual(report.rejections, [
     {
@@ -148,7 +148,7 @@ test("--max-rejected publishes up to a number of lines or a share of them and no
     assert.equal(await codeOf("0", "--max-shrink", share), exitCodes.usage, share);
 });
 
-test("the report says that the demo's records go because real ones come, whether they went, will go or would go, and later no more", async (t) => {
+test("the report says that the demo's records go because real ones come, whether they were, will be or would be removed, and later no more", async (t) => {
   const { dataDir, write, text, json } = workplace(t);
   const invented = Array.from({ length: 1200 }, (_, i) => ({ ...acme, id: `demo-${i}` }));
   await importRecords(openCatalogue(join(dataDir, "datasets")), invented, { source: demoSource });
@@ -156,12 +156,12 @@ test("the report says that the demo's records go because real ones come, whether
   const args = ["import ndjson --source own", file];
   const words = (what: string) =>
     new RegExp(
-      `\\n2 added, 0 changed, 1,200 removed, .*\\nAll 1,200 invented records of the demo ${what}: the first import of a real source removes them\\.\\n`,
+      `\\n2 added, 0 changed, 1,200 removed, .*\\nAll 1,200 invented records of the demo ${what}: the first import of a real source replaces them\\.\\n`,
     );
-  assert.match(await text(...args, "--dry-run"), words("would go"));
+  assert.match(await text(...args, "--dry-run"), words("would be removed"));
   assert.equal((await json(...args, "--dry-run")).demo_removed, 1200);
-  assert.match(await text(...args, "--stage"), words("go with its publication"));
-  assert.match(await text(...args), words("went"));
+  assert.match(await text(...args, "--stage"), words("will be removed on publication"));
+  assert.match(await text(...args), words("were removed"));
   write("a", linesOf(acme));
   const { demo_removed, removed } = await json(...args, "--dry-run");
   assert.deepEqual([demo_removed, removed], [0, 1]);

@@ -190,7 +190,7 @@ test("a removal without a merge is rejected, for a delivery of the whole source 
     isMerge: false,
   });
   assert.equal(outcome, "refused");
-  assert.match(collected.rejections.listed[0]!.reason, /^is only for an import with --merge/);
+  assert.match(collected.rejections.listed[0]!.reason, /^is allowed only with --merge/);
 });
 
 test("a merge into nothing is an import, and only its removals have nothing to do", async (t) => {

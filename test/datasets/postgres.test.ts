@@ -81,7 +81,7 @@ test("of two that publish at once one is refused, and names what became current 
     assert.equal(lost.status, "rejected");
     assert.match(
       String((lost as PromiseRejectedResult).reason),
-      new RegExp(`was not published: ${rivals[won]} became current meanwhile, not ${base}`),
+      new RegExp(`was not published: ${rivals[won]} became current in the meantime, not ${base}`),
     );
     assert.equal((await store.read()).currentVersion(), rivals[won]);
   }
@@ -161,7 +161,7 @@ test("a dataset that is stored already is not stored again, and the one that is 
   const [, one, other, built] = await twoMachines(t, "a");
   const version = await add(one.store, built, true);
   await assert.rejects(add(other.store, built, true), {
-    message: `${version} is stored already, by another import. Import again.`,
+    message: `${version} is already stored, by another import. Import again.`,
   });
   await other.store.open(version);
 });

@@ -83,7 +83,7 @@ test("a draft that was added is no dataset until it is published, naming the ver
   assert.deepEqual(await versionsOf(world), [first]);
   await assert.rejects(store.publish(second, null, null), {
     message: new RegExp(
-      `^${second} was not published: ${first} became current meanwhile, not nothing`,
+      `^${second} was not published: ${first} became current in the meantime, not nothing`,
     ),
   });
   assert.equal(await currentOf(world), first);

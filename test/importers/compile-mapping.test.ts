@@ -99,7 +99,7 @@ const cases: Record<string, Case[]> = {
       "status",
       status,
       ["Sold"],
-      /^has no meaning in `values` of the mapping; column "A" holds "Sold"$/,
+      /^is not listed in `values` of the mapping; column "A" holds "Sold"$/,
     ],
     ["status", { ...status, otherwise: "missing" }, ["Sold"], undefined],
     ["status", { ...status, otherwise_value: "unknown" }, ["Sold"], "unknown"],

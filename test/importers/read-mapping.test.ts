@@ -86,7 +86,7 @@ test("every field that contradicts itself is told at once, before any file is re
     found,
     [
       "hq_city.multiply_by is for numbers only",
-      "founded_year.fold is for texts only",
+      "founded_year.fold is for text only",
       "hq_country.separator is for lists only",
       'hq_state.values[" NEVADA"] is the same cell as "nevada"',
       "aum_usd.constant must be a whole number",
