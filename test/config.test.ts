@@ -211,7 +211,7 @@ test("a % in a password that encodes nothing is refused with what stands for it"
   ] as const)
     assert.ok(
       faultsOf({ [name]: url }).some((fault) =>
-        fault.startsWith(`${name} must write a % in its user or password as %25`),
+        fault.startsWith(`${name} must have every % in its user or password encoded as %25`),
       ),
     );
 });

@@ -63,7 +63,7 @@ export function backupToFile(
   const place = resolve(file);
   const refuseExisting = () => {
     if (!mayReplace && existsSync(place))
-      throw new BackupFault(`${file} is there already. Choose another name, or add --force.`);
+      throw new BackupFault(`${file} already exists. Choose another name, or add --force.`);
   };
   refuseExisting();
   return withTemporaryFolder(place, async (folder) => {
@@ -125,7 +125,7 @@ async function contentsOf(order: BackupOrder, folder: string) {
   } = isControlOnly ? noDatasets : datasetContents(dataDir, folder);
   const files = [...snapshots.map((one) => fileContent(one, one.copy)), ...datasetFiles];
   if (files.length === 0)
-    throw new BackupFault(`There is nothing to back up in ${dataDir}. Is DATA_DIR right?`);
+    throw new BackupFault(`There is nothing to back up in ${dataDir}. Check DATA_DIR.`);
   const manifest: Manifest = {
     backup_format: backupFormat,
     made_at: new Date(now).toISOString(),
@@ -203,7 +203,7 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
 function generationContents(catalogue: Catalogue, generation: Generation): Content[] {
   const { version, bytes, sha256 } = generation;
   const { fault, mend, isCurrent } = checkGeneration(catalogue, version, false);
-  const wayOut = isCurrent ? "" : ` 'gp-records datasets unpin ${version}' leaves it out.`;
+  const wayOut = isCurrent ? "" : ` 'gp-records datasets unpin ${version}' leaves the dataset out.`;
   if (fault !== null) throw new BackupFault(`No backup was made: ${fault} ${mend}${wayOut}`);
   const facts = readFileSync(join(catalogue.folder, `${version}.json`), "utf8");
   return [

@@ -160,7 +160,7 @@ async function refuseTaken(session: PostgresSession, place: string): Promise<voi
   const running = instances.find(({ live }) => live);
   if (running !== undefined)
     throw new BackupFault(
-      `Nothing was restored: a server runs on ${place}, process ${running.pid} on ${running.host}. Stop it and try again; one that was killed counts as running for 15 seconds.`,
+      `Nothing was restored: a server is running on ${place}, process ${running.pid} on ${running.host}. Stop it and try again; one that was killed counts as running for 15 seconds.`,
     );
   for (const table of tables.filter((one) => one !== "instance")) {
     const rows = await session.query(`select 1 from ${table} limit 1`);

@@ -105,7 +105,7 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
     const present = presentNames(dataDir);
     if (present.length > 0 && !mayReplace)
       throw new BackupFault(
-        `${dataDir} has data (${present.join(", ")}). Add --replace to keep it aside and put the backup in its place, or set DATA_DIR to another folder.`,
+        `${dataDir} already holds data (${present.join(", ")}). Add --replace to move it aside and put the backup in its place, or set DATA_DIR to another folder.`,
       );
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(join(draft, freeName(dataDir, now)), { recursive: true, mode: 0o700 });

@@ -89,9 +89,9 @@ export async function stepsFault(
     if (one.step === null) continue;
     const path = publications.stepPath(one.from!, one.version);
     const name = `${one.from}..${one.version}`;
-    if (!beginsAs(path, one)) return `has a step ${name} that does not begin like one`;
+    if (!beginsAs(path, one)) return `has a step ${name} whose first line is not that of a step`;
     publications.adoptStep(path, one.from!, one.version);
-    if (!isWhole(publications, one, path)) return `has a step ${name} that is not whole`;
+    if (!isWhole(publications, one, path)) return `has a damaged step ${name}`;
   }
   return undefined;
 }

@@ -156,7 +156,7 @@ function checkDatasets(name: string, folder: string, manifest: Manifest): void {
   for (const version of pinned) checkFacts(name, catalogue, version);
   if (dataset === null) return;
   if (readFileSync(join(folder, "current"), "utf8") !== `${dataset}\n`)
-    throw damaged(name, "datasets/current", `does not name ${dataset}, as its manifest does`);
+    throw damaged(name, "datasets/current", `does not name ${dataset}, although its manifest does`);
   refuseOtherFormat(name, catalogue.pathOf(dataset), program);
   checkFacts(name, catalogue, dataset);
 }
@@ -166,7 +166,7 @@ function checkFacts(name: string, { pathOf, findReadable }: Catalogue, version: 
   const fault = facts === null ? undefined : findFactsFault(pathOf(version), facts);
   if (facts !== null && fault === undefined) return;
   const how =
-    facts === null ? "does not describe that dataset" : `is not true of its file: ${fault}`;
+    facts === null ? "does not describe that dataset" : `does not match its file: ${fault}`;
   throw new BackupFault(
     `The dataset in ${name} would not be served: ${version}.json in it ${how}. Nothing was changed. Restore another backup.`,
   );
@@ -199,10 +199,10 @@ function schemaFault(database: DatabaseSync, store: StoreName): string | undefin
       const same = found.find((one) => one.type === type && one.name === name);
       if (same === undefined) return `has no ${type} "${name}"`;
       if (same.sql !== sql)
-        return `has a different ${type} "${name}" from the one that this version makes`;
+        return `has a ${type} "${name}" that differs from the one this version creates`;
     }
     const other = found.find(({ name }) => !expected.some((one) => one.name === name));
-    return other && `has a ${other.type} "${other.name}" that no gp-records made`;
+    return other && `has an unexpected ${other.type} "${other.name}"`;
   } finally {
     model.close();
   }

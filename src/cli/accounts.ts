@@ -37,7 +37,7 @@ const address = argument("<address>", "e-mail address of the person");
 
 const create = command({
   name: "create",
-  description: "make an account, which owns keys and has a quota",
+  description: "create an account, which owns keys and has a quota",
   options: {
     name: neededOption("--name <name>", "name of the account; unique, whatever its letter case"),
     ...quotaOptions,
@@ -53,7 +53,7 @@ const create = command({
   },
   text: ({ id, name, quotas }) =>
     [
-      `Made the account '${name}' (${id}): ${quotasText(quotas)}.`,
+      `Created the account '${name}' (${id}): ${quotasText(quotas)}.`,
       `Give it a key: gp-records keys create --account ${id} --name NAME`,
     ].join("\n"),
 });
@@ -82,7 +82,7 @@ const list = command({
         timeText(suspendedAt),
         timeText(createdAt),
       ]),
-      "No account yet. Make one: gp-records accounts create --name NAME",
+      "No account yet. Create one: gp-records accounts create --name NAME",
     ),
 });
 
@@ -106,7 +106,7 @@ const limits = command({
 
 const suspend = command({
   name: "suspend",
-  description: "refuse all keys of an account from the next request on",
+  description: "refuse all keys of an account; takes effect with the next request",
   args: { account },
   example: "accounts suspend Acme",
   run: ({ account }, context) =>
@@ -132,7 +132,7 @@ const resume = command({
 
 const plan = command({
   name: "plan",
-  description: "put an account on a plan, from the next request on",
+  description: "put an account on a plan; takes effect with the next request",
   args: { account, plan: argument("<plan>", `as \`plans list\` shows it, or ${noPlan}`) },
   example: "accounts plan Acme gold",
   run: ({ account, plan: named }, context) =>
@@ -237,7 +237,7 @@ async function usualRole({ database }: ControlStore, account: number): Promise<R
 
 const resetLink = command({
   name: "reset-link",
-  description: "print a link with which somebody chooses a new password",
+  description: "print a link with which a person can choose a new password",
   args: { address },
   example: "accounts reset-link ada@example.com",
   run: ({ address }, context) =>
@@ -272,7 +272,7 @@ function baseUrl({ environment }: CliContext): string {
   return url;
 }
 
-export const accountCommands = family("accounts", "make accounts and change what they may do", [
+export const accountCommands = family("accounts", "create accounts and change what they may do", [
   create,
   list,
   limits,

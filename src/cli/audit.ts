@@ -14,11 +14,7 @@ const list = command({
   options: {
     account: option("--account <account>", "only those of this account, by name or id"),
     action: choice("--action <action>", "only this action", auditActions),
-    since: option(
-      "--since <time>",
-      "only from then on: a day, a time or an age such as 7d",
-      parseMoment,
-    ),
+    since: option("--since <time>", "only since a day, a time or an age such as 7d", parseMoment),
     limit: option("--limit <n>", `at most this many (default: ${limitDefault})`, parseCount),
   },
   example: "audit list --account Acme --since 7d",

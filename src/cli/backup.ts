@@ -13,7 +13,7 @@ export const backupCommand = command({
   name: "backup",
   description:
     "save keys, usage, and the served and pinned datasets in one file; servers may keep running",
-  args: { file: argument("<file>", "tar archive to make, or - for standard output") },
+  args: { file: argument("<file>", "tar archive to write, or - for standard output") },
   options: {
     control: flag(
       "--control",

@@ -7,7 +7,7 @@ import { onOneLine } from "./output.ts";
 export const doctorCommand = command({
   name: "doctor",
   description:
-    "look for what is wrong with settings, data folder and machine, and say how to mend it; changes nothing",
+    "check settings, data folder and machine, and say how to fix what is wrong; changes nothing",
   example: "doctor",
   run: async (_, { environment, environmentFile = null }) => {
     const { examine } = await import("#doctor/check.ts");
@@ -27,7 +27,7 @@ export const doctorCommand = command({
   },
   fault: (results) => {
     const failed = failedOf(results);
-    const words = `Found ${failed} thing${failed === 1 ? "" : "s"} to mend.`;
+    const words = `Found ${failed} thing${failed === 1 ? "" : "s"} to fix.`;
     return failed === 0 ? null : new CommandFault(exitCodes.unhealthy, words);
   },
 });

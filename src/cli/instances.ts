@@ -8,7 +8,7 @@ import { table, timeText } from "./output.ts";
 export const instancesCommand = command({
   name: "instances",
   description:
-    "list the servers on the database of DATABASE_URL, and the dataset that each one serves",
+    "list the servers that use the database of DATABASE_URL, and the dataset that each one serves",
   example: "instances --json",
   run: async (_, context) => {
     if (readConfig(context.environment).databaseUrl === null)

@@ -16,7 +16,7 @@ import { table, timeText } from "./output.ts";
 
 const create = command({
   name: "create",
-  description: "make a key, which is shown once and stored nowhere",
+  description: "create a key, which is shown once and stored nowhere",
   options: {
     account: neededOption("--account <account>", "name or id of the account that owns it"),
     name: neededOption("--name <name>", "its purpose"),
@@ -83,25 +83,25 @@ const list = command({
         timeText(key.expiresAt),
         timeText(key.lastUse?.at),
       ]),
-      "No key yet. Make one: gp-records keys create --account NAME --name NAME",
+      "No key yet. Create one: gp-records keys create --account NAME --name NAME",
     ),
 });
 
 const revoke = command({
   name: "revoke",
-  description: "end a key for good, from the next request on",
+  description: "end a key for good; takes effect with the next request",
   args: { id: argument("<id>", "its id, as `keys list` shows it") },
   example: "keys revoke key_0123456789abcdef",
   run: async ({ id }, context) => ({
     id,
     revoked_at: await withControl(context, (control) => revokeKey(control, id, context.now())),
   }),
-  text: ({ id, revoked_at: at }) => `The key ${id} has been revoked since ${timeText(at)}.`,
+  text: ({ id, revoked_at: at }) => `The key ${id} was revoked at ${timeText(at)}.`,
 });
 
 const rotate = command({
   name: "rotate",
-  description: "make a second key on the same quota; the old one ends after the overlap",
+  description: "create a second key with the same quota; the old one expires after the overlap",
   args: { id: argument("<id>", "id of the old key, as `keys list` shows it") },
   options: {
     overlap: option(
@@ -120,7 +120,7 @@ const rotate = command({
     [
       issuedText(issued),
       Date.parse(endsAt) <= now()
-        ? `The old key ${id} has ended.`
+        ? `The old key ${id} no longer works.`
         : `The old key ${id} is valid until ${timeText(endsAt)}.`,
     ].join("\n"),
 });
@@ -137,7 +137,7 @@ function issuedText({ id, key, name, expiresAt }: IssuedKey): string {
   ].join("\n");
 }
 
-export const keyCommands = family("keys", "make, show, end and replace API keys", [
+export const keyCommands = family("keys", "create, list, revoke and rotate API keys", [
   create,
   list,
   revoke,

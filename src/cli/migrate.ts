@@ -6,7 +6,7 @@ import { withControl } from "./data-dir.ts";
 export const migrateCommand = command({
   name: "migrate",
   description:
-    "bring the schema of DATABASE_URL up to date, which nothing else does; a file in DATA_DIR is updated at each start",
+    "bring the schema of DATABASE_URL up to date, which no other command does; files in DATA_DIR are updated at each start",
   example: "migrate",
   run: async (_, context) => {
     const { databaseUrl, dataDir } = readConfig(context.environment);
@@ -25,6 +25,6 @@ export const migrateCommand = command({
       return `DATABASE_URL is not set, so accounts and keys are in ${place}. Their tables are up to date.`;
     return steps.length === 0
       ? `${place} is up to date.`
-      : `${place} is up to date: it took ${steps.join(", ")}.`;
+      : `${place} is up to date: applied ${steps.join(", ")}.`;
   },
 });

@@ -7,9 +7,9 @@ import { quotaOptions, quotasFrom, quotasText } from "./option-values.ts";
 
 /** Words that `--changes` takes, each with its value in the store. */
 const changesOf = { yes: true, no: false, default: null } as const;
-type Say = keyof typeof changesOf;
-const says = Object.keys(changesOf) as Say[];
-const sayOf = ({ changes }: Plan): Say => says.find((say) => changesOf[say] === changes)!;
+type Access = keyof typeof changesOf;
+const accesses = Object.keys(changesOf) as Access[];
+const accessOf = ({ changes }: Plan) => accesses.find((one) => changesOf[one] === changes)!;
 
 const planJson = ({ name, quotas, changes, accounts, createdAt }: Plan) => ({
   name,
@@ -21,11 +21,16 @@ const planJson = ({ name, quotas, changes, accounts, createdAt }: Plan) => ({
 
 const set = command({
   name: "set",
-  description: "make a plan, or change the given parts of it, from the next request on",
+  description:
+    "create a plan, or change only the options given; takes effect with the next request",
   args: { name: argument("<name>", "up to 40 characters: a-z, 0-9 and -") },
   options: {
     ...quotaOptions,
-    changes: choice("--changes <say>", "whether its accounts may read /changes", says),
+    changes: choice(
+      "--changes <access>",
+      "whether its accounts may read /changes; `default` follows the plan `default`",
+      accesses,
+    ),
   },
   example: "plans set gold --per-minute 300 --per-day 100000",
   run: ({ name, changes, ...quotas }, context) =>
@@ -39,7 +44,7 @@ const set = command({
     ),
   json: planJson,
   text: (plan) =>
-    `${plan.name}: ${quotasText(plan.quotas)}; changes ${sayOf(plan)}; ${plan.accounts} ${plan.accounts === 1 ? "account is" : "accounts are"} on it.`,
+    `${plan.name}: ${quotasText(plan.quotas)}; changes ${accessOf(plan)}; ${plan.accounts} ${plan.accounts === 1 ? "account is" : "accounts are"} on it.`,
 });
 
 const list = command({
@@ -56,11 +61,11 @@ const list = command({
         ...[plan.quotas.minute, plan.quotas.hour, plan.quotas.day].map((requests) =>
           String(requests ?? "default"),
         ),
-        sayOf(plan),
+        accessOf(plan),
         String(plan.accounts),
         timeText(plan.createdAt),
       ]),
-      "No plan yet. Make one: gp-records plans set NAME --per-minute N --per-hour N --per-day N",
+      "No plan yet. Create one: gp-records plans set NAME --per-minute N --per-hour N --per-day N",
     ),
 });
 

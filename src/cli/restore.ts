@@ -17,7 +17,7 @@ import { onOneLine, timeText } from "./output.ts";
 export const restoreCommand = command({
   name: "restore",
   description:
-    "restore a backup in place, or into another place to move there; no server may be running there",
+    "restore a backup into DATA_DIR, or elsewhere with --to; no server may be running at the destination",
   args: { file: argument("<file>", "file that `backup` made, or - for standard input") },
   options: {
     to: option(
@@ -26,7 +26,7 @@ export const restoreCommand = command({
     ),
     replace: flag(
       "--replace",
-      "replace what is in the data folder, and keep the old contents aside",
+      "replace what is in the data folder, and move the old contents aside",
     ),
     undoesEndings: flag(
       "--undo-revocations",
@@ -116,7 +116,7 @@ export function restoredText(
   const made = `made at ${timeText(manifest.made_at)} by gp-records ${onOneLine(manifest.program)}`;
   return [
     isTrial
-      ? `${file} is whole: ${made}. It was a dry run: nothing was changed.`
+      ? `${file} is intact: ${made}. This was a dry run: nothing was changed.`
       : `Restored ${file}, ${made}.`,
     `${isTrial ? "It has" : `The ${place} now has`} ${contentText(restored)}.`,
     ...(manifest.control_only
@@ -125,8 +125,8 @@ export function restoredText(
     ...(manifest.requests || manifest.control_only
       ? []
       : ["The request log is not in it, as it was made without --requests."]),
-    ...section("Ended after the backup was made, and stays so:", kept.map(endingText)),
-    ...section("Ended after the backup was made, and WORKS AGAIN:", undone.map(endingText)),
+    ...section("Ended after the backup was made, and still ended:", kept.map(endingText)),
+    ...section("Ended after the backup was made, and WORKING AGAIN:", undone.map(endingText)),
     ...section(
       "Not in the backup, so refused from now on:",
       lost.map(({ id, name, account }) => `key ${id} '${name}' of the account '${account}'`),

@@ -32,15 +32,15 @@ import { parseCount, parseMoment } from "./option-values.ts";
 import { table, timeText } from "./output.ts";
 
 const rowOptions = {
-  csv: flag("--csv", "print CSV, its column names first", "json"),
+  csv: flag("--csv", "print CSV with a header row", "json"),
   json: jsonFlag,
 };
 
 const limitDefault = 100;
 
 const options = {
-  since: option("--since <time>", "not before this day or time, or how long ago", parseMoment),
-  until: option("--until <time>", "before this day or time, or how long ago", parseMoment),
+  since: option("--since <time>", "only since a day, a time or an age such as 7d", parseMoment),
+  until: option("--until <time>", "only before a day, a time or an age such as 7d", parseMoment),
   limit: option("--limit <n>", `at most this many (default: ${limitDefault})`, parseCount),
   ...rowOptions,
 };
@@ -108,12 +108,12 @@ const requestTable = (requests: readonly LoggedRequest[]): string =>
       String(request.bytes),
       request.problem ?? "",
     ]),
-    "No request of this account is in the log for this time.",
+    "The log has no request of this account in this period.",
   );
 
 export const requestCommands = family(
   "requests",
-  "show what was asked, as far as USAGE_LOG_DAYS goes back",
+  "show recorded requests, as far back as USAGE_LOG_DAYS goes",
   [find, list],
 );
 

@@ -52,7 +52,7 @@ function parsePublicUrl(text: string): string | Fault {
     url.username === "";
   return usable
     ? url.href.replace(/\/+$/, "")
-    : new Fault("must be an http or https URL without a query, such as https://records.example");
+    : new Fault("must be an http or https URL without user or query, like https://records.example");
 }
 
 /** Returns the text. Returns a fault if the user or the password is percent-encoded incorrectly. */
@@ -61,7 +61,7 @@ function decodable({ username, password }: URL, text: string): string | Fault {
     decodeURIComponent(username + password);
     return text;
   } catch {
-    return new Fault("must write a % in its user or password as %25");
+    return new Fault("must have every % in its user or password encoded as %25");
   }
 }
 
@@ -105,7 +105,7 @@ export function parseDatabaseUrl(text: string): string | Fault {
         `must have no parameters except ${Object.keys(databaseParameters).join(", ")}; sslmode is disable, require, verify-ca or verify-full, and files are absolute paths`,
       );
   if (url.searchParams.get("sslmode") === "verify-ca" && !url.searchParams.has("sslrootcert"))
-    return new Fault("must name the authority with sslrootcert if sslmode is verify-ca");
+    return new Fault("must name the CA's certificate with sslrootcert if sslmode is verify-ca");
   return decodable(url, text);
 }
 
@@ -122,7 +122,7 @@ function parseCountersUrl(text: string): string | Fault {
   return usable
     ? decodable(url, text)
     : new Fault(
-        "must be a URL such as valkeys://user:password@counts.example:6379/0, without parameters; its scheme is valkey or redis, or with TLS valkeys or rediss",
+        "must be a URL such as valkeys://user:password@counts.example:6379/0, without parameters; its scheme is valkey or redis, or valkeys or rediss for TLS",
       );
 }
 

@@ -35,7 +35,7 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
   const faults = checked.flatMap(({ fault, mend, isCurrent }) => {
     if (fault === null) return [];
     const found = fault.replace(/\.$/, "");
-    return [fail(isCurrent ? `${found}; it is the one to serve` : found, mend!)];
+    return [fail(isCurrent ? `${found}; it is the current dataset` : found, mend!)];
   });
   const current = checked.find(({ isCurrent }) => isCurrent)?.version;
   const ofServed =
@@ -48,7 +48,7 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
     [...ofServed, ...faults],
     current === undefined
       ? "none is published yet"
-      : `${current} is the one to serve; ${sound.length} of ${sound.length} are the same as published, by SHA-256`,
+      : `${current} is current; ${sound.length} of ${sound.length} match their published SHA-256`,
   );
 }
 
@@ -74,7 +74,7 @@ function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[
       : `gp-records datasets publish ${last}`;
   try {
     const named = catalogue.currentVersion();
-    if (named !== null) return [fail(`${pointer} names ${named}, which is not there`, mend)];
+    if (named !== null) return [fail(`${pointer} names ${named}, which does not exist`, mend)];
     const found = `${pointer} is missing, so none of the datasets is served`;
     return last === undefined ? [] : [fail(found, mend)];
   } catch {

@@ -22,16 +22,16 @@ export const dataFolder: Check = {
           "Name another folder with DATA_DIR, or run gp-records as the owner of this one.",
         ),
       ];
-    return [ok(`${dataDir} is there and can be written`)];
+    return [ok(`${dataDir} exists and can be written to`)];
   },
 };
 
 function absentFolder(dataDir: string): Finding {
   const above = nearestFolder(dataDir);
   return isWritable(above)
-    ? ok(`${dataDir} is not there yet; the first import or start creates it`)
+    ? ok(`${dataDir} does not exist yet; the first import or start creates it`)
     : fail(
-        `${dataDir} is not there, and this user may not create it in ${above}`,
+        `${dataDir} does not exist, and this user may not create it in ${above}`,
         `Create it for the user who runs gp-records: install -d -m 0700 -o USER ${dataDir}`,
       );
 }

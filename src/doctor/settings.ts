@@ -59,7 +59,7 @@ export const database: Check = {
       try {
         const version = await refuseUnfit(session, { url });
         await refuseUnready(session, place);
-        return [ok(`${place} has the present schema; it is version ${version}`)];
+        return [ok(`${place} has the current schema; its server is version ${version}`)];
       } finally {
         session.close();
       }

@@ -40,7 +40,7 @@ function absent(dataDir: string, file: string, name: StoreName): Finding {
   const wasServed = namesIn(dataDir).some((one) => /^(usage|control)\.sqlite/.test(one));
   return wasServed && name === "control.sqlite"
     ? fail(`${file} is missing: no key works`, remedies[name](file))
-    : ok("is not there yet");
+    : ok("does not exist yet");
 }
 
 function contentFinding(file: string, name: StoreName): Finding {
@@ -97,14 +97,14 @@ export const restoreLeftovers: Check = {
     if (existsSync(decided))
       return [
         warn(
-          `${decided} is a restore that was killed while it put its files in place`,
+          `${decided} was left by a restore that was killed while it put its files in place`,
           "Any other command finishes it; for example: gp-records datasets list",
         ),
       ];
     if (existsSync(draft))
       return [
         warn(
-          `${draft} is a running restore, or the remains of one that was killed; none of its files are in place`,
+          `${draft} belongs to a running restore, or to one that was killed; none of its files are in place`,
           `Nothing to do: the next restore removes it. Or, while none runs: rm -r ${draft}`,
         ),
       ];

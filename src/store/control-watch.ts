@@ -105,7 +105,7 @@ function fileNumberOf(file: string): number {
   if (found === undefined)
     throw new StoreFault(
       "unusable",
-      `${file} is not there. Restore it from a backup, or check DATA_DIR.`,
+      `${file} is missing. Restore it from a backup, or check DATA_DIR.`,
     );
   return found.ino;
 }

@@ -38,7 +38,7 @@ function lockFault(error: unknown, path: string, busyMessage: string): unknown {
   if (kind === "full") return fault;
   return new StoreFault(
     "unusable",
-    `The lock ${path} cannot be taken: ${(error as Error).message}. May this user write to its folder? The file holds no data: a damaged one can be removed while no gp-records is running.`,
+    `The lock ${path} cannot be taken: ${(error as Error).message}. Make sure that this user may write to its folder. The file holds no data: a damaged one can be removed while no gp-records is running.`,
     { cause: error },
   );
 }

@@ -27,7 +27,7 @@ async function readSchema(
   if (found!.schema === null)
     throw new StoreFault(
       "unusable",
-      `${place} has no schema on its search path that this role may use. Create one, or grant its usage.`,
+      `${place}: this role may use no schema on its search path. Create one, or grant the role USAGE and CREATE on an existing one.`,
     );
   // Each row says whether the step is additive, because an older program knows nothing else about it.
   const taken =

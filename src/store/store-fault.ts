@@ -48,7 +48,7 @@ export function sqliteFault(error: unknown, file: string): unknown {
       return full(`The disk that holds ${file} is full. Free some space and try again.`);
     case sqliteCodes.cannotOpen:
       return unusable(
-        `${file} cannot be opened. Is it there, and may this user read and write it?`,
+        `${file} cannot be opened. Make sure that it exists and that this user may read and write it.`,
       );
     case sqliteCodes.constraint:
       return uniqueCodes.includes((error as { errcode: number }).errcode) ? taken(error) : error;
@@ -107,7 +107,7 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "53100":
       return full(`The disk of ${place} is full. Free some space and try again.`);
     case "25006":
-      return unusable(`${place} takes no writes: is it a standby? Name the primary.`);
+      return unusable(`${place} takes no writes. DATABASE_URL must name a primary, not a standby.`);
     case "28000":
     case "28P01":
     case "3D000":
@@ -130,7 +130,7 @@ export function postgresFault(error: unknown, place: string): unknown {
     default:
       return /^(?:08|57P)/.test(code) || syscall !== undefined || lostConnection.test(message)
         ? busy(
-            `${place} cannot be reached (${syscall === undefined ? message : code}). Is it running?`,
+            `${place} cannot be reached (${syscall === undefined ? message : code}). Make sure that it is running.`,
           )
         : error;
   }

@@ -130,7 +130,10 @@ test("all of it comes back only if that is said, and every ending is named for t
   const restored = await restore(dataDir, file, options);
   assert.deepEqual(restored.kept, []);
   const text = restoredText(restored, file, false);
-  assert.match(text, /WORKS AGAIN:\n {2}person pe_\S+ eve@example\.com, deleted at 2026-11-21T12/);
+  assert.match(
+    text,
+    /WORKING AGAIN:\n {2}person pe_\S+ eve@example\.com, deleted at 2026-11-21T12/,
+  );
   assert.match(text, /membership of pe_\S+ bob@example\.com in the account 'ada'/);
   assert.equal((await roles()).length, 3);
   await change(async ({ database }) => assert.ok(await findPerson(database, "eve@example.com")));

@@ -190,8 +190,11 @@ test("a database that no gp-records made is refused before it is put in place", 
     refused(words, altered("control.sqlite", sql), (sound) => {
       if (/schema_step/.test(sql)) sound.schema["control.sqlite"] = [];
     });
-  await control(/a different table "account"/, "alter table account rename column name to label");
-  await control(/a different table "api_key"/, "alter table api_key add column extra text");
+  await control(
+    /a table "account" that differs/,
+    "alter table account rename column name to label",
+  );
+  await control(/a table "api_key" that differs/, "alter table api_key add column extra text");
   await control(/"audit"/, "drop table audit");
   await control(/"key_change_api_key_update"/, "drop trigger key_change_api_key_update");
   await control(/"api_key_form"/, "drop index api_key_form");
@@ -462,7 +465,7 @@ test("steps in a backup that are not what gp-records writes are refused, and not
     ({ publications }) => (publications[1].published_at = "2026-13-45T00:00:00Z"),
   );
   await said(/"publications\.1\.step/, ({ publications }) => (publications[1].step.changes = -1));
-  const other = /does not begin like one/;
+  const other = /whose first line is not that of a step/;
   await said(other, ({ publications }) => publications[1].step.changes++);
   const unknown = /holds files that no backup/;
   await said(unknown, ({ publications }) => (publications[1].step = null));
@@ -476,9 +479,12 @@ test("steps in a backup that are not what gp-records writes are refused, and not
     await refused(other, ofHead(change));
   for (const [words, change] of [
     [other, (text: string) => `{}\n${text}`],
-    [/is not whole/, (text: string) => text.slice(0, -1)],
-    [/is not whole/, (text: string) => text.slice(0, text.slice(0, -1).lastIndexOf("\n") + 1)],
-    [/is not whole/, (text: string) => `${text}{"more":1}`],
+    [/has a damaged step/, (text: string) => text.slice(0, -1)],
+    [
+      /has a damaged step/,
+      (text: string) => text.slice(0, text.slice(0, -1).lastIndexOf("\n") + 1),
+    ],
+    [/has a damaged step/, (text: string) => `${text}{"more":1}`],
   ] as const)
     await refused(words, ofStep(change));
   await refused(/lacks datasets\/changes\/changes-/, (files) => {

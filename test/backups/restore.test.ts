@@ -137,7 +137,7 @@ test("a pinned dataset that is damaged is not backed up, and one that a manifest
   await assert.rejects(backup(dataDir, `${file}.4`), new RegExp(`${first}.sqlite is damaged`));
   flipByte(path, 0);
   const words = new RegExp(
-    `^No backup was made: \\S+${first}\\.sqlite is damaged: .* not served: put .* 'gp-records datasets unpin ${first}' leaves it out\\.$`,
+    `^No backup was made: \\S+${first}\\.sqlite is damaged: .* not served: put .* 'gp-records datasets unpin ${first}' leaves the dataset out\\.$`,
   );
   await assert.rejects(backup(dataDir, `${file}.5`), { kind: "conflict", message: words });
 });
@@ -161,7 +161,7 @@ test("a folder with data is left alone unless it is said, and is kept aside then
   const newer = currentOf(dataDir);
   await assert.rejects(
     restore(dataDir, file),
-    /has data \(control\.sqlite, datasets\)\. Add --replace/,
+    /already holds data \(control\.sqlite, datasets\)\. Add --replace/,
   );
   assert.equal(currentOf(dataDir), newer);
   const { replaced, lost } = await restore(dataDir, file, { mayReplace: true });
@@ -570,7 +570,7 @@ test("what a killed restore left is named, and the next command finishes it befo
   assert.equal(exitCode, null);
   assert.ok(!existsSync(join(dataDir, "control.sqlite")));
   const { found, mend } = await finding("warn", restoreLeftovers, dataDir);
-  assert.match(found, /is a restore that was killed while it put its files in place/);
+  assert.match(found, /was left by a restore that was killed while it put its files in place/);
   assert.match(mend, /gp-records datasets list/);
   const keys = await allCommands(dataDir).json("keys list");
   assert.deepEqual(keys.map(({ name }: { name: string }) => name).toSorted(), [

@@ -134,7 +134,7 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
   const url = await freshDatabase(t);
   assert.match(
     await settled.text("restore", first, "--to", url, "--dry-run"),
-    new RegExp(`Ended after the backup was made, and stays so:\n  key ${id} `),
+    new RegExp(`Ended after the backup was made, and still ended:\n  key ${id} `),
   );
   await settled.text("restore", first, "--to", url);
   const onDatabase = commandsOn(t, url);
@@ -199,10 +199,10 @@ test("a place that has an installation is refused, and stays as it is", async (t
     served,
     "insert into instance values ('i', 'web-1', 7, now(), now(), '1', array['2.1'], null)",
   );
-  assert.match(await restore(served), /a server runs on .*process 7 on web-1\. Stop it/);
+  assert.match(await restore(served), /a server is running on .*process 7 on web-1\. Stop it/);
   await runSql(served, "update instance set seen_at = now() - interval '1 minute'");
   await text("restore", file, "--to", served);
-  assert.match(await restore(here), /has data \(control\.sqlite, /);
+  assert.match(await restore(here), /already holds data \(control\.sqlite, /);
   assert.match(
     await refusal(exitCodes.usage, "restore", file, "--to", here, "--replace"),
     /--to names an empty place/,
@@ -245,7 +245,7 @@ test("a text with a NUL is refused, and the database stays empty", async (t) => 
   const url = await freshDatabase(t);
   assert.match(
     await allCommands(here).refusal(exitCodes.conflict, "restore", file, "--to", url),
-    /A text in throttle\.subject of the backup contains a NUL/,
+    /A value in throttle\.subject of the backup contains a NUL/,
   );
   assert.deepEqual(await runSql(url, "select 1 from account"), []);
 });

@@ -111,7 +111,7 @@ test("what cannot be done is refused with what to do", async (t) => {
     [exitCodes.usage, /not an e-mail address/, "invite ada"],
     [exitCodes.usage, /Allowed choices are owner, member/, "invite a@b.com --role king"],
     [exitCodes.conflict, /no account 'x'/, "invite a@b.com --account x"],
-    [exitCodes.conflict, /Nobody has the address/, "reset-link eve@example.com"],
+    [exitCodes.conflict, /Nobody here has the address/, "reset-link eve@example.com"],
   ] as const)
     assert.match(await refusal(code, `accounts ${line}`), words, line);
 });

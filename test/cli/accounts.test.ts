@@ -49,7 +49,7 @@ type Step = [line: string, prints: string | RegExp | object];
 
 const walks: Record<string, Step[]> = {
   "accounts are made, limited, suspended and shown": [
-    ["accounts list", "No account yet. Make one: gp-records accounts create --name NAME\n"],
+    ["accounts list", "No account yet. Create one: gp-records accounts create --name NAME\n"],
     ["accounts list", []],
     [
       "accounts create --name Acme --per-minute 1 --per-hour 2",
@@ -72,13 +72,13 @@ const walks: Record<string, Step[]> = {
     ],
     [
       "accounts create --name Beta --per-minute 5",
-      /^Made the account 'Beta' \(ac_\): 5 a minute, default an hour, default a day\.\n.*gp-records keys create --account ac_/,
+      /^Created the account 'Beta' \(ac_\): 5 a minute, default an hour, default a day\.\n.*gp-records keys create --account ac_/,
     ],
   ],
   "plans are set, listed and removed, and an account is put on one and taken off it": [
-    ["plans list", /^No plan yet\. Make one: gp-records plans set/],
+    ["plans list", /^No plan yet\. Create one: gp-records plans set/],
     ["plans set gold --per-minute 600 --per-day default", gold],
-    ["accounts create --name Acme --per-day 7", /^Made/],
+    ["accounts create --name Acme --per-day 7", /^Created/],
     [
       "accounts plan acme gold",
       { ...account, limits: { minute: null, hour: null, day: 7 }, plan: "gold" },
@@ -106,14 +106,14 @@ const walks: Record<string, Step[]> = {
     ["plans set most --per-day 1000000", /1,?000,?000 a day/],
   ],
   "keys are made, listed, rotated and revoked, and a key is shown once": [
-    ["accounts create --name Acme", /^Made/],
-    ["accounts create --name Beta", /^Made/],
-    ["keys list", /^No key yet\. Make one: gp-records keys create/],
+    ["accounts create --name Acme", /^Created/],
+    ["accounts create --name Beta", /^Created/],
+    ["keys list", /^No key yet\. Create one: gp-records keys create/],
     ["keys create --account Acme --name web", key],
     ["keys list --account beta", []],
     ["keys list", [listed]],
     ["keys revoke NAME", { id: "key_", revoked_at: since }],
-    ["keys revoke NAME", "The key key_ has been revoked since 2026-11-21T12:00:00Z.\n"],
+    ["keys revoke NAME", "The key key_ was revoked at 2026-11-21T12:00:00Z.\n"],
     ["keys list", [{ ...listed, state: "revoked", revoked_at: since }]],
     ["keys create --account Acme --name web --expires never", key],
     [

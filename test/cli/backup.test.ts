@@ -103,7 +103,7 @@ test("backup says what is in it, also where that is the control store alone, and
   assert.equal(made.bytes, statSync(file).size);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.equal(made.sha256, createHash("sha256").update(readFileSync(file)).digest("hex"));
-  assert.match(await text("restore", file, "--dry-run"), /is whole: made at 2026-11-21T12:00:00Z/);
+  assert.match(await text("restore", file, "--dry-run"), /is intact: made at 2026-11-21T12:00:00Z/);
   assert.match(
     await text("backup", file, "--control", "--force"),
     /^Saved control\.sqlite in \S+: [\d,]+ bytes\.\nIts SHA-256 is/,
@@ -119,7 +119,7 @@ test("backup replaces no file unless that is said", async (t) => {
   writeFileSync(file, "precious");
   assert.equal(
     await refusal(exitCodes.conflict, "backup", file),
-    `error: ${file} is there already. Choose another name, or add --force.\n`,
+    `error: ${file} already exists. Choose another name, or add --force.\n`,
   );
   assert.equal(readFileSync(file, "utf8"), "precious");
   await text("backup", file, "--force");
@@ -231,7 +231,10 @@ test("restore says what it did, and refuses beside a running server", async (t) 
   assert.equal(busy.exitCode, exitCodes.busy);
   assert.match(busy.err, /^error: A server or a restore is running on .* Stop the server/);
   await service.stop();
-  assert.match(await refusal(exitCodes.conflict, "restore", file), /has data .* Add --replace/);
+  assert.match(
+    await refusal(exitCodes.conflict, "restore", file),
+    /already holds data .* Add --replace/,
+  );
   const [key] = await json("keys list");
   await text("keys revoke", key.id);
   await text("accounts create --name Later");
@@ -243,7 +246,7 @@ test("restore says what it did, and refuses beside a running server", async (t) 
     said,
     new RegExp(`\nThe data folder now has the dataset ${version}, 1 account, 0 keys neither`),
   );
-  assert.match(said, new RegExp(`stays so:\\n {2}key ${key.id} `));
+  assert.match(said, new RegExp(`still ended:\\n {2}key ${key.id} `));
   assert.match(
     said,
     /Not in the backup, so refused from now on:\n {2}key \S+ 'later' of the account 'Later'/,

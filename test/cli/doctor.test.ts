@@ -36,7 +36,7 @@ test("on a folder that is not there yet all is well, and it stays that way", asy
   for (const line of out.trimEnd().split("\n")) assert.match(line, /^ok {4}\S/);
   assert.match(
     out,
-    new RegExp(`^ok    folder +${dataDir} is not there yet; the first import`, "m"),
+    new RegExp(`^ok    folder +${dataDir} does not exist yet; the first import`, "m"),
   );
   assert.deepEqual(readdirSync(above), []);
 });
@@ -87,6 +87,6 @@ test("what fails has a line with what to do, and ends with 6; the other checks a
     /^fail  control\.sqlite  .*control\.sqlite is damaged: SQLite says file is not a database\n +→ Stop the server/m,
   );
   assert.match(out, /^ok    datasets /m);
-  assert.match(err, /^error: Found \d things? to mend\.\n$/);
+  assert.match(err, /^error: Found \d things? to fix\.\n$/);
   assert.equal(readFileSync(join(dataDir, "control.sqlite"), "utf8"), "a text");
 });

@@ -40,7 +40,7 @@ test(
     );
     await migratePostgres({ url: DATABASE_URL });
     const well = await finding("ok", database, dataDir, given);
-    assert.match(well.found, /has the present schema; it is version \d+\.\d+$/);
+    assert.match(well.found, /has the current schema; its server is version \d+\.\d+$/);
     const later = { name: "0009-later", isAdditive: false, sql: "select 1" };
     await migratePostgres({ url: DATABASE_URL }, [...postgresSteps, later]);
     assert.match((await finding("fail", database, dataDir, given)).found, /newer.*'0009-later'/);
@@ -53,7 +53,7 @@ test("with DATABASE_URL what is wrong in the folder is said of the cache", async
   writeFileSync(join(dataDir, "datasets", "current"), "20260101T000000Z-00000000\n");
   const settings = { DATABASE_URL: "postgres://u@127.0.0.1:1/records" };
   const { found, mend } = await finding("warn", datasets, dataDir, { settings });
-  assert.match(found, /^in the cache: .*names 20260101T000000Z-00000000, which is not there$/);
+  assert.match(found, /^in the cache: .*names 20260101T000000Z-00000000, which does not exist$/);
   assert.match(mend, /^Nothing to do: .*fetch it again/);
 });
 

@@ -41,7 +41,7 @@ test("sound datasets are all well, and an empty folder has none yet", async (t) 
   const { dataDir } = await twoDatasets(t);
   assert.match(
     (await finding("ok", datasets, dataDir)).found,
-    / is the one to serve; 2 of 2 are the same as published/,
+    / is current; 2 of 2 match their published SHA-256$/,
   );
   assert.match((await finding("ok", datasets, temporaryFolder(t))).found, /none yet/);
 });
@@ -51,7 +51,7 @@ test("damage of the dataset that is served is named, and the command that is nam
   flipByte(pathOf(newer), 20_000);
   const { found, mend } = await finding("fail", datasets, dataDir);
   assert.ok(found.includes(pathOf(newer)), found);
-  assert.match(found, /SHA-256.*; it is the one to serve$/s);
+  assert.match(found, /SHA-256.*; it is the current dataset$/s);
   assert.match(mend, / serve the dataset before it with 'gp-records datasets rollback'\.$/);
   await follow(dataDir, "gp-records datasets rollback");
   assert.equal(openCatalogue(folder).currentVersion(), older);
@@ -76,7 +76,7 @@ test("a pointer that is missing, damaged or leads nowhere is named, and the comm
     [() => writeFileSync(pointer, ""), /does not name a dataset/],
     [
       () => writeFileSync(pointer, "20200101T000000Z-00000000\n"),
-      /names 2020\S+, which is not there/,
+      /names 2020\S+, which does not exist/,
     ],
   ];
   for (const [damage, words] of states) {
