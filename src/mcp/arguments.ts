@@ -141,7 +141,7 @@ function faultOfList(
     return {
       parameter,
       code: "wrong_type",
-      detail: `Must be a list of texts, such as ${example}.`,
+      detail: `Must be a list of strings, such as ${example}.`,
     };
   }
   if (value.length > maxItems)
@@ -162,7 +162,8 @@ function faultOfText(
   value: unknown,
   { enum: values, minLength = 1, maxLength = Infinity, pattern }: TextSchema,
 ): ArgumentFault | undefined {
-  if (typeof value !== "string") return { parameter, code: "wrong_type", detail: "Must be text." };
+  if (typeof value !== "string")
+    return { parameter, code: "wrong_type", detail: "Must be a string." };
   if (values !== undefined)
     return values.includes(value) ? undefined : unlisted(parameter, value, values);
   if (pattern !== undefined)

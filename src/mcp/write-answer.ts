@@ -187,7 +187,7 @@ function cutHint({ id }: { id: string }, kind: RecordKind): ToolHint {
   return {
     code: "record_cut",
     parameter: null,
-    message: `${id} is too long for one answer, so it is cut; ${how}.`,
+    message: `${id} is too long for one answer, so it is truncated; ${how}.`,
     suggestions: [],
   };
 }

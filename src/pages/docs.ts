@@ -145,16 +145,16 @@ const matching = (): Html =>
       <code>dallas</code>, <code>fort worth</code> and <code>dallas tx</code>.
     </li>
     <li>
-      Different parameters must all hold, for the same GP. A repeated parameter holds if one of its
-      values does; a comma is part of the value.
+      Different parameters must all match, on the same GP. A repeated parameter matches if one of
+      its values does; a comma is part of the value.
     </li>
   </ul>`;
 
 const hints = (): Html =>
   html`<p>
-      <code>meta.hints</code> says why an answer is empty or cut. Each hint has <code>code</code>,
-      <code>parameter</code>, <code>message</code> and <code>suggestions</code>; nothing in
-      <code>data</code> is ever guessed.
+      <code>meta.hints</code> says why an answer is empty or truncated. Each hint has
+      <code>code</code>, <code>parameter</code>, <code>message</code> and <code>suggestions</code>;
+      nothing in <code>data</code> is ever guessed.
     </p>
     ${table({
       label: "Hint codes",
@@ -247,9 +247,8 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
 
 /** Meanings of the hint codes; backticks mark code. */
 const hintMeanings: Readonly<Record<Hint["code"], string>> = {
-  no_match:
-    "No GP has a name that satisfies `gp_name`. `suggestions` has up to 3 names that are near.",
-  unknown_value: `No GP carries this ${wordList(repeatableFilters, "or")}. \`suggestions\` has up to 3 values that are near.`,
+  no_match: "No GP has a name that satisfies `gp_name`. `suggestions` has up to 3 similar names.",
+  unknown_value: `No GP carries this ${wordList(repeatableFilters, "or")}. \`suggestions\` has up to 3 similar values.`,
   no_searchable_character: "The value holds no letter and no digit, so it cannot match anything.",
   past_the_end: "`offset` is beyond the last record. `pagination.total` says how many there are.",
   embedded_list_cut:

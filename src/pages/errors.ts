@@ -308,7 +308,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   unavailable: {
     meaning:
-      "`reason` says why: `starting` and `draining` pass within seconds, `overloaded` and `timeout` when the load does, `no_dataset` when the operator has published records, `store_down` when a store is reachable, or its disk has room, again. Try again after `retry_after` seconds.",
+      "`reason` says why: `starting` and `draining` pass within seconds; `overloaded` and `timeout`, once the load drops; `no_dataset`, once the operator has published records; `store_down`, once the service's database is reachable again or its disk has space. Try again after `retry_after` seconds.",
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
     counted: "Only with a `reason` that arises after the key was accepted, such as `no_dataset`.",
     example: new Problem("unavailable", "The service is starting.", {
@@ -329,12 +329,12 @@ function faultyQuery(): Problem {
 }
 
 const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
-  missing: "A required parameter is not there. Add it.",
+  missing: "A required parameter is missing. Add it.",
   too_short: "The text has fewer characters than `minimum`. Write more of the name.",
   too_long: "The text has more characters than `maximum`. Shorten it.",
   empty_value: "The parameter is there without a value. Give it one, or leave the parameter out.",
   not_an_integer:
-    "The value is not a row of the digits 0 to 9. Signs, decimal points and spaces are not accepted.",
+    "The value must consist of the digits 0 to 9 only. Signs, decimal points and spaces are not accepted.",
   out_of_range: "The number is below `minimum` or above `maximum`. It is never clamped for you.",
   unknown_parameter:
     "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` the operations that know this one.",

@@ -130,7 +130,7 @@ export function llmsText(publicUrl: string | null, quotas: readonly QuotaWindow[
 
 Send GET requests with an API key in the header \`x-api-key\`, for example \`curl -H "x-api-key: KEY" "${at(exampleTarget(first!))}"\`.
 The answer is JSON with \`data\`, \`pagination\` and \`meta\`. \`pagination.total\` is exact; while \`pagination.has_more\` is true, ask again with \`offset\` set to \`pagination.next_offset\`.
-A page has ${parameterBounds.limitDefault} records unless \`limit\` says otherwise. When \`meta.dataset_version\` changes between pages, begin again. \`meta.hints\` says why an answer is empty and what is near.
+A page has ${parameterBounds.limitDefault} records unless \`limit\` says otherwise. When \`meta.dataset_version\` changes between pages, begin again. \`meta.hints\` says why an answer is empty, and suggests similar values.
 The id of a GP as \`gp_name\` means that GP alone. A filter that is misspelt is refused with 400, never ignored.
 Every account has ${wordList(
     quotas.map(({ name, quota }) => `${grouped(quota)} requests per ${name}`),
