@@ -1,4 +1,4 @@
-/** Selects the records of each kind with the program of a checkout, in a process of its own, and tells what a question costs. */
+/** Answers lists of each kind with the program of a checkout, in a process of its own, and tells what an answer costs. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -20,6 +20,7 @@ const warmUpRepeats = 8;
 
 type Kind = "gp" | "principal" | "signal" | "project";
 type Filter = import("#search/read-model.ts").Filter;
+type Order = import("#search/read-model.ts").Order;
 
 async function openLists({ root, dataDir }: ListsOrder): Promise<() => ListsCost> {
   const load = (path: string) => import(pathToFileURL(join(root, "src", path)).href);
@@ -32,23 +33,26 @@ async function openLists({ root, dataDir }: ListsOrder): Promise<() => ListsCost
   const { openReadModel } = (await load(
     "search/read-model.ts",
   )) as typeof import("#search/read-model.ts");
-  const { recordText } = (await load("operations/page.ts")) as typeof import("#operations/page.ts");
+  const { answer } = (await load("operations/page.ts")) as typeof import("#operations/page.ts");
+  const { lists } = (await load("operations/lists.ts")) as typeof import("#operations/lists.ts");
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const generation = catalogue.current()!;
   const { version } = generation;
   const model = openReadModel(loadGeneration(catalogue.pathOf(version), generation));
-  if (!("select" in model)) throw new Error("This commit has no select of every kind.");
-
-  const ask = (kind: Kind, filter: Filter) => {
-    for (const position of model.select(kind, filter, { limit, offset: 0 }).positions)
-      recordText(model.parts, kind, position);
-  };
-  const questions = questionsOf((kind, name) => model.values(kind, name));
+  const ask = ({ kind, order, offset = 0 }: Question, filter: Filter) =>
+    answer(lists[kind], model, { filter, order, values: {}, limit, offset });
+  const { readDocuments } = (await load(
+    "search/dataset-parts.ts",
+  )) as typeof import("#search/dataset-parts.ts");
+  const nameAt = (kind: Kind, position: number) =>
+    readDocuments<{ name: string }>(model.parts.documents[kind], [position])[0]!.name;
+  const questions = questionsOf((kind, name) => model.values(kind, name), nameAt);
   const askAll = (times: number) => {
     const costs: Record<string, number> = {};
-    for (const { name, kind, filters } of questions) {
+    for (const question of questions) {
+      const { name, filters } = question;
       const before = process.cpuUsage();
-      for (let time = 0; time < times; time++) for (const filter of filters) ask(kind, filter);
+      for (let time = 0; time < times; time++) for (const filter of filters) ask(question, filter);
       const { user, system } = process.cpuUsage(before);
       costs[name] = (user + system) / (times * filters.length);
     }
@@ -58,11 +62,31 @@ async function openLists({ root, dataDir }: ListsOrder): Promise<() => ListsCost
   return () => askAll(repeats);
 }
 
-/** @param valuesOf the values that records of a kind carry. */
-function questionsOf(valuesOf: (kind: Kind, name: string) => readonly string[]) {
-  const questions: { name: string; kind: Kind; filters: Filter[] }[] = [];
-  const add = (name: string, kind: Kind, filterOf: (i: number) => Filter) =>
+interface Question {
+  name: string;
+  kind: Kind;
+  filters: Filter[];
+  order?: Order;
+  offset?: number;
+}
+
+/**
+ * @param valuesOf the values that records of a kind carry.
+ * @param nameAt the name of a record.
+ */
+function questionsOf(
+  valuesOf: (kind: Kind, name: string) => readonly string[],
+  nameAt: (kind: Kind, position: number) => string,
+) {
+  const questions: Question[] = [];
+  const add = (
+    name: string,
+    kind: Kind,
+    filterOf: (i: number) => Filter,
+    more: Pick<Question, "order" | "offset"> = {},
+  ) =>
     questions.push({
+      ...more,
       name: `${kind} by ${name}`,
       kind,
       filters: Array.from({ length: questionCount }, (_, i) => filterOf(i)),
@@ -85,6 +109,23 @@ function questionsOf(valuesOf: (kind: Kind, name: string) => readonly string[]) 
   add("a range", "gp", (i) => ({ signal: { date: daysOf(i) } }));
   add("a range", "signal", (i) => ({ date: daysOf(i) }));
   add("a range", "project", (i) => ({ start_date: daysOf(i) }));
+  const descending = (by: string) => ({ order: { by, isDescending: true } });
+  for (const [kind, number] of [
+    ["gp", "aum_usd"],
+    ["signal", "amount_usd"],
+    ["project", "units"],
+  ] as const) {
+    const market = pickOf(kind, "market");
+    const order = descending(number);
+    add("a number, sorted", kind, (i) => ({ [number]: { from: 10 * i } }), order);
+    add("one value, sorted", kind, (i) => ({ market: market(i) }), order);
+    add("a number, sorted, far down", kind, (i) => ({ [number]: { from: 10 * i } }), {
+      ...order,
+      offset: 2000,
+    });
+  }
+  for (const kind of ["principal", "project"] as const)
+    add("a word of the name", kind, (i) => ({ name: nameAt(kind, 17 * i).split(" ")[0]! }));
   return questions;
 }
 
@@ -95,8 +136,8 @@ const monthDays = 30;
 function daysOf(i: number) {
   const day = (days: number) =>
     new Date(Date.UTC(2024, 0, 1) + days * dayMilliseconds).toISOString().slice(0, 10);
-  const since = day(17 * i);
-  return i % 2 === 0 ? { since } : { since, until: day(17 * i + monthDays) };
+  const from = day(17 * i);
+  return i % 2 === 0 ? { from } : { from, to: day(17 * i + monthDays) };
 }
 
 process.on("disconnect", () => process.exit());

@@ -75,16 +75,24 @@ const names: Readonly<Record<string, string>> = {
   "ExportedFile.format": "ExportFormat",
 };
 /** Returns the type name for a member of one owner. Returns undefined if it has none of its own. */
-const nameIn = (owner: string, member: string): string | undefined =>
+function nameIn(owner: string, member: string): string | undefined {
   // Counts have a member for each kind of record.
-  owner === "Counts" ? "KindCounts" : names[`${owner}.${member}`];
+  if (owner === "Counts") return "KindCounts";
+  const [, records] = /^List(.+)$/.exec(owner) ?? [];
+  if (records === undefined) return names[`${owner}.${member}`];
+  // The parameters of a list are members of its records.
+  if (member === "basis") return "ProvenanceBasis";
+  const isOfRecord = member === "sort" || ambiguous.has(member);
+  return isOfRecord ? singular(records) + pascal(member) : undefined;
+}
 
 /** Schemas that no operation's pages refer to. */
 const others = ["RecordChange", "ExportedDataset", "ParameterFault", "QuotaPolicy"];
 
 const pascal = (name: string) =>
   name.replaceAll(/(?:^|[-_/])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-const singular = (name: string) => name.replace(/(?<!ie)s$/, "").replace(/ies$/, "y");
+/** Returns the name of an entry of a list. A status and a basis are singular already. */
+const singular = (name: string) => name.replace(/(?<![uis]|ie)s$/, "").replace(/ies$/, "y");
 
 /** Returns the types of operations, of a copy of everything, and of errors. @param description the text of openapi.json. */
 export function readTypes(description: string): ApiTypes {
@@ -162,7 +170,9 @@ export function readTypes(description: string): ApiTypes {
       type: typeOf(property, owner, name),
     }));
 
-  const asked = Object.entries(paths).filter(([path]) => /^\/(?:fetch-.*|changes)$/.test(path));
+  const asked = Object.entries(paths).filter(([path]) =>
+    /^\/(?:fetch-.*|list-.*|changes)$/.test(path),
+  );
   // The answers of operations are in `components`.
   const used = schemasBehind([asked, others.map(refTo)], schemas);
   for (const [name, schema] of Object.entries(schemas)) {

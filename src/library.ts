@@ -1,4 +1,4 @@
-/** The engine as a library: opens a dataset and answers the four operations without a server or a key. */
+/** The engine as a library: opens a dataset and answers the operations without a server or a key. */
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -11,10 +11,12 @@ import { fetchSignals } from "#operations/fetch-signals.ts";
 import type { Meta, Pagination } from "#operations/envelope.ts";
 import { json } from "#operations/formats.ts";
 import { type OperationName, operations } from "#operations/index.ts";
+import { lists } from "#operations/lists.ts";
 import type { Operation } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { Problem } from "#problems.ts";
-import type { RecordOf } from "#records/declarations.ts";
+import type { declarations, RecordOf } from "#records/declarations.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { openReadModel } from "#search/read-model.ts";
 
 export { DatasetFault, Problem };
@@ -41,6 +43,42 @@ export interface GpParameters extends FacetParameters {
   gp_name: string;
 }
 
+/** Name of a condition on records of a kind. */
+type Condition<K extends RecordKind> = keyof (typeof declarations)[K]["filterable"] & string;
+
+/** Names of the filters that set a condition: both ends of a range, otherwise one of the same name. */
+type FilterOf<K extends RecordKind, Name extends Condition<K>> = Name extends "signal"
+  ? "signal_type" | "signal_date_from" | "signal_date_to"
+  : Name extends `${string}date` | `${string}_at` | `${string}_as_of`
+    ? `${Name}_from` | `${Name}_to`
+    : Name extends "confidence" | NumbersOf<RecordOf<K>>
+      ? `${Name}_min` | `${Name}_max`
+      : Name;
+type NumbersOf<R> = { [Name in keyof R]: R[Name] extends number | null ? Name : never }[keyof R];
+
+type ValueOf<Filter extends string> = Filter extends `${string}_min` | `${string}_max`
+  ? number
+  : Filter extends `has_${string}`
+    ? boolean
+    : Filter extends `${string}_from` | `${string}_to` | "name"
+      ? string
+      : string | readonly string[];
+
+/**
+ * Parameters of a kind's list. All given filters must hold. If a filter has several values, one of them is enough. Ranges
+ * include both ends. Dates are as precise as `2026`, `2026-03` or `2026-03-31`, or relative to the day of the dataset,
+ * such as `-90d`.
+ */
+export type ListParameters<K extends RecordKind> = NameParameters & {
+  [Filter in { [Name in Condition<K>]: FilterOf<K, Name> }[Condition<K>]]?: ValueOf<Filter>;
+} & {
+  /** Order: a name such as `updated_at`, or `-updated_at` for the descending order. */
+  sort?: string;
+};
+
+/** A GP as `listGps` returns it. */
+export type ListedGp = Omit<RecordOf<"gp">, "principals" | "signals">;
+
 export interface Answer<OneRecord> {
   /** Body that the service would send for the same request, uncompressed: JSON in UTF-8. */
   readonly body: Uint8Array;
@@ -57,7 +95,9 @@ export interface AnswerBody<OneRecord> {
 }
 
 /** Method name of an operation, such as `fetchGp` for `fetch-gp`. */
-type MethodOf<Name> = Name extends `fetch-${infer Rest}` ? `fetch${Capitalize<Rest>}` : never;
+type MethodOf<Name> = Name extends `${infer Verb}-${infer Rest}`
+  ? `${Verb}${Capitalize<Rest>}`
+  : never;
 
 /**
  * An open dataset. Each method throws a Problem with the code `invalid-parameters` if the service would answer 400. The
@@ -74,6 +114,11 @@ export interface Records extends Record<
   fetchPrincipals(parameters?: FacetParameters): Answer<RecordOf<"principal">>;
   fetchSignals(parameters?: NameParameters): Answer<RecordOf<"signal">>;
   fetchProjects(parameters?: NameParameters): Answer<RecordOf<"project">>;
+  /** Lists GPs without their principals and signals. The first call of a list may take longer: it reads the records. */
+  listGps(parameters?: ListParameters<"gp">): Answer<ListedGp>;
+  listPrincipals(parameters?: ListParameters<"principal">): Answer<RecordOf<"principal">>;
+  listSignals(parameters?: ListParameters<"signal">): Answer<RecordOf<"signal">>;
+  listProjects(parameters?: ListParameters<"project">): Answer<RecordOf<"project">>;
 }
 
 export interface OpenOptions {
@@ -95,8 +140,9 @@ export async function open(
   const load = startLoad({ ...find(path), isTakeover: false });
   const { parts } = await load.loaded.catch(failToLoad).finally(load.stop);
   const model = openReadModel(parts);
-  const answer = <R>(operation: Operation, parameters: FacetParameters): Answer<R> => {
-    const query = readQuery(operation, queryText(parameters), pageSizeMax, operations);
+  const answer = <R>(operation: Operation, parameters: object): Answer<R> => {
+    const day = parts.updatedAt.slice(0, 10);
+    const query = readQuery(operation, queryText(parameters), pageSizeMax, operations, { day });
     const { body: shared, total } = json.write(operation, model, query);
     // Copied, because the shared block holds other answers, too.
     const body = new Uint8Array(shared);
@@ -109,6 +155,10 @@ export async function open(
     fetchPrincipals: (parameters = {}) => answer(fetchPrincipals, parameters),
     fetchSignals: (parameters = {}) => answer(fetchSignals, parameters),
     fetchProjects: (parameters = {}) => answer(fetchProjects, parameters),
+    listGps: (parameters = {}) => answer(lists.gp, parameters),
+    listPrincipals: (parameters = {}) => answer(lists.principal, parameters),
+    listSignals: (parameters = {}) => answer(lists.signal, parameters),
+    listProjects: (parameters = {}) => answer(lists.project, parameters),
   };
 }
 
@@ -136,10 +186,10 @@ function find(path: string) {
   return { path: catalogue.pathOf(generation.version), generation };
 }
 
-type Value = string | number;
+type Value = string | number | boolean;
 
 /** Returns the query as a client would send it, so that library and service refuse the same parameters. */
-function queryText(parameters: FacetParameters): string {
+function queryText(parameters: object): string {
   const named = Object.entries(parameters) as [string, Value | readonly Value[] | undefined][];
   const pairs = named.flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),

@@ -18,6 +18,8 @@ export const parameterFaultCodes = [
   "repeated_parameter",
   "too_many_values",
   "invalid_encoding",
+  "unknown_value",
+  "out_of_order",
 ] as const;
 
 /** Maximum number of faults listed in one response. A query of 8 KB can have thousands. */
@@ -30,7 +32,9 @@ export const ParameterFault = Type.Object({
   suggestion: Type.Optional(text("The nearest existing parameter.")),
   minimum: Type.Optional(Type.Integer()),
   maximum: Type.Optional(Type.Integer()),
-  allowed: Type.Optional(list("Parameters of this operation.", Type.String())),
+  allowed: Type.Optional(
+    list("Parameters of this operation, or values of the parameter.", Type.String()),
+  ),
   allowed_on: Type.Optional(list("Paths of the operations that have it.", Type.String())),
 });
 export type ParameterFault = Unchanging<Static<typeof ParameterFault>>;

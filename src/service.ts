@@ -175,14 +175,14 @@ export async function openService(
     offers,
     isStopping: () => life.state !== "running",
   };
-  const findAnswer = openOperations(answering);
+  const answers = openOperations(answering);
   const requestMetrics = openRequestMetrics();
   const http: HttpDependencies = {
     config,
     operations,
     gateway,
-    reads: openReads(answering, findAnswer),
-    findAnswer,
+    reads: openReads(answering, answers),
+    answers,
     model,
     changes: answering.changes,
     afterCommit: openCommitBarrier(() => counters.commit(), sendNow, refuseUncommitted),

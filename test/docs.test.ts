@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { settings, settingNames } from "#config/settings.ts";
 import { hintCodes } from "#operations/envelope.ts";
-import { operations } from "#operations/index.ts";
+import { fetchOperations, listOperations, operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
@@ -24,7 +24,36 @@ test("every operation and every parameter stands in docs/api.md, and no other", 
   const text = page("docs/api.md");
   for (const { path } of operations) assert.match(text, new RegExp(`\`GET ${path}\``));
   const documented = rowsOf(text.slice(text.indexOf("## Parameters"), text.indexOf("## Matching")));
-  assert.deepEqual(documented, [...new Set(operations.flatMap(parametersOf))]);
+  assert.deepEqual(documented, [...new Set(fetchOperations.flatMap(parametersOf))]);
+});
+
+test("every parameter of every list stands in docs/api.md, with the default of sort, and no other", () => {
+  const text = page("docs/api.md");
+  const [common = "", ...sections] = text
+    .slice(text.indexOf("## Lists"), text.indexOf("## Answer"))
+    .split("\n### ");
+  const cellsOf = (section: string) =>
+    [...section.matchAll(/^\| (`.+?) \| (.+?) \|/gm)].map(([, names, taken]) => [names!, taken!]);
+  const namesIn = (section: string) =>
+    cellsOf(section).flatMap(([names]) =>
+      Array.from(names!.matchAll(/`(\w+)`/g), ([, name]) => name!),
+    );
+  assert.equal(sections.length, listOperations.length);
+  for (const [i, operation] of listOperations.entries()) {
+    const section = sections[i]!;
+    assert.ok(section.startsWith(`\`GET ${operation.path}\`\n`));
+    const documented = [...namesIn(common), ...namesIn(section)];
+    assert.deepEqual(documented.toSorted(), [...parametersOf(operation)].toSorted());
+    const [usual, ...others] = operation.sorts!;
+    const names = [...new Set(others.map((sort) => sort.replace(/^-/, "")))].filter(
+      (sort) => sort !== usual,
+    );
+    const [, orders] = cellsOf(section).find(([name]) => name === "`sort`")!;
+    assert.equal(
+      orders,
+      `\`${usual}\` (default), ${names.map((name) => `\`${name}\``).join(", ")}; each also with \`-\``,
+    );
+  }
 });
 
 test("every hint stands in docs/api.md, and no other", () => {

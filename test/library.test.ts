@@ -63,6 +63,31 @@ test("faulty parameters throw the problem the service answers, each fault named"
   );
 });
 
+test("a list reads the records at its first call, and gives GPs without principals and signals, in any order", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await publish(dataDir);
+  const { listGps, listPrincipals, listSignals, listProjects } = await open(dataDir);
+  const { data, pagination } = listGps({ market: ["dallas", "new york"], sort: "-name" }).json();
+  assert.deepEqual(
+    data.map(({ name, signals_total }) => [name, signals_total]),
+    [
+      ["Stonehaven Realty", 1],
+      ["Northwind Residential Partners", 3],
+      ["KKR", 0],
+    ],
+  );
+  assert.equal(pagination.total, 3);
+  assert.ok(data.every((gp) => !("principals" in gp) && !("signals" in gp)));
+  const { id } = data[1]!;
+  assert.equal(listPrincipals({ gp_id: id, role: "managing_member" }).total, 1);
+  assert.equal(listSignals({ has_gp: false, date_from: "2026" }).total, 1);
+  assert.equal(listProjects({ units_min: 120, units_max: 120 }).total, 1);
+  assert.throws(
+    () => listProjects({ units_min: 2, units_max: 1 }),
+    ({ members }: Problem) => members.errors?.[0]?.code === "out_of_order",
+  );
+});
+
 test("what cannot be opened is refused with its path and the reason, and nothing is made there", async (t) => {
   const dataDir = temporaryFolder(t);
   const refuses = (path: string, words: RegExp) =>

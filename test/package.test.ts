@@ -11,6 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { lists } from "#operations/lists.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { hasOutside, outsideFolder } from "./outside/outside.ts";
 import { outcomeOf } from "./support/command-line.ts";
 import { roomy } from "./support/own-process.ts";
@@ -53,6 +55,20 @@ async function pack(t: TestContext): Promise<string> {
   const packed = await runIn(copy, "npm pack --silent --ignore-scripts=false", ownSettings);
   return join(copy, "lib", packed.trim().split("\n").at(-1)!);
 }
+
+/** Calls of each list with every one of its filters, and nothing that is none, as a program in TypeScript. */
+const listCalls = recordKinds
+  .map((kind) => {
+    const { filters } = lists[kind];
+    const given = Object.entries(filters).map(([name, { form, valuesMax }]) => {
+      const one = { number: 1, flag: true, date: "2026", text: "x", value: "x" }[form];
+      return [name, valuesMax > 1 ? [one] : one];
+    });
+    const all = JSON.stringify({ ...Object.fromEntries(given), sort: "id", limit: 1, offset: 1 });
+    const method = `list${kind === "gp" ? "Gp" : kind.charAt(0).toUpperCase() + kind.slice(1)}s`;
+    return `const ${kind}Parameters: Required<ListParameters<"${kind}">> = ${all};\nrecords.${method}(${kind}Parameters);`;
+  })
+  .join("\n");
 
 /** An empty folder into which the package is installed, as whoever uses it does. */
 async function install(t: TestContext, archive: string): Promise<string> {
@@ -120,13 +136,16 @@ test("what is packed runs where it is installed: the program, and the engine as 
   });
 
   await t.test("its types are those of the answers, for a program that imports it", async () => {
-    const program = `import { open, Problem, type Records } from "gp-records";
+    const program = `import { type ListParameters, open, Problem, type Records } from "gp-records";
 const records: Records = await open("data");
 const [gp] = records.fetchGp({ gp_name: "north", tag: ["ai", "qof"], limit: 5 }).json().data;
 const name: string | undefined = gp?.name;
 const titles: string[] = records.fetchSignals().json().data.map(({ title }) => title);
 // @ts-expect-error: the name is required.
 records.fetchGp({});
+${listCalls}
+// @ts-expect-error: a GP is listed without its principals.
+records.listGps().json().data[0]?.principals;
 console.log(name, titles, Problem);
 `;
     writeFileSync(join(folder, "typed.ts"), program);
@@ -144,15 +163,23 @@ console.log(name, titles, Problem);
       const names = ["north", "stone", "kk", "société", "jp morgan", "zzz"];
       const facets = [{}, { tag: "ai" }, { tag: ["ai", "qof"], market: "dallas" }, { theme: "x" }];
       const bounds = [{}, { limit: 1, offset: 1 }, { limit: 100 }, { limit: 0 }];
-      const asked = names.flatMap((gp_name) =>
+      const asked: (readonly [method: string, parameters: object])[] = names.flatMap((gp_name) =>
         facets.flatMap((facet) =>
           bounds.flatMap((page) => [
             ["fetchGp", { gp_name, ...facet, ...page }] as const,
             ["fetchPrincipals", { ...facet, ...page }] as const,
             ["fetchSignals", { gp_name, ...page }] as const,
             ["fetchProjects", page] as const,
+            ["listPrincipals", { ...facet, ...page }] as const,
           ]),
         ),
+      );
+      asked.push(
+        ["listGps", { signal_date_from: "-400d", sort: "-aum_usd", limit: 3 }],
+        ["listGps", { property_type: ["multifamily", "retail"], updated_at_to: "2026-12" }],
+        ["listSignals", { has_gp: false }],
+        ["listProjects", { units_min: 100, status: "planned", sort: "-units" }],
+        ["listProjects", { units_min: 2, units_max: 1, status: "planed", sort: "size" }],
       );
       const path = (method: string) => `/${method.replace(/[A-Z]/, (c) => `-${c.toLowerCase()}`)}`;
       const served = [];

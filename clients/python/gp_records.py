@@ -656,6 +656,57 @@ class Project(TypedDict):
     gps: list[LinkedGp]
 
 
+class ListedGp(TypedDict):
+    # Stable id.
+    id: str
+    # Ids of GPs that turned out to be this one.
+    former_ids: list[str]
+    # Name it is known by.
+    name: str
+    # Name as registered.
+    legal_name: str | None
+    # Other names; searched too.
+    aliases: list[str]
+    # What it does.
+    description: str | None
+    # Its website.
+    website: str | None
+    # City of the head office.
+    hq_city: str | None
+    # State of the head office, two letters in the US.
+    hq_state: str | None
+    # Country of the head office, ISO 3166 two letters.
+    hq_country: str | None
+    # Year of foundation.
+    founded_year: int | None
+    # Assets under management, whole US dollars.
+    aum_usd: int | None
+    # Date of `aum_usd`.
+    aum_as_of: str | None
+    # Capital raised so far, whole US dollars.
+    raised_to_date_usd: int | None
+    # How it invests.
+    strategies: list[Strategy]
+    # What it invests in.
+    property_types: list[PropertyType]
+    # Open vocabulary: facts such as `reg_d_506c`.
+    tags: list[str]
+    # Open vocabulary: subjects of the business.
+    themes: list[str]
+    # Metropolitan areas by title, `Austin-Round Rock, TX`.
+    markets: list[str]
+    # Ids elsewhere; only keys with a known id.
+    external_ids: ExternalIds
+    # Where the record comes from and how certain it is.
+    provenance: Provenance
+    # Time of the last change of the content, UTC.
+    updated_at: str
+    # Number of its principals.
+    principals_total: int
+    # Number of its signals.
+    signals_total: int
+
+
 Kind = str | Literal[
     "gp",
     "principal",
@@ -803,6 +854,8 @@ ParameterFaultCode = str | Literal[
     "repeated_parameter",
     "too_many_values",
     "invalid_encoding",
+    "unknown_value",
+    "out_of_order",
 ]
 
 
@@ -817,7 +870,7 @@ class ParameterFault(TypedDict):
     suggestion: NotRequired[str]
     minimum: NotRequired[int]
     maximum: NotRequired[int]
-    # Parameters of this operation.
+    # Parameters of this operation, or values of the parameter.
     allowed: NotRequired[list[str]]
     # Paths of the operations that have it.
     allowed_on: NotRequired[list[str]]
@@ -923,6 +976,370 @@ class FetchProjectsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
+    # How many records a page has at most.
+    limit: NotRequired[int]
+    # How many records to skip.
+    offset: NotRequired[int]
+
+
+GpSort = str | Literal[
+    "name",
+    "-name",
+    "aum_usd",
+    "-aum_usd",
+    "raised_to_date_usd",
+    "-raised_to_date_usd",
+    "founded_year",
+    "-founded_year",
+    "confidence",
+    "-confidence",
+    "updated_at",
+    "-updated_at",
+    "signal_date",
+    "-signal_date",
+]
+
+
+class ListGpsQuery(TypedDict):
+    """Parameters of `/list-gps`."""
+
+    # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
+    gp_name: NotRequired[str]
+    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    market: NotRequired[str | Sequence[str]]
+    # A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches.
+    tag: NotRequired[str | Sequence[str]]
+    # A theme of the GP, as a whole value. If repeated, any of them matches.
+    theme: NotRequired[str | Sequence[str]]
+    # How the GP invests. If repeated, any of them matches.
+    strategy: NotRequired[Strategy | Sequence[Strategy]]
+    # Property type the GP invests in. If repeated, any of them matches.
+    property_type: NotRequired[PropertyType | Sequence[PropertyType]]
+    # City of the head office. If repeated, any of them matches.
+    hq_city: NotRequired[str | Sequence[str]]
+    # State of the head office, two letters in the US. If repeated, any of them matches.
+    hq_state: NotRequired[str | Sequence[str]]
+    # Country of the head office, ISO 3166 two letters. If repeated, any of them matches.
+    hq_country: NotRequired[str | Sequence[str]]
+    # Central Index Keys of the SEC. If repeated, any of them matches.
+    cik: NotRequired[str | Sequence[str]]
+    # Numbers in the Central Registration Depository of FINRA. If repeated, any of them matches.
+    crd: NotRequired[str | Sequence[str]]
+    # Legal Entity Identifiers (ISO 17442). If repeated, any of them matches.
+    lei: NotRequired[str | Sequence[str]]
+    # Numbers the SEC gives to investment advisers, such as `801-12345`. If repeated, any of them matches.
+    sec_number: NotRequired[str | Sequence[str]]
+    # File numbers of Form D offerings, such as `021-441122`. If repeated, any of them matches.
+    form_d_file: NotRequired[str | Sequence[str]]
+    # Numbers of private funds in Form ADV, such as `805-1234567890`. If repeated, any of them matches.
+    adv_fund: NotRequired[str | Sequence[str]]
+    # Assets under management, whole US dollars. At least this.
+    aum_usd_min: NotRequired[int]
+    # Assets under management, whole US dollars. At most this.
+    aum_usd_max: NotRequired[int]
+    # Capital raised so far, whole US dollars. At least this.
+    raised_to_date_usd_min: NotRequired[int]
+    # Capital raised so far, whole US dollars. At most this.
+    raised_to_date_usd_max: NotRequired[int]
+    # Year of foundation. At least this.
+    founded_year_min: NotRequired[int]
+    # Year of foundation. At most this.
+    founded_year_max: NotRequired[int]
+    # Date of `aum_usd`. On this day or later.
+    aum_as_of_from: NotRequired[str]
+    # Date of `aum_usd`. On this day or before.
+    aum_as_of_to: NotRequired[str]
+    # Of one signal of the GP: what happened. If repeated, any of them matches.
+    signal_type: NotRequired[SignalType | Sequence[SignalType]]
+    # Of one signal of the GP: when it happened, as precisely as known. On this day or later.
+    signal_date_from: NotRequired[str]
+    # Of one signal of the GP: when it happened, as precisely as known. On this day or before.
+    signal_date_to: NotRequired[str]
+    # Id of one of the GPs. If repeated, any of them matches.
+    id: NotRequired[str | Sequence[str]]
+    # Import that brought the record. If repeated, any of them matches.
+    source: NotRequired[str | Sequence[str]]
+    # Why the record is believed. If repeated, any of them matches.
+    basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
+    # Confidence, from 0 to 1. At least this.
+    confidence_min: NotRequired[float]
+    # Confidence, from 0 to 1. At most this.
+    confidence_max: NotRequired[float]
+    # Last change of the content. On this day or later.
+    updated_at_from: NotRequired[str]
+    # Last change of the content. On this day or before.
+    updated_at_to: NotRequired[str]
+    # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
+    sort: NotRequired[GpSort]
+    # How many records a page has at most.
+    limit: NotRequired[int]
+    # How many records to skip.
+    offset: NotRequired[int]
+
+
+PrincipalSort = str | Literal[
+    "name",
+    "-name",
+    "start_date",
+    "-start_date",
+    "first_seen_date",
+    "-first_seen_date",
+    "last_seen_date",
+    "-last_seen_date",
+    "confidence",
+    "-confidence",
+    "updated_at",
+    "-updated_at",
+]
+
+
+class ListPrincipalsQuery(TypedDict):
+    """Parameters of `/list-principals`."""
+
+    # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
+    gp_name: NotRequired[str]
+    # Part of the name: all words must occur in it, as for `gp_name`.
+    name: NotRequired[str]
+    # Id of a GP that it belongs to. If repeated, any of them matches.
+    gp_id: NotRequired[str | Sequence[str]]
+    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    market: NotRequired[str | Sequence[str]]
+    # A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches.
+    tag: NotRequired[str | Sequence[str]]
+    # A theme of the GP, as a whole value. If repeated, any of them matches.
+    theme: NotRequired[str | Sequence[str]]
+    # A role of the person. If repeated, any of them matches.
+    role: NotRequired[Role | Sequence[Role]]
+    # City of the office. If repeated, any of them matches.
+    city: NotRequired[str | Sequence[str]]
+    # State of the office. If repeated, any of them matches.
+    state: NotRequired[str | Sequence[str]]
+    # Country of the office, ISO 3166 two letters. If repeated, any of them matches.
+    country: NotRequired[str | Sequence[str]]
+    # Share owned, in per cent. If repeated, any of them matches.
+    ownership_band: NotRequired[OwnershipBand | Sequence[OwnershipBand]]
+    # Numbers in the Central Registration Depository of FINRA. If repeated, any of them matches.
+    crd: NotRequired[str | Sequence[str]]
+    # Start at the GP, as precisely as known. On this day or later.
+    start_date_from: NotRequired[str]
+    # Start at the GP, as precisely as known. On this day or before.
+    start_date_to: NotRequired[str]
+    # First time the source named the person. On this day or later.
+    first_seen_date_from: NotRequired[str]
+    # First time the source named the person. On this day or before.
+    first_seen_date_to: NotRequired[str]
+    # Last time the source named the person. On this day or later.
+    last_seen_date_from: NotRequired[str]
+    # Last time the source named the person. On this day or before.
+    last_seen_date_to: NotRequired[str]
+    # Id of one of the principals. If repeated, any of them matches.
+    id: NotRequired[str | Sequence[str]]
+    # Import that brought the record. If repeated, any of them matches.
+    source: NotRequired[str | Sequence[str]]
+    # Why the record is believed. If repeated, any of them matches.
+    basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
+    # Confidence, from 0 to 1. At least this.
+    confidence_min: NotRequired[float]
+    # Confidence, from 0 to 1. At most this.
+    confidence_max: NotRequired[float]
+    # Last change of the content. On this day or later.
+    updated_at_from: NotRequired[str]
+    # Last change of the content. On this day or before.
+    updated_at_to: NotRequired[str]
+    # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
+    sort: NotRequired[PrincipalSort]
+    # How many records a page has at most.
+    limit: NotRequired[int]
+    # How many records to skip.
+    offset: NotRequired[int]
+
+
+SignalSort = str | Literal[
+    "-date",
+    "date",
+    "published_at",
+    "-published_at",
+    "amount_usd",
+    "-amount_usd",
+    "confidence",
+    "-confidence",
+    "updated_at",
+    "-updated_at",
+]
+
+
+class ListSignalsQuery(TypedDict):
+    """Parameters of `/list-signals`."""
+
+    # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
+    gp_name: NotRequired[str]
+    # Id of a GP that it belongs to. If repeated, any of them matches.
+    gp_id: NotRequired[str | Sequence[str]]
+    # Id of a project that it concerns. If repeated, any of them matches.
+    project_id: NotRequired[str | Sequence[str]]
+    # Whether it belongs to a GP.
+    has_gp: NotRequired[bool]
+    # What happened. If repeated, any of them matches.
+    type: NotRequired[SignalType | Sequence[SignalType]]
+    # The market of the signal: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    market: NotRequired[str | Sequence[str]]
+    # A tag or property type of the signal, as a whole value. If repeated, any of them matches.
+    tag: NotRequired[str | Sequence[str]]
+    # A theme of the signal, as a whole value. If repeated, any of them matches.
+    theme: NotRequired[str | Sequence[str]]
+    # Property type concerned. If repeated, any of them matches.
+    property_type: NotRequired[PropertyType | Sequence[PropertyType]]
+    # When it happened, as precisely as known. On this day or later.
+    date_from: NotRequired[str]
+    # When it happened, as precisely as known. On this day or before.
+    date_to: NotRequired[str]
+    # When it was published, as precisely as known. On this day or later.
+    published_at_from: NotRequired[str]
+    # When it was published, as precisely as known. On this day or before.
+    published_at_to: NotRequired[str]
+    # Amount, whole US dollars; negative for a decrease. At least this.
+    amount_usd_min: NotRequired[int]
+    # Amount, whole US dollars; negative for a decrease. At most this.
+    amount_usd_max: NotRequired[int]
+    # Meaning of the amount. If repeated, any of them matches.
+    amount_basis: NotRequired[AmountBasis | Sequence[AmountBasis]]
+    # Id of one of the signals. If repeated, any of them matches.
+    id: NotRequired[str | Sequence[str]]
+    # Import that brought the record. If repeated, any of them matches.
+    source: NotRequired[str | Sequence[str]]
+    # Why the record is believed. If repeated, any of them matches.
+    basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
+    # Confidence, from 0 to 1. At least this.
+    confidence_min: NotRequired[float]
+    # Confidence, from 0 to 1. At most this.
+    confidence_max: NotRequired[float]
+    # Last change of the content. On this day or later.
+    updated_at_from: NotRequired[str]
+    # Last change of the content. On this day or before.
+    updated_at_to: NotRequired[str]
+    # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
+    sort: NotRequired[SignalSort]
+    # How many records a page has at most.
+    limit: NotRequired[int]
+    # How many records to skip.
+    offset: NotRequired[int]
+
+
+ProjectSort = str | Literal[
+    "name",
+    "-name",
+    "units",
+    "-units",
+    "affordable_units",
+    "-affordable_units",
+    "square_feet",
+    "-square_feet",
+    "total_amount_usd",
+    "-total_amount_usd",
+    "raised_amount_usd",
+    "-raised_amount_usd",
+    "start_date",
+    "-start_date",
+    "completion_date",
+    "-completion_date",
+    "first_sale_date",
+    "-first_sale_date",
+    "confidence",
+    "-confidence",
+    "updated_at",
+    "-updated_at",
+]
+
+
+class ListProjectsQuery(TypedDict):
+    """Parameters of `/list-projects`."""
+
+    # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
+    gp_name: NotRequired[str]
+    # Part of the name: all words must occur in it, as for `gp_name`.
+    name: NotRequired[str]
+    # Id of a GP that it belongs to. If repeated, any of them matches.
+    gp_id: NotRequired[str | Sequence[str]]
+    # Whether it belongs to a GP.
+    has_gp: NotRequired[bool]
+    # Kind of project. If repeated, any of them matches.
+    type: NotRequired[ProjectType | Sequence[ProjectType]]
+    # Status of the project. If repeated, any of them matches.
+    status: NotRequired[ProjectStatus | Sequence[ProjectStatus]]
+    # Kind of property. If repeated, any of them matches.
+    property_type: NotRequired[PropertyType | Sequence[PropertyType]]
+    # How it is meant to earn money. If repeated, any of them matches.
+    strategy: NotRequired[Strategy | Sequence[Strategy]]
+    # The market of the project: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    market: NotRequired[str | Sequence[str]]
+    # Source of the market. If repeated, any of them matches.
+    market_basis: NotRequired[MarketBasis | Sequence[MarketBasis]]
+    # A tag, strategy or property type of the project, as a whole value. If repeated, any of them matches.
+    tag: NotRequired[str | Sequence[str]]
+    # A theme of the project, as a whole value. If repeated, any of them matches.
+    theme: NotRequired[str | Sequence[str]]
+    # City. If repeated, any of them matches.
+    city: NotRequired[str | Sequence[str]]
+    # State, two letters in the US. If repeated, any of them matches.
+    state: NotRequired[str | Sequence[str]]
+    # Postal code. If repeated, any of them matches.
+    zip: NotRequired[str | Sequence[str]]
+    # Country, ISO 3166 two letters. If repeated, any of them matches.
+    country: NotRequired[str | Sequence[str]]
+    # Central Index Keys of the SEC. If repeated, any of them matches.
+    cik: NotRequired[str | Sequence[str]]
+    # File numbers of Form D offerings, such as `021-441122`. If repeated, any of them matches.
+    form_d_file: NotRequired[str | Sequence[str]]
+    # Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, any of them matches.
+    hud_id: NotRequired[str | Sequence[str]]
+    # Dwellings. At least this.
+    units_min: NotRequired[int]
+    # Dwellings. At most this.
+    units_max: NotRequired[int]
+    # Dwellings let or sold below market. At least this.
+    affordable_units_min: NotRequired[int]
+    # Dwellings let or sold below market. At most this.
+    affordable_units_max: NotRequired[int]
+    # Floor area, square feet. At least this.
+    square_feet_min: NotRequired[int]
+    # Floor area, square feet. At most this.
+    square_feet_max: NotRequired[int]
+    # Total amount, US dollars. At least this.
+    total_amount_usd_min: NotRequired[int]
+    # Total amount, US dollars. At most this.
+    total_amount_usd_max: NotRequired[int]
+    # Amount raised, US dollars. At least this.
+    raised_amount_usd_min: NotRequired[int]
+    # Amount raised, US dollars. At most this.
+    raised_amount_usd_max: NotRequired[int]
+    # Start, as precisely as known. On this day or later.
+    start_date_from: NotRequired[str]
+    # Start, as precisely as known. On this day or before.
+    start_date_to: NotRequired[str]
+    # Completion, done or planned. On this day or later.
+    completion_date_from: NotRequired[str]
+    # Completion, done or planned. On this day or before.
+    completion_date_to: NotRequired[str]
+    # First sale of a share. On this day or later.
+    first_sale_date_from: NotRequired[str]
+    # First sale of a share. On this day or before.
+    first_sale_date_to: NotRequired[str]
+    # Id of one of the projects. If repeated, any of them matches.
+    id: NotRequired[str | Sequence[str]]
+    # Import that brought the record. If repeated, any of them matches.
+    source: NotRequired[str | Sequence[str]]
+    # Why the record is believed. If repeated, any of them matches.
+    basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
+    # Confidence, from 0 to 1. At least this.
+    confidence_min: NotRequired[float]
+    # Confidence, from 0 to 1. At most this.
+    confidence_max: NotRequired[float]
+    # Last change of the content. On this day or later.
+    updated_at_from: NotRequired[str]
+    # Last change of the content. On this day or before.
+    updated_at_to: NotRequired[str]
+    # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
+    sort: NotRequired[ProjectSort]
     # How many records a page has at most.
     limit: NotRequired[int]
     # How many records to skip.
@@ -1174,6 +1591,22 @@ class Client:
         """One page of projects."""
         return self._fetch_page("/fetch-projects", query)
 
+    def list_gps(self, **query: Unpack[ListGpsQuery]) -> Page[ListedGp]:
+        """One page of GPs by any of their values, without their principals and signals."""
+        return self._fetch_page("/list-gps", query)
+
+    def list_principals(self, **query: Unpack[ListPrincipalsQuery]) -> Page[Principal]:
+        """One page of principals by any of their values."""
+        return self._fetch_page("/list-principals", query)
+
+    def list_signals(self, **query: Unpack[ListSignalsQuery]) -> Page[Signal]:
+        """One page of signals by any of their values."""
+        return self._fetch_page("/list-signals", query)
+
+    def list_projects(self, **query: Unpack[ListProjectsQuery]) -> Page[Project]:
+        """One page of projects by any of their values."""
+        return self._fetch_page("/list-projects", query)
+
     # Of the listings: when another dataset is published between two pages, whose pages do not go together with the
     # earlier ones, on_version_change "fail" raises VersionChangedError; "restart" begins again with the first page, so
     # that records come again.
@@ -1201,6 +1634,30 @@ class Client:
     ) -> Listing[Project]:
         """All projects of a query."""
         return self._list("/fetch-projects", query, on_version_change)
+
+    def all_gps(
+        self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ListGpsQuery]
+    ) -> Listing[ListedGp]:
+        """All GPs that satisfy the filters of `list_gps`."""
+        return self._list("/list-gps", query, on_version_change)
+
+    def all_principals(
+        self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ListPrincipalsQuery]
+    ) -> Listing[Principal]:
+        """All principals that satisfy the filters of `list_principals`."""
+        return self._list("/list-principals", query, on_version_change)
+
+    def all_signals(
+        self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ListSignalsQuery]
+    ) -> Listing[Signal]:
+        """All signals that satisfy the filters of `list_signals`."""
+        return self._list("/list-signals", query, on_version_change)
+
+    def all_projects(
+        self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ListProjectsQuery]
+    ) -> Listing[Project]:
+        """All projects that satisfy the filters of `list_projects`."""
+        return self._list("/list-projects", query, on_version_change)
 
     def changes(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ChangesQuery]
@@ -1485,7 +1942,11 @@ def _base_of(base_url: str) -> str:
 
 
 def _query_of(query: Mapping[str, Any]) -> str:
-    pairs = {name: value for name, value in query.items() if value is not None}
+    pairs = {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in query.items()
+        if value is not None
+    }
     return "?" + urllib.parse.urlencode(pairs, doseq=True) if pairs else ""
 
 

@@ -134,7 +134,7 @@ const requestsOf = (request: Arbitrary<FuzzRequest>, maxLength: number): Arbitra
 function askedAgain({ target, headers, ...before }: FuzzRequest): FuzzRequest {
   return {
     ...before,
-    target: target.startsWith("/fetch-") ? `/v1${target}` : target,
+    target: /^\/(?:fetch|list)-/.test(target) ? `/v1${target}` : target,
     headers: [
       ...headers.filter(([name]) => !/^if-none-match$/i.test(name)),
       ["if-none-match", ` ${etagMark}`],

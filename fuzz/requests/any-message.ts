@@ -2,9 +2,9 @@
 import fc, { type Arbitrary } from "fast-check";
 import { sometimes, weighted } from "../arbitraries.ts";
 import { anyHeaders } from "./any-headers.ts";
-import { someText } from "./any-query.ts";
+import { rightValue } from "./any-query.ts";
 import { contentTypes } from "./header-values.ts";
-import { type ArgumentKind, messagesPath, messageType, promisedTools } from "./promised.ts";
+import { messagesPath, messageType, promisedTools } from "./promised.ts";
 import type { FuzzRequest, Header } from "./request.ts";
 
 const wrongValues: readonly unknown[] = [
@@ -46,23 +46,6 @@ const strangers = [
   "x".repeat(300),
 ];
 
-function rightValue(kind: ArgumentKind): Arbitrary<unknown> {
-  switch (kind.kind) {
-    case "text":
-      return someText;
-    case "texts":
-      return fc.array(someText, { minLength: 1, maxLength: 3 });
-    case "whole":
-      return fc.nat(30);
-    case "date":
-      return fc.constantFrom("2026", "2024-02", "2025-12-31", "0000", "9999-12-31");
-    case "one of":
-      return fc.constantFrom(...kind.values);
-    case "some of":
-      return fc.subarray([...kind.values]);
-  }
-}
-
 /** JSON of one member, written by hand as an object could not have each of them. */
 type Members = readonly string[];
 
@@ -75,6 +58,9 @@ const none: Members = [];
 
 const ids = ["1", "7", '"a"', '"\\u2028"', "0", "-1", "9007199254740991"];
 
+/** Arguments of a call, on average, in per cent of one: of the lists each takes dozens. */
+const givenOfTool = 400;
+
 const callTexts = Object.entries(promisedTools).map(([name, { arguments: taken, required }]) =>
   fc
     .tuple(
@@ -82,7 +68,9 @@ const callTexts = Object.entries(promisedTools).map(([name, { arguments: taken, 
       fc.tuple(
         ...Object.entries(taken).map(([one, kind]) =>
           sometimes(
-            required.includes(one) ? 90 : 25,
+            required.includes(one)
+              ? 90
+              : Math.min(25, Math.round(givenOfTool / Object.keys(taken).length)),
             weighted([88, member(one, rightValue(kind))], [12, member(one, odd)]),
             none,
           ),

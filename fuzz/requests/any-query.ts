@@ -11,6 +11,13 @@ import {
   words,
 } from "../../test/support/awkward/words.ts";
 import { sometimes, weighted } from "../arbitraries.ts";
+import {
+  type ArgumentKind,
+  isListPath,
+  type ListPath,
+  type OperationPath,
+  parametersOfList,
+} from "./promised.ts";
 
 const known = [
   ...words,
@@ -112,13 +119,56 @@ const wrongPair: Arbitrary<Pair> = weighted(
   ],
 );
 
-export type OperationPath =
-  | "/fetch-gp"
-  | "/fetch-principals"
-  | "/fetch-signals"
-  | "/fetch-projects";
+/** Draws a value of a parameter or an argument of a tool. */
+export function rightValue(kind: ArgumentKind): Arbitrary<unknown> {
+  switch (kind.kind) {
+    case "text":
+      return someText;
+    case "texts":
+      return fc.array(someText, { minLength: 1, maxLength: 3 });
+    case "whole":
+      return fc.nat(30).map((more) => Math.max(0, kind.minimum ?? 0) + more);
+    case "date":
+      return fc.constantFrom("2026", "2024-02", "2025-12-31", "0000", "9999-12-31", "-90d");
+    case "flag":
+      return fc.boolean();
+    case "one of":
+      return fc.constantFrom(...kind.values);
+    case "some of":
+      return fc.subarray([...kind.values]);
+  }
+}
+
+/** Draws a value of a closed list, a date or a flag that is none, and a range that ends before it begins. */
+function wrongOfList(path: ListPath): Arbitrary<Pair> {
+  const names = Object.keys(parametersOfList(path));
+  const ends = names.flatMap((name) => {
+    const [, range, end] = /^(.+)_(from|min)$/.exec(name) ?? [];
+    if (range === undefined) return [];
+    return end === "from"
+      ? [`${range}_from=2026-02&${range}_to=2026-01`, `${range}_to=-9d&${range}_from=-8d`]
+      : [`${range}_min=2000&${range}_max=1999`];
+  });
+  return fc.oneof(
+    pairOf(names, fc.constantFrom("no such value", "2026-02-30", "1.5", "")),
+    fc.constantFrom(...ends),
+  );
+}
+
+const pairsOfList = (path: ListPath): Arbitrary<Pair[]> =>
+  fc
+    .subarray(Object.entries(parametersOfList(path)), { maxLength: 4 })
+    .chain((some) =>
+      fc.tuple(
+        ...some.map(([name, kind]) =>
+          rightValue(kind).map((value) => [value].flat().map((one): Pair => [name, String(one)])),
+        ),
+      ),
+    )
+    .map((parts) => parts.flat());
 
 function validPairs(path: OperationPath): Arbitrary<Pair[]> {
+  if (isListPath(path)) return pairsOfList(path);
   const takesFacets = path === "/fetch-gp" || path === "/fetch-principals";
   const name = someText.map((text): Pair[] => [["gp_name", text]]);
   const others = fc.oneof(
@@ -165,7 +215,10 @@ export function anyQuery(
   path: OperationPath,
   questions: readonly ReferenceQuery[],
 ): Arbitrary<string> {
-  const own = questions.filter(({ operation }) => `/${operation}` === path);
+  // A list takes what the read of GPs takes, and more.
+  const asking = isListPath(path) ? "/fetch-gp" : path;
+  const own = questions.filter(({ operation }) => `/${operation}` === asking);
+  const wrong = isListPath(path) ? weighted([1, wrongPair], [1, wrongOfList(path)]) : wrongPair;
   const asked: Arbitrary<Pair[]> = fc.constantFrom(...own).chain((question) => {
     const pairs = Object.entries(question).flatMap(([name, value]) =>
       name === "operation" ? [] : [value].flat().map((one) => [name, String(one)] as const),
@@ -173,9 +226,9 @@ export function anyQuery(
     return fc.shuffledSubarray(pairs, { minLength: pairs.length });
   });
   const drawn = fc
-    .tuple(validPairs(path), fc.array(fc.tuple(fc.nat(5), wrongPair), { maxLength: 3 }))
-    .map(([pairs, wrong]) =>
-      wrong.reduce((before, [at, pair]) => before.toSpliced(at, 0, pair), pairs),
+    .tuple(validPairs(path), fc.array(fc.tuple(fc.nat(5), wrong), { maxLength: 3 }))
+    .map(([pairs, inserted]) =>
+      inserted.reduce((before, [at, pair]) => before.toSpliced(at, 0, pair), pairs),
     );
   return fc
     .tuple(weighted([55, drawn], [45, asked]), spelling, sometimes(3, fc.constant("&&"), ""))

@@ -5,17 +5,10 @@ import type { ReferenceQuery } from "../../test/support/reference.ts";
 import { sometimes, weighted } from "../arbitraries.ts";
 import { anyHeaders } from "./any-headers.ts";
 import { anyMessage } from "./any-message.ts";
-import { anyQuery, escapeOf, type OperationPath, unreadable } from "./any-query.ts";
+import { anyQuery, escapeOf, unreadable } from "./any-query.ts";
 import { contentTypes, hosts } from "./header-values.ts";
-import { formPath } from "./promised.ts";
+import { formPath, operationPaths } from "./promised.ts";
 import type { FuzzRequest, Header } from "./request.ts";
-
-export const operationPaths: readonly OperationPath[] = [
-  "/fetch-gp",
-  "/fetch-principals",
-  "/fetch-signals",
-  "/fetch-projects",
-];
 
 /** Public documents that have been there from the first version on. */
 export const publicPaths = [
@@ -34,6 +27,7 @@ const nowhere = [
   "/v2/fetch-gp",
   "/v9/fetch-gp",
   "/fetch-gps",
+  "/list-gp",
   "/fetch-g",
   "/FETCH-GP",
   "/fetch-gp/",

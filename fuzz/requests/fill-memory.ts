@@ -4,7 +4,7 @@ import type { ReferenceQuery } from "../../test/support/reference.ts";
 import { converse } from "./converse.ts";
 import type { Conversation } from "./any-conversation.ts";
 import { anyMessage } from "./any-message.ts";
-import { operationPaths } from "./any-request.ts";
+import { operationPaths } from "./promised.ts";
 import type { FuzzRequest } from "./request.ts";
 import type { FuzzServer } from "./server.ts";
 
@@ -50,7 +50,9 @@ const conversation: Omit<Conversation, "requests"> = {
 
 /** Returns valid queries, none of them twice: each question at one offset after the other. */
 function newQueries(operation: string, questions: readonly ReferenceQuery[]): string[] {
-  const own = questions.filter((question) => question.operation === operation);
+  // A list takes what the read of GPs takes, and more.
+  const asked = operation.startsWith("list-") ? "fetch-gp" : operation;
+  const own = questions.filter((question) => question.operation === asked);
   return Array.from({ length: questionsOfOperation }, (_, at) => {
     const { operation: _own, ...question } = { ...own[at % own.length]!, offset: at };
     const pairs = Object.entries(question).flatMap(([name, value]) =>

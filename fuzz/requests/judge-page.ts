@@ -25,30 +25,46 @@ export interface PageRead {
   hints: readonly Hint[] | null;
 }
 
+/** What a request that is served asks for; of a list only the page. */
+export type Question = ReferenceQuery | ListQuestion;
+interface ListQuestion {
+  operation: Exclude<keyof typeof idPrefixes, ReferenceQuery["operation"]>;
+  limit: number;
+  offset: number;
+}
+
+/** The plain reference knows the four reads. */
+const isOfReference = (question: Question): question is ReferenceQuery =>
+  question.operation.startsWith("fetch-");
+
 /** Says what is wrong with the content of a page, or null. */
 export type PageJudge = (question: ReferenceQuery, page: PageRead) => string | null;
 
 /** Returns what a request that is served asks for; null where it is no operation, or its bytes may be read in several ways. */
-export function questionOf({ target }: FuzzRequest): ReferenceQuery | null {
+export function questionOf({ target }: FuzzRequest): Question | null {
   const { path, query } = targetOf(target);
-  const operation = path.replace(/^(?:\/v1)?\//, "") as ReferenceQuery["operation"];
+  const operation = path.replace(/^(?:\/v1)?\//, "") as Question["operation"];
   if (!Object.hasOwn(idPrefixes, operation) || /[\x80-\xff]/.test(query)) return null;
   const given = new URLSearchParams(query);
   const name = given.get("gp_name");
   const facets = ["tag", "theme", "market"].filter((facet) => given.has(facet));
-  return {
+  const page = {
     operation,
-    ...(name !== null && { gp_name: name }),
-    ...Object.fromEntries(facets.map((facet) => [facet, given.getAll(facet)])),
     limit: Number(given.get("limit") ?? pageSizeByDefault),
     offset: Number(given.get("offset") ?? 0),
+  } as Question;
+  if (!isOfReference(page)) return page;
+  return {
+    ...page,
+    ...(name !== null && { gp_name: name }),
+    ...Object.fromEntries(facets.map((facet) => [facet, given.getAll(facet)])),
   };
 }
 
 export function judgePage(
   answer: Answer,
   content: string,
-  question: ReferenceQuery,
+  question: Question,
   comparePage: PageJudge,
 ): Violation[] {
   const [type = ""] = (answer.headers.get("content-type") ?? "").split(";");
@@ -69,7 +85,7 @@ export function judgePage(
     return [{ rule: `a page is no ${type}`, detail: (error as Error).message }];
   }
   wrong.push(...pageFaults(page, answer, question));
-  const difference = comparePage(question, page);
+  const difference = isOfReference(question) ? comparePage(question, page) : null;
   return [
     ...wrong.map((member) => ({ rule: `page: ${member}`, detail: content.slice(-300) })),
     ...(difference === null
@@ -101,11 +117,7 @@ function idsOfTable(content: string): string[] {
 const namesOf = (faults: readonly (readonly [string, boolean])[]) =>
   faults.filter(([, isRight]) => !isRight).map(([name]) => name);
 
-function paginationFaults(
-  { data, pagination }: Page,
-  count: number,
-  query: ReferenceQuery,
-): string[] {
+function paginationFaults({ data, pagination }: Page, count: number, query: Question): string[] {
   const { limit, offset, returned, total, has_more: hasMore, next_offset: nextOffset } = pagination;
   const isMore = query.offset + query.limit < count;
   return namesOf([
@@ -125,11 +137,7 @@ const metaFaults = (meta: Page["meta"], { headers }: Answer): string[] =>
   ]);
 
 /** What holds in every format. */
-function pageFaults(
-  { ids, total }: PageRead,
-  { headers }: Answer,
-  query: ReferenceQuery,
-): string[] {
+function pageFaults({ ids, total }: PageRead, { headers }: Answer, query: Question): string[] {
   const { operation } = query;
   const left = Math.max(0, total - query.offset);
   const link = headers.get("link") ?? "";

@@ -17,7 +17,9 @@ export type Indexer = ReturnType<typeof openIndexer>;
 /** Opens an index builder. Records of each kind are added in display order. */
 export function openIndexer() {
   const names = { gps: openNumbers(), shown: [] as string[], folded: [] as string[] };
-  const facets = eachOf(facetNames, (facet) => openFacetIndexer("isMarket" in filterableGp[facet]));
+  const facets = eachOf(facetNames, (facet) =>
+    openFacetIndexer(filterableGp[facet].as === "market"),
+  );
   const links = eachOf(linkedKinds, () => ({ gps: openNumbers(), records: openNumbers() }));
   const ids: { id: string; gp: number }[] = [];
   let gpCount = 0;

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import Negotiator from "negotiator";
 import { type Quotas, windows } from "#limits/policy.ts";
-import { type Operation, parameterBounds, type Query } from "#operations/operation.ts";
+import { parameterBounds, type Query } from "#operations/operation.ts";
 import { filterText, pageQuery } from "#operations/parameters.ts";
 import { maskKeys } from "#problems.ts";
 import type { Outcome } from "./gateway.ts";
@@ -101,8 +101,7 @@ export const validators = ({ tag, datasetVersion }: { tag: string; datasetVersio
 /** Page of a list, as its links need it. */
 interface LinkedPage {
   path: string;
-  filters: Operation["filters"];
-  query: Query;
+  query: Omit<Query, "filter">;
   /** Number of entries on all pages. */
   total: number;
 }
@@ -111,14 +110,11 @@ interface LinkedPage {
  * Returns the `Link` header of a page (RFC 8288).
  * @param publicUrl null for references relative to the request's host.
  */
-export function pageLinks(
-  { path, filters, query, total }: LinkedPage,
-  publicUrl: string | null,
-): string {
+export function pageLinks({ path, query, total }: LinkedPage, publicUrl: string | null): string {
   const base = publicUrl ?? "";
   const { limit, offset } = query;
   // A key put into the query by mistake must not be sent back. Masking each value keeps links well-formed.
-  const filter = filterText({ filters }, query.filter, maskKeys);
+  const filter = filterText(query.values, maskKeys);
   const to = (target: number, rel: string) =>
     `<${base}${path}?${pageQuery(filter, limit, target)}>; rel="${rel}"`;
   const links = [to(0, "first")];

@@ -57,7 +57,7 @@ export function changesRead(dependencies: ReadDependencies): Read {
     const state = `${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length}`;
     const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
     const total = publications.length;
-    const link = pageLinks({ path, filters: {}, query, total }, publicUrl);
+    const link = pageLinks({ path, query, total }, publicUrl);
     const more = { "x-total-count": String(total), link };
     return foundJson(dependencies, asked, { tag, datasetVersion }, more, () =>
       JSON.stringify(publicationPage(publications, parts, query)),
@@ -132,7 +132,7 @@ function contentOf(
 ): Content {
   const encoding =
     end - start <= encodedBytesMin ? null : preferredEncoding(headers["accept-encoding"]);
-  const query = { filter: {}, limit: limit ?? 0, offset };
+  const query = { values: {}, limit: limit ?? 0, offset };
   return {
     kind: "content",
     status: 200,
@@ -146,7 +146,7 @@ function contentOf(
       link:
         limit === null
           ? descriptionLink(publicUrl)
-          : pageLinks({ path: stepPath, filters: {}, query, total }, publicUrl),
+          : pageLinks({ path: stepPath, query, total }, publicUrl),
     }),
     body: null,
     ...(!isHead && start < end && { file: { path: file, start, end, encoding } }),

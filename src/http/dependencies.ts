@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { Config } from "#config.ts";
 import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
-import type { FindAnswer } from "#gateway/read-operation.ts";
+import type { AnswerSource } from "#gateway/read-operation.ts";
 import type { Content, Read, ReadDependencies } from "#gateway/reads.ts";
 import type { Clock } from "#limits/clocks.ts";
 import type { notReadyDetails } from "#problems.ts";
@@ -18,7 +18,7 @@ export interface HttpDependencies extends Pick<
   /** The gateway's reads, which all need a key. */
   reads: readonly Read[];
   /** Finds the answers that tools of `/mcp` need. */
-  findAnswer: FindAnswer;
+  answers: AnswerSource;
   /** Logs, counts and records a request once its response, with a body of `bytes` bytes, is handed to Node. */
   recordRequest(exchange: Exchange, status: number, bytes: number): void;
   /**

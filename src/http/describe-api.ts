@@ -9,15 +9,14 @@ import {
   stepSummary,
 } from "#operations/changes.ts";
 import { Hint, Meta, Pagination } from "#operations/envelope.ts";
-import { csv, json, ndjson } from "#operations/formats.ts";
+import { columnsOf, csv, json, ndjson } from "#operations/formats.ts";
 import {
-  type FilterName,
-  filters,
+  type DeclaredFilter,
   filterSchema,
-  filtersOf,
   type Operation,
   type PageParameter,
   pageSchemas,
+  sortMeaning,
 } from "#operations/operation.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { apiVersion } from "#operations/versions.ts";
@@ -25,8 +24,9 @@ import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/v
 import { pageMeanings } from "#pages/docs-operation.ts";
 import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
 import { exampleRecords } from "#pages/example-records.ts";
-import { recordColumns, type RecordMembers } from "#records/columns.ts";
+import type { RecordMembers } from "#records/columns.ts";
 import { declarations, valuesOf } from "#records/declarations.ts";
+import { ListedGp } from "#records/gp.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { Type } from "#records/schema.ts";
 import { meaningsOf } from "#records/vocabulary.ts";
@@ -44,11 +44,12 @@ import {
   withReference,
 } from "./describe-answers.ts";
 
-/** Returns the name of a record's schema, such as `Gp`. */
+/** Returns the name of a kind's schema, such as `Gp`. */
 const schemaNameOf = (kind: RecordKind) => kind.replace(/^./, (letter) => letter.toUpperCase());
-const records = Object.fromEntries(
-  recordKinds.map((kind) => [schemaNameOf(kind), declarations[kind].schema]),
-);
+const records = {
+  ...Object.fromEntries(recordKinds.map((kind) => [schemaNameOf(kind), declarations[kind].schema])),
+  ListedGp,
+};
 const recordsTag = "Records";
 const vocabularyTag = "Vocabulary";
 const exportsTag = "Exports";
@@ -64,6 +65,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       license: { name: "MIT", identifier: "MIT" },
       description:
         "Records of real-estate General Partners (GPs), their principals, market signals and projects. Read-only. " +
+        "The /fetch- paths find records by GP; the /list- paths list them by any of their values, in any order. " +
         "Each path is also served under /v1 with identical answers. " +
         "Agents ask over MCP, the Model Context Protocol, at /mcp; /docs/mcp says how.",
       contact: { name: "The operator of this service" },
@@ -157,7 +159,8 @@ const describeOperation = (operation: Operation, pageSizeMax: number) =>
     summary: operation.summary,
     description: operation.description,
     parameters: [
-      ...filtersOf(operation).map((name) => describeFilter(name, operation)),
+      ...Object.entries(operation.filters).map(describeFilter),
+      ...(operation.sorts === null ? [] : [describeSort(operation.sorts)]),
       ...describePaging(pageSizeMax),
     ],
     found: "A page of records; `data` is empty if none satisfies the query.",
@@ -197,10 +200,12 @@ function withMeanings<T>(schema: T): T {
 }
 
 /** Returns the content of a page in each format, with a page of one record as the example. */
-function describeFormats({ kind }: Operation): object {
-  const recordName = schemaNameOf(kind);
-  const record: RecordMembers = exampleRecords[kind];
-  const columns = recordColumns[kind];
+function describeFormats(operation: Operation): object {
+  const { kind, embeds } = operation;
+  const isListedGp = kind === "gp" && !embeds;
+  const recordName = isListedGp ? "ListedGp" : schemaNameOf(kind);
+  const record: RecordMembers = isListedGp ? listedGp : exampleRecords[kind];
+  const columns = columnsOf(operation);
   return {
     [json.mediaType]: {
       schema: pageOf(recordName),
@@ -224,6 +229,8 @@ function describeFormats({ kind }: Operation): object {
   };
 }
 
+const { principals: _principals, signals: _signals, ...listedGp } = exampleRecords.gp;
+
 const examplePage = {
   pagination: { limit: 20, offset: 0, returned: 1, total: 1, has_more: false, next_offset: null },
   meta: {
@@ -234,13 +241,21 @@ const examplePage = {
   },
 };
 
-function describeFilter(name: FilterName, operation: Operation): object {
-  const { isRequired } = operation.filters[name]!;
-  const { meaning, isRepeatable } = filters[name];
+function describeFilter([name, filter]: [string, DeclaredFilter]): object {
+  const { isRequired, meaning, valuesMax } = filter;
   const common = { name, in: "query", description: meaning, required: isRequired } as const;
-  const schema = filterSchema(name, operation);
-  return isRepeatable ? { ...common, style: "form", explode: true, schema } : { ...common, schema };
+  const schema = filterSchema(filter);
+  return valuesMax > 1
+    ? { ...common, style: "form", explode: true, schema }
+    : { ...common, schema };
 }
+
+const describeSort = (sorts: readonly string[]): object => ({
+  name: "sort",
+  in: "query",
+  description: sortMeaning,
+  schema: { type: "string", enum: sorts, default: sorts[0] },
+});
 
 const describePaging = (pageSizeMax: number): object[] =>
   Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({

@@ -74,9 +74,9 @@ function openMessages(http: HttpDependencies) {
 
 const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
   const { openMcp } = await import("#mcp/answer-message.ts");
-  const { gateway, findAnswer, operations, config, model, changes, log } = http;
+  const { gateway, answers, operations, config, model, changes, log } = http;
   const { pageSizeMax } = config;
-  return openMcp({ gateway, findAnswer, operations, pageSizeMax, model, changes }, (error) =>
+  return openMcp({ gateway, answers, operations, pageSizeMax, model, changes }, (error) =>
     log.debug({ err: error }, "a message to /mcp was refused"),
   );
 };

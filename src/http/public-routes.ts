@@ -24,7 +24,14 @@ import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-ans
 export function publicRoutes(http: HttpDependencies): Route[] {
   const texts = once(() => loadTexts(http));
   const fixed = (path: string) => once(async () => (await texts()).fixed[path]!());
-  const pages = ["/docs", "/docs/samples", "/docs/vocabulary", "/docs/mcp", "/errors"];
+  const pages = [
+    "/docs",
+    "/docs/lists",
+    "/docs/samples",
+    "/docs/vocabulary",
+    "/docs/mcp",
+    "/errors",
+  ];
   const errors = problemCodes.map((code) => `/errors/${code}`);
   return [
     documentRoute(http, "/", {

@@ -3,6 +3,7 @@ import { accountUrl } from "#config.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
+import { listsPage } from "#pages/docs-lists.ts";
 import { mcpPage, samplesPage } from "#pages/docs-programs.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { changelogPage, docsPage, type KeyFacts } from "#pages/docs.ts";
@@ -36,6 +37,7 @@ export function openPublicTexts(http: HttpDependencies) {
           quotas,
           ...keyFactsOf(http),
         }),
+      "/docs/lists": () => listsPage(publicUrl, pageSizeMax),
       "/docs/samples": () => samplesPage(publicUrl),
       "/docs/vocabulary": () => vocabularyPage(publicUrl),
       "/docs/mcp": () => mcpPage(publicUrl),

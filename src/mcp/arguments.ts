@@ -1,8 +1,7 @@
 /** Reads a tool call's arguments by the tool's schema. Describes the wrong ones and suggests corrections. */
-import { nearest } from "#operations/edit-distance.ts";
-import { lengthFault } from "#operations/parameters.ts";
+import { nearest, nearestValue } from "#operations/edit-distance.ts";
+import { faultOfDate, lengthFault } from "#operations/parameters.ts";
 import { echo, listedMax, type ParameterFault } from "#problems.ts";
-import { existsInCalendar } from "#records/fields.ts";
 
 /** JSON Schema of a text argument. The types below are the other kinds of argument. */
 interface TextSchema {
@@ -19,13 +18,17 @@ interface ListSchema {
   readonly maxItems: number;
   readonly default?: never;
 }
-interface WholeSchema {
-  readonly type: "integer";
+interface NumberSchema {
+  readonly type: "integer" | "number";
   readonly minimum: number;
   readonly maximum: number;
-  readonly default: number;
+  readonly default?: number;
 }
-type ArgumentSchema = TextSchema | ListSchema | WholeSchema;
+interface FlagSchema {
+  readonly type: "boolean";
+  readonly default?: never;
+}
+type ArgumentSchema = TextSchema | ListSchema | NumberSchema | FlagSchema;
 
 export interface ArgumentsSchema {
   readonly type: "object";
@@ -35,11 +38,11 @@ export interface ArgumentsSchema {
 }
 
 export interface ArgumentFault extends Omit<ParameterFault, "code"> {
-  code: ParameterFault["code"] | "wrong_type" | "unknown_value" | "not_a_date" | "out_of_order";
+  code: ParameterFault["code"] | "wrong_type";
 }
 
-/** Value of an argument, given or default: a string, a list of strings or a whole number. */
-export type ArgumentValue = string | readonly string[] | number;
+/** Value of an argument, given or default. */
+export type ArgumentValue = string | readonly string[] | number | boolean;
 
 /**
  * Reads arguments. Returns their values, at most `listedMax` faults and the total number of faults. The faults are in
@@ -111,7 +114,12 @@ function faultOf(
 ): ArgumentFault | undefined {
   switch (rule.type) {
     case "integer":
-      return faultOfWhole(parameter, value, rule);
+    case "number":
+      return faultOfNumber(parameter, value, rule);
+    case "boolean":
+      return typeof value === "boolean"
+        ? undefined
+        : { parameter, code: "wrong_type", detail: "Must be true or false, without quotes." };
     case "array":
       return faultOfList(parameter, value, rule);
     case "string":
@@ -119,14 +127,15 @@ function faultOf(
   }
 }
 
-function faultOfWhole(
+function faultOfNumber(
   parameter: string,
   value: unknown,
-  { minimum, maximum }: WholeSchema,
+  { type, minimum, maximum }: NumberSchema,
 ): ArgumentFault | undefined {
-  const detail = `Must be a whole number from ${minimum} to ${maximum}, such as ${Math.min(20, maximum)}, without quotes.`;
-  if (!Number.isInteger(value))
-    return { parameter, code: "not_an_integer", detail, minimum, maximum };
+  const isWhole = type === "integer";
+  const detail = `Must be a ${isWhole ? "whole " : ""}number from ${minimum} to ${maximum}, such as ${Math.max(minimum, Math.min(20, maximum))}, without quotes.`;
+  if (isWhole ? !Number.isInteger(value) : typeof value !== "number")
+    return { parameter, code: isWhole ? "not_an_integer" : "wrong_type", detail, minimum, maximum };
   const isInRange = Number(value) >= minimum && Number(value) <= maximum;
   return isInRange ? undefined : { parameter, code: "out_of_range", detail, minimum, maximum };
 }
@@ -166,10 +175,7 @@ function faultOfText(
     return { parameter, code: "wrong_type", detail: "Must be a string." };
   if (values !== undefined)
     return values.includes(value) ? undefined : unlisted(parameter, value, values);
-  if (pattern !== undefined)
-    return new RegExp(pattern).test(value) && existsInCalendar(value)
-      ? undefined
-      : noDate(parameter);
+  if (pattern !== undefined) return faultOfDate(parameter, value);
   if (controlCharacter.test(value) || !value.isWellFormed())
     return {
       parameter,
@@ -180,7 +186,7 @@ function faultOfText(
 }
 
 function unlisted(parameter: string, value: string, allowed: readonly string[]): ArgumentFault {
-  const suggestion = nearest(value.toLowerCase().replaceAll(/[\s-]+/g, "_"), allowed);
+  const suggestion = nearestValue(value, allowed);
   return {
     parameter,
     code: "unknown_value",
@@ -189,9 +195,3 @@ function unlisted(parameter: string, value: string, allowed: readonly string[]):
     allowed,
   };
 }
-
-const noDate = (parameter: string): ArgumentFault => ({
-  parameter,
-  code: "not_a_date",
-  detail: "Must be a date that exists: YYYY, YYYY-MM or YYYY-MM-DD.",
-});

@@ -1,13 +1,13 @@
 /** Makes tools from declarations. A tool answers with a page, and each call counts as one request. */
 import type { Caller, Found, Outcome, Refusal } from "#gateway/gateway.ts";
-import type { FindAnswer } from "#gateway/read-operation.ts";
+import type { AnswerSource } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import { Meta, Pagination } from "#operations/envelope.ts";
-import { pageSchemas } from "#operations/operation.ts";
+import { type Operation, pageSchemas } from "#operations/operation.ts";
 import { internalError, Problem } from "#problems.ts";
 import type { TSchema } from "#records/schema.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { ListedGp } from "#records/gp.ts";
 import {
   type ArgumentFault,
   type ArgumentsSchema,
@@ -20,7 +20,7 @@ export interface ToolDependencies extends Pick<
   ReadDependencies,
   "gateway" | "operations" | "pageSizeMax" | "changes" | "model"
 > {
-  findAnswer: FindAnswer;
+  answers: AnswerSource;
 }
 
 /** Answer of a tool: structured content as JSON, or the faults of the arguments. */
@@ -148,8 +148,8 @@ const detailProperty = {
 } as const;
 
 /** Returns a record's schema with only names and types, because tools are listed often. The guide explains members. */
-export const recordSchema = (kind: RecordKind): object => ({
-  ...shapeOf(declarations[kind].schema),
+export const recordSchema = ({ kind, embeds }: Pick<Operation, "kind" | "embeds">): object => ({
+  ...shapeOf(kind === "gp" && !embeds ? ListedGp : declarations[kind].schema),
   required: declarations[kind].brief,
 });
 

@@ -1,5 +1,6 @@
 /** Writes a tool's answer: as many records as fit, in full or in brief, and how to get the rest. */
 import type { Hint } from "#operations/envelope.ts";
+import type { Operation } from "#operations/operation.ts";
 import { embedsTooFew, metaOf, paginationOf, recordText } from "#operations/page.ts";
 import { type Declaration, declarations } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
@@ -27,8 +28,7 @@ interface Page {
   hints: readonly ToolHint[];
 }
 
-interface FoundRecords extends Page {
-  kind: RecordKind;
+interface FoundRecords extends Page, Pick<Operation, "kind" | "embeds"> {
   /** Positions of the records on the requested page. */
   positions: readonly number[];
 }
@@ -48,20 +48,21 @@ export function writeAnswer(
   detail: Detail,
   tool: string,
 ): string {
-  const { kind, positions } = found;
+  const { kind, positions, embeds } = found;
   const hints = fittingHints(found.hints);
   const { texts, cut } = fill(
     hints,
     positions,
     (position) => {
-      const whole = recordText(parts, kind, position);
+      const whole = recordText(parts, kind, position, embeds);
       return detail === "full" ? whole : briefText(kind, JSON.parse(whole) as object);
     },
     (whole) => shorterRecords(kind, JSON.parse(whole) as object),
   );
-  if (cut !== null) hints.push(cutHint(JSON.parse(cut) as { id: string }, kind));
+  const hasLists = kind === "gp" && embeds;
+  if (cut !== null) hints.push(cutHint(JSON.parse(cut) as { id: string }, hasLists));
   const shown = positions.slice(0, texts.length);
-  if (kind === "gp" && detail === "full" && embedsTooFew(parts, shown)) hints.push(embeddedHint);
+  if (hasLists && detail === "full" && embedsTooFew(parts, shown)) hints.push(embeddedHint);
   return writePage(parts, { ...found, hints }, texts, tool);
 }
 
@@ -179,11 +180,11 @@ function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
 /** Bytes reserved for the hint about a cut record. That hint is always shorter. */
 const costOfCutHint = 1000;
 
-function cutHint({ id }: { id: string }, kind: RecordKind): ToolHint {
-  const how =
-    kind === "gp"
-      ? `fetch_principals and fetch_signals with '${id}' as gp_name list all of its principals and signals`
-      : "HTTP gives the whole record";
+/** Returns the hint about a cut record. @param hasLists true if it is a GP with its principals and signals. */
+function cutHint({ id }: { id: string }, hasLists: boolean): ToolHint {
+  const how = hasLists
+    ? `fetch_principals and fetch_signals with '${id}' as gp_name list all of its principals and signals`
+    : "HTTP gives the whole record";
   return {
     code: "record_cut",
     parameter: null,

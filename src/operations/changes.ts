@@ -6,7 +6,7 @@ import { type Static, Type } from "#records/schema.ts";
 import { type ParameterFault, Problem, unavailable } from "#problems.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { invalidParameters, readQuery } from "./parameters.ts";
-import type { Operation, Query } from "./operation.ts";
+import { onlyPaging, type Operation, type Query } from "./operation.ts";
 import { metaOf, paginationOf } from "./page.ts";
 
 export const changesPath = "/changes";
@@ -76,7 +76,7 @@ const entryOf = ({ version, published_at, from, hash, step }: Publication): Publ
 
 /** Reads the list's query. @throws Problem as `readQuery` does. */
 export const readListQuery = (queryText: string, pageSizeMax: number, all: readonly Operation[]) =>
-  readQuery({ path: changesPath, filters: {} }, queryText, pageSizeMax, all);
+  readQuery({ path: changesPath, ...onlyPaging }, queryText, pageSizeMax, all);
 
 /** Returns a page of publications, newest first. @param publications oldest first. */
 export function publicationPage(
@@ -143,9 +143,11 @@ export function findStep(
   const step = source.openStep(from!, to!);
   if (step === null) throw unavailable("starting", "This server does not have this step yet.", 5);
   const most = changesOfRequest * greatestRequest;
-  const { limit, offset } = readQuery({ path, filters: {} }, queryText, most, operations, Infinity);
+  const { limit, offset } = readQuery({ path, ...onlyPaging }, queryText, most, operations, {
+    limitDefault: Infinity,
+  });
   const sent = Math.max(0, Math.min(limit, step.changes - offset));
-  if (sent > most) throw tooMany(path, sent, most);
+  if (sent > most) throw tooMany(sent, most);
   return {
     from: from!,
     to: to!,
@@ -160,7 +162,7 @@ export function findStep(
 }
 
 /** Returns the problem for a part that is too large for the quota. It is not a 429, because waiting would not help. */
-function tooMany(path: string, changes: number, most: number): Problem {
+function tooMany(changes: number, most: number): Problem {
   const fault: ParameterFault = {
     parameter: "limit",
     code: "missing",
@@ -168,7 +170,7 @@ function tooMany(path: string, changes: number, most: number): Problem {
     minimum: 1,
     maximum: most,
   };
-  return invalidParameters(path, [fault], 1);
+  return invalidParameters([fault], 1);
 }
 
 function noSuchStep(

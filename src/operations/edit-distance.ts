@@ -26,3 +26,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   }
   return best;
 }
+
+/** Returns the nearest value of a closed list. Case does not matter, and spaces or hyphens inside stand for `_`. */
+export const nearestValue = (value: string, values: readonly string[]): string | undefined =>
+  nearest(value.toLowerCase().replaceAll(/(?<!^)[\s-]+/g, "_"), values);

@@ -8,6 +8,8 @@ export const fetchGp = {
   summary: "General Partners by name, with their principals and signals.",
   description:
     "Every GP with a name that has all words of `gp_name`, best match first. Each has its principals by name and its signals newest first, at most 100 of each; `principals_total` and `signals_total` are the true numbers.",
-  filters: { ...gpFilters, gp_name: { isRequired: true, lengthMin: 2 } },
+  filters: { ...gpFilters, gp_name: { ...gpFilters.gp_name, isRequired: true, lengthMin: 2 } },
+  sorts: null,
+  embeds: true,
   example: { gp_name: "capital" },
 } satisfies Operation;

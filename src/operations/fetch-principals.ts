@@ -9,5 +9,7 @@ export const fetchPrincipals = {
   description:
     "The filters describe the GP: a principal is returned if one of its GPs satisfies all of them. Each principal appears once, with all its GPs.",
   filters: gpFilters,
+  sorts: null,
+  embeds: true,
   example: { limit: "5" },
 } satisfies Operation;

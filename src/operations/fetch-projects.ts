@@ -1,5 +1,5 @@
 /** Reads projects in order of name: all, or those of the GPs that match a name. */
-import { type Operation, optional } from "./operation.ts";
+import { gpFilters, type Operation } from "./operation.ts";
 
 export const fetchProjects = {
   name: "fetch-projects",
@@ -8,6 +8,8 @@ export const fetchProjects = {
   summary: "Projects, by name.",
   description:
     "All projects, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the projects of that GP.",
-  filters: { gp_name: optional },
+  filters: { gp_name: gpFilters.gp_name },
+  sorts: null,
+  embeds: true,
   example: { limit: "5" },
 } satisfies Operation;

@@ -1,5 +1,5 @@
 /** Reads market signals, newest first: all, or those of the GPs that match a name. */
-import { type Operation, optional } from "./operation.ts";
+import { gpFilters, type Operation } from "./operation.ts";
 
 export const fetchSignals = {
   name: "fetch-signals",
@@ -8,6 +8,8 @@ export const fetchSignals = {
   summary: "Market signals, newest first.",
   description:
     "All signals, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the signals of that GP.",
-  filters: { gp_name: optional },
+  filters: { gp_name: gpFilters.gp_name },
+  sorts: null,
+  embeds: true,
   example: { limit: "5" },
 } satisfies Operation;

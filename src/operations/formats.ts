@@ -1,6 +1,7 @@
 /** Formats in which an operation can answer, best first. */
 import { csvTable } from "#csv.ts";
-import { recordColumns, type RecordMembers } from "#records/columns.ts";
+import { type RecordColumn, recordColumns, type RecordMembers } from "#records/columns.ts";
+import { embeddedKinds } from "#records/kinds.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { Operation, Query } from "./operation.ts";
 import { answer, answerLines, type Page } from "./page.ts";
@@ -43,5 +44,11 @@ function answerTable(operation: Operation, model: ReadModel, query: Query): Page
   const page = answerLines(operation, model, query);
   const lines = page.body.toString().split("\n").slice(0, -1);
   const records = lines.map((line) => JSON.parse(line) as RecordMembers);
-  return { ...page, body: Buffer.from(csvTable(recordColumns[operation.kind], records)) };
+  return { ...page, body: Buffer.from(csvTable(columnsOf(operation), records)) };
 }
+
+/** Returns the columns of an operation's records. */
+export const columnsOf = ({ kind, embeds }: Operation): readonly RecordColumn[] =>
+  recordColumns[kind].filter(({ name }) => embeds || !isEmbedded(name));
+
+const isEmbedded = (column: string) => embeddedKinds.some((kind) => column.startsWith(`${kind}s.`));

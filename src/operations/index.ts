@@ -4,6 +4,7 @@ import { fetchGp } from "./fetch-gp.ts";
 import { fetchPrincipals } from "./fetch-principals.ts";
 import { fetchProjects } from "./fetch-projects.ts";
 import { fetchSignals } from "./fetch-signals.ts";
+import { lists } from "./lists.ts";
 import type { Operation } from "./operation.ts";
 
 const reads = {
@@ -12,6 +13,10 @@ const reads = {
   signal: fetchSignals,
   project: fetchProjects,
 } satisfies { [K in RecordKind]: Operation & { kind: K } };
-export type OperationName = (typeof reads)[RecordKind]["name"];
+export type OperationName = (typeof reads | typeof lists)[RecordKind]["name"];
 
-export const operations: readonly Operation[] = Object.values(reads);
+/** Operations that find records by GP. */
+export const fetchOperations: readonly Operation[] = Object.values(reads);
+/** Operations that list records by any of their values. */
+export const listOperations: readonly Operation[] = Object.values(lists);
+export const operations: readonly Operation[] = [...fetchOperations, ...listOperations];

@@ -1,117 +1,168 @@
 /** Declares what operations are (what each reads and which parameters it takes), and the meaning of every filter. */
+import { datePattern } from "#records/fields.ts";
+import type { Range } from "#records/filterable.ts";
 import { filterableGp } from "#records/gp.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import type { Bounds, Filter } from "#search/read-model.ts";
-
-interface DeclaredFilter {
-  /** Text for the reference; backticks mark code. */
-  meaning: string;
-  lengthMax: number;
-  /** True if the filter may be given several times. One of its values is then enough. */
-  isRepeatable: boolean;
-}
-
-const wholeValue = ({ meaning }: { meaning: string }): DeclaredFilter => ({
-  meaning: `${meaning} If repeated, any of them matches.`,
-  lengthMax: 100,
-  isRepeatable: true,
-});
-
-/**
- * The only list of filters. Parsing, reference, OpenAPI and tools for agents follow it. A filter's name is that of a
- * condition that the read model takes.
- */
-const allFilters = {
-  gp_name: {
-    meaning:
-      "Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.",
-    lengthMax: 200,
-    isRepeatable: false,
-  },
-  tag: wholeValue(filterableGp.tag),
-  theme: wholeValue(filterableGp.theme),
-  market: wholeValue(filterableGp.market),
-} satisfies Record<string, DeclaredFilter>;
-export type FilterName = keyof typeof allFilters;
-
-export const filters: Readonly<Record<FilterName, DeclaredFilter>> = allFilters;
-const filterNames = Object.keys(filters) as readonly FilterName[];
-export const repeatableFilters = filterNames.filter((name) => filters[name].isRepeatable);
-
-const pageParameters = ["limit", "offset"] as const;
-export type PageParameter = (typeof pageParameters)[number];
-export type ParameterName = FilterName | PageParameter;
-
-export const isRepeatable = (name: ParameterName): boolean =>
-  name !== "limit" && name !== "offset" && filters[name].isRepeatable;
+import type { Bounds, Filter, Order } from "#search/read-model.ts";
 
 /** Limits that the contract sets. The operator sets the maximum of `limit`. */
 export const parameterBounds = {
   /** Maximum number of values for a repeatable filter. */
   valuesMax: 10,
+  /** Maximum number of ids for a filter by id. */
+  idsMax: 100,
+  /** Maximum length of a value, in code points. */
+  lengthMax: 100,
   limitDefault: 20,
   offsetMax: 2_147_483_647,
 } as const;
 
+/** Form of a parameter's values. A `value` is compared as a whole; surrounding spaces of a `text` are ignored. */
+export type Form = "text" | "value" | "date" | "number" | "flag";
+
+/** A filter as an operation takes it. */
+export interface DeclaredFilter {
+  /** Text for the reference; backticks mark code. */
+  readonly meaning: string;
+  /** The part of `meaning` that says what the values are, without how they are asked for. */
+  readonly about: string;
+  readonly form: Form;
+  /** Minimum and maximum length of a text or value, in code points. */
+  readonly lengthMin: number;
+  readonly lengthMax: number;
+  /** Closed list of values, if there is one. */
+  readonly values?: readonly string[] | undefined;
+  /** Bounds of a number. */
+  readonly numbers?: Range<never>["numbers"];
+  /** Maximum number of values. If there are several, one of them is enough. */
+  readonly valuesMax: number;
+  readonly isRequired: boolean;
+  /** Condition of the read model that the filter sets. */
+  readonly condition: string;
+  /** End of the condition's range that the filter sets. */
+  readonly end?: "from" | "to";
+  /** True if the condition is on a signal of the GP. */
+  readonly isOfSignal?: true;
+}
+
+/** Returns a filter that takes one value, compared as a whole. */
+export const declared = (
+  condition: string,
+  meaning: string,
+  more: Partial<DeclaredFilter> = {},
+): DeclaredFilter => ({
+  condition,
+  meaning,
+  about: meaning,
+  form: "value",
+  lengthMin: 1,
+  lengthMax: parameterBounds.lengthMax,
+  valuesMax: 1,
+  isRequired: false,
+  ...more,
+});
+
+/** Returns a filter that takes several values, one of which is enough. */
+export const repeated = (condition: string, meaning: string, more: Partial<DeclaredFilter> = {}) =>
+  declared(condition, `${meaning} If repeated, any of them matches.`, {
+    about: meaning,
+    valuesMax: parameterBounds.valuesMax,
+    ...more,
+  });
+
+const gpName = declared(
+  "gp_name",
+  "Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.",
+  { form: "text", lengthMax: 200 },
+);
+
+/** Filters on a GP, all optional. */
+export const gpFilters = {
+  gp_name: gpName,
+  tag: repeated("tag", filterableGp.tag.meaning),
+  theme: repeated("theme", filterableGp.theme.meaning),
+  market: repeated("market", filterableGp.market.meaning),
+};
+
+/** Text about `sort` for the reference. */
+export const sortMeaning =
+  "Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.";
+
+/** Filters by the names of their parameters, in the order of the docs. */
+export type Filters = Readonly<Record<string, DeclaredFilter>>;
+
 /** Valid parameters of a request. */
 export interface Query extends Bounds {
   filter: Filter;
-}
-
-/** An operation's rules for a filter that it takes. */
-interface FilterRule {
-  isRequired: boolean;
-  lengthMin: number;
+  /** Order of the records; undefined for the usual one. */
+  order?: Order | undefined;
+  /** Values of the filters and of `sort` as they are written into links and entity tags, by name. */
+  values: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Declaration of an operation. Routes, reference, forms, OpenAPI and metrics follow it. */
 export interface Operation {
   /** Name used everywhere: in the path, and as `operationId`, heading and file name. */
-  name: `fetch-${string}`;
-  path: `/fetch-${string}`;
+  name: `fetch-${string}` | `list-${string}`;
+  path: `/${Operation["name"]}`;
   /** Kind of record that the operation returns. */
   kind: RecordKind;
   summary: string;
   /** Paragraphs for the reference. */
   description: string;
   /** Filters that the operation takes, in the order of the docs. */
-  filters: Readonly<Partial<Record<FilterName, FilterRule>>>;
+  filters: Filters;
+  /** Values of `sort`, the default first; null if the operation has only one order. */
+  sorts: readonly string[] | null;
+  /** True if a GP comes with its principals and signals; otherwise it comes with only their totals. */
+  embeds: boolean;
   /** Query that finds something in most datasets. Curl samples and forms start with it. */
-  example: Readonly<Partial<Record<ParameterName, string>>>;
+  example: Readonly<Record<string, string>>;
 }
 
-export const optional = { isRequired: false, lengthMin: 1 } satisfies FilterRule;
+const namesOf = new WeakMap<TakesParameters, readonly string[]>();
 
-/** Filters on a GP, all optional. */
-export const gpFilters = { gp_name: optional, tag: optional, theme: optional, market: optional };
+/** An operation, or another path whose query is read in the same way. */
+export type TakesParameters = Pick<Operation, "filters" | "sorts">;
 
-const namesOf = new WeakMap<Pick<Operation, "filters">, readonly ParameterName[]>();
+/** Parameters of a path that takes only `limit` and `offset`. */
+export const onlyPaging = { filters: {}, sorts: null } as const satisfies TakesParameters;
 
 /** Returns an operation's parameters in the order of the docs, as the same array on every call. */
-export function parametersOf(operation: Pick<Operation, "filters">): readonly ParameterName[] {
+export function parametersOf(operation: TakesParameters): readonly string[] {
   let names = namesOf.get(operation);
   if (names === undefined) {
-    names = [...filtersOf(operation), ...pageParameters];
+    const sort = operation.sorts === null ? [] : ["sort"];
+    names = [...Object.keys(operation.filters), ...sort, ...pageParameters];
     namesOf.set(operation, names);
   }
   return names;
 }
 
-export const filtersOf = ({ filters }: Pick<Operation, "filters">) =>
-  Object.keys(filters) as FilterName[];
+const pageParameters = ["limit", "offset"] as const;
+export type PageParameter = (typeof pageParameters)[number];
 
-/** Returns the JSON Schema of a filter's values for an operation. */
-export function filterSchema(name: FilterName, operation: Operation) {
-  const { lengthMax, isRepeatable } = filters[name];
-  const text = {
-    type: "string",
-    minLength: operation.filters[name]!.lengthMin,
-    maxLength: lengthMax,
-  } as const;
-  return isRepeatable
-    ? ({ type: "array", maxItems: parameterBounds.valuesMax, items: text } as const)
-    : text;
+export const isRepeatable = (operation: TakesParameters, name: string): boolean =>
+  (operation.filters[name]?.valuesMax ?? 1) > 1;
+
+/** Returns the JSON Schema of a filter's values. */
+export function filterSchema(filter: DeclaredFilter) {
+  const { form, values, numbers, lengthMin, lengthMax, valuesMax } = filter;
+  if (numbers) {
+    const { minimum, maximum, isWhole } = numbers;
+    return { type: isWhole ? "integer" : "number", minimum, maximum } as const;
+  }
+  if (form === "flag") return { type: "boolean" } as const;
+  if (form === "date") return { type: "string", pattern: askedDatePattern } as const;
+  const text =
+    values === undefined
+      ? ({ type: "string", minLength: lengthMin, maxLength: lengthMax } as const)
+      : ({ type: "string", enum: values } as const);
+  return valuesMax > 1 ? ({ type: "array", maxItems: valuesMax, items: text } as const) : text;
 }
+
+/** Pattern of a date in a query: as precise as it is given, or a number of days before the day of the dataset. */
+export const askedDatePattern = `${datePattern}|^-[0-9]{1,5}d$`;
 
 /** Returns the JSON Schemas of `limit` and `offset`. @param pageSizeMax largest page that the operator allows. */
 export const pageSchemas = (pageSizeMax: number) =>

@@ -1,5 +1,5 @@
 /** Writes operations' pages from finished JSON: `data`, `pagination` and `meta`, or only records, one per line. */
-import { embeddedKinds, eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { embeddedKinds, eachOf, recordKinds } from "#records/kinds.ts";
 import { type DatasetParts, documentCount } from "#search/dataset-parts.ts";
 import { bufferOver } from "#search/packed-texts.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
@@ -16,15 +16,19 @@ export interface Page {
 
 /** Answers a query from one dataset. The answer depends only on these arguments. */
 export function answer(operation: Operation, model: ReadModel, query: Query): Page {
-  const selection = model.select(operation.kind, query.filter, query);
+  const selection = model.select(operation.kind, query.filter, query, query.order);
   const { total, positions } = selection;
-  const isOfGps = operation.kind === "gp";
   const body = beginBody(model.parts.documents[operation.kind].bytes);
   body.bytes(opening);
-  writeRecords(body, model.parts, operation.kind, positions, comma);
+  writeRecords(body, model.parts, operation, positions, comma);
   const returned = positions.length;
   const pagination = paginationOf(query, returned, total);
-  const hints = hintsFor(model, query, selection, isOfGps && embedsTooFew(model.parts, positions));
+  const hints = hintsFor(
+    model,
+    query,
+    selection,
+    operation.kind === "gp" && operation.embeds && embedsTooFew(model.parts, positions),
+  );
   const meta = metaOf(model.parts, hints);
   body.text(`],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`);
   return { body: body.finish(), total, returned };
@@ -48,18 +52,24 @@ export const metaOf = ({ version, updatedAt }: DatasetParts, hints: Hint[]): Met
   hints,
 });
 
-/** Returns the JSON of a record, as in `data`. */
-export function recordText(parts: DatasetParts, kind: Operation["kind"], position: number): string {
+/** Returns the JSON of a record, as in `data`. @param embeds true if a GP comes with its principals and signals. */
+export function recordText(
+  parts: DatasetParts,
+  kind: Operation["kind"],
+  position: number,
+  embeds = true,
+): string {
   const body = beginBody(parts.documents[kind].bytes);
-  writeRecords(body, parts, kind, [position], comma);
+  writeRecords(body, parts, { kind, embeds }, [position], comma);
   return body.finish().toString();
 }
 
 /** Answers with only the records, one per line, byte for byte as in `data`. */
 export function answerLines(operation: Operation, model: ReadModel, query: Query): Page {
-  const { total, positions } = model.select(operation.kind, query.filter, query);
+  const { kind } = operation;
+  const { total, positions } = model.select(kind, query.filter, query, query.order);
   const body = beginBody(model.parts.documents[operation.kind].bytes);
-  writeRecords(body, model.parts, operation.kind, positions, lineFeed);
+  writeRecords(body, model.parts, operation, positions, lineFeed);
   if (positions.length > 0) body.byte(lineFeed);
   return { body: body.finish(), total, returned: positions.length };
 }
@@ -74,6 +84,7 @@ const embeddedList = (kind: (typeof embeddedKinds)[number]) => ({
   kind,
   opening: Buffer.from(`,"${kind}s":[`),
   closing: Buffer.from(`],"${kind}s_total":`),
+  totalOpening: Buffer.from(`,"${kind}s_total":`),
 });
 const embeddedLists = embeddedKinds.map(embeddedList);
 
@@ -84,7 +95,7 @@ const [comma, brace, lineFeed] = [0x2c, 0x7d, 0x0a];
 function writeRecords(
   body: BodyWriter,
   parts: DatasetParts,
-  kind: RecordKind,
+  { kind, embeds }: Pick<Operation, "kind" | "embeds">,
   positions: readonly number[],
   separator: number,
 ): void {
@@ -93,15 +104,17 @@ function writeRecords(
   for (let i = 0; i < positions.length; i++) {
     const position = positions[i]!;
     if (i > 0) body.byte(separator);
-    if (isOfGps) writeGp(body, parts, position);
+    if (isOfGps) writeGp(body, parts, position, embeds);
     else body.copy(documents.starts[position]!, documents.lengths[position]!);
   }
 }
 
-function writeGp(body: BodyWriter, parts: DatasetParts, gp: number): void {
+function writeGp(body: BodyWriter, parts: DatasetParts, gp: number, embeds: boolean): void {
   const { starts, ownLengths } = parts.documents.gp;
   body.copy(starts[gp]!, ownLengths[gp]!);
-  for (const list of embeddedLists) writeList(body, parts, list, gp);
+  for (const list of embeddedLists)
+    if (embeds) writeList(body, parts, list, gp);
+    else writeTotal(body, parts, list, gp);
   body.byte(brace);
 }
 
@@ -124,6 +137,17 @@ function writeList(
   }
   body.bytes(closing);
   body.number(total);
+}
+
+function writeTotal(
+  body: BodyWriter,
+  { recordsOfGp }: DatasetParts,
+  { kind, totalOpening }: (typeof embeddedLists)[number],
+  gp: number,
+): void {
+  const { starts } = recordsOfGp[kind];
+  body.bytes(totalOpening);
+  body.number(starts[gp + 1]! - starts[gp]!);
 }
 
 /** Reports whether any of the GPs has more principals or signals than it embeds. */

@@ -1,39 +1,46 @@
 /** Reads a query string: returns a query with valid parameters, or reports all faults together. */
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
-import type { Filter } from "#search/read-model.ts";
-import { nearest } from "./edit-distance.ts";
+import { existsInCalendar } from "#records/fields.ts";
+import { dateKey, firstDay, isRelative, lastDay, onDay } from "#search/dates.ts";
+import type { Between } from "#search/own-values.ts";
+import type { Filter, Order } from "#search/read-model.ts";
+import { nearest, nearestValue } from "./edit-distance.ts";
 import {
-  type FilterName,
-  filters,
-  filtersOf,
+  askedDatePattern,
+  type DeclaredFilter,
   isRepeatable,
   type Operation,
-  type PageParameter,
   parameterBounds,
-  type ParameterName,
   parametersOf,
   type Query,
+  type TakesParameters,
 } from "./operation.ts";
 
 /** An operation, or another path whose query is read in the same way. */
-interface TakesParameters extends Pick<Operation, "filters"> {
+interface Path extends TakesParameters {
   readonly path: string;
+}
+
+interface Reading {
+  /** Value of `limit` if it is left out; 20 if omitted. */
+  limitDefault?: number;
+  /** Day of the dataset, from which dates such as `-90d` are counted; omitted if there is none. */
+  day?: string | undefined;
 }
 
 /**
  * Reads the query of an operation.
  * @param text everything after the first `?` of the request, undecoded.
  * @param all every operation, to say which others know a parameter.
- * @param limitDefault value of `limit` if it is left out.
  * @throws Problem `invalid-parameters` with the number of faults and the first of them, in the order of the query.
  *   Missing parameters come last.
  */
 export function readQuery(
-  operation: TakesParameters,
+  operation: Path,
   text: string,
   pageSizeMax: number,
   all: readonly Operation[],
-  limitDefault: number = parameterBounds.limitDefault,
+  { limitDefault = parameterBounds.limitDefault, day }: Reading = {},
 ): Query {
   const allowed = parametersOf(operation);
   const faults: ParameterFault[] = [];
@@ -42,7 +49,7 @@ export function readQuery(
   const add = (describe: () => ParameterFault) => {
     if (faultCount++ < listedMax) faults.push(describe());
   };
-  const values = new Map<ParameterName, string[]>();
+  const values = new Map<string, string[]>();
   const read = new Set<string>();
   for (const pair of readPairs(text)) {
     const name = allowed.find((one) => one === pair.name);
@@ -50,21 +57,69 @@ export function readQuery(
       unreadable(pair) ??
       (name === undefined
         ? undefined
-        : (repeated(name, read) ?? faultOfValue(name, pair.value, operation, pageSizeMax)));
+        : (repeated(operation, name, read) ??
+          faultOfValue(name, pair.value, operation, pageSizeMax)));
     if (fault !== undefined) add(() => fault);
     else if (name !== undefined) {
       const known = values.get(name) ?? [];
       known.push(pair.value);
       values.set(name, known);
-      if (known.length === parameterBounds.valuesMax + 1) add(() => tooMany(name));
+      const { valuesMax = 1 } = operation.filters[name] ?? {};
+      if (known.length === valuesMax + 1) add(() => tooMany(name, valuesMax));
     } else if (!read.has(pair.name))
       add(() => unknown(pair.name, { path: operation.path, allowed }, all));
     read.add(pair.name);
   }
-  for (const name of filtersOf(operation))
-    if (operation.filters[name]!.isRequired && !read.has(name)) add(() => missing(name, operation));
-  if (faultCount > 0) throw invalidParameters(operation.path, faults, faultCount);
+  for (const name in operation.filters) {
+    const filter = operation.filters[name]!;
+    if (filter.isRequired && !read.has(name)) add(() => missing(name, filter));
+    const end = values.get(name)?.[0];
+    if (filter.end !== "to" || end === undefined) continue;
+    const [fromName, from] = otherEnd(operation, filter, values);
+    if (from !== undefined && isAfter(from, end, filter, day))
+      add(() => outOfOrder(filter, [fromName, name], from, end));
+  }
+  if (faultCount > 0) throw invalidParameters(faults, faultCount);
   return queryFrom(operation, values, limitDefault);
+}
+
+/** Returns the name and the value of the filter that sets the beginning of the same range. */
+function otherEnd(
+  { filters }: Path,
+  { condition, isOfSignal }: DeclaredFilter,
+  values: ReadonlyMap<string, readonly string[]>,
+): [name: string, value: string | undefined] {
+  const [name] = Object.entries(filters).find(
+    ([, one]) => one.condition === condition && one.isOfSignal === isOfSignal,
+  )!;
+  return [name, values.get(name)?.[0]];
+}
+
+/** Reports whether a range ends before it begins. A day is not before the month or year that contains it. */
+function isAfter(
+  from: string,
+  to: string,
+  { form }: DeclaredFilter,
+  day: string | undefined,
+): boolean {
+  if (form === "number") return Number(from) > Number(to);
+  if (day === undefined && isRelative(from) !== isRelative(to)) return false;
+  const keyOf = (date: string) => dateKey(onDay(date, day ?? "2000-01-01"));
+  return firstDay(keyOf(from)) > lastDay(keyOf(to));
+}
+
+function outOfOrder(
+  { form }: DeclaredFilter,
+  [fromName, toName]: readonly [string, string],
+  from: string,
+  to: string,
+): ParameterFault {
+  const isBeyond = form === "number" ? "more than" : "after";
+  return {
+    parameter: fromName,
+    code: "out_of_order",
+    detail: `Must not be ${isBeyond} '${toName}', but ${echo(from)} is ${isBeyond} ${echo(to)}.`,
+  };
 }
 
 /**
@@ -79,52 +134,75 @@ export function refuseParameters(path: string, text: string, all: readonly Opera
   const faults = [...names.values()]
     .slice(0, listedMax)
     .map((pair) => unreadable(pair) ?? unknown(pair.name, { path, allowed: [] }, all));
-  throw invalidParameters(path, faults, names.size);
+  throw invalidParameters(faults, names.size);
 }
 
 function queryFrom(
-  operation: TakesParameters,
-  values: ReadonlyMap<ParameterName, readonly string[]>,
+  operation: Path,
+  given: ReadonlyMap<string, readonly string[]>,
   limitDefault: number,
 ): Query {
-  const textsOf = (name: FilterName) =>
-    (values.get(name) ?? []).map((value) => ownText(name, value).normalize());
-  const numberOf = (name: PageParameter, byDefault: number) =>
-    Number(values.get(name)?.[0] ?? byDefault);
-  const asked = filtersOf(operation).map((name) => [
-    name,
-    isRepeatable(name) ? [...new Set(textsOf(name))].toSorted() : textsOf(name)[0],
-  ]);
+  const { filters, sorts } = operation;
+  const values: Record<string, readonly string[]> = {};
+  const filter: Record<string, Filter[string]> = {};
+  for (const name in filters) {
+    const known = given.get(name);
+    if (known === undefined) continue;
+    const declared = filters[name]!;
+    values[name] = [...new Set(known.map((value) => canonicalValue(declared, value)))].toSorted();
+    set(filter, declared, values[name]);
+  }
+  const [sort = sorts?.[0]] = given.get("sort") ?? [];
+  if (sort !== sorts?.[0]) values["sort"] = [sort!];
+  const numberOf = (name: string, byDefault: number) => Number(given.get(name)?.[0] ?? byDefault);
   return {
-    filter: Object.fromEntries(asked) as Filter,
+    filter: filter as Filter,
+    order: sort === sorts?.[0] ? undefined : orderOf(sort!),
     limit: numberOf("limit", limitDefault),
     offset: numberOf("offset", 0),
+    values,
   };
 }
 
+/** Sets the condition of a filter to the given values. */
+function set(
+  filter: Record<string, Filter[string]>,
+  { condition, end, form, isOfSignal, valuesMax }: DeclaredFilter,
+  values: readonly string[],
+): void {
+  const target = isOfSignal ? ((filter["signal"] ??= {}) as typeof filter) : filter;
+  const [value] = values;
+  const one = form === "number" ? Number(value) : form === "flag" ? value === "true" : value!;
+  if (end === undefined) target[condition] = valuesMax > 1 ? values : (one as string | boolean);
+  else target[condition] = { ...(target[condition] as Between), [end]: one };
+}
+
+/** Returns a value in the form that all equal values share. */
+function canonicalValue({ form }: DeclaredFilter, value: string): string {
+  if (form === "number") return String(Number(value));
+  return (form === "value" ? value : value.trim()).normalize();
+}
+
+const orderOf = (sort: string): Order => ({
+  by: sort.replace(/^-/, ""),
+  isDescending: sort.startsWith("-"),
+});
+
 /** Returns the canonical query string, which is the same for all query strings that are read as this query. */
-export const canonicalQuery = (
-  operation: Pick<Operation, "filters">,
-  { filter, limit, offset }: Query,
-): string => pageQuery(filterText(operation, filter), limit, offset);
+export const canonicalQuery = ({ values, limit, offset }: Query): string =>
+  pageQuery(filterText(values), limit, offset);
 
 /** Returns the query string of a page. @param filter from `filterText`. */
 export const pageQuery = (filter: string, limit: number, offset: number): string =>
   `${filter}${filter === "" ? "" : "&"}limit=${limit}&offset=${offset}`;
 
 /**
- * Returns the values of an operation's filters as a query string, for links and entity tags.
+ * Returns the values of a query's filters and of `sort` as a query string, for links and entity tags.
  * @param change function that is applied to each value.
  */
-export function filterText(
-  operation: Pick<Operation, "filters">,
-  filter: Filter,
-  change = (value: string) => value,
-): string {
+export function filterText(values: Query["values"], change = (value: string) => value): string {
   const pairs = new URLSearchParams();
-  for (const name of filtersOf(operation))
-    for (const value of [(filter[name] as string | readonly string[] | undefined) ?? []].flat())
-      pairs.append(name, change(value));
+  for (const name in values) for (const value of values[name]!) pairs.append(name, change(value));
   return pairs.toString();
 }
 
@@ -139,36 +217,79 @@ function unreadable({ name, isReadable }: Pair): ParameterFault | undefined {
 
 function unknown(
   name: string,
-  { path, allowed }: { path: string; allowed: readonly ParameterName[] },
+  { path, allowed }: { path: string; allowed: readonly string[] },
   all: readonly Operation[],
 ): ParameterFault {
   const allowedOn = all.filter((other) => parametersOf(other).some((known) => known === name));
+  const kind = all.find((one) => one.path === path)?.kind;
+  const list = allowedOn.find((other) => other.kind === kind && other.sorts !== null);
   const suggestion = allowedOn.length > 0 ? undefined : nearest(name, allowed);
   return {
     parameter: echo(name),
     code: "unknown_parameter",
-    detail: `Not a parameter of ${path}.`,
+    detail: `Not a parameter of ${path}${list === undefined ? "" : `, but of ${list.path}`}.`,
     ...(suggestion !== undefined && { suggestion }),
     allowed,
     ...(allowedOn.length > 0 && { allowed_on: allowedOn.map(({ path }) => path) }),
   };
 }
 
-function repeated(name: ParameterName, read: ReadonlySet<string>): ParameterFault | undefined {
-  if (isRepeatable(name) || !read.has(name)) return undefined;
+function repeated(
+  operation: Path,
+  name: string,
+  read: ReadonlySet<string>,
+): ParameterFault | undefined {
+  if (isRepeatable(operation, name) || !read.has(name)) return undefined;
   return { parameter: name, code: "repeated_parameter", detail: "Must be given once." };
 }
 
 function faultOfValue(
-  name: ParameterName,
+  name: string,
   value: string,
-  operation: TakesParameters,
+  { filters, sorts }: Path,
   pageSizeMax: number,
 ): ParameterFault | undefined {
-  if (name === "limit") return faultOfNumber(name, value, 1, pageSizeMax);
-  if (name === "offset") return faultOfNumber(name, value, 0, parameterBounds.offsetMax);
-  const { lengthMin } = operation.filters[name]!;
-  return lengthFault(name, ownText(name, value), lengthMin, filters[name].lengthMax);
+  if (name === "limit") return faultOfWhole(name, value, { minimum: 1, maximum: pageSizeMax });
+  if (name === "offset")
+    return faultOfWhole(name, value, { minimum: 0, maximum: parameterBounds.offsetMax });
+  if (name === "sort") return faultOfChoice(name, value, sorts!);
+  const { form, values, numbers, lengthMin, lengthMax } = filters[name]!;
+  if (values !== undefined) return faultOfChoice(name, value, values);
+  if (form === "flag") return faultOfChoice(name, value, ["false", "true"]);
+  if (form === "date") return faultOfDate(name, value);
+  if (numbers) return (numbers.isWhole ? faultOfWhole : faultOfNumber)(name, value, numbers);
+  return lengthFault(name, form === "text" ? value.trim() : value, lengthMin, lengthMax);
+}
+
+/** Returns the fault of a value that is not in a closed list. Case and accents make no difference, as in a search. */
+function faultOfChoice(
+  parameter: string,
+  value: string,
+  allowed: readonly string[],
+): ParameterFault | undefined {
+  if (allowed.includes(value)) return undefined;
+  const suggestion = nearestValue(value, allowed);
+  return {
+    parameter,
+    code: value === "" ? "empty_value" : "unknown_value",
+    detail: `Must be one of ${allowed.join(", ")}.`,
+    ...(suggestion !== undefined && { suggestion }),
+    allowed,
+  };
+}
+
+const askedDate = new RegExp(askedDatePattern);
+
+/** Returns the fault of a date that is none, or that does not exist. */
+export function faultOfDate(parameter: string, value: string): ParameterFault | undefined {
+  if (askedDate.test(value) && (isRelative(value) || existsInCalendar(value))) return undefined;
+  return {
+    parameter,
+    code: value === "" ? "empty_value" : "unknown_value",
+    detail:
+      "Must be a date that exists, as YYYY, YYYY-MM or YYYY-MM-DD, or a number of days before the dataset, as -90d.",
+    allowed: ["YYYY", "YYYY-MM", "YYYY-MM-DD", "-90d"],
+  };
 }
 
 /** Returns the fault of a value that is too short or too long, counted in code points; undefined if it is neither. */
@@ -185,35 +306,46 @@ export function lengthFault(
   return length > maximum ? { parameter, code: "too_long", detail, maximum } : undefined;
 }
 
-function faultOfNumber(
-  name: PageParameter,
+type NumberRange = Pick<NonNullable<DeclaredFilter["numbers"]>, "minimum" | "maximum">;
+
+function faultOfWhole(
+  parameter: string,
   value: string,
-  minimum: number,
-  maximum: number,
+  { minimum, maximum }: NumberRange,
 ): ParameterFault | undefined {
   const range = {
     detail: `Must be a whole number from ${minimum} to ${maximum}.`,
     minimum,
     maximum,
   };
-  if (value === "") return { parameter: name, code: "empty_value", ...range };
-  if (!/^[0-9]+$/.test(value)) return { parameter: name, code: "not_an_integer", ...range };
+  if (value === "") return { parameter, code: "empty_value", ...range };
+  const whole = minimum < 0 ? /^-?[0-9]+$/ : /^[0-9]+$/;
+  if (!whole.test(value)) return { parameter, code: "not_an_integer", ...range };
   const isInRange = Number(value) >= minimum && Number(value) <= maximum;
-  return isInRange ? undefined : { parameter: name, code: "out_of_range", ...range };
+  return isInRange ? undefined : { parameter, code: "out_of_range", ...range };
 }
 
-/** Returns a name without surrounding spaces. Any other value is unchanged, because it is compared as a whole. */
-const ownText = (name: FilterName, value: string) => (isRepeatable(name) ? value : value.trim());
+function faultOfNumber(
+  parameter: string,
+  value: string,
+  { minimum, maximum }: NumberRange,
+): ParameterFault | undefined {
+  const range = { detail: `Must be a number from ${minimum} to ${maximum}.`, minimum, maximum };
+  if (value === "") return { parameter, code: "empty_value", ...range };
+  const isInRange = Number(value) >= minimum && Number(value) <= maximum;
+  return /^[0-9]+(\.[0-9]+)?$/.test(value) && isInRange
+    ? undefined
+    : { parameter, code: "out_of_range", ...range };
+}
 
-const tooMany = (name: ParameterName): ParameterFault => ({
+const tooMany = (name: string, maximum: number): ParameterFault => ({
   parameter: name,
   code: "too_many_values",
-  detail: `May be given at most ${parameterBounds.valuesMax} times.`,
-  maximum: parameterBounds.valuesMax,
+  detail: `May be given at most ${maximum} times.`,
+  maximum,
 });
 
-function missing(name: FilterName, { filters: rules }: TakesParameters): ParameterFault {
-  const { lengthMin } = rules[name]!;
+function missing(name: string, { lengthMin }: DeclaredFilter): ParameterFault {
   const atLeast = `at least ${lengthMin} character${lengthMin === 1 ? "" : "s"}`;
   return { parameter: name, code: "missing", detail: `Required, ${atLeast}.` };
 }
@@ -226,12 +358,8 @@ const summarisedMax = 5;
  * @param errors the first faults, at most `listedMax`.
  * @param count total number of faults.
  */
-export function invalidParameters(
-  path: string,
-  errors: readonly ParameterFault[],
-  count: number,
-): Problem {
-  const summaries = errors.slice(0, summarisedMax).map((fault) => summaryOf(fault, path));
+export function invalidParameters(errors: readonly ParameterFault[], count: number): Problem {
+  const summaries = errors.slice(0, summarisedMax).map(summaryOf);
   const more = count - summaries.length;
   const isCut = count > errors.length;
   if (more > 0)
@@ -247,19 +375,17 @@ export function invalidParameters(
   });
 }
 
-function summaryOf(
-  { parameter, code, detail, suggestion, minimum, maximum }: ParameterFault,
-  path: string,
-) {
+function summaryOf({ parameter, code, detail, suggestion, minimum, maximum }: ParameterFault) {
+  const rest = `${detail.charAt(0).toLowerCase()}${detail.slice(1, -1)}`;
   switch (code) {
     case "unknown_parameter":
-      return `'${parameter}' is not a parameter of ${path}${suggestion === undefined ? "" : ` (did you mean '${suggestion}'?)`}`;
+      return `'${parameter}' is ${rest}${suggestion === undefined ? "" : ` (did you mean '${suggestion}'?)`}`;
     case "missing":
       return `'${parameter}' is required`;
     case "out_of_range":
       return `'${parameter}' must be ${minimum} to ${maximum}`;
     default:
-      return `'${parameter}' ${detail.charAt(0).toLowerCase()}${detail.slice(1, -1)}`;
+      return `'${parameter}' ${rest}`;
   }
 }
 

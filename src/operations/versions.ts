@@ -17,7 +17,8 @@ export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
     changes: [
       "Four operations: `/fetch-gp`, `/fetch-principals`, `/fetch-signals` and `/fetch-projects`, each also under `/v1`.",
       "Partial search for `gp_name`; exact filters `tag`, `theme` and `market`, which may be repeated.",
-      "Tools for agents at `/mcp`, over MCP: the four operations, lists of GPs, signals and projects, filtered by tag, theme, market or date, the vocabulary, and what changed.",
+      "Four lists: `/list-gps`, `/list-principals`, `/list-signals` and `/list-projects` find records by any of their values, with ranges of dates and numbers, and sort them; each also under `/v1`.",
+      "Tools for agents at `/mcp`, over MCP: the four operations, the four lists, the vocabulary, and what changed.",
       "`/vocabulary` lists every tag, theme and market with its number of GPs, and what each value of a closed list means.",
       "`/exports`, where the operator offers it, has whole datasets as NDJSON, CSV and Parquet, with ranges.",
       "`/changes` lists the publications of datasets, each with a step of what it added, changed, removed and merged; `/changes.atom` is a feed of them.",

@@ -1,11 +1,8 @@
 /** The reference of one operation: results, parameters, an example and a form to try it. */
 import {
-  filters,
   isRepeatable,
   type Operation,
   type PageParameter,
-  parameterBounds,
-  type ParameterName,
   pageSchemas,
   parametersOf,
 } from "#operations/operation.ts";
@@ -30,6 +27,11 @@ interface OperationFacts {
   publicUrl: string | null;
 }
 
+/** Returns the address of an operation's reference. */
+export const referenceOf = ({ name, sorts }: Operation): string =>
+  `${sorts === null ? "/docs" : "/docs/lists"}#${name}`;
+
+/** Returns the reference of an operation that is not a list. */
 export function operationSection(operation: Operation, facts: OperationFacts): Html {
   const { publicUrl } = facts;
   const { name, path, kind, summary, description } = operation;
@@ -75,7 +77,7 @@ export const pageMeanings: Readonly<Record<PageParameter, string>> = {
  * Returns the texts about a parameter. `need` says `required`, `optional` or what the default is. `rule` says which
  * values the operation accepts. Backticks in `meaning` mark code.
  */
-function wordsOf(name: ParameterName, operation: Operation, { pageSizeMax }: OperationFacts) {
+function wordsOf(name: string, operation: Operation, { pageSizeMax }: OperationFacts) {
   if (name === "limit" || name === "offset") {
     const { minimum, maximum, default: usual } = pageSchemas(pageSizeMax)[name];
     return {
@@ -84,12 +86,11 @@ function wordsOf(name: ParameterName, operation: Operation, { pageSizeMax }: Ope
       meaning: pageMeanings[name],
     };
   }
-  const { lengthMax, isRepeatable, meaning } = filters[name];
-  const { lengthMin, isRequired } = operation.filters[name]!;
+  const { meaning, isRequired, lengthMin, lengthMax, valuesMax } = operation.filters[name]!;
   const characters = `${lengthMin} to ${lengthMax} characters`;
   return {
     need: isRequired ? "required" : "optional",
-    rule: isRepeatable ? `${characters}, up to ${parameterBounds.valuesMax} times` : characters,
+    rule: valuesMax > 1 ? `${characters}, up to ${valuesMax} times` : characters,
     meaning,
   };
 }
@@ -109,18 +110,20 @@ export const memberTable = (label: string, record: TSchema): Html =>
 /** Returns the URL fragment of a closed list on the vocabulary page. */
 export const anchorOf = ({ members }: ValueList): string => `values-${members[0]}`;
 
-/** Returns a member's type. The closed lists of records are long and shared, so the cell links to them. */
 function typeCell(schema: MemberSchema): Part {
   const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
   if (values === undefined) return typeWords(schema);
+  return html`${schema.items === undefined ? "one" : "list"} of ${valueWords(values)}`;
+}
+
+/** Returns the values of a closed list. Those of records are long and shared, so there is a link to them. */
+export function valueWords(values: readonly string[]): Html {
   const listed = valueLists.find(
     (one) => one.values.map(({ value }) => value).join() === values.join(),
   );
-  const shown =
-    listed === undefined
-      ? codes(values)
-      : html`<a href="/docs/vocabulary#${anchorOf(listed)}">${values.length} values</a>`;
-  return html`${schema.items === undefined ? "one" : "list"} of ${shown}`;
+  return listed === undefined
+    ? codes(values)
+    : html`<a href="/docs/vocabulary#${anchorOf(listed)}">${values.length} values</a>`;
 }
 
 /** Maximum number of members of an inner object. Larger objects are records, which have tables of their own. */
@@ -175,10 +178,10 @@ export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
     </div>
   </form>`;
 
-function field(operation: Operation, name: ParameterName, facts: OperationFacts): Html {
+function field(operation: Operation, name: string, facts: OperationFacts): Html {
   const { need } = wordsOf(name, operation, facts);
   const value = operation.example[name];
-  if (isRepeatable(name))
+  if (isRepeatable(operation, name))
     return html`<label
       ><code>${name}</code> <span class="muted">${need}, one a line</span>
       <textarea name="${name}"></textarea>

@@ -13,6 +13,7 @@ import {
   originOf,
   withOrigin,
 } from "./code-block.ts";
+import { referenceOf } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
 import { docsLayout } from "./layout.ts";
 import { codes } from "./prose.ts";
@@ -65,7 +66,7 @@ function section(operation: Operation, publicUrl: string | null): Html {
   const { curl, typescript, python } = callLines({ base: originOf(publicUrl), target });
   return html`<section>
     <h2 id="${name}"><code>GET ${path}</code></h2>
-    <p>${summary} <a href="/docs#${name}">Its parameters and members</a></p>
+    <p>${summary} <a href="${referenceOf(operation)}">Its parameters</a></p>
     ${Object.entries({ curl, TypeScript: typescript, Python: python }).map(
       ([language, code]) =>
         html`<h3>${language}</h3>
@@ -85,7 +86,7 @@ export const mcpPage = (publicUrl: string | null): string =>
     main: html`<h1>How does an agent ask?</h1>
       <p class="lede">
         Connect it to <code>/mcp</code>, which speaks MCP, the Model Context Protocol. It gets tools
-        with the answers of this API, and lists that the API does not offer.
+        with the answers of this API, short enough for a model to read.
       </p>
       <section>
         <h2 id="connect">Connect a program</h2>
@@ -106,10 +107,9 @@ export const mcpPage = (publicUrl: string | null): string =>
         <h2 id="tools">Tools</h2>
         <p>
           All are read-only. Each call counts 1 against your quota, whatever its answer.
-          ${codes(operations.map(({ name }) => name.replaceAll("-", "_")))} give what the operations
-          of these names give. <code>list_gps</code>, <code>list_signals</code> and
-          <code>list_projects</code> list records by the market, tag, theme, property type, dates
-          and other values of their own, and by GP, in any combination.
+          ${codes(operations.map(({ name }) => name.replaceAll("-", "_")))} take the parameters of
+          the <a href="/docs#operations">operations</a> and <a href="/docs/lists">lists</a> of these
+          names, and give the same records. A parameter that may be repeated is a list of values.
           <code>vocabulary</code> gives tags, themes and markets with their numbers of GPs, and the
           closed lists. <code>changes_since</code> gives what the publication after a dataset
           changed, and how to go on.

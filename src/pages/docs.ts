@@ -1,11 +1,11 @@
 /** The reference at `/docs`, generated from operations, records and errors, and the page at `/changelog`. */
 import { type Hint, hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
-import { operations } from "#operations/index.ts";
-import { parameterBounds, repeatableFilters } from "#operations/operation.ts";
+import { fetchOperations, listOperations } from "#operations/index.ts";
+import { gpFilters, parameterBounds } from "#operations/operation.ts";
 import { apiVersion, type ApiVersion } from "#operations/versions.ts";
 import { jsonBlock } from "./code-block.ts";
-import { operationSection } from "./docs-operation.ts";
+import { operationSection, referenceOf } from "./docs-operation.ts";
 import { errorTable } from "./errors.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
@@ -56,8 +56,9 @@ const sectionsOf = (facts: DocsFacts) => [
   {
     anchor: "operations",
     label: "Operations",
-    content: operations.map((operation) => operationSection(operation, facts)),
+    content: fetchOperations.map((operation) => operationSection(operation, facts)),
   },
+  { anchor: "lists", label: "Lists", content: lists() },
   { anchor: "answer", label: "Answer and paging", content: answer() },
   { anchor: "matching", label: "Matching", content: matching() },
   { anchor: "hints", label: "Hints", content: hints() },
@@ -69,8 +70,23 @@ const sectionsOf = (facts: DocsFacts) => [
 
 const operationLinks = (): Html =>
   html`<ul>
-    ${operations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
+    ${fetchOperations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
   </ul>`;
+
+const lists = (): Html =>
+  html`<p>
+      Four more paths list the same records by any of their values, in any order: GPs by their
+      capital, projects by their size, signals of the last 90 days. All that this page says of
+      operations holds for them too. <a href="/docs/lists">Lists</a> has their filters.
+    </p>
+    ${table({
+      label: "Lists",
+      columns: ["Path", { label: "Returns", isPlain: true }],
+      rows: listOperations.map((list) => [
+        html`<a href="${referenceOf(list)}"><code>${list.path}</code></a>`,
+        list.summary,
+      ]),
+    })}`;
 
 const authentication = (facts: KeyFacts): Html =>
   html`<p>
@@ -136,7 +152,7 @@ const matching = (): Html =>
     </li>
     <li>The id of a GP, also a former one, as <code>gp_name</code> means that GP alone.</li>
     <li>
-      ${prose(codeList(repeatableFilters, "and"))} are whole values:
+      ${prose(codeList(wholeValues, "and"))} are whole values:
       <code>tag=ai</code> never finds retail. <code>tag</code> is compared with tags, strategies and
       property types.
     </li>
@@ -245,10 +261,13 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
     ],
   });
 
+/** Filters of the operations that are compared as whole values. */
+const wholeValues = Object.keys(gpFilters).filter((name) => name !== "gp_name");
+
 /** Meanings of the hint codes; backticks mark code. */
 const hintMeanings: Readonly<Record<Hint["code"], string>> = {
   no_match: "No GP has a name that satisfies `gp_name`. `suggestions` has up to 3 similar names.",
-  unknown_value: `No GP carries this ${wordList(repeatableFilters, "or")}. \`suggestions\` has up to 3 similar values.`,
+  unknown_value: `No GP carries this ${wordList(wholeValues, "or")}; in a list, no record carries this value. \`suggestions\` has up to 3 similar values.`,
   no_searchable_character: "The value holds no letter and no digit, so it cannot match anything.",
   past_the_end: "`offset` is beyond the last record. `pagination.total` says how many there are.",
   embedded_list_cut:

@@ -2,7 +2,6 @@
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
-import { parameterBounds, repeatableFilters } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import {
@@ -19,10 +18,10 @@ import {
 } from "#problems.ts";
 import { Type } from "#records/schema.ts";
 import { jsonBlock } from "./code-block.ts";
-import { memberTable } from "./docs-operation.ts";
+import { memberTable, referenceOf } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
 import { docsLayout, layout } from "./layout.ts";
-import { codeList, prose } from "./prose.ts";
+import { prose } from "./prose.ts";
 import { factList, table } from "./table.ts";
 
 export const errorsPage = (): string =>
@@ -109,7 +108,7 @@ function pathLink(path: string): Html {
   const bare = path.replace(/^\/v1(?=\/)/, "");
   const operation = operations.find((one) => bare === one.path);
   const ofOthers = bare === vocabularyPath ? "/docs/vocabulary" : path;
-  const href = operation === undefined ? ofOthers : `/docs#${operation.name}`;
+  const href = operation === undefined ? ofOthers : referenceOf(operation);
   return html`<a href="${href}">${path}</a>`;
 }
 
@@ -147,7 +146,7 @@ const formatTypes = formats.map(({ mediaType }) => mediaType);
 
 export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   "invalid-parameters": {
-    meaning: `At least one query parameter is missing, misspelt, repeated or out of range. \`errors\` lists all faults of the request at once, each with the parameter, a code and what would be right; of more than ${listedMax} it lists the first ${listedMax}, and \`errors_total\` says how many there are. Correct them and send the request again; the request counted 1 of your quota.`,
+    meaning: `At least one query parameter is missing, misspelt, repeated, out of range or no value that it takes. \`errors\` lists all faults of the request at once, each with the parameter, a code and what would be right; of more than ${listedMax} it lists the first ${listedMax}, and \`errors_total\` says how many there are. Correct them and send the request again; the request counted 1 of your quota.`,
     counted: "Yes, 1.",
     example: faultyQuery(),
   },
@@ -338,8 +337,12 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   out_of_range: "The number is below `minimum` or above `maximum`. It is never clamped for you.",
   unknown_parameter:
     "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` the operations that know this one.",
-  repeated_parameter: `The parameter may be given only once. Only ${codeList(repeatableFilters, "and")} may be repeated.`,
-  too_many_values: `The parameter is given more than ${parameterBounds.valuesMax} times. Ask in several requests.`,
+  repeated_parameter:
+    "The parameter may be given only once. The reference says which may be repeated.",
+  too_many_values: "The parameter is given more than `maximum` times. Ask in several requests.",
   invalid_encoding:
     "Name or value is not percent-encoded UTF-8, or holds a control character. Let your HTTP library encode it.",
+  unknown_value:
+    "The value is none that the parameter takes, such as one that its closed list does not have, or a date that does not exist. `allowed` has the list, or the forms of a date.",
+  out_of_order: "The range ends before it begins. Swap its ends.",
 };

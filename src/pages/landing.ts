@@ -1,10 +1,11 @@
 /** Introduction to the service: the page at `/`, its JSON form for programs, and `/llms.txt` for language models. */
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { parameterBounds, parametersOf } from "#operations/operation.ts";
+import { type Operation, parameterBounds, parametersOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { type EachKind, kinds, recordKinds } from "#records/kinds.ts";
 import { curlBlock, exampleTarget } from "./code-block.ts";
+import { referenceOf } from "./docs-operation.ts";
 import { type KeyFacts, type QuotaWindow, wayToKey } from "./docs.ts";
 import { html, type Html } from "./html.ts";
 import { layout } from "./layout.ts";
@@ -50,6 +51,10 @@ export function landingPage(facts: ServiceFacts): string {
         <li><a href="/docs/samples">Samples</a> call each operation from programs.</li>
         <li><a href="/openapi.json">openapi.json</a> describes the API for client generators.</li>
         <li>
+          <a href="/docs/lists">Lists</a> says by which values records are listed, and in which
+          orders.
+        </li>
+        <li>
           <a href="/docs/vocabulary">Vocabulary</a> says which values records carry, and how to list
           them.
         </li>
@@ -90,11 +95,19 @@ const operationTable = (): Html =>
     label: "Operations",
     columns: ["Operation", { label: "Returns", isPlain: true }, "Parameters"],
     rows: operations.map((operation) => [
-      html`<a href="/docs#${operation.name}"><code>${operation.path}</code></a>`,
+      html`<a href="${referenceOf(operation)}"><code>${operation.path}</code></a>`,
       operation.summary,
-      codes(parametersOf(operation)),
+      parameterWords(operation),
     ]),
   });
+
+/** Returns the names of an operation's parameters; of a list, which has dozens of filters, their number. */
+function parameterWords({ filters, sorts }: Operation): Html {
+  const filterNames = Object.keys(filters);
+  const names = parametersOf({ filters, sorts });
+  if (sorts === null) return codes(names);
+  return html`${filterNames.length} filters, ${codes(names.slice(filterNames.length))}`;
+}
 
 /** Returns the landing page as JSON. Addresses are absolute if the public URL is known, otherwise relative. */
 export function landingIndex({ dataset, publicUrl, account }: ServiceFacts) {
@@ -131,7 +144,7 @@ export function llmsText(publicUrl: string | null, quotas: readonly QuotaWindow[
 Send GET requests with an API key in the header \`x-api-key\`, for example \`curl -H "x-api-key: KEY" "${at(exampleTarget(first!))}"\`.
 The answer is JSON with \`data\`, \`pagination\` and \`meta\`. \`pagination.total\` is exact; while \`pagination.has_more\` is true, ask again with \`offset\` set to \`pagination.next_offset\`.
 A page has ${parameterBounds.limitDefault} records unless \`limit\` says otherwise. When \`meta.dataset_version\` changes between pages, begin again. \`meta.hints\` says why an answer is empty, and suggests similar values.
-The id of a GP as \`gp_name\` means that GP alone. A filter that is misspelt is refused with 400, never ignored.
+The id of a GP as \`gp_name\` means that GP alone. The \`/list-\` paths take any of their filters together: \`_from\` and \`_to\`, or \`_min\` and \`_max\`, are the ends of a range; a date may be \`2026\`, \`2026-03\`, \`2026-03-31\` or, counted back from the dataset, \`-90d\`; a minus sign before \`sort\` turns the order round. A filter that is misspelt is refused with 400, never ignored.
 Every account has ${wordList(
     quotas.map(({ name, quota }) => `${grouped(quota)} requests per ${name}`),
     "and",
@@ -142,13 +155,14 @@ Every account has ${wordList(
 ${operations
   .map(
     (operation) =>
-      `- [GET ${operation.path}](${at("/docs")}): ${operation.summary} Parameters: ${codeList(parametersOf(operation), "and")}.`,
+      `- [GET ${operation.path}](${at(referenceOf(operation))}): ${operation.summary} Parameters: ${codeList(parametersOf(operation), "and")}.`,
   )
   .join("\n")}
 
 ## Docs
 
 - [Reference](${at("/docs")}): authentication, operations, every member of a record, matching, paging, quota, formats
+- [Lists](${at("/docs/lists")}): the filters and orders of each \`/list-\` path
 - [Samples](${at("/docs/samples")}): each operation with curl, in TypeScript and in Python, and how to keep a copy of everything
 - [Vocabulary](${at("/docs/vocabulary")}): the values of closed lists, and how to list tags, themes and markets
 - [MCP](${at("/docs/mcp")}): the same as tools, for programs that speak the Model Context Protocol

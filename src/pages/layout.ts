@@ -96,6 +96,7 @@ interface DocsPage extends Omit<PageContent, "side"> {
 
 const pages = [
   { path: "/docs", label: "Reference" },
+  { path: "/docs/lists", label: "Lists" },
   { path: "/docs/samples", label: "Samples" },
   { path: "/docs/vocabulary", label: "Vocabulary" },
   { path: "/docs/mcp", label: "Agents" },

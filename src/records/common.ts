@@ -1,7 +1,9 @@
 /** Members that several kinds of record share. */
 import { Type, type Static, type TArray, type TOptional, type TString } from "./schema.ts";
 import { decimal, id, label, link, list, oneOf, orNull, text, time } from "./fields.ts";
-import { externalIdKeys, provenanceBases } from "./vocabulary.ts";
+import { dates, digits, equality, type Filterable, numbers } from "./filterable.ts";
+import { eachOf } from "./kinds.ts";
+import { externalIdKeys, externalIdMeanings, provenanceBases } from "./vocabulary.ts";
 
 export const Provenance = Type.Object(
   {
@@ -39,3 +41,39 @@ export const tags = list("Open vocabulary: facts such as `reg_d_506c`.", label);
 export const themes = list("Open vocabulary: subjects of the business.", label);
 export const markets = list("Metropolitan areas by title, `Austin-Round Rock, TX`.", label);
 export const updatedAt = time("Time of the last change of the content, UTC.");
+
+/** Conditions that every kind of record has after its own. */
+export const filterableCommon = {
+  source: equality<{ provenance: Provenance }>(
+    ({ provenance }) => provenance.source,
+    "Import that brought the record.",
+  ),
+  basis: equality<{ provenance: Provenance }>(
+    ({ provenance }) => provenance.basis,
+    "Why the record is believed.",
+    provenanceBases,
+  ),
+  confidence: numbers<{ provenance: Provenance }>(
+    ({ provenance }) => provenance.confidence,
+    "Confidence, from 0 to 1.",
+    {
+      numbers: { minimum: 0, maximum: 1, isWhole: false },
+    },
+  ),
+  updated_at: dates<{ updated_at: string }>(
+    (record) => record.updated_at,
+    "Last change of the content.",
+  ),
+} satisfies Filterable<never>;
+
+/** External ids that are compared as texts. The others are numbers, written with or without separators and zeros. */
+const textIds: readonly (keyof ExternalIds)[] = ["lei", "hud_id"];
+
+/** Returns conditions on external ids, under the names of their kinds. */
+export const onExternalIds = <K extends keyof ExternalIds>(keys: readonly K[]) =>
+  eachOf(keys, (key) =>
+    (textIds.includes(key) ? equality : digits)<{ external_ids: ExternalIds }>(
+      ({ external_ids }) => external_ids[key],
+      externalIdMeanings[key],
+    ),
+  );

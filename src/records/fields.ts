@@ -2,8 +2,10 @@
 import { kinds, type RecordKind } from "./kinds.ts";
 import { Type, type Static, type TSchema } from "./schema.ts";
 
+const yearPattern = "^[0-9]{4}";
+
 /** Pattern of a date as precise as the source knows it: `2026`, `2026-03` or `2026-03-31`. */
-export const datePattern = "^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$";
+export const datePattern = `${yearPattern}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$`;
 
 /** Reports whether a date of `datePattern` exists. `Date` turns 30 February into a day in March. */
 export function existsInCalendar(date: string): boolean {
@@ -11,8 +13,7 @@ export function existsInCalendar(date: string): boolean {
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);
 }
 
-const timePattern =
-  "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$";
+const timePattern = `${yearPattern}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$`;
 
 /** Largest integer up to which JSON readers that use 64-bit floats are exact. */
 const wholeMax = Number.MAX_SAFE_INTEGER;
@@ -32,6 +33,10 @@ export const time = (description: string) =>
 /** Declares a time, or a date as precise as known. */
 export const dateOrTime = (description: string) =>
   Type.String({ description, pattern: `${datePattern}|${timePattern}` });
+
+/** Reports whether a schema is that of a date or a time. */
+export const isDate = ({ pattern }: { pattern?: string }): boolean =>
+  pattern !== undefined && pattern.startsWith(yearPattern);
 
 export const whole = (description: string, minimum = 0, maximum = wholeMax) =>
   Type.Integer({ description, minimum, maximum });

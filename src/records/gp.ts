@@ -1,9 +1,26 @@
 /** A General Partner: the firm that raises and runs the money. */
 import type { embeddedKinds } from "./kinds.ts";
 import { Type, type Static, type TSchema } from "./schema.ts";
-import { ExternalIds, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
+import {
+  ExternalIds,
+  filterableCommon,
+  markets,
+  onExternalIds,
+  Provenance,
+  tags,
+  themes,
+  updatedAt,
+} from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
-import { equality, type Filterable, market, someSignal } from "./filterable.ts";
+import {
+  dates,
+  equality,
+  type Filterable,
+  id as ownId,
+  market,
+  onMembers,
+  someSignal,
+} from "./filterable.ts";
 import { Principal } from "./principal.ts";
 import { Signal } from "./signal.ts";
 import { propertyTypes, strategies } from "./vocabulary.ts";
@@ -61,22 +78,34 @@ const embedded = {
 export const Gp = Type.Object({ ...gpMembers, ...embedded }, { additionalProperties: false });
 export type Gp = Static<typeof Gp>;
 
+const { principals: _principals, signals: _signals, ...totals } = embedded;
+
+/** A GP in a list, without its principals and signals. */
+export const ListedGp = Type.Object({ ...gpMembers, ...totals }, { additionalProperties: false });
+
 export const filterableGp = {
-  market: market(
+  market: market<Gp>(
     (gp) => gp.markets,
     "A market of the GP: its title, one of its cities, or a city and a state.",
   ),
-  tag: equality(
+  tag: equality<Gp>(
     ({ tags, strategies, property_types }) => [...tags, ...strategies, ...property_types],
     "A tag, strategy or property type of the GP, as a whole value.",
   ),
-  theme: equality((gp) => gp.themes, "A theme of the GP, as a whole value."),
-  property_type: equality(
+  theme: equality<Gp>((gp) => gp.themes, "A theme of the GP, as a whole value."),
+  strategy: equality<Gp>((gp) => gp.strategies, "How the GP invests.", strategies),
+  property_type: equality<Gp>(
     (gp) => gp.property_types,
     "Property type the GP invests in.",
     propertyTypes,
   ),
+  ...onMembers(gpMembers, ["hq_city", "hq_state", "hq_country"]),
+  ...onExternalIds(["cik", "crd", "lei", "sec_number", "form_d_file", "adv_fund"]),
+  ...onMembers(gpMembers, ["aum_usd", "raised_to_date_usd", "founded_year"]),
+  aum_as_of: dates<Gp>((gp) => gp.aum_as_of, "Date of `aum_usd`.", { isSortable: false }),
   signal: someSignal,
+  id: ownId,
+  ...filterableCommon,
 } satisfies Filterable<Gp>;
 
 export const gpDeclaration = {

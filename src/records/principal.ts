@@ -1,8 +1,26 @@
 /** A principal: a person who runs, directs or owns a GP. */
 import { Type, type Static } from "./schema.ts";
-import { ExternalIds, gps, markets, Provenance, tags, themes, updatedAt } from "./common.ts";
+import {
+  ExternalIds,
+  filterableCommon,
+  gps,
+  markets,
+  onExternalIds,
+  Provenance,
+  tags,
+  themes,
+  updatedAt,
+} from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text } from "./fields.ts";
-import { type Filterable, ofOneGp } from "./filterable.ts";
+import {
+  equality,
+  type Filterable,
+  gpId,
+  id as ownId,
+  name as ownName,
+  ofOneGp,
+  onMembers,
+} from "./filterable.ts";
 import { ownershipBands, principalRoles } from "./vocabulary.ts";
 
 const principalMembers = {
@@ -33,11 +51,30 @@ export const Principal = Type.Object(
 );
 export type Principal = Static<typeof Principal>;
 
+/** Conditions on a principal. Market, tag and theme are those of a GP of the principal. */
+const filterablePrincipal = {
+  name: ownName,
+  gp_id: gpId,
+  market: ofOneGp,
+  tag: ofOneGp,
+  theme: ofOneGp,
+  role: equality<Principal>(
+    (principal) => principal.roles,
+    "A role of the person.",
+    principalRoles,
+  ),
+  ...onMembers(principalMembers, ["city", "state", "country", "ownership_band"]),
+  ...onExternalIds(["crd"]),
+  ...onMembers(principalMembers, ["start_date", "first_seen_date", "last_seen_date"]),
+  id: ownId,
+  ...filterableCommon,
+} satisfies Filterable<Principal>;
+
 export const principalDeclaration = {
   meaning: "A principal is a person who runs, directs or owns a GP.",
   members: principalMembers,
   schema: Principal,
-  filterable: { market: ofOneGp, tag: ofOneGp, theme: ofOneGp } satisfies Filterable<Principal>,
+  filterable: filterablePrincipal,
   absent: {},
   brief: [
     "id",

@@ -1,7 +1,25 @@
 /** A project: a property that is offered, bought, built or renewed. */
 import { Type, type Static } from "./schema.ts";
-import { ExternalIds, gps, Provenance, tags, themes, updatedAt } from "./common.ts";
-import { equality, type Filterable, market, range } from "./filterable.ts";
+import {
+  ExternalIds,
+  filterableCommon,
+  gps,
+  onExternalIds,
+  Provenance,
+  tags,
+  themes,
+  updatedAt,
+} from "./common.ts";
+import {
+  equality,
+  type Filterable,
+  gpId,
+  hasGp,
+  id as ownId,
+  market,
+  name as ownName,
+  onMembers,
+} from "./filterable.ts";
 import { date, decimal, id, label, oneOf, orNull, text, whole } from "./fields.ts";
 import {
   marketBases,
@@ -47,11 +65,16 @@ export type Project = Static<typeof Project>;
 
 /** Conditions on a project. Market, tags, themes and property type are the project's own, not its GP's. */
 const filterableProject = {
-  market: market(
+  name: ownName,
+  gp_id: gpId,
+  has_gp: hasGp,
+  ...onMembers(projectMembers, ["type", "status", "property_type", "strategy"]),
+  market: market<Project>(
     (project) => project.market,
     "The market of the project: its title, one of its cities, or a city and a state.",
   ),
-  tag: equality(
+  ...onMembers(projectMembers, ["market_basis"]),
+  tag: equality<Project>(
     ({ tags, property_type, strategy }) => [
       ...tags,
       property_type,
@@ -59,13 +82,24 @@ const filterableProject = {
     ],
     "A tag, strategy or property type of the project, as a whole value.",
   ),
-  theme: equality((project) => project.themes, "A theme of the project, as a whole value."),
-  property_type: equality((project) => project.property_type, "Kind of property.", propertyTypes),
-  type: equality((project) => project.type, "Kind of project.", projectTypes),
-  status: equality((project) => project.status, "Status of the project.", projectStatuses),
-  start_date: range((project) => project.start_date, "Start."),
-  completion_date: range((project) => project.completion_date, "Completion, done or planned."),
-  first_sale_date: range((project) => project.first_sale_date, "First sale of a share."),
+  theme: equality<Project>(
+    (project) => project.themes,
+    "A theme of the project, as a whole value.",
+  ),
+  ...onMembers(projectMembers, ["city", "state", "zip", "country"]),
+  ...onExternalIds(["cik", "form_d_file", "hud_id"]),
+  ...onMembers(projectMembers, [
+    "units",
+    "affordable_units",
+    "square_feet",
+    "total_amount_usd",
+    "raised_amount_usd",
+    "start_date",
+    "completion_date",
+    "first_sale_date",
+  ]),
+  id: ownId,
+  ...filterableCommon,
 } satisfies Filterable<Project>;
 
 export const projectDeclaration = {

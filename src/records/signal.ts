@@ -1,7 +1,16 @@
 /** A market signal: something that happened on a date, such as an offering, a sale or a fund close. */
 import { Type, type Static } from "./schema.ts";
-import { gps, Provenance, tags, themes, updatedAt } from "./common.ts";
-import { equality, type Filterable, market, range } from "./filterable.ts";
+import { filterableCommon, gps, Provenance, tags, themes, updatedAt } from "./common.ts";
+import {
+  equality,
+  type Filterable,
+  gpId,
+  hasGp,
+  id as ownId,
+  ids,
+  market,
+  onMembers,
+} from "./filterable.ts";
 import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { amountBases, propertyTypes, signalTypes } from "./vocabulary.ts";
 
@@ -31,22 +40,27 @@ export type Signal = Static<typeof Signal>;
 
 /** Conditions on a signal. Market, tags, themes and property types are the signal's own, not its GP's. */
 const filterableSignal = {
-  market: market(
+  gp_id: gpId,
+  project_id: ids<Signal>((signal) => signal.project_ids, "Id of a project that it concerns."),
+  has_gp: hasGp,
+  ...onMembers(signalMembers, ["type"]),
+  market: market<Signal>(
     (signal) => signal.market,
     "The market of the signal: its title, one of its cities, or a city and a state.",
   ),
-  tag: equality(
+  tag: equality<Signal>(
     ({ tags, property_types }) => [...tags, ...property_types],
     "A tag or property type of the signal, as a whole value.",
   ),
-  theme: equality((signal) => signal.themes, "A theme of the signal, as a whole value."),
-  property_type: equality(
+  theme: equality<Signal>((signal) => signal.themes, "A theme of the signal, as a whole value."),
+  property_type: equality<Signal>(
     (signal) => signal.property_types,
     "Property type concerned.",
     propertyTypes,
   ),
-  type: equality((signal) => signal.type, "What happened.", signalTypes),
-  date: range((signal) => signal.date, "When it happened."),
+  ...onMembers(signalMembers, ["date", "published_at", "amount_usd", "amount_basis"]),
+  id: ownId,
+  ...filterableCommon,
 } satisfies Filterable<Signal>;
 
 export const signalDeclaration = {

@@ -162,7 +162,8 @@ export const strategies = valuesOf(closedLists.strategies);
 export const principalRoles = valuesOf(closedLists.principalRoles);
 export const ownershipBands = valuesOf(closedLists.ownershipBands);
 export const provenanceBases = valuesOf(closedLists.provenanceBases);
-export const externalIdKeys = valuesOf(closedLists.externalIdKeys);
+export const externalIdMeanings = closedLists.externalIdKeys;
+export const externalIdKeys = valuesOf(externalIdMeanings);
 
 const meaningsByList: ReadonlyMap<string, Meanings> = new Map(
   Object.values(closedLists).map((meanings) => [Object.keys(meanings).join(), meanings]),

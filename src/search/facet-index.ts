@@ -3,6 +3,7 @@ import { fold } from "#records/fold.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bitset } from "./bitset.ts";
 import { indexSuggestions, type SuggestionIndex } from "./suggestions.ts";
+import { getOrCompute } from "./get-or-compute.ts";
 import {
   emptyUnion,
   type Lists,
@@ -129,16 +130,25 @@ export function askedValues(
   });
 }
 
-export type ValueSets = ReturnType<typeof openValueSets>;
+/** Sets of records by the values that they carry. */
+export interface ValueSets {
+  /** Index of the values; null if they are ids and numbers, for which nothing similar is suggested. */
+  index: FacetIndex | null;
+  /** Returns sets that together hold all records with any of the values. They are valid until the next call. */
+  find(asked: readonly string[], misses: Miss[]): readonly Bitset[];
+}
 
-/** Opens sets of records by the values that they carry. @param count number of all records of the kind. */
-export function openValueSets(index: FacetIndex, missed: Missed, count: number) {
+/** Opens the sets of an index. @param count number of all records of the kind. */
+export function openValueSets(
+  index: FacetIndex,
+  missed: Missed,
+  count: number,
+): ValueSets & { index: FacetIndex } {
   const recordsOfValue = openPositionLists(index.gpsOfValue, count);
   const carriers = makeUnion(count);
   return {
     index,
-    /** Returns sets that together hold all records with any of the values. They are valid until the next call. */
-    find(asked: readonly string[], misses: Miss[]): readonly Bitset[] {
+    find(asked, misses) {
       emptyUnion(carriers);
       for (const value of askedValues(index, missed, asked, misses))
         recordsOfValue.addTo(carriers, value);
@@ -163,4 +173,47 @@ export function longestSpellings(index: FacetIndex): string[] {
   });
   const inOrder = [...longest.values()].sort((a, b) => a.spelling - b.spelling);
   return [...new Set(inOrder.map(({ shown }) => shown))];
+}
+
+/** Returns a text as it is compared with others. */
+const comparable: Readonly<Record<"digits" | "id", (text: string) => string>> = {
+  digits: (text) => text.replaceAll(/[^0-9]/g, "").replace(/^0+/, ""),
+  id: (text) => text,
+};
+
+/**
+ * Opens the builder of sets by ids or numbers, which takes records in ascending order of position. Unlike an index, it
+ * sorts nothing, as most records have values of their own.
+ */
+export function openExactSets(as: keyof typeof comparable) {
+  const { [as]: textOf } = comparable;
+  const numberOf = new Map<string, number>();
+  const carried = openNumbers();
+  const positions = openNumbers();
+  return {
+    add(values: readonly string[], position: number): void {
+      for (const text of new Set(values.map(textOf))) {
+        carried.add(getOrCompute(numberOf, text, () => numberOf.size));
+        positions.add(position);
+      }
+    },
+    open(missed: Missed, count: number): ValueSets {
+      const lists = packLists(numberOf.size, carried.take(), positions.take());
+      const recordsOfValue = openPositionLists(lists, count);
+      const carriers = makeUnion(count);
+      return {
+        index: null,
+        find(asked, misses) {
+          emptyUnion(carriers);
+          for (const value of asked) {
+            const folded = textOf(value);
+            const number = folded === "" ? undefined : numberOf.get(folded);
+            if (number === undefined) misses.push({ ...missed, value, folded });
+            else recordsOfValue.addTo(carriers, number);
+          }
+          return carriers.sets;
+        },
+      };
+    },
+  };
 }

@@ -1,15 +1,63 @@
-/** Finds records of a kind by their own values, which are read from the documents when a query first needs them. */
+/** Finds and sorts records of a kind by their own values, which are read from the documents when first needed. */
 import type { Equality, Filterable, Range } from "#records/filterable.ts";
+import { fold } from "#records/fold.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { addBits, type Bitset, keepCount, makeBitset } from "./bitset.ts";
+import { addBit, addBits, type Bitset, isTouched, keepCount, makeBitset } from "./bitset.ts";
 import { type DatasetParts, documentCount, readDocuments } from "./dataset-parts.ts";
-import { openFacetIndexer, openValueSets, type ValueSets } from "./facet-index.ts";
+import { dateKey, firstDay, lastDay, onDay } from "./dates.ts";
+import {
+  type Miss,
+  openExactSets,
+  openFacetIndexer,
+  openValueSets,
+  type ValueSets,
+} from "./facet-index.ts";
+import { getOrCompute } from "./get-or-compute.ts";
 import { emptyUnion, firstFrom, makeUnion, openNumbers, packLists } from "./lists.ts";
+import { matchNames, openNames, rankCount } from "./match-names.ts";
+import { indexNames, type NameIndex, positionOfId } from "./name-index.ts";
 
-/** First and last day of a range, each as precise as it was given: `2026`, `2026-03` or `2026-03-31`. */
+/** Ends of a range, both in it. A date is as precise as it was given: `2026`, `2026-03`, `2026-03-31` or `-90d`. */
 export interface Between {
-  since?: string | undefined;
-  until?: string | undefined;
+  from?: string | number | undefined;
+  to?: string | number | undefined;
+}
+
+/** Sets are valid until the next query. Except for `named`, all documents must have been read. */
+interface OwnValues {
+  /**
+   * Reads the documents that have not been read yet, indexes the named values, and yields now and then. This takes
+   * about 5 µs per document, and keeps 4 bytes per text, 8 per date or number and 12 per record. Several runs may
+   * overlap.
+   */
+  read(names?: readonly string[]): Generator<void>;
+  /** Reads and indexes the names of the records, for `named`. */
+  readNames(): Generator<void>;
+  /** Returns the sets of a condition on texts. */
+  setsOf(name: string): ValueSets;
+  /**
+   * Finds records by a date or a number. Returns lists of sets: a match is in at least one set of each list.
+   */
+  between(name: string, asked: Between): (readonly Bitset[])[];
+  /** Returns sets of the records whose name has all words of a text. */
+  named(value: string, misses: Miss[]): readonly Bitset[];
+  /** Returns a set of the records with one of the ids. */
+  withIds(ids: readonly string[], misses: Miss[]): readonly Bitset[];
+  /**
+   * Returns all records by a date or a number, or by `name`. Those with the same value are in the order of their ids,
+   * those without one come last.
+   */
+  order(name: string, isDescending: boolean): Uint32Array;
+  /** Returns all records in the order of their ids. */
+  byId(): Uint32Array;
+  /** Returns each record's place by a date or a number, the same for the same value; -1 without one. */
+  places(name: string): Int32Array;
+}
+
+/** Members that every kind has. Signals have no name. */
+interface AnyRecord {
+  id: string;
+  name?: string;
 }
 
 /** Maximum number of documents read between two pauses. */
@@ -20,128 +68,233 @@ export function openOwnValues(
   parts: DatasetParts,
   kind: RecordKind,
   filterable: Filterable<never>,
-) {
+): OwnValues {
   const documents = parts.documents[kind];
   const count = documentCount(documents);
-  const sets = new Map<string, ValueSets>();
-  const dates = new Map<string, ReturnType<typeof openDates>>();
-  let begun: ReturnType<typeof collect> | undefined;
-  let next = 0;
+  const day = parts.updatedAt.slice(0, 10);
+  const texts = new Map<string, ReturnType<typeof collectTexts>>();
+  const numbers = new Map<string, ReturnType<typeof collectNumbers>>();
+  const ranges = new Map<string, ReturnType<typeof openRange>>();
+  const ids = openIds(parts, kind);
+  const own = makeUnion(count);
+  let named: ReturnType<typeof openNamed> | undefined;
+  let nextRead = 0;
+  const folded: string[] = [];
 
-  const collect = () =>
-    Object.entries(filterable).flatMap(([name, condition]) => {
-      if (condition.by === "equality") return [collectTexts(name, condition)];
-      return condition.by === "range" ? [collectDates(name, condition)] : [];
+  /** Reads up to 128 documents. */
+  const slice = (from: number) => {
+    const length = Math.min(documentsAtATime, count - from);
+    return readDocuments<never>(
+      documents,
+      Array.from({ length }, (_, i) => from + i),
+    );
+  };
+
+  function begin() {
+    numbers.set("name", collectNumbers(openNameGroups()));
+    for (const [name, condition] of Object.entries(filterable)) {
+      if (condition.by === "equality") texts.set(name, collectTexts(condition));
+      else if (condition.by === "range") numbers.set(name, collectNumbers(keyOf(condition)));
+    }
+  }
+
+  const rangeOf = (name: string) =>
+    getOrCompute(ranges, name, () => {
+      const condition = filterable[name];
+      const isOfDates = condition?.by === "range" && condition.numbers === null;
+      return openRange(taken(numbers, name).take(), isOfDates, count);
     });
 
-  function collectTexts(name: string, { of, isMarket }: Equality<never>) {
-    const indexer = openFacetIndexer(isMarket === true);
-    return {
-      add(record: never, position: number) {
-        const value = of(record);
-        if (value !== null) indexer.add(typeof value === "string" ? [value] : value, position);
-      },
-      finish: () =>
-        void sets.set(name, openValueSets(indexer.index(), { kind, parameter: name }, count)),
-    };
-  }
-
-  function collectDates(name: string, { of }: Range<never>) {
-    const numberOf = new Map<string, number>();
-    const owners = openNumbers();
-    const positions = openNumbers();
-    return {
-      add(record: never, position: number) {
-        const date = of(record);
-        if (date === null) return;
-        owners.add(numberOf.getOrInsertComputed(date, () => numberOf.size));
-        positions.add(position);
-      },
-      finish: () =>
-        void dates.set(
-          name,
-          openDates([...numberOf.keys()], owners.take(), positions.take(), count),
-        ),
-    };
-  }
+  const setsOf = new Map<string, ValueSets>();
+  const textSets = (name: string) =>
+    getOrCompute(setsOf, name, () => taken(texts, name).open({ kind, parameter: name }, count));
 
   return {
-    /**
-     * Reads the documents that have not been read yet, and yields now and then. This takes about 5 µs per document, and
-     * keeps 4 bytes per text and 8 per date. Several runs may overlap.
-     */
-    *read(): Generator<void> {
-      const collectors = (begun ??= collect());
-      while (next < count) {
-        const slice = Array.from(
-          { length: Math.min(documentsAtATime, count - next) },
-          (_, i) => next + i,
-        );
-        readDocuments<never>(documents, slice).forEach((record, i) => {
-          for (const { add } of collectors) add(record, slice[i]!);
-        });
-        next += slice.length;
+    *read(asked = []) {
+      if (nextRead === 0) begin();
+      while (nextRead < count) {
+        const from = nextRead;
+        const records = slice(from);
+        nextRead += records.length;
+        for (const { add } of [ids, ...texts.values(), ...numbers.values()])
+          records.forEach((record, i) => add(record, from + i));
         yield;
       }
-      for (let one = collectors.pop(); one !== undefined; one = collectors.pop()) {
-        one.finish();
-        yield;
+      for (const name of asked) {
+        if (texts.has(name)) yield void textSets(name);
+        if (numbers.has(name)) yield void rangeOf(name);
       }
     },
-    /** Returns the sets of an equality condition. All documents must have been read. */
-    setsOf: (name: string) => sets.get(name)!,
-    /**
-     * Finds records by a date. Returns lists of sets: a match is in at least one set of each list. The sets are valid
-     * until the next query. All documents must have been read.
-     */
-    between: (name: string, asked: Between) => dates.get(name)!.between(asked),
+    *readNames() {
+      while (folded.length < count && named === undefined) {
+        for (const { name = "" } of slice(folded.length) as AnyRecord[]) folded.push(fold(name));
+        yield;
+      }
+      const positions = Uint32Array.from(folded.keys());
+      named ??= openNamed(indexNames(folded.splice(0), positions, count), count);
+    },
+    setsOf: textSets,
+    between(name, { from, to }) {
+      const end = (asked: Between["from"]) =>
+        typeof asked === "string" ? dateKey(onDay(asked, day)) : asked;
+      return rangeOf(name).between(end(from), end(to));
+    },
+    named(value, misses) {
+      const text = fold(value);
+      const { ranks } = named!;
+      ranks.forEach(emptyUnion);
+      if (text !== "") matchNames(named!.names, text, ranks);
+      const found = ranks.flatMap(({ sets }) => sets).filter(isTouched);
+      if (found.length === 0) misses.push({ kind, parameter: "name", value, folded: text });
+      return found;
+    },
+    withIds(asked, misses) {
+      emptyUnion(own);
+      for (const id of asked) {
+        const position = ids.positionOf(id);
+        if (position === -1) misses.push({ kind, parameter: "id", value: id, folded: id });
+        else addBit(own.own, position);
+      }
+      return own.sets;
+    },
+    order: (name, isDescending) => sortByPlaces(rangeOf(name).places, ids.inOrder(), isDescending),
+    byId: ids.inOrder,
+    places: (name) => rangeOf(name).places,
   };
 }
 
-/**
- * Opens the search by a date.
- * @param texts distinct dates.
- * @param owners place in `texts` of each record's date.
- * @param records the records, in the order of `owners`.
- */
-function openDates(
-  texts: readonly string[],
-  owners: Uint32Array,
-  records: Uint32Array,
-  count: number,
-) {
-  const begun = openOrder(texts.map(firstDay), owners, records, count);
-  // Negated, so that the latest dates come first.
-  const endings = texts.map((date) => -lastDay(date));
-  const ended = openOrder(endings, owners, records, count);
+/** Opens the search by name, with a set for each rank. */
+const openNamed = (index: NameIndex, count: number) => ({
+  names: openNames(index, count),
+  ranks: Array.from({ length: rankCount }, () => makeUnion(count)),
+});
+
+/** Takes a value out of a map, so that its memory can be freed. */
+function taken<V>(map: Map<string, V>, key: string): V {
+  const value = map.get(key)!;
+  map.delete(key);
+  return value;
+}
+
+/** Collects the texts of a condition. */
+function collectTexts({ of, as }: Equality<never>) {
+  const indexer =
+    as === "id" || as === "digits" ? openExactSets(as) : openFacetIndexer(as === "market");
   return {
-    between: ({ since, until }: Between) => [
-      ...(since === undefined ? [] : [ended.upTo(-firstDay(since))]),
-      ...(until === undefined ? [] : [begun.upTo(lastDay(until))]),
+    add(record: never, position: number) {
+      const value = of(record) ?? [];
+      indexer.add(typeof value === "string" ? [value] : value, position);
+    },
+    open: (missed: Pick<Miss, "kind" | "parameter">, count: number): ValueSets =>
+      "open" in indexer
+        ? indexer.open(missed, count)
+        : openValueSets(indexer.index(), missed, count),
+  };
+}
+
+/** Numbers of records: `numbers[owners[i]]` is that of the record `positions[i]`. */
+interface Collected {
+  numbers: readonly number[];
+  owners: Uint32Array;
+  positions: Uint32Array;
+}
+
+/** Collects a number of each record. @param of returns it; null if the record has none. */
+function collectNumbers(of: (record: never) => number | null) {
+  const numberOf = new Map<number, number>();
+  const owners = openNumbers();
+  const positions = openNumbers();
+  return {
+    add(record: never, position: number) {
+      const number = of(record);
+      if (number === null) return;
+      owners.add(getOrCompute(numberOf, number, () => numberOf.size));
+      positions.add(position);
+    },
+    take: (): Collected => ({
+      numbers: [...numberOf.keys()],
+      owners: owners.take(),
+      positions: positions.take(),
+    }),
+  };
+}
+
+/** Returns a function that reads a record's date or number as a number. */
+function keyOf({ of }: Range<never>): (record: never) => number | null {
+  return (record) => {
+    const value = of(record);
+    return typeof value === "string" ? dateKey(value) : value;
+  };
+}
+
+/** Returns a function that numbers the names of records, which are in the order of their folded names. */
+function openNameGroups(): (record: AnyRecord) => number {
+  let last = "";
+  let group = 0;
+  return ({ name = "" }) => {
+    const folded = fold(name);
+    if (folded !== last) group++;
+    last = folded;
+    return group;
+  };
+}
+
+/** Opens the search by a date or a number. @param isOfDates true if the numbers are those of `dateKey`. */
+function openRange({ numbers, owners, positions }: Collected, isOfDates: boolean, count: number) {
+  const open = (ends: readonly number[]) => openEnds(ends, owners, positions, count);
+  const begun = open(isOfDates ? numbers.map(firstDay) : numbers);
+  // Negated, so that the greatest come first.
+  const ended = open(numbers.map((number) => -(isOfDates ? lastDay(number) : number)));
+  const sorted = Float64Array.from(numbers).sort();
+  const placeOf = Int32Array.from(numbers, (number) => firstFrom(sorted, number));
+  const places = new Int32Array(count).fill(-1);
+  for (let i = 0; i < owners.length; i++) places[positions[i]!] = placeOf[owners[i]!]!;
+  return {
+    places,
+    between: (from: number | undefined, to: number | undefined) => [
+      ...(from === undefined ? [] : [ended.upTo(-(isOfDates ? firstDay(from) : from))]),
+      ...(to === undefined ? [] : [begun.upTo(isOfDates ? lastDay(to) : to)]),
     ],
   };
 }
 
 /**
- * Maximum number of sets kept for an order. Set n has about the first n/64 of the order's records, so a query adds only
- * the few records after the last whole set one by one.
+ * Sorts positions by their places, those without one last.
+ * @param places place of each position; -1 without one.
+ * @param order all positions; those with the same place keep this order.
+ */
+export function sortByPlaces(
+  places: Int32Array,
+  order: Uint32Array,
+  isDescending: boolean,
+): Uint32Array {
+  const last = places.reduce((greatest, place) => Math.max(greatest, place), -1) + 1;
+  const listOf = (place: number) => {
+    if (place === -1) return last;
+    return isDescending ? last - 1 - place : place;
+  };
+  const lists = order.map((position) => listOf(places[position]!));
+  return packLists(last + 1, lists, order).items;
+}
+
+/**
+ * Maximum number of sets kept for the ends of ranges. Set n has about the first n/64 of the records, so a query adds
+ * only the few records after the last whole set one by one.
  */
 const keptSets = 64;
 
-/** Sorts records by a day. @param days day of each date; `openDates` explains the rest. */
-function openOrder(
-  days: readonly number[],
+/** Sorts records by one end of their dates, or by their numbers. @param ends the end for each number collected. */
+function openEnds(
+  ends: readonly number[],
   owners: Uint32Array,
   records: Uint32Array,
   count: number,
 ) {
-  const sorted = days.map((day, date) => ({ day, date })).sort((a, b) => a.day - b.day);
-  const sortedDays = sorted.map(({ day }) => day);
-  const placeOf = new Uint32Array(days.length);
-  sorted.forEach(({ date }, place) => (placeOf[date] = place));
+  const sorted = Float64Array.from(new Set(ends)).sort();
+  const placeOf = Uint32Array.from(ends, (end) => firstFrom(sorted, end));
   const { starts, items } = packLists(
-    days.length,
-    owners.map((date) => placeOf[date]!),
+    sorted.length,
+    owners.map((owner) => placeOf[owner]!),
     records,
   );
   const step = Math.ceil(items.length / keptSets) + 1;
@@ -154,20 +307,45 @@ function openOrder(
     return set;
   };
   return {
-    /** Returns sets that together hold the records up to and including a day. */
-    upTo(day: number): readonly Bitset[] {
+    /** Returns sets that together hold the records up to and including an end. */
+    upTo(end: number): readonly Bitset[] {
       emptyUnion(union);
-      const end = starts[firstFrom(sortedDays, day + 1)]!;
-      const whole = end - (end % step);
-      if (whole > 0) union.sets.push(kept.getOrInsertComputed(whole, setOf));
-      addBits(union.own, items, whole, end);
+      const place = firstFrom(sorted, end);
+      const last = starts[sorted[place] === end ? place + 1 : place]!;
+      const whole = last - (last % step);
+      if (whole > 0) union.sets.push(getOrCompute(kept, whole, setOf));
+      addBits(union.own, items, whole, last);
       return union.sets;
     },
   };
 }
 
-/** Returns the first day of a date as a number, such as 20260301, that sorts like the day. */
-const firstDay = (date: string) => Number(`${date}-01-01`.slice(0, 10).replaceAll("-", ""));
-/** Returns the last day of a date in the same way. A month without a day ends on the 31st. */
-const lastDay = (date: string) =>
-  Number((date.length === 4 ? `${date}-12-31` : `${date}-31`).slice(0, 10).replaceAll("-", ""));
+/** Collects the ids of a kind's records as numbers, and finds and sorts the records by them. */
+function openIds(parts: DatasetParts, kind: RecordKind) {
+  const documents = parts.documents[kind];
+  const keys = new Float64Array(documentCount(documents));
+  let byId: Uint32Array | undefined;
+  const idAt = (position: number) => readDocuments<AnyRecord>(documents, [position])[0]!.id;
+  const inOrder = () =>
+    (byId ??= Uint32Array.from(keys.keys()).sort(
+      (a, b) => keys[a]! - keys[b]! || (idAt(a) < idAt(b) ? -1 : 1),
+    ));
+  let sortedKeys: Float64Array | undefined;
+  return {
+    add: ({ id }: AnyRecord, position: number) => (keys[position] = idKey(id)),
+    inOrder,
+    /** Returns the position of the record with an id, or -1 if there is none. A GP is found by a former id, too. */
+    positionOf(id: string): number {
+      if (kind === "gp") return positionOfId(parts.ids, id);
+      const positions = inOrder();
+      sortedKeys ??= Float64Array.from(positions, (position) => keys[position]!);
+      const key = idKey(id);
+      for (let place = firstFrom(sortedKeys, key); sortedKeys[place] === key; place++)
+        if (idAt(positions[place]!) === id) return positions[place]!;
+      return -1;
+    },
+  };
+}
+
+/** Returns the first eight characters of an id after its prefix as a number, which fits into a double. */
+const idKey = (id: string) => parseInt(id.slice(3, 11), 36);

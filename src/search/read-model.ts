@@ -4,6 +4,7 @@ import type { Filterable } from "#records/filterable.ts";
 import {
   type EachKind,
   eachOf,
+  type LinkedKind,
   linkedKinds,
   type RecordKind,
   recordKinds,
@@ -26,10 +27,12 @@ import {
 } from "./bitset.ts";
 import { type DatasetParts, documentCount, type FacetName, facetNames } from "./dataset-parts.ts";
 import { type FacetIndex, longestSpellings, type Miss, type ValueSets } from "./facet-index.ts";
+import { getOrCompute } from "./get-or-compute.ts";
 import { type Found, type GpFilter, openGpSearch } from "./gp-search.ts";
 import { openLinkedSearch } from "./linked-search.ts";
 import { invertLists, type Lists } from "./lists.ts";
-import { type Between, openOwnValues } from "./own-values.ts";
+import { positionOfId } from "./name-index.ts";
+import { type Between, openOwnValues, sortByPlaces } from "./own-values.ts";
 import { suggest } from "./suggestions.ts";
 
 /** Conditions on records of each kind, by name. */
@@ -49,13 +52,16 @@ export interface Filter {
   readonly gp?: GpFilter | undefined;
   readonly [name: string]: Asked | undefined;
 }
-type Asked = string | readonly string[] | Between | GpFilter | Filter;
+type Asked = string | boolean | readonly string[] | Between | GpFilter | Filter;
 
 /**
- * Order of records. `usual` is that of the operations, and the only order of signals, projects and principals. For GPs,
- * `name` ignores how well a name matches, and `latest` puts those with the newest signal first.
+ * Order of records other than the operations': by a sortable range of the kind, by `name`, or of GPs by `signal_date`,
+ * the date of their latest signal. Records without a value come last. Equal ones are in the order of their ids.
  */
-export type Order = "usual" | "name" | "latest";
+export interface Order {
+  readonly by: string;
+  readonly isDescending: boolean;
+}
 
 export interface Selection {
   /** Number of records that satisfy the filter. */
@@ -79,8 +85,8 @@ export interface ReadModel {
    * first if other work must not wait for that.
    */
   select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
-  /** Reads what a filter needs, and yields about every millisecond. */
-  prepare(kind: RecordKind, filter: Filter): Generator<void>;
+  /** Reads what a query needs, and yields about every millisecond. */
+  prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void>;
   /** Returns all values that an equality condition finds, each in its longest spelling. */
   values(kind: RecordKind, name: string): readonly string[];
   /** Counts the records that carry each value, among those that satisfy the filter without its condition `name`. */
@@ -98,25 +104,30 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     openOwnValues(parts, kind, kind === "gp" ? withoutFacets(filterable.gp) : filterable[kind]),
   );
   const linked = eachOf(linkedKinds, (kind) => openLinkedSearch(parts, gps, kind));
-  const scratch = new Map<RecordKind, Bitset>();
+  const scratch = new Map<string, Bitset>();
   const valuesOf = new Map<FacetIndex, readonly string[]>();
   /** GPs with a signal that satisfies the current filter, except those found through `gpsOfKept`. */
   const active = makeBitset(documentCount(parts.documents.gp));
   /** Set of signals that no longer changes → the signals' GPs. */
   const gpsOfKept = new WeakMap<Bitset, Bitset>();
   let gpsOfSignal: Lists | undefined;
-  let byActivity: Uint32Array | undefined;
+  const sorted = new Map<string, SortedPositions>();
   let isClosed = false;
   const requireOpen = () => {
     if (isClosed) failClosed(parts.version);
   };
   const countOf = (kind: RecordKind) => documentCount(parts.documents[kind]);
-  const scratchOf = (kind: RecordKind) =>
-    scratch.getOrInsertComputed(kind, () => makeBitset(countOf(kind)));
+  const scratchOf = (kind: RecordKind, use = "") =>
+    getOrCompute(scratch, kind + use, () => makeBitset(countOf(kind)));
 
-  function* prepare(kind: RecordKind, filter: Filter): Generator<void> {
+  function* prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void> {
     const { ofRecord, ofSignal } = sortConditions(kind, filter);
-    if (ofRecord.length > 0) yield* own[kind].read();
+    const names = ofRecord.flatMap(([name]) => (needsValues(kind, name) ? [name] : []));
+    if (order !== undefined) names.push(order.by);
+    if (names.length > 0) yield* own[kind].read(names);
+    if (ofRecord.some(([name]) => filterable[kind][name]!.by === "name"))
+      yield* own[kind].readNames();
+    if (order?.by === "signal_date") yield* own.signal.read(["date"]);
     if (ofSignal !== null) yield* prepare("signal", ofSignal);
   }
 
@@ -126,15 +137,56 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     { ofRecord, ofSignal }: Omit<Conditions, "ofGp">,
     misses: Miss[],
   ): (readonly Bitset[])[] {
-    if (ofRecord.length > 0) finish(own[kind].read());
-    const found = ofRecord.flatMap(([name, asked]) =>
-      filterable[kind][name]!.by === "range"
-        ? own[kind].between(name, asked as Between)
-        : [own[kind].setsOf(name).find(asked as readonly string[], misses)],
-    );
+    const found = ofRecord.flatMap(([name, asked]) => findBy(kind, name, asked, misses));
     if (ofSignal !== null) found.push(gpsWithSignal(ofSignal));
     return found;
   }
+
+  function findBy(kind: RecordKind, name: string, asked: Asked, misses: Miss[]) {
+    const { by } = filterable[kind][name]!;
+    if (needsValues(kind, name)) finish(own[kind].read());
+    switch (by) {
+      case "range":
+        return own[kind].between(name, asked as Between);
+      case "equality":
+        return [own[kind].setsOf(name).find(asked as readonly string[], misses)];
+      case "id":
+        return [own[kind].withIds(asked as readonly string[], misses)];
+      case "name":
+        finish(own[kind].readNames());
+        return [own[kind].named(asked as string, misses)];
+      case "gpId":
+        return [[recordsOf(kind as LinkedKind, asked as readonly string[], misses)]];
+      default:
+        return [[withGp(kind as LinkedKind, asked as boolean)]];
+    }
+  }
+
+  /** Returns the records of the GPs with one of the ids. */
+  function recordsOf(kind: LinkedKind, ids: readonly string[], misses: Miss[]): Bitset {
+    const found = scratchOf(kind, "gp_id");
+    clear(found);
+    const { starts, items } = parts.recordsOfGp[kind];
+    for (const id of ids) {
+      const gp = positionOfId(parts.ids, id);
+      if (gp === -1) misses.push({ kind, parameter: "gp_id", value: id, folded: id });
+      else addBits(found, items, starts[gp]!, starts[gp + 1]!);
+    }
+    return found;
+  }
+
+  const kept = new Map<string, Bitset>();
+
+  /** Returns the records that belong to a GP, or those that belong to none. */
+  const withGp = (kind: LinkedKind, isWanted: boolean): Bitset =>
+    getOrCompute(kept, `${kind} ${isWanted}`, () => {
+      const set = makeBitset(countOf(kind));
+      const { items } = parts.recordsOfGp[kind];
+      addBits(set, items, 0, items.length);
+      if (!isWanted) storeBits(set, { some: [every(kind)], each: [], but: [set] });
+      keepCount(set);
+      return set;
+    });
 
   /** Returns sets of the GPs with a signal that satisfies the filter. */
   function gpsWithSignal(filter: Filter): readonly Bitset[] {
@@ -145,7 +197,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       return [active];
     }
     // Kept, because following 100,000 signals takes 1 ms.
-    const kept = all.some.filter(isKept).map((set) => gpsOfKept.getOrInsertComputed(set, gpsOf));
+    const kept = all.some.filter(isKept).map((set) => getOrCompute(gpsOfKept, set, gpsOf));
     for (const set of all.some) if (!isKept(set)) followSignals(only(set), active);
     return [active, ...kept];
   }
@@ -182,8 +234,18 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   }
 
   const everyOf = new Map<RecordKind, Bitset>();
-  const every = (kind: RecordKind) =>
-    everyOf.getOrInsertComputed(kind, () => everyBit(countOf(kind)));
+  const every = (kind: RecordKind) => getOrCompute(everyOf, kind, () => everyBit(countOf(kind)));
+
+  const sortedBy = (kind: RecordKind, order: Order): SortedPositions =>
+    getOrCompute(sorted, `${kind} ${order.by} ${order.isDescending}`, () => {
+      finish(prepare(kind, {}, order));
+      const { by, isDescending } = order;
+      if (by !== "signal_date") return withPlaces(own[kind].order(by, isDescending));
+      const byId = own.gp.byId();
+      return withPlaces(
+        sortByPlaces(latestSignals(parts, own.signal.places("date")), byId, isDescending),
+      );
+    });
 
   const setsOf = (kind: RecordKind, name: string): ValueSets => {
     if (kind === "gp" && isFacet(name)) return gps.facets[name];
@@ -198,27 +260,27 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       const { version } = parts;
       Object.defineProperty(model, "parts", { get: () => failClosed(version) });
     },
-    select(kind, filter, bounds, order = "usual") {
+    select(kind, filter, bounds, order) {
       requireOpen();
-      if (kind !== "gp" && !isGiven(filter)) return pageOfAll(countOf(kind), bounds);
+      if (kind !== "gp" && order === undefined && !isGiven(filter))
+        return pageOfAll(countOf(kind), bounds);
       const { all, ranks, misses } = find(kind, filter);
-      const total = countBits(all);
-      if (kind !== "gp" || order !== "latest")
-        return { ...pageOf(total, order === "name" ? [all] : ranks, bounds), misses };
-      storeBits(scratchOf("gp"), all);
-      byActivity ??= orderByActivity(parts);
-      return { total, positions: pageInOrder(scratchOf("gp"), byActivity, bounds), misses };
+      if (order === undefined) return { ...pageOf(countBits(all), ranks, bounds), misses };
+      const found = scratchOf(kind);
+      const total = storeBits(found, all);
+      return { total, positions: pageInOrder(found, total, sortedBy(kind, order), bounds), misses };
     },
-    *prepare(kind, filter) {
+    *prepare(kind, filter, order) {
       requireOpen();
-      for (const _ of prepare(kind, filter)) {
+      for (const _ of prepare(kind, filter, order)) {
         yield;
         requireOpen();
       }
     },
     values(kind, name) {
       requireOpen();
-      return valuesOf.getOrInsertComputed(setsOf(kind, name).index, longestSpellings);
+      const { index } = setsOf(kind, name);
+      return index === null ? [] : getOrCompute(valuesOf, index, longestSpellings);
     },
     count(kind, name, values, filter) {
       requireOpen();
@@ -231,9 +293,10 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     suggestionsFor({ kind, parameter, folded }) {
       requireOpen();
       if (folded === "") return [];
-      const isName = parameter === "gp_name";
-      const index = isName ? parts.nameSuggestions : setsOf(kind, parameter).index.suggestions;
-      return suggest(index, folded);
+      if (parameter === "gp_name") return suggest(parts.nameSuggestions, folded);
+      if (filterable[kind][parameter]?.by !== "equality") return [];
+      const { index } = setsOf(kind, parameter);
+      return index === null ? [] : suggest(index.suggestions, folded);
     },
   };
   return model;
@@ -246,6 +309,12 @@ function finish(steps: Generator<void>): void {
 function failClosed(version: string): never {
   throw new Error(`The dataset ${version} was replaced, and its memory has been freed.`);
 }
+
+/** Reports whether a condition is on values that are read from the documents. */
+const needsValues = (kind: RecordKind, name: string): boolean => {
+  const { by } = filterable[kind][name]!;
+  return by === "equality" || by === "range" || (by === "id" && kind !== "gp");
+};
 
 const isFacet = (name: string): name is FacetName => facetNames.some((one) => one === name);
 
@@ -306,20 +375,45 @@ function pageOfAll(total: number, { limit, offset }: Bounds): Selection {
   return { total, positions, misses: [] };
 }
 
-/** Orders GPs by their latest signal. Signals are numbered from the newest on, so a GP's first is its latest. */
-function orderByActivity({ recordsOfGp: { signal }, documents }: DatasetParts): Uint32Array {
-  const { starts, items } = signal;
-  const none = documentCount(documents.signal);
-  const first = (gp: number) => (starts[gp] === starts[gp + 1] ? none : items[starts[gp]!]!);
-  return inOrder(starts.length - 1).sort((a, b) => first(a) - first(b) || a - b);
-}
+/** Returns the place of each GP's latest signal. Signals are numbered from the newest on, so it is the GP's first. */
+const latestSignals = ({ recordsOfGp: { signal } }: DatasetParts, places: Int32Array): Int32Array =>
+  Int32Array.from({ length: signal.starts.length - 1 }, (_, gp) => {
+    const [first, end] = [signal.starts[gp]!, signal.starts[gp + 1]!];
+    return first === end ? -1 : places[signal.items[first]!]!;
+  });
 
 const inOrder = (count: number) => Uint32Array.from({ length: count }, (_, position) => position);
 
-function pageInOrder(found: Bitset, order: Uint32Array, { limit, offset }: Bounds): number[] {
+/** All positions of a kind in an order, and the place of each position in it. */
+interface SortedPositions {
+  order: Uint32Array;
+  placeOf: Uint32Array;
+}
+
+function withPlaces(order: Uint32Array): SortedPositions {
+  const placeOf = new Uint32Array(order.length);
+  order.forEach((position, place) => (placeOf[position] = place));
+  return { order, placeOf };
+}
+
+/** Less than one in this many positions are sorted rather than looked for in the order of all. */
+const positionsOfFew = 128;
+
+function pageInOrder(
+  found: Bitset,
+  total: number,
+  { order, placeOf }: SortedPositions,
+  { limit, offset }: Bounds,
+): number[] {
+  if (total * positionsOfFew < order.length) {
+    const places = new Uint32Array(total);
+    let count = 0;
+    forEachBit(only(found), (position) => (places[count++] = placeOf[position]!));
+    return Array.from(places.sort().subarray(offset, offset + limit), (place) => order[place]!);
+  }
   const page: number[] = [];
   let skip = offset;
-  for (let i = 0; i < order.length && page.length < limit; i++)
+  for (let i = 0; i < order.length && page.length < limit && offset < total; i++)
     if (hasBit(found, order[i]!) && skip-- <= 0) page.push(order[i]!);
   return page;
 }

@@ -170,8 +170,10 @@ async function queryNameCases(it: CaseOf, { port, key }: TestService): Promise<v
   });
 
   await it("C21 · a misspelt, unknown or upper-case parameter is an error that names it, what is allowed, and what may be meant", async () => {
-    for (const { path, filters } of operations) {
-      const allowed = [...Object.keys(filters), "limit", "offset"];
+    for (const { path, filters, sorts } of operations) {
+      const sort = sorts === null ? [] : ["sort"];
+      const allowed = [...Object.keys(filters), ...sort, "limit", "offset"];
+      const near = Object.hasOwn(filters, "id") ? "id" : undefined;
       for (const [name, suggestion] of [
         ["gp_nme", "gp_name"],
         ["gp_nmae", "gp_name"],
@@ -180,14 +182,15 @@ async function queryNameCases(it: CaseOf, { port, key }: TestService): Promise<v
         ["Limit", "limit"],
         ["LIMIT", undefined],
         ["ofset", "offset"],
-        ["q", undefined],
+        ["q", near],
         ["name", undefined],
         ["per_page", undefined],
         ["limit ", "limit"],
         ["api_key", undefined],
         ["callback", undefined],
-        ["", undefined],
+        ["", near],
       ] as const) {
+        if (allowed.includes(name)) continue;
         const answer = await get(`${path}?gp_name=kkr&${encodeURIComponent(name)}=1`);
         assert.deepEqual(faultsIn(answer), [`${name} unknown_parameter`]);
         const [fault] = answer.json.errors;
@@ -197,7 +200,11 @@ async function queryNameCases(it: CaseOf, { port, key }: TestService): Promise<v
     for (const name of ["tag", "theme", "market"]) {
       const answer = await get(`/fetch-signals?${name}=x`);
       assert.deepEqual(faultsIn(answer), [`${name} unknown_parameter`]);
-      assert.deepEqual(answer.json.errors[0].allowed_on, ["/fetch-gp", "/fetch-principals"]);
+      const { detail, allowed_on: allowedOn } = answer.json.errors[0];
+      const fetches = ["/fetch-gp", "/fetch-principals"];
+      const lists = ["/list-gps", "/list-principals", "/list-signals", "/list-projects"];
+      assert.deepEqual(allowedOn, [...fetches, ...lists]);
+      assert.equal(detail, "Not a parameter of /fetch-signals, but of /list-signals.");
     }
   });
 

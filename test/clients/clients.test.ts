@@ -66,6 +66,43 @@ test("a listing gives every record of all pages, in order", async (t, client) =>
   );
 });
 
+test("a list is asked by any values, one page or all of them, and answers what the service does", async (t, client) => {
+  const service = await startService(t);
+  const options = { baseUrl: service.url, key: service.key };
+  for (const [operation, query, target] of [
+    [
+      "gps",
+      { property_type: ["multifamily", "retail"], sort: "-name", limit: 1 },
+      "/list-gps?property_type=multifamily&property_type=retail&sort=-name&limit=1",
+    ],
+    ["gps", { signal_date_from: "2026", aum_usd_min: 1e9 }, "/list-gps?signal_date_from=2026"],
+    ["principals", { role: "managing_member" }, "/list-principals?role=managing_member"],
+    ["signals", { has_gp: false, date_to: "2026-09" }, "/list-signals?has_gp=false"],
+    ["projects", { has_gp: true, units_min: 100 }, "/list-projects?units_min=100"],
+  ] as const) {
+    const order = { what: "page", isList: true, operation, query, options } as const;
+    const { requestId: _, quota, ...page } = valueOf(await client.do(order));
+    const { body } = await service.get(target);
+    assert.ok(body.pagination.total > 0, target);
+    assert.deepEqual(page, body);
+    assert.equal(quota.length, 3);
+  }
+  for (const operation of ["gps", "principals", "signals", "projects"] as const) {
+    const { body } = await service.get(`/list-${operation}?sort=-updated_at&limit=100`);
+    for (const what of ["records", "list"] as const) {
+      const query = { sort: "-updated_at", limit: 2 };
+      const order = { what, isList: true, operation, query, options } as const;
+      assert.deepEqual(valueOf(await client.do(order)), body.data);
+    }
+  }
+  const wrong = { what: "page", isList: true, operation: "projects", options } as const;
+  const { error } = await client.do({ ...wrong, query: { status: "planed", units_min: -1 } });
+  assert.deepEqual(
+    error!.problem!.errors!.map(({ parameter, code }) => `${parameter} ${code}`),
+    ["status unknown_value", "units_min not_an_integer"],
+  );
+});
+
 test("a listing fails where the dataset changes between its pages, unless it is told to begin again", async (t, client) => {
   const service = await startService(t);
   const options = { baseUrl: service.url, key: service.key };

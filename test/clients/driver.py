@@ -69,18 +69,19 @@ def do(order):
         sleep=lambda seconds: say(sleep=seconds),
     )
     query = order["query"]
+    one_page, all_pages = ("list_", "all_") if order.get("isList") else ("fetch_", "")
     more = {"on_version_change": order["onVersionChange"]} if "onVersionChange" in order else {}
     match order["what"]:
         case "show":
             return f"{client!r} {client}"
         case "page":
-            return page_of(getattr(client, "fetch_" + order["operation"])(**query))
+            return page_of(getattr(client, one_page + order["operation"])(**query))
         case "pages":
-            for page in getattr(client, order["operation"])(**query, **more).pages():
+            for page in getattr(client, all_pages + order["operation"])(**query, **more).pages():
                 say(page=page_of(page))
             return None
         case "records":
-            return [one for one in getattr(client, order["operation"])(**query, **more)]
+            return [one for one in getattr(client, all_pages + order["operation"])(**query, **more)]
         case "step":
             step = client.step(*order["of"])
             return {"head": step.head, "changes": step.changes}
@@ -89,7 +90,7 @@ def do(order):
         case "file":
             return b"".join(client.export_file(*order["of"])).decode()
         case "list":
-            return getattr(client, order["operation"])(**query, **more).to_list()
+            return getattr(client, all_pages + order["operation"])(**query, **more).to_list()
 
 
 for line in sys.stdin:

@@ -19,6 +19,8 @@ export interface Order {
   /** `show` is how it looks printed; `list` gathers records of one dataset, `records` takes them one by one. */
   what: "show" | "page" | "pages" | "records" | "list" | "step" | "exports" | "file";
   operation?: Operation | "gp";
+  /** Asks the list of these records, by any of their values. */
+  isList?: boolean;
   query?: Record<string, unknown>;
   onVersionChange?: ListOptions["onVersionChange"];
   /** Of a step its two versions, of a file its version and name. */
@@ -82,7 +84,8 @@ function typescriptClient(): DrivenClient {
   return {
     name: "TypeScript",
     async do(order) {
-      const { what, operation, query, onVersionChange, options, onSleep, onPage } = order;
+      const { what, query, onVersionChange, options, onSleep, onPage } = order;
+      const { operation = "", isList = false } = order;
       const waits: Result["waits"] = [];
       const aborter = new AbortController();
       const { signal } = aborter;
@@ -100,14 +103,15 @@ function typescriptClient(): DrivenClient {
       const perform = async (): Promise<unknown> => {
         const client: any = createClient(clientOptions);
         if (what === "show") return `${inspect(client, { depth: 9 })} ${JSON.stringify(client)}`;
-        if (what === "page") return await client[fetchNames[operation!]!](query, more);
+        if (what === "page")
+          return await client[camelCase(isList ? "list" : "fetch", operation)](query, more);
         if (what === "step") return await client.step(...order.of!, { signal });
         if (what === "exports") return await client.exports({ signal });
         if (what === "file")
           return String(
             Buffer.concat(await Array.fromAsync(client.exportFile(...order.of!, more))),
           );
-        const listing = client[operation!](query, more);
+        const listing = client[isList ? camelCase("all", operation) : operation](query, more);
         if (what === "list") return await listing.toArray();
         if (what === "records") return await Array.fromAsync(listing);
         for await (const page of listing.pages()) await onPage?.(page);
@@ -127,12 +131,8 @@ function typescriptClient(): DrivenClient {
   };
 }
 
-const fetchNames: Readonly<Record<string, string>> = {
-  gp: "fetchGp",
-  principals: "fetchPrincipals",
-  signals: "fetchSignals",
-  projects: "fetchProjects",
-};
+const camelCase = (verb: string, operation: string) =>
+  `${verb}${operation.charAt(0).toUpperCase()}${operation.slice(1)}`;
 
 function errorOf(error: unknown): GivenError {
   const given = error as GivenError;

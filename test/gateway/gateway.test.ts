@@ -20,7 +20,7 @@ import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchSignals } from "#operations/fetch-signals.ts";
 import { type Format, json } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
-import { filters, type Operation, optional } from "#operations/operation.ts";
+import { gpFilters, type Operation } from "#operations/operation.ts";
 import { Problem } from "#problems.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
@@ -71,7 +71,7 @@ async function openTestGateway(
     },
     ...otherwise,
   });
-  const findAnswer = openOperations({
+  const answers = openOperations({
     operations,
     pageSizeMax: readConfig({}).pageSizeMax,
     publicUrl: null,
@@ -88,7 +88,7 @@ async function openTestGateway(
   ) =>
     gateway.counted({ caller }, () => {
       steps.push("format");
-      return findAnswer(operation, text, format);
+      return answers.find(operation, text, format);
     });
   return { gateway, ask, steps };
 }
@@ -112,11 +112,9 @@ test("a question is checked in the order of the contract, and what is refused lo
 });
 
 test("a declared filter reaches the search, the links and the entity tag", async (t) => {
-  Object.assign(filters, { type: filters.tag });
-  t.after(() => Reflect.deleteProperty(filters, "type"));
   const operation: Operation = {
     ...fetchSignals,
-    filters: { ...fetchSignals.filters, type: optional } as Operation["filters"],
+    filters: { ...fetchSignals.filters, type: { ...gpFilters.tag, condition: "type" } },
   };
   const { ask } = await openTestGateway(t, { operations: [operation] });
   const answerTo = async (text: string) => {

@@ -7,7 +7,7 @@ import { Compile } from "typebox/compile";
 import { describeApi } from "#http/describe-api.ts";
 import { changesPath, stepPath } from "#operations/changes.ts";
 import { operations } from "#operations/index.ts";
-import { filtersOf, parametersOf } from "#operations/operation.ts";
+import { parametersOf } from "#operations/operation.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
@@ -62,7 +62,7 @@ test("each operation is described under its path, by its name, with all its para
       .map((one: { name: string }) => one.name);
     assert.deepEqual(
       required,
-      filtersOf(operation).filter((name) => operation.filters[name]!.isRequired),
+      Object.keys(operation.filters).filter((name) => operation.filters[name]!.isRequired),
     );
   }
 });
@@ -77,10 +77,57 @@ test("every closed list is described with the meaning of each of its values", ()
       );
 });
 
-test("the example of the vocabulary fits its schema", () => {
-  const { schema, example } =
-    description.paths[vocabularyPath].get.responses[200].content["application/json"];
-  assert.deepEqual(Compile(resolve(schema) as any).Errors(example), []);
+test("the examples of the vocabulary and of the operations fit their schemas", () => {
+  for (const path of [vocabularyPath, ...operations.map(({ path }) => path)]) {
+    const { schema, example } =
+      description.paths[path].get.responses[200].content["application/json"];
+    assert.deepEqual(Compile(resolve(schema) as any).Errors(example), [], path);
+  }
+});
+
+test("a GP in a list is described without its principals and signals, with their totals, in each format", () => {
+  const { content, headers } = description.paths["/list-gps"].get.responses[200];
+  const { items } = content["application/json"].schema.properties.data;
+  const { Gp } = description.components.schemas;
+  const { properties, required } = follow(items.$ref);
+  const members = Object.keys(Gp.properties).filter(
+    (name) => name !== "principals" && name !== "signals",
+  );
+  assert.deepEqual(Object.keys(properties), members);
+  assert.deepEqual(required, members);
+  const [line] = content["application/x-ndjson"].example.split("\n");
+  assert.deepEqual(Object.keys(JSON.parse(line)), members);
+  const columns = content["text/csv"].example.split("\r\n")[0].split(",");
+  const ofGp = description.paths["/fetch-gp"].get.responses[200].content["text/csv"].example
+    .split("\r\n")[0]
+    .split(",");
+  assert.deepEqual(
+    columns,
+    ofGp.filter((name: string) => name !== "principals.name" && name !== "signals.title"),
+  );
+  assert.ok("X-Total-Count" in headers);
+});
+
+test("the parameters of lists are described as texts, lists, dates, numbers and booleans", () => {
+  const schemaOf = (path: string, name: string) =>
+    description.paths[path].get.parameters.find((one: { name?: string }) => one.name === name)
+      .schema;
+  const { pattern: _pattern, ...date } = schemaOf("/list-signals", "date_from");
+  assert.deepEqual(date, { type: "string" });
+  assert.deepEqual(schemaOf("/list-signals", "has_gp"), { type: "boolean" });
+  assert.deepEqual(schemaOf("/list-gps", "confidence_min"), {
+    type: "number",
+    minimum: 0,
+    maximum: 1,
+  });
+  assert.equal(schemaOf("/list-gps", "aum_usd_max").type, "integer");
+  assert.equal(schemaOf("/list-gps", "gp_name").type, "string");
+  const { type, maxItems, items } = schemaOf("/list-projects", "status");
+  assert.deepEqual([type, maxItems, items.enum.includes("planned")], ["array", 10, true]);
+  assert.equal(schemaOf("/list-projects", "gp_id").maxItems, 100);
+  for (const { path, sorts } of operations)
+    if (sorts !== null)
+      assert.deepEqual(schemaOf(path, "sort"), { type: "string", enum: sorts, default: sorts[0] });
 });
 
 /** The schema with its references followed. */

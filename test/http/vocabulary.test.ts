@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { lists } from "#operations/lists.ts";
 import type { AnsweredRequest } from "#usage/recording.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { startService } from "../support/service.ts";
@@ -32,7 +33,11 @@ test("the vocabulary takes no parameter, and says where one that it was given be
       code: "unknown_parameter",
       detail: "Not a parameter of /vocabulary.",
       allowed: [],
-      allowed_on: ["/fetch-gp", "/fetch-principals"],
+      allowed_on: [
+        "/fetch-gp",
+        "/fetch-principals",
+        ...Object.values(lists).map(({ path }) => path),
+      ],
     },
     {
       parameter: "x",

@@ -55,7 +55,7 @@ test("each message of examples/agent-session.ndjson is answered as docs/mcp.md s
   const [initialized, nothing, listed, ...called] = answers;
   assert.equal(initialized.result.serverInfo.name, "gp-records");
   assert.equal(nothing, undefined);
-  assert.equal(listed.result.tools.length, 9);
+  assert.equal(listed.result.tools.length, 10);
   for (const { result } of called) {
     assert.notEqual(result.isError, true, JSON.stringify(result.content));
     assert.ok(result.structuredContent.pagination.total >= 0);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeTools } from "#mcp/tools.ts";
+import { openAnswerCache } from "#gateway/answer-cache.ts";
+import { openOperations } from "#gateway/read-operation.ts";
 import { operations } from "#operations/index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { gp, signal } from "../datasets/published.ts";
@@ -8,17 +10,22 @@ import { modelOf } from "../support/dataset.ts";
 
 /** `list_gps` alone, on the dataset that `model` gives each time it is looked at. */
 function listGps(model: () => ReadModel) {
+  const answering = {
+    cache: openAnswerCache(0),
+    operations,
+    pageSizeMax: 100,
+    publicUrl: null,
+    model,
+  };
   const tools = makeTools({
     gateway: {
       identify: () => assert.fail("a list looks up no key"),
       look: () => assert.fail("a list looks at no quota"),
       counted: (question, find) => ({ asker: null, counted: null, result: find(question) }),
     },
-    findAnswer: () => assert.fail("a list asks no operation"),
-    operations,
-    pageSizeMax: 100,
+    ...answering,
+    answers: openOperations(answering),
     changes: { list: () => [], stepPath: () => "", openStep: () => null },
-    model,
   });
   return tools.find(({ name }) => name === "list_gps")!;
 }
@@ -47,7 +54,7 @@ test("a list that is asked for while another dataset takes over is whole and of 
   for (let looks = 1; !isOver; looks++) {
     let looked = 0;
     const list = listGps(() => (++looked > looks ? after : before).model);
-    const given = { limit: 100, offset: 2450, since: "2026-10", detail: "brief" };
+    const given = { limit: 100, offset: 2450, signal_date_from: "2026-10", detail: "brief" };
     const { result } = await list.call(caller, given);
     assert.ok(result.kind === "answer" && result.answer.datasetVersion !== null);
     const { datasetVersion, content } = result.answer;

@@ -1,18 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { lists } from "#operations/lists.ts";
+import { parametersOf } from "#operations/operation.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { gp, principal, signal } from "../datasets/published.ts";
 import { awkwardQueries, awkwardRecords } from "../support/awkward.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { listed } from "../support/awkward/words.ts";
+import type { ReadAnswer } from "../support/described.ts";
+import { filledRecords, randomQuery, textOf } from "../support/list-queries.ts";
 import { callInPages, callTool, type Called, modern, post } from "../support/mcp.ts";
+import type { Asked, ServedRecords } from "../support/reference/queries.ts";
 import { startService } from "../support/service.ts";
 
 const ample = { minute: 1_000_000, hour: 1_000_000, day: 1_000_000 };
 const answerBytesMax = 32_000;
+/** Size of the list of tools. Every conversation of an agent begins with it. */
+const listBytesMax = 60_000;
 
 const names = listed(`
-  fetch_gp fetch_principals fetch_signals fetch_projects list_gps list_signals list_projects
-  vocabulary changes_since
+  fetch_gp fetch_principals fetch_signals fetch_projects
+  list_gps list_principals list_signals list_projects vocabulary changes_since
 `);
 
 /** The records of an answer, which has them twice. */
@@ -39,7 +47,7 @@ test("the tools are listed with what they take and give, all read-only, the same
     assert.deepEqual(outputSchema.required, ["notice", "data", "pagination", "meta", "rest"]);
     assert.equal(annotations.readOnlyHint, true);
   }
-  assert.ok(Buffer.byteLength(text) <= answerBytesMax, `${text.length}`);
+  assert.ok(Buffer.byteLength(text) <= listBytesMax, `${text.length}`);
   const older = await post(service, { jsonrpc: "2.0", id: 1, method: "tools/list" });
   assert.equal(older.headers.get("content-type"), "application/json");
   assert.deepEqual(older.body.result.tools, tools);
@@ -73,75 +81,143 @@ test("1,000 random calls with full records equal HTTP where they fit, and are it
       assert.equal(JSON.parse(called.content[0]!.text).code, over.body.code);
       continue;
     }
-    const { data, pagination, meta } = over.body;
-    const found = dataOf(called);
-    assert.deepEqual(found, data.slice(0, found.length), JSON.stringify(args));
-    assert.equal(called.structuredContent.pagination.total, pagination.total);
-    assert.equal(called.structuredContent.meta.dataset_version, meta.dataset_version);
-    if (found.length < data.length) {
-      const next = offset + found.length;
-      assert.equal(called.structuredContent.pagination.next_offset, next);
-      assert.match(called.structuredContent.rest, new RegExp(`offset ${next}\\.$`));
-      continue;
-    }
-    whole++;
-    assert.deepEqual(called.structuredContent.pagination, pagination);
+    if (isWholePage(called, over.body, JSON.stringify(args))) whole++;
   }
   assert.ok(whole > 500, `${whole}`);
 });
+
+/** Holds an answer in full to the page that HTTP gives. @returns whether all of its records fit. */
+function isWholePage(called: Called, page: ReadAnswer["body"], asked: string): boolean {
+  const { data, pagination, meta } = page;
+  const found = dataOf(called);
+  assert.deepEqual(found, data.slice(0, found.length), asked);
+  assert.equal(called.structuredContent.pagination.total, pagination.total, asked);
+  assert.equal(called.structuredContent.meta.dataset_version, meta.dataset_version);
+  if (found.length === data.length) {
+    assert.deepEqual(called.structuredContent.pagination, pagination, asked);
+    return true;
+  }
+  const next = pagination.offset + found.length;
+  assert.equal(called.structuredContent.pagination.next_offset, next);
+  assert.match(called.structuredContent.rest, new RegExp(`offset ${next}\\.$`));
+  return false;
+}
+
+test("each list is one over HTTP and as a tool: the same parameters, records, hints and faults", async (t) => {
+  const random = seededRandom(31);
+  const service = await startService(t, { records: filledRecords(5, random) });
+  const { key } = await service.newKey({ quotas: ample });
+  const own = { url: service.url, key };
+  const get = (target: string) => service.get(target, { "x-api-key": key });
+  const { body: listing } = await modern(own, "tools/list");
+  const all: Partial<ServedRecords> = {};
+  for (const kind of recordKinds)
+    Object.assign(all, { [kind]: (await get(`${lists[kind].path}?limit=100`)).body.data });
+  let whole = 0;
+  for (const kind of recordKinds) {
+    const { name, path } = lists[kind];
+    const tool = name.replaceAll("-", "_");
+    const { inputSchema } = listing.result.tools.find((one: any) => one.name === tool);
+    const { detail: _, ...taken } = inputSchema.properties;
+    assert.deepEqual(Object.keys(taken), [...parametersOf(lists[kind])]);
+    for (let i = 0; i < 150; i++) {
+      const asked = randomQuery(kind, all as ServedRecords, random);
+      const page = {
+        limit: 1 + random.below(20),
+        offset: random.chance(0.7) ? 0 : random.below(9),
+      };
+      const { limit, offset } = page;
+      const text = textOf(asked, { limit: `${limit}`, offset: `${offset}` });
+      const over = await get(`${path}?${text}`);
+      const args = { ...argumentsOf(kind, asked), ...page, detail: "full" };
+      const called = await callTool(own, tool, args);
+      if (over.status !== 200) {
+        assert.equal(called.isError, true, text);
+        assert.deepEqual(JSON.parse(called.content[0]!.text).errors, over.body.errors);
+        continue;
+      }
+      if (!isWholePage(called, over.body, text)) continue;
+      whole++;
+      assert.deepEqual(called.structuredContent.meta.hints, over.body.meta.hints, text);
+    }
+  }
+  assert.ok(whole > 300, `${whole}`);
+});
+
+/** The same query as arguments of the tool. */
+const argumentsOf = (kind: RecordKind, asked: Asked) =>
+  Object.fromEntries(
+    Object.entries(asked).map(([name, values]) => {
+      const { form = "value", valuesMax = 1 } = lists[kind].filters[name] ?? {};
+      const [one = ""] = values;
+      if (valuesMax > 1) return [name, values];
+      if (form === "number") return [name, Number(one)];
+      return [name, form === "flag" ? one === "true" : one];
+    }),
+  );
 
 test("a day that no calendar has is a wrong argument, not a search that finds less", async (t) => {
   const service = await startService(t);
   for (const day of ["2025-02-29", "2026-06-31", "1900-02-29"]) {
     const { isError, content } = await callTool(service, "list_signals", {
-      since: day,
-      until: day,
+      date_from: day,
+      date_to: day,
     });
     assert.equal(isError, true, day);
     const { errors } = JSON.parse(content[0]!.text);
+    const allowed = ["YYYY", "YYYY-MM", "YYYY-MM-DD", "-90d"];
     assert.deepEqual(
-      errors.map(({ parameter, code }: any) => [parameter, code]),
+      errors.map(({ parameter, code, allowed }: any) => [parameter, code, allowed]),
       [
-        ["since", "not_a_date"],
-        ["until", "not_a_date"],
+        ["date_from", "unknown_value", allowed],
+        ["date_to", "unknown_value", allowed],
       ],
     );
   }
-  for (const since of ["0000", "2024-02-29", "2026-12", "9999-12-31"])
-    assert.equal((await callTool(service, "list_signals", { since })).isError, undefined, since);
+  for (const date of ["0000", "2024-02-29", "2026-12", "9999-12-31", "-90d", "-0d"]) {
+    const { isError } = await callTool(service, "list_signals", { date_from: date });
+    assert.equal(isError, undefined, date);
+  }
 });
 
 test("a list from a day to an earlier one is a wrong argument that says which must be first, and counts", async (t) => {
   const service = await startService(t);
-  for (const tool of ["list_gps", "list_signals", "list_projects"])
-    for (const [since, until] of [
+  for (const [tool, name] of [
+    ["list_gps", "signal_date"],
+    ["list_principals", "start_date"],
+    ["list_signals", "date"],
+    ["list_projects", "completion_date"],
+  ] as const)
+    for (const [from, to] of [
       ["2026-03-02", "2026-03-01"],
       ["2026-04", "2026-03-31"],
       ["2026", "2025-12"],
+      ["-7d", "-8d"],
     ] as const) {
-      const { isError, content } = await callTool(service, tool, { since, until });
-      assert.equal(isError, true, `${tool} ${since} ${until}`);
+      const args = { [`${name}_from`]: from, [`${name}_to`]: to };
+      const { isError, content } = await callTool(service, tool, args);
+      assert.equal(isError, true, `${tool} ${from} ${to}`);
       const { code, errors } = JSON.parse(content[0]!.text);
       assert.equal(code, "invalid-parameters");
       assert.deepEqual(errors, [
         {
-          parameter: "since",
+          parameter: `${name}_from`,
           code: "out_of_order",
-          detail: `Must not be after 'until', but ${since} is after ${until}. The first day is 'since', the last one 'until'.`,
+          detail: `Must not be after '${name}_to', but ${from} is after ${to}.`,
         },
       ]);
     }
-  for (const [since, until] of [
+  for (const [from, to] of [
     ["2026-03-01", "2026-03-01"],
     ["2026-03-31", "2026-03"],
     ["2026-12", "2026"],
     ["2026", "2026-01-01"],
   ] as const) {
-    const { isError } = await callTool(service, "list_signals", { since, until });
-    assert.equal(isError, undefined, `${since} ${until}`);
+    const { isError } = await callTool(service, "list_signals", { date_from: from, date_to: to });
+    assert.equal(isError, undefined, `${from} ${to}`);
   }
   const { headers } = await service.get("/fetch-gp?gp_name=kkr");
-  assert.match(headers.get("ratelimit")!, /^"minute";r=46;/);
+  assert.match(headers.get("ratelimit")!, /^"minute";r=39;/);
 });
 
 test("a wrong argument gets an answer that names the right one, and counts like the same fault over HTTP", async (t) => {
@@ -171,8 +247,11 @@ test("a wrong argument gets an answer that names the right one, and counts like 
       market: "dallas",
       property_type: ["Multi-Family"],
       status: ["planed"],
-      since: "last month",
-      date: "start",
+      start_date_from: "last month",
+      sort: "names",
+      has_gp: "yes",
+      units_min: "120",
+      since: "2026",
       detail: "all",
       gp_name: 5,
       theme: [" "],
@@ -182,8 +261,11 @@ test("a wrong argument gets an answer that names the right one, and counts like 
       ["market", "wrong_type", undefined],
       ["property_type", "unknown_value", "multifamily"],
       ["status", "unknown_value", "planned"],
-      ["since", "not_a_date", undefined],
-      ["date", "unknown_value", undefined],
+      ["start_date_from", "unknown_value", undefined],
+      ["sort", "unknown_value", "name"],
+      ["has_gp", "wrong_type", undefined],
+      ["units_min", "not_an_integer", undefined],
+      ["since", "unknown_parameter", undefined],
       ["detail", "unknown_value", "full"],
       ["gp_name", "wrong_type", undefined],
       ["theme", "empty_value", undefined],

@@ -5,6 +5,7 @@ import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { recordColumns } from "#records/columns.ts";
+import { recordKinds } from "#records/kinds.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { gp, principal, project, signal } from "../datasets/published.ts";
 import { cast } from "../support/cast.ts";
@@ -31,9 +32,13 @@ function assertSamePage(model: ReadModel, path: string, text: string): number {
   assert.ok(page.text.startsWith(`{"data":[${members.join()}],"pagination":`));
 
   const { columns, rows } = readTable(table.text);
+  const names = recordColumns[operation.kind].map(({ name }) => name);
   assert.deepEqual(
     columns,
-    recordColumns[operation.kind].map(({ name }) => name),
+    // A GP in a list comes without its principals and signals.
+    operation.name === "list-gps"
+      ? names.filter((name) => !["principals.name", "signals.title"].includes(name))
+      : names,
   );
   assert.deepEqual(
     rows,
@@ -90,7 +95,7 @@ test("whatever stands in a record, CSV reads back as JSON says it, and a line of
       const model = await modelOf(t, all);
       for (const { path } of operations) {
         const query = path === "/fetch-gp" ? "gp_name=aa&limit=100" : "limit=100";
-        assert.equal(assertSamePage(model, path, query), all.length / operations.length);
+        assert.equal(assertSamePage(model, path, query), all.length / recordKinds.length);
       }
     }),
     { numRuns: 25 },

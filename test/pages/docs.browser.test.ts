@@ -102,6 +102,19 @@ test("the docs in a browser", async (t) => {
       .waitFor();
   });
 
+  await t.test("the form of a list sends its lines as parameters, in their order", async () => {
+    await page.goto(`${origin}/docs/lists`);
+    const form = page.locator('form[data-path="/list-projects"]');
+    const command = form.locator(".copyable code");
+    const commandFor = (query: string) =>
+      `curl -H "x-api-key: YOUR_KEY" "${origin}/list-projects?${query}"`;
+    const example = "status=under_construction&units_min=100";
+    assert.equal(await command.innerText(), commandFor(example));
+    await form.getByLabel("Parameters").fill("market=a & b=c\n\n tag = x \ntag=y\nsort\n");
+    const query = "market=a+%26+b%3Dc&tag=x&tag=y&sort=";
+    assert.equal(await command.innerText(), commandFor(query));
+  });
+
   await t.test("no other origin was requested, and the policy blocked nothing", () => {
     assert.ok(asked.length > 5);
     assert.deepEqual(

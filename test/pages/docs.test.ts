@@ -5,9 +5,10 @@ import { test, type TestContext } from "node:test";
 import { Compile } from "typebox/compile";
 import { hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
-import { operations } from "#operations/index.ts";
-import { parametersOf } from "#operations/operation.ts";
+import { fetchOperations, listOperations, operations } from "#operations/index.ts";
+import { type Operation, parametersOf } from "#operations/operation.ts";
 import { callLines, exampleTarget } from "#pages/code-block.ts";
+import { listsPage } from "#pages/docs-lists.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { docsPage } from "#pages/docs.ts";
 import { exampleRecords } from "#pages/example-records.ts";
@@ -20,16 +21,18 @@ import { docsFacts } from "../support/public-pages.ts";
 import { startService } from "../support/service.ts";
 
 const page = docsPage(docsFacts);
+const lists = listsPage(null, docsFacts.pageSizeMax);
 
-/** The part of the page about one operation. */
-function sectionOf(name: string): string {
-  const start = page.indexOf(`<h3 id="${name}">`);
-  assert.notEqual(start, -1, name);
-  return page.slice(start, page.indexOf("</section>", start));
+/** The part of a page below the heading with this id. */
+function sectionOf(name: string, of = page): string {
+  const [, heading] = new RegExp(`(<h[23] id="${name}">)`).exec(of) ?? [];
+  assert.notEqual(heading, undefined, name);
+  const start = of.indexOf(heading!);
+  return of.slice(start, of.indexOf("</section>", start));
 }
 
 test("every operation has its parameters in a table and in a form", () => {
-  for (const operation of operations) {
+  for (const operation of fetchOperations) {
     const section = sectionOf(operation.name);
     assert.ok(section.includes(`<code>GET ${operation.path}</code>`));
     assert.ok(section.includes(exampleTarget(operation)));
@@ -41,22 +44,59 @@ test("every operation has its parameters in a table and in a form", () => {
   }
 });
 
+/** Names in the first cells of the tables of a section, in their order. */
+const namesIn = (section: string): string[] =>
+  Array.from(section.matchAll(/<th scope="row">(.*?)<\/th>/g), ([, cell]) =>
+    Array.from(cell!.matchAll(/<code>(.*?)<\/code>/g), ([, name]) => name!),
+  ).flat();
+
+test("every list has its parameters in its table or in that of all lists, each once, and a form for any of them", () => {
+  const common = namesIn(sectionOf("every-list", lists));
+  for (const operation of listOperations) {
+    const section = sectionOf(operation.name, lists);
+    assert.ok(section.includes(`<code>GET ${operation.path}</code>`));
+    assert.ok(section.includes(exampleTarget(operation).replaceAll("&", "&amp;")));
+    const names = [...common, ...namesIn(section)];
+    assert.deepEqual(names.toSorted(), [...parametersOf(operation)].toSorted());
+    assert.match(section, /<textarea data-pairs>/);
+  }
+});
+
+test("every order of a list is in the row of sort, with the default", () => {
+  for (const { name, sorts } of listOperations) {
+    const section = sectionOf(name, lists);
+    const row = section.slice(section.indexOf('<th scope="row"><code>sort</code></th>'));
+    const cells = row.slice(0, row.indexOf("</tr>"));
+    assert.ok(cells.includes(`<td>default <code>${sorts![0]}</code></td>`), name);
+    for (const sort of sorts!)
+      assert.ok(cells.includes(`<code>${sort.replace(/^-/, "")}</code>`), `${name} ${sort}`);
+  }
+});
+
+/** Pages with forms, and the operations to which they send requests. */
+const withForms: readonly (readonly [page: string, operations: readonly Operation[]])[] = [
+  [page, fetchOperations],
+  [lists, listOperations],
+];
+
 test("every group of fields has a name of its own, and every field is inside its label", () => {
-  const names = [...page.matchAll(/<fieldset\b[^>]*\saria-label="([^"]+)"/g)].map(
-    ([, name]) => name,
-  );
-  assert.deepEqual(
-    names,
-    operations.map(({ path }) => `Request to ${path}`),
-  );
-  assert.equal(page.match(/<fieldset/g)?.length, operations.length);
-  const fields = page.match(/<(input|textarea)\b/g)!.length;
-  const labelled = page.match(/<label\s*>(?:(?!<\/label>).)*?<(input|textarea)\b/gs)!.length;
-  assert.equal(labelled, fields);
+  for (const [page, operations] of withForms) {
+    const names = [...page.matchAll(/<fieldset\b[^>]*\saria-label="([^"]+)"/g)].map(
+      ([, name]) => name,
+    );
+    assert.deepEqual(
+      names,
+      operations.map(({ path }) => `Request to ${path}`),
+    );
+    assert.equal(page.match(/<fieldset/g)?.length, operations.length);
+    const fields = page.match(/<(input|textarea)\b/g)!.length;
+    const labelled = page.match(/<label\s*>(?:(?!<\/label>).)*?<(input|textarea)\b/gs)!.length;
+    assert.equal(labelled, fields);
+  }
 });
 
 test("every member of every record is in its table, which says which may be null", () => {
-  for (const { name, kind } of operations) {
+  for (const { name, kind } of fetchOperations) {
     const section = sectionOf(name);
     for (const [member, schema] of membersOf(declarations[kind].schema)) {
       const row = section.slice(section.indexOf(`<th scope="row"><code>${member}</code></th>`));
@@ -75,7 +115,7 @@ test("every closed list stands in the vocabulary once, where the members that ta
   assert.equal(valueLists.length, Object.keys(closedLists).length);
   const vocabulary = vocabularyPage(null);
   const linked = new Set(
-    Array.from(page.matchAll(/"\/docs\/vocabulary#([^"]+)"/g), ([, to]) => to!),
+    Array.from(`${page}${lists}`.matchAll(/"\/docs\/vocabulary#([^"]+)"/g), ([, to]) => to!),
   );
   assert.ok(linked.size > 5);
   for (const to of linked) assert.equal(vocabulary.split(`<h3 id="${to}">`).length, 2, to);
@@ -120,11 +160,13 @@ test("the example records are what the schemas describe, member for member", () 
 });
 
 test("the field of the key has no name, so no form can put the key into an address", () => {
-  const fields = page.match(/<input[^>]*type="password"[^>]*>/g)!;
-  assert.equal(fields.length, operations.length);
-  for (const field of fields) {
-    assert.doesNotMatch(field, /\sname=/);
-    assert.match(field, /autocomplete="off"/);
+  for (const [page, operations] of withForms) {
+    const fields = page.match(/<input[^>]*type="password"[^>]*>/g)!;
+    assert.equal(fields.length, operations.length);
+    for (const field of fields) {
+      assert.doesNotMatch(field, /\sname=/);
+      assert.match(field, /autocomplete="off"/);
+    }
   }
 });
 

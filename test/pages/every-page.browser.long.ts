@@ -7,7 +7,7 @@ import { assertReadable } from "../support/reader.ts";
 
 /** One page of each kind. */
 const paths = listed(`
-  / /docs /docs/samples /docs/vocabulary /docs/mcp /errors /errors/invalid-parameters /changelog
+  / /docs /docs/lists /docs/samples /docs/vocabulary /docs/mcp /errors /errors/invalid-parameters /changelog
   /dosc
 `);
 const refuse = (_: unknown, response: { writeHead(status: number): { end(): void } }) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { problemAnswer } from "#http/send-answer.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
-import { operations } from "#operations/index.ts";
+import { fetchOperations, listOperations, operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { docsPage, type KeyFacts } from "#pages/docs.ts";
 import {
@@ -19,12 +19,14 @@ import { docsFacts, publicPages, serviceFacts } from "../support/public-pages.ts
 
 test("the landing page names every operation with its parameters, what the dataset holds and a line of curl to copy", () => {
   const page = landingPage(serviceFacts);
-  for (const operation of operations) {
+  for (const operation of fetchOperations) {
     assert.ok(
       page.includes(`<a href="/docs#${operation.name}"><code>${operation.path}</code></a>`),
     );
     for (const name of parametersOf(operation)) assert.ok(page.includes(`<code>${name}</code>`));
   }
+  for (const { name, path } of listOperations)
+    assert.ok(page.includes(`<a href="/docs/lists#${name}"><code>${path}</code></a>`));
   for (const count of ["12,873", "48,211", "166,004", "9,312"])
     assert.ok(page.includes(`<dd>${count}</dd>`));
   assert.match(

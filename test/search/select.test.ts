@@ -21,6 +21,7 @@ import { marketSpellings } from "../support/reference.ts";
 import {
   type ReferenceDates,
   type ReferenceFilter,
+  type ReferenceOrder,
   referenceList,
 } from "../support/reference/lists.ts";
 
@@ -74,6 +75,8 @@ const askedValues: Readonly<Record<string, readonly string[]>> = {
   status: projectStatuses.slice(0, 5),
 };
 
+const datesAsked = ["date", "start_date", "completion_date", "first_sale_date"];
+
 /** Makes a filter of some conditions of the kind: as the reference reads it, and as the search does. */
 function randomFilter(kind: RecordKind, names: readonly string[], random: Random) {
   const { chance, pick } = random;
@@ -91,10 +94,11 @@ function randomFilter(kind: RecordKind, names: readonly string[], random: Random
   const dates: Record<string, ReferenceDates> = {};
   if (chance(0.3)) reference.gp_name = pick(names);
   for (const [name, { by }] of Object.entries(filterable[kind])) {
-    if (by === "equality" || by === "ofOneGp") values[name] = valuesOf(name);
-    else if (by === "range") dates[name] = chance(0.5) ? { since: day(), until: day() } : {};
-    else if (chance(0.5)) {
-      const date = { since: day(), until: day() };
+    if (Object.hasOwn(askedValues, name)) values[name] = valuesOf(name);
+    else if (datesAsked.includes(name) && kind !== "principal")
+      dates[name] = chance(0.5) ? { from: day(), to: day() } : {};
+    else if (by === "someSignal" && chance(0.5)) {
+      const date = { from: day(), to: day() };
       reference.signal = { values: { type: valuesOf("type") }, dates: { date } };
     }
   }
@@ -107,7 +111,11 @@ function asAsked({ values, dates, signal, ...filter }: ReferenceFilter): Filter 
   return { ...filter, ...values, ...dates, ...(signal && { signal: asAsked(signal) }) };
 }
 
-const orders: readonly Order[] = ["usual", "name", "latest"];
+const orders: Readonly<Record<ReferenceOrder, Order | undefined>> = {
+  usual: undefined,
+  name: { by: "name", isDescending: false },
+  latest: { by: "signal_date", isDescending: true },
+};
 
 for (const kind of recordKinds)
   test(`2,000 random questions for a ${kind} select, order and count what a look at every record does`, async (t) => {
@@ -126,11 +134,11 @@ for (const kind of recordKinds)
     let found = 0;
     for (let i = 0; i < 2000; i++) {
       const filter = randomFilter(kind, names, random);
-      const order = kind === "gp" ? pick(orders) : "usual";
+      const order = kind === "gp" ? pick(Object.keys(orders) as ReferenceOrder[]) : "usual";
       const asked = asAsked(filter);
       const bounds = { limit: 1 + below(12), offset: chance(0.7) ? 0 : below(30) };
       const expected = referenceList(records, kind, filter, order, idOf);
-      const { total, positions } = model.select(kind, asked, bounds, order);
+      const { total, positions } = model.select(kind, asked, bounds, orders[order]);
       const what = `${order} ${JSON.stringify(asked)}`;
       assert.deepEqual(
         { total, ids: idsOf(model, kind, positions) },
@@ -162,10 +170,10 @@ test("a date that is less precise than a day fits where some day of it would", a
     t,
     dates.map((date) => ({ record: "signal", id: date, title: date, date })),
   );
-  const between = (since?: string, until?: string) =>
+  const between = (from?: string, to?: string) =>
     readDocuments<{ date: string }>(
       model.parts.documents.signal,
-      model.select("signal", { date: { since, until } }, everything).positions,
+      model.select("signal", { date: { from, to } }, everything).positions,
     )
       .map(({ date }) => date)
       .toSorted((one, other) => (one < other ? -1 : 1));
@@ -183,7 +191,7 @@ test("a range finds the same among thousands of dates, of which it keeps sets", 
     t,
     dates.map((date, i) => ({ record: "project", id: `${i}`, name: `P ${i}`, start_date: date })),
   );
-  for (const [since, until] of [
+  for (const [from, to] of [
     ["2021", undefined],
     [undefined, "2021-05"],
     ["2020-03-05", "2024-01-02"],
@@ -191,13 +199,13 @@ test("a range finds the same among thousands of dates, of which it keeps sets", 
     ["2030", undefined],
   ])
     assert.equal(
-      model.select("project", { start_date: { since, until } }, everything).total,
+      model.select("project", { start_date: { from, to } }, everything).total,
       dates.filter(
         (date) =>
-          (since === undefined || date.slice(0, since.length) >= since.slice(0, date.length)) &&
-          (until === undefined || date.slice(0, until.length) <= until.slice(0, date.length)),
+          (from === undefined || date.slice(0, from.length) >= from.slice(0, date.length)) &&
+          (to === undefined || date.slice(0, to.length) <= to.slice(0, date.length)),
       ).length,
-      `${since} ${until}`,
+      `${from} ${to}`,
     );
 });
 
@@ -233,7 +241,7 @@ test("a question for what a kind has no condition for is a mistake, not an answe
 test("other work of the thread goes between the documents that are read, and two may read at once", async (t) => {
   const model = await modelOf(
     t,
-    Array.from({ length: 300 }, (_, i) => ({ record: "project", id: `p${i}`, name: `P ${i}` })),
+    Array.from({ length: 600 }, (_, i) => ({ record: "project", id: `p${i}`, name: `P ${i}` })),
   );
   const filter = { status: ["unknown"] };
   const one = model.prepare("project", filter);
@@ -241,7 +249,7 @@ test("other work of the thread goes between the documents that are read, and two
   let pauses = 0;
   for (; one.next().done !== true; pauses++) other.next();
   assert.ok(pauses >= 3, `${pauses}`);
-  assert.equal(model.select("project", filter, everything).total, 300);
+  assert.equal(model.select("project", filter, everything).total, 600);
   assert.equal([...model.prepare("project", filter)].length, 0);
   assert.equal([...model.prepare("project", { gp_name: "p" })].length, 0);
   const late = (await modelOf(t, cast)).prepare("gp", { signal: { type: ["news"] } });

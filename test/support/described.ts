@@ -82,7 +82,8 @@ function readOf(path: string, sent: ReadonlyMap<string, string>): string {
   if (path.startsWith("/exports/")) return "exports/{version}/{file}";
   if (path.startsWith("/exports")) return "exports";
   if (/^(?:\/v1)?\/changes\//.test(path)) return "changes/{from}..{to}.ndjson";
-  const [, operation] = /<[^>]*\/(fetch-[a-z]+|changes)\?/.exec(sent.get("link") ?? "") ?? [];
+  const [, operation] =
+    /<[^>]*\/((?:fetch|list)-[a-z]+|changes)\?/.exec(sent.get("link") ?? "") ?? [];
   return operation ?? (sent.has("link") ? "vocabulary" : "fetch-gp");
 }
 

@@ -62,7 +62,7 @@ export async function openHttpServer(
     isStopping: () => false,
     ...otherwise,
   };
-  const findAnswer = openOperations(answering);
+  const answers = openOperations(answering);
   const logger = pino(
     { base: null },
     { write: (lines) => void log.push(...lines.trimEnd().split("\n")) },
@@ -73,8 +73,8 @@ export async function openHttpServer(
     config,
     operations,
     gateway,
-    reads: openReads(answering, findAnswer),
-    findAnswer,
+    reads: openReads(answering, answers),
+    answers,
     model: () => model,
     changes: answering.changes,
     recordRequest: openRequestRecorder({ config, log: logger, metrics, record }),

@@ -4,6 +4,7 @@ import type { TestContext } from "node:test";
 import { readAssets } from "#pages/assets.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage, type DocsFacts, docsPage } from "#pages/docs.ts";
+import { listsPage } from "#pages/docs-lists.ts";
 import { mcpPage, samplesPage } from "#pages/docs-programs.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
@@ -44,6 +45,7 @@ export const publicPages = (): Map<string, string> =>
   new Map([
     ["/", landingPage(serviceFacts)],
     ["/docs", docsPage(docsFacts)],
+    ["/docs/lists", listsPage(null, docsFacts.pageSizeMax)],
     ["/docs/samples", samplesPage(null)],
     ["/docs/vocabulary", vocabularyPage(null)],
     ["/docs/mcp", mcpPage(null)],

@@ -1,4 +1,4 @@
-/** The client: one function for each operation, listings over all pages, changes between datasets, and files. */
+/** The client: functions for each operation, one page or a listing over all, changes between datasets, and files. */
 import { UnexpectedAnswerError, VersionChangedError } from "./errors.ts";
 import {
   type ClientOptions,
@@ -47,11 +47,24 @@ export interface Client {
   fetchSignals: Fetch<"/fetch-signals">;
   /** Fetches one page of projects. */
   fetchProjects: Fetch<"/fetch-projects">;
+  /** Fetches one page of GPs by any of their values, without their principals and signals. */
+  listGps: Fetch<"/list-gps">;
+  /** Fetches one page of principals by any of their values. */
+  listPrincipals: Fetch<"/list-principals">;
+  /** Fetches one page of signals by any of their values. */
+  listSignals: Fetch<"/list-signals">;
+  /** Fetches one page of projects by any of their values. */
+  listProjects: Fetch<"/list-projects">;
   /** Lists all GPs that match a name. */
   gps: List<"/fetch-gp">;
   principals: List<"/fetch-principals">;
   signals: List<"/fetch-signals">;
   projects: List<"/fetch-projects">;
+  /** Lists all GPs that satisfy the filters of `listGps`. */
+  allGps: List<"/list-gps">;
+  allPrincipals: List<"/list-principals">;
+  allSignals: List<"/list-signals">;
+  allProjects: List<"/list-projects">;
   /** Lists the publications of datasets, newest first. */
   changes: List<"/changes">;
   /** Fetches the changes from one dataset to another. A publication names both: `from` and `version`. */
@@ -128,10 +141,18 @@ export function createClient(options: ClientOptions): Client {
     fetchPrincipals: fetchAt("/fetch-principals"),
     fetchSignals: fetchAt("/fetch-signals"),
     fetchProjects: fetchAt("/fetch-projects"),
+    listGps: fetchAt("/list-gps"),
+    listPrincipals: fetchAt("/list-principals"),
+    listSignals: fetchAt("/list-signals"),
+    listProjects: fetchAt("/list-projects"),
     gps: listAt("/fetch-gp"),
     principals: listAt("/fetch-principals"),
     signals: listAt("/fetch-signals"),
     projects: listAt("/fetch-projects"),
+    allGps: listAt("/list-gps"),
+    allPrincipals: listAt("/list-principals"),
+    allSignals: listAt("/list-signals"),
+    allProjects: listAt("/list-projects"),
     changes: listAt("/changes"),
     async step(from, to, options) {
       const path = `/changes/${encodeURIComponent(from)}..${encodeURIComponent(to)}.ndjson`;

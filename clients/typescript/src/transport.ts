@@ -55,7 +55,7 @@ export interface Received {
 }
 
 /** Value of a parameter. Undefined is left out; a list repeats the parameter. */
-type QueryValue = string | number | readonly string[] | undefined;
+type QueryValue = string | number | boolean | readonly string[] | undefined;
 
 /** Sender of requests. Each method throws a ProblemError, NetworkError or UnexpectedAnswerError, or the reason of an aborted signal. */
 export interface Transport {

@@ -506,6 +506,57 @@ export interface Project {
   gps: LinkedGp[];
 }
 
+export interface ListedGp {
+  /** Stable id. */
+  id: string;
+  /** Ids of GPs that turned out to be this one. */
+  former_ids: string[];
+  /** Name it is known by. */
+  name: string;
+  /** Name as registered. */
+  legal_name: string | null;
+  /** Other names; searched too. */
+  aliases: string[];
+  /** What it does. */
+  description: string | null;
+  /** Its website. */
+  website: string | null;
+  /** City of the head office. */
+  hq_city: string | null;
+  /** State of the head office, two letters in the US. */
+  hq_state: string | null;
+  /** Country of the head office, ISO 3166 two letters. */
+  hq_country: string | null;
+  /** Year of foundation. */
+  founded_year: number | null;
+  /** Assets under management, whole US dollars. */
+  aum_usd: number | null;
+  /** Date of `aum_usd`. */
+  aum_as_of: string | null;
+  /** Capital raised so far, whole US dollars. */
+  raised_to_date_usd: number | null;
+  /** How it invests. */
+  strategies: Strategy[];
+  /** What it invests in. */
+  property_types: PropertyType[];
+  /** Open vocabulary: facts such as `reg_d_506c`. */
+  tags: string[];
+  /** Open vocabulary: subjects of the business. */
+  themes: string[];
+  /** Metropolitan areas by title, `Austin-Round Rock, TX`. */
+  markets: string[];
+  /** Ids elsewhere; only keys with a known id. */
+  external_ids: ExternalIds;
+  /** Where the record comes from and how certain it is. */
+  provenance: Provenance;
+  /** Time of the last change of the content, UTC. */
+  updated_at: string;
+  /** Number of its principals. */
+  principals_total: number;
+  /** Number of its signals. */
+  signals_total: number;
+}
+
 export type Kind =
   | "gp"
   | "principal"
@@ -644,6 +695,8 @@ export type ParameterFaultCode =
   | "repeated_parameter"
   | "too_many_values"
   | "invalid_encoding"
+  | "unknown_value"
+  | "out_of_order"
   | (string & {});
 
 export interface ParameterFault {
@@ -657,7 +710,7 @@ export interface ParameterFault {
   suggestion?: string;
   minimum?: number;
   maximum?: number;
-  /** Parameters of this operation. */
+  /** Parameters of this operation, or values of the parameter. */
   allowed?: string[];
   /** Paths of the operations that have it. */
   allowed_on?: string[];
@@ -806,6 +859,390 @@ export interface FetchProjectsAnswer {
   meta: Meta;
 }
 
+export type GpSort =
+  | "name"
+  | "-name"
+  | "aum_usd"
+  | "-aum_usd"
+  | "raised_to_date_usd"
+  | "-raised_to_date_usd"
+  | "founded_year"
+  | "-founded_year"
+  | "confidence"
+  | "-confidence"
+  | "updated_at"
+  | "-updated_at"
+  | "signal_date"
+  | "-signal_date"
+  | (string & {});
+
+/** Parameters of `/list-gps`. */
+export interface ListGpsQuery {
+  /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
+  gp_name?: string;
+  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  market?: string | readonly string[];
+  /** A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches. */
+  tag?: string | readonly string[];
+  /** A theme of the GP, as a whole value. If repeated, any of them matches. */
+  theme?: string | readonly string[];
+  /** How the GP invests. If repeated, any of them matches. */
+  strategy?: Strategy | readonly Strategy[];
+  /** Property type the GP invests in. If repeated, any of them matches. */
+  property_type?: PropertyType | readonly PropertyType[];
+  /** City of the head office. If repeated, any of them matches. */
+  hq_city?: string | readonly string[];
+  /** State of the head office, two letters in the US. If repeated, any of them matches. */
+  hq_state?: string | readonly string[];
+  /** Country of the head office, ISO 3166 two letters. If repeated, any of them matches. */
+  hq_country?: string | readonly string[];
+  /** Central Index Keys of the SEC. If repeated, any of them matches. */
+  cik?: string | readonly string[];
+  /** Numbers in the Central Registration Depository of FINRA. If repeated, any of them matches. */
+  crd?: string | readonly string[];
+  /** Legal Entity Identifiers (ISO 17442). If repeated, any of them matches. */
+  lei?: string | readonly string[];
+  /** Numbers the SEC gives to investment advisers, such as `801-12345`. If repeated, any of them matches. */
+  sec_number?: string | readonly string[];
+  /** File numbers of Form D offerings, such as `021-441122`. If repeated, any of them matches. */
+  form_d_file?: string | readonly string[];
+  /** Numbers of private funds in Form ADV, such as `805-1234567890`. If repeated, any of them matches. */
+  adv_fund?: string | readonly string[];
+  /** Assets under management, whole US dollars. At least this. */
+  aum_usd_min?: number;
+  /** Assets under management, whole US dollars. At most this. */
+  aum_usd_max?: number;
+  /** Capital raised so far, whole US dollars. At least this. */
+  raised_to_date_usd_min?: number;
+  /** Capital raised so far, whole US dollars. At most this. */
+  raised_to_date_usd_max?: number;
+  /** Year of foundation. At least this. */
+  founded_year_min?: number;
+  /** Year of foundation. At most this. */
+  founded_year_max?: number;
+  /** Date of `aum_usd`. On this day or later. */
+  aum_as_of_from?: string;
+  /** Date of `aum_usd`. On this day or before. */
+  aum_as_of_to?: string;
+  /** Of one signal of the GP: what happened. If repeated, any of them matches. */
+  signal_type?: SignalType | readonly SignalType[];
+  /** Of one signal of the GP: when it happened, as precisely as known. On this day or later. */
+  signal_date_from?: string;
+  /** Of one signal of the GP: when it happened, as precisely as known. On this day or before. */
+  signal_date_to?: string;
+  /** Id of one of the GPs. If repeated, any of them matches. */
+  id?: string | readonly string[];
+  /** Import that brought the record. If repeated, any of them matches. */
+  source?: string | readonly string[];
+  /** Why the record is believed. If repeated, any of them matches. */
+  basis?: ProvenanceBasis | readonly ProvenanceBasis[];
+  /** Confidence, from 0 to 1. At least this. */
+  confidence_min?: number;
+  /** Confidence, from 0 to 1. At most this. */
+  confidence_max?: number;
+  /** Last change of the content. On this day or later. */
+  updated_at_from?: string;
+  /** Last change of the content. On this day or before. */
+  updated_at_to?: string;
+  /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
+  sort?: GpSort;
+  /** How many records a page has at most. */
+  limit?: number;
+  /** How many records to skip. */
+  offset?: number;
+}
+
+/** General Partners by any of their values, in any order. */
+export interface ListGpsAnswer {
+  data: ListedGp[];
+  pagination: Pagination;
+  meta: Meta;
+}
+
+export type PrincipalSort =
+  | "name"
+  | "-name"
+  | "start_date"
+  | "-start_date"
+  | "first_seen_date"
+  | "-first_seen_date"
+  | "last_seen_date"
+  | "-last_seen_date"
+  | "confidence"
+  | "-confidence"
+  | "updated_at"
+  | "-updated_at"
+  | (string & {});
+
+/** Parameters of `/list-principals`. */
+export interface ListPrincipalsQuery {
+  /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
+  gp_name?: string;
+  /** Part of the name: all words must occur in it, as for `gp_name`. */
+  name?: string;
+  /** Id of a GP that it belongs to. If repeated, any of them matches. */
+  gp_id?: string | readonly string[];
+  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  market?: string | readonly string[];
+  /** A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches. */
+  tag?: string | readonly string[];
+  /** A theme of the GP, as a whole value. If repeated, any of them matches. */
+  theme?: string | readonly string[];
+  /** A role of the person. If repeated, any of them matches. */
+  role?: Role | readonly Role[];
+  /** City of the office. If repeated, any of them matches. */
+  city?: string | readonly string[];
+  /** State of the office. If repeated, any of them matches. */
+  state?: string | readonly string[];
+  /** Country of the office, ISO 3166 two letters. If repeated, any of them matches. */
+  country?: string | readonly string[];
+  /** Share owned, in per cent. If repeated, any of them matches. */
+  ownership_band?: OwnershipBand | readonly OwnershipBand[];
+  /** Numbers in the Central Registration Depository of FINRA. If repeated, any of them matches. */
+  crd?: string | readonly string[];
+  /** Start at the GP, as precisely as known. On this day or later. */
+  start_date_from?: string;
+  /** Start at the GP, as precisely as known. On this day or before. */
+  start_date_to?: string;
+  /** First time the source named the person. On this day or later. */
+  first_seen_date_from?: string;
+  /** First time the source named the person. On this day or before. */
+  first_seen_date_to?: string;
+  /** Last time the source named the person. On this day or later. */
+  last_seen_date_from?: string;
+  /** Last time the source named the person. On this day or before. */
+  last_seen_date_to?: string;
+  /** Id of one of the principals. If repeated, any of them matches. */
+  id?: string | readonly string[];
+  /** Import that brought the record. If repeated, any of them matches. */
+  source?: string | readonly string[];
+  /** Why the record is believed. If repeated, any of them matches. */
+  basis?: ProvenanceBasis | readonly ProvenanceBasis[];
+  /** Confidence, from 0 to 1. At least this. */
+  confidence_min?: number;
+  /** Confidence, from 0 to 1. At most this. */
+  confidence_max?: number;
+  /** Last change of the content. On this day or later. */
+  updated_at_from?: string;
+  /** Last change of the content. On this day or before. */
+  updated_at_to?: string;
+  /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
+  sort?: PrincipalSort;
+  /** How many records a page has at most. */
+  limit?: number;
+  /** How many records to skip. */
+  offset?: number;
+}
+
+/** Principals by any of their values, in any order. */
+export interface ListPrincipalsAnswer {
+  data: Principal[];
+  pagination: Pagination;
+  meta: Meta;
+}
+
+export type SignalSort =
+  | "-date"
+  | "date"
+  | "published_at"
+  | "-published_at"
+  | "amount_usd"
+  | "-amount_usd"
+  | "confidence"
+  | "-confidence"
+  | "updated_at"
+  | "-updated_at"
+  | (string & {});
+
+/** Parameters of `/list-signals`. */
+export interface ListSignalsQuery {
+  /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
+  gp_name?: string;
+  /** Id of a GP that it belongs to. If repeated, any of them matches. */
+  gp_id?: string | readonly string[];
+  /** Id of a project that it concerns. If repeated, any of them matches. */
+  project_id?: string | readonly string[];
+  /** Whether it belongs to a GP. */
+  has_gp?: boolean;
+  /** What happened. If repeated, any of them matches. */
+  type?: SignalType | readonly SignalType[];
+  /** The market of the signal: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  market?: string | readonly string[];
+  /** A tag or property type of the signal, as a whole value. If repeated, any of them matches. */
+  tag?: string | readonly string[];
+  /** A theme of the signal, as a whole value. If repeated, any of them matches. */
+  theme?: string | readonly string[];
+  /** Property type concerned. If repeated, any of them matches. */
+  property_type?: PropertyType | readonly PropertyType[];
+  /** When it happened, as precisely as known. On this day or later. */
+  date_from?: string;
+  /** When it happened, as precisely as known. On this day or before. */
+  date_to?: string;
+  /** When it was published, as precisely as known. On this day or later. */
+  published_at_from?: string;
+  /** When it was published, as precisely as known. On this day or before. */
+  published_at_to?: string;
+  /** Amount, whole US dollars; negative for a decrease. At least this. */
+  amount_usd_min?: number;
+  /** Amount, whole US dollars; negative for a decrease. At most this. */
+  amount_usd_max?: number;
+  /** Meaning of the amount. If repeated, any of them matches. */
+  amount_basis?: AmountBasis | readonly AmountBasis[];
+  /** Id of one of the signals. If repeated, any of them matches. */
+  id?: string | readonly string[];
+  /** Import that brought the record. If repeated, any of them matches. */
+  source?: string | readonly string[];
+  /** Why the record is believed. If repeated, any of them matches. */
+  basis?: ProvenanceBasis | readonly ProvenanceBasis[];
+  /** Confidence, from 0 to 1. At least this. */
+  confidence_min?: number;
+  /** Confidence, from 0 to 1. At most this. */
+  confidence_max?: number;
+  /** Last change of the content. On this day or later. */
+  updated_at_from?: string;
+  /** Last change of the content. On this day or before. */
+  updated_at_to?: string;
+  /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
+  sort?: SignalSort;
+  /** How many records a page has at most. */
+  limit?: number;
+  /** How many records to skip. */
+  offset?: number;
+}
+
+/** Signals by any of their values, in any order. */
+export interface ListSignalsAnswer {
+  data: Signal[];
+  pagination: Pagination;
+  meta: Meta;
+}
+
+export type ProjectSort =
+  | "name"
+  | "-name"
+  | "units"
+  | "-units"
+  | "affordable_units"
+  | "-affordable_units"
+  | "square_feet"
+  | "-square_feet"
+  | "total_amount_usd"
+  | "-total_amount_usd"
+  | "raised_amount_usd"
+  | "-raised_amount_usd"
+  | "start_date"
+  | "-start_date"
+  | "completion_date"
+  | "-completion_date"
+  | "first_sale_date"
+  | "-first_sale_date"
+  | "confidence"
+  | "-confidence"
+  | "updated_at"
+  | "-updated_at"
+  | (string & {});
+
+/** Parameters of `/list-projects`. */
+export interface ListProjectsQuery {
+  /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
+  gp_name?: string;
+  /** Part of the name: all words must occur in it, as for `gp_name`. */
+  name?: string;
+  /** Id of a GP that it belongs to. If repeated, any of them matches. */
+  gp_id?: string | readonly string[];
+  /** Whether it belongs to a GP. */
+  has_gp?: boolean;
+  /** Kind of project. If repeated, any of them matches. */
+  type?: ProjectType | readonly ProjectType[];
+  /** Status of the project. If repeated, any of them matches. */
+  status?: ProjectStatus | readonly ProjectStatus[];
+  /** Kind of property. If repeated, any of them matches. */
+  property_type?: PropertyType | readonly PropertyType[];
+  /** How it is meant to earn money. If repeated, any of them matches. */
+  strategy?: Strategy | readonly Strategy[];
+  /** The market of the project: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  market?: string | readonly string[];
+  /** Source of the market. If repeated, any of them matches. */
+  market_basis?: MarketBasis | readonly MarketBasis[];
+  /** A tag, strategy or property type of the project, as a whole value. If repeated, any of them matches. */
+  tag?: string | readonly string[];
+  /** A theme of the project, as a whole value. If repeated, any of them matches. */
+  theme?: string | readonly string[];
+  /** City. If repeated, any of them matches. */
+  city?: string | readonly string[];
+  /** State, two letters in the US. If repeated, any of them matches. */
+  state?: string | readonly string[];
+  /** Postal code. If repeated, any of them matches. */
+  zip?: string | readonly string[];
+  /** Country, ISO 3166 two letters. If repeated, any of them matches. */
+  country?: string | readonly string[];
+  /** Central Index Keys of the SEC. If repeated, any of them matches. */
+  cik?: string | readonly string[];
+  /** File numbers of Form D offerings, such as `021-441122`. If repeated, any of them matches. */
+  form_d_file?: string | readonly string[];
+  /** Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, any of them matches. */
+  hud_id?: string | readonly string[];
+  /** Dwellings. At least this. */
+  units_min?: number;
+  /** Dwellings. At most this. */
+  units_max?: number;
+  /** Dwellings let or sold below market. At least this. */
+  affordable_units_min?: number;
+  /** Dwellings let or sold below market. At most this. */
+  affordable_units_max?: number;
+  /** Floor area, square feet. At least this. */
+  square_feet_min?: number;
+  /** Floor area, square feet. At most this. */
+  square_feet_max?: number;
+  /** Total amount, US dollars. At least this. */
+  total_amount_usd_min?: number;
+  /** Total amount, US dollars. At most this. */
+  total_amount_usd_max?: number;
+  /** Amount raised, US dollars. At least this. */
+  raised_amount_usd_min?: number;
+  /** Amount raised, US dollars. At most this. */
+  raised_amount_usd_max?: number;
+  /** Start, as precisely as known. On this day or later. */
+  start_date_from?: string;
+  /** Start, as precisely as known. On this day or before. */
+  start_date_to?: string;
+  /** Completion, done or planned. On this day or later. */
+  completion_date_from?: string;
+  /** Completion, done or planned. On this day or before. */
+  completion_date_to?: string;
+  /** First sale of a share. On this day or later. */
+  first_sale_date_from?: string;
+  /** First sale of a share. On this day or before. */
+  first_sale_date_to?: string;
+  /** Id of one of the projects. If repeated, any of them matches. */
+  id?: string | readonly string[];
+  /** Import that brought the record. If repeated, any of them matches. */
+  source?: string | readonly string[];
+  /** Why the record is believed. If repeated, any of them matches. */
+  basis?: ProvenanceBasis | readonly ProvenanceBasis[];
+  /** Confidence, from 0 to 1. At least this. */
+  confidence_min?: number;
+  /** Confidence, from 0 to 1. At most this. */
+  confidence_max?: number;
+  /** Last change of the content. On this day or later. */
+  updated_at_from?: string;
+  /** Last change of the content. On this day or before. */
+  updated_at_to?: string;
+  /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
+  sort?: ProjectSort;
+  /** How many records a page has at most. */
+  limit?: number;
+  /** How many records to skip. */
+  offset?: number;
+}
+
+/** Projects by any of their values, in any order. */
+export interface ListProjectsAnswer {
+  data: Project[];
+  pagination: Pagination;
+  meta: Meta;
+}
+
 /** Parameters of `/changes`. */
 export interface ChangesQuery {
   /** How many records a page has at most. */
@@ -827,5 +1264,9 @@ export interface Operations {
   "/fetch-principals": { query: FetchPrincipalsQuery; answer: FetchPrincipalsAnswer };
   "/fetch-signals": { query: FetchSignalsQuery; answer: FetchSignalsAnswer };
   "/fetch-projects": { query: FetchProjectsQuery; answer: FetchProjectsAnswer };
+  "/list-gps": { query: ListGpsQuery; answer: ListGpsAnswer };
+  "/list-principals": { query: ListPrincipalsQuery; answer: ListPrincipalsAnswer };
+  "/list-signals": { query: ListSignalsQuery; answer: ListSignalsAnswer };
+  "/list-projects": { query: ListProjectsQuery; answer: ListProjectsAnswer };
   "/changes": { query: ChangesQuery; answer: ChangesAnswer };
 }

@@ -4,6 +4,7 @@ import { operations } from "#operations/index.ts";
 import { type Operation, parameterBounds } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import type { Part } from "#pages/html.ts";
+import { eachOf } from "#records/kinds.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";
 import type { Filter } from "#search/read-model.ts";
 import { hidden } from "./page.ts";
@@ -31,10 +32,7 @@ const usualOrder = ({ name }: Pick<Chosen, "name">): Order =>
   name === undefined ? "latest" : "match";
 
 export const nothingChosen: Chosen = {
-  tag: [],
-  theme: [],
-  market: [],
-  type: [],
+  ...eachOf(choiceNames, (): string[] => []),
   order: "latest",
   offset: 0,
 };
@@ -59,7 +57,7 @@ export function readChosen(query: URLSearchParams): Chosen {
   const { limitDefault, valuesMax } = parameterBounds;
   const { filter, offset } = readQuery(likeOperation, shared.toString(), limitDefault, operations);
   return {
-    ...(filter as unknown as Pick<Chosen, FacetName>),
+    ...eachOf(gpChoices, (name) => (filter[name] ?? []) as readonly string[]),
     name: filter.gp_name,
     // An unknown type stays chosen but matches nothing.
     type: [...new Set(query.getAll("type"))].slice(0, valuesMax),

@@ -47,7 +47,7 @@ import { propertyTypes, strategies } from "#records/vocabulary.ts";
 import { facetNames, readDocuments } from "#search/dataset-parts.ts";
 import type { Miss } from "#search/facet-index.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
-import type { ReadModel } from "#search/read-model.ts";
+import type { Order as ReadOrder, ReadModel } from "#search/read-model.ts";
 
 export const browseRoutes: readonly Route[] = [
   route("/account/browse", "member", {
@@ -63,6 +63,13 @@ export const browseRoutes: readonly Route[] = [
 const limit = parameterBounds.limitDefault;
 /** Maximum number of signals shown on the page of GPs. */
 const signalsBeside = 5;
+
+/** Orders as the read model takes them. */
+const readOrders: Readonly<Record<Order, ReadOrder | undefined>> = {
+  match: undefined,
+  latest: { by: "signal_date", isDescending: true },
+  name: { by: "name", isDescending: false },
+};
 
 type Show = (request: MemberRequest, model: ReadModel, chosen: Chosen) => string;
 
@@ -85,7 +92,7 @@ function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
     "gp",
     filterOf("gp", chosen),
     { limit, offset },
-    order === "match" ? "usual" : order,
+    readOrders[order],
   );
   const first = { limit: signalsBeside, offset: 0 };
   const beside = model.select("signal", filterOf("signal", chosen), first);

@@ -69,7 +69,12 @@ interface Body<R> {
 /** Asks an operation about a GP. An id in place of a name selects only the GP with that id. */
 const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: number): Body<R> =>
   JSON.parse(
-    answer(operation, model, { filter: { gp_name: id }, limit, offset: 0 }).body.toString(),
+    answer(operation, model, {
+      filter: { gp_name: id },
+      values: {},
+      limit,
+      offset: 0,
+    }).body.toString(),
   ) as Body<R>;
 
 const descriptionLengthMax = 1000;

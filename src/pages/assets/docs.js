@@ -20,11 +20,19 @@
     for (const field of keyFields) if (field !== except) field.value = key;
   };
 
-  /** Returns a form's path and query. Leaves out empty fields, so that the service's defaults apply. */
+  /**
+   * Returns a form's path and query. Leaves out empty fields, so that the service's defaults apply. Sends a line of
+   * `name=value` as it is, even if it has no value, so that the service names the fault.
+   */
   const targetOf = (form) => {
     const pairs = new URLSearchParams();
     for (const { name, value } of form.querySelectorAll("[name]"))
       for (const line of value.split("\n")) if (line.trim() !== "") pairs.append(name, line.trim());
+    for (const { value } of form.querySelectorAll("[data-pairs]"))
+      for (const line of value.split("\n")) {
+        const [name, ...rest] = line.split("=");
+        if (line.trim() !== "") pairs.append(name.trim(), rest.join("=").trim());
+      }
     const query = pairs.toString();
     return form.dataset.path + (query === "" ? "" : `?${query}`);
   };

@@ -16,8 +16,8 @@ import {
 } from "../reference.ts";
 
 export interface ReferenceDates {
-  since?: string | undefined;
-  until?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
 }
 
 type ReferenceGpFilter = { gp_name?: string | undefined } & {
@@ -58,15 +58,17 @@ export function referenceList(
     idOf,
   );
   const found = gps.filter((gp) => isGp(gp, signals, gps, filter, idOf));
+  // Signals are newest first, so the place of the first one with a date is the same for all with that date.
+  const dates = signals.map((signal) => dateOf(signal, "date"));
   const latest = (gp: CanonicalGp) => {
     const place = signals.findIndex((signal) => isLinked(signal, gp));
-    return place === -1 ? signals.length : place;
+    return place === -1 ? signals.length : dates.indexOf(dates[place]!);
   };
-  const first = (gp: CanonicalGp) => {
-    if (order === "latest") return latest(gp);
-    return order === "usual" ? (rankFor(gp, filter.gp_name, idOf) ?? 0) : 0;
-  };
-  return sortedBy(found, (gp) => [first(gp), fold(gp.name), idOf(gp)]).map(idOf);
+  const rank = (gp: CanonicalGp) =>
+    order === "usual" ? (rankFor(gp, filter.gp_name, idOf) ?? 0) : 0;
+  const keysOf = (gp: CanonicalGp) =>
+    order === "latest" ? [latest(gp)] : [rank(gp), fold(gp.name)];
+  return sortedBy(found, (gp) => [...keysOf(gp), idOf(gp)]).map(idOf);
 }
 
 function isGp(
@@ -109,7 +111,7 @@ const isEmpty = (values: readonly string[] | undefined) => (values ?? []).length
 const hasConditions = ({ values = {}, dates = {}, gp_name }: ReferenceFilter) =>
   gp_name !== undefined ||
   Object.values(values).some((asked) => !isEmpty(asked)) ||
-  Object.values(dates).some(({ since, until }) => since !== undefined || until !== undefined);
+  Object.values(dates).some(({ from, to }) => from !== undefined || to !== undefined);
 
 const isOneGp = (gp: CanonicalGp, filter: ReferenceGpFilter, idOf: IdOf) =>
   (filter.gp_name === undefined || rankFor(gp, filter.gp_name, idOf) !== undefined) &&
@@ -151,13 +153,10 @@ const carries = (carried: readonly string[], asked: readonly string[] | undefine
 const dateOf = (record: LinkedRecord, name: string): string | null =>
   (record as unknown as Record<string, string | null | undefined>)[name] ?? null;
 
-function isBetween(date: string | null, { since, until }: ReferenceDates): boolean {
-  if (since === undefined && until === undefined) return true;
+function isBetween(date: string | null, { from, to }: ReferenceDates): boolean {
+  if (from === undefined && to === undefined) return true;
   if (date === null) return false;
-  return (
-    (since === undefined || !isBefore(date, since)) &&
-    (until === undefined || !isBefore(until, date))
-  );
+  return (from === undefined || !isBefore(date, from)) && (to === undefined || !isBefore(to, date));
 }
 
 /** Compares what is given of two dates, as far as both are given. */

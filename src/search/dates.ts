@@ -1,0 +1,41 @@
+/** Dates as precise as a source knows them, as numbers that sort like their texts. */
+
+const secondsOfDay = 86_400;
+
+/**
+ * Returns a date or time as a number: `2026-03-31` is 20260331, `2026-03` is 20260300 and `2026` is 20260000. A time
+ * is its day and the part of the day before it.
+ */
+export function dateKey(text: string): number {
+  const day = Number(text.slice(0, 10).replaceAll("-", "").padEnd(8, "0"));
+  if (text.length <= 10) return day;
+  const [hours = 0, minutes = 0, seconds = 0] = text.slice(11, -1).split(":").map(Number);
+  return day + (hours * 3600 + minutes * 60 + seconds) / secondsOfDay;
+}
+
+/** Returns the first day of a key's year or month, and the day of any other key. */
+export function firstDay(key: number): number {
+  const day = Math.floor(key);
+  if (day % 10_000 === 0) return day + 101;
+  return day % 100 === 0 ? day + 1 : day;
+}
+
+/** Returns the last day in the same way. Every month ends on the 31st. */
+export function lastDay(key: number): number {
+  const day = Math.floor(key);
+  if (day % 10_000 === 0) return day + 1231;
+  return day % 100 === 0 ? day + 31 : day;
+}
+
+const relativeShape = /^-([0-9]{1,5})d$/;
+
+export const isRelative = (date: string): boolean => relativeShape.test(date);
+
+/** Returns the day so many days before another, such as `-90d`; other dates as they are. @param day `YYYY-MM-DD`. */
+export function onDay(date: string, day: string): string {
+  const days = relativeShape.exec(date)?.[1];
+  if (days === undefined) return date;
+  const time = new Date(`${day}T00:00:00Z`);
+  time.setUTCDate(time.getUTCDate() - Number(days));
+  return time.toISOString().slice(0, 10);
+}

@@ -1,0 +1,16 @@
+/** Caches values in maps. Node 24, on which the library runs, has no `Map.prototype.getOrInsertComputed`. */
+interface AnyMap<K, V> {
+  get(key: K): V | undefined;
+  set(key: K, value: V): unknown;
+}
+
+/** Returns the value of a key, and computes it first if there is none. */
+export function getOrCompute<K, V extends {}>(
+  map: AnyMap<K, V>,
+  key: K,
+  compute: (key: K) => V,
+): V {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = compute(key)));
+  return value;
+}
