@@ -14,11 +14,13 @@ const names = [
   "frame.css",
   "style.css",
   "account.css",
+  "plot.css",
   "page.js",
   "account.js",
   "docs.js",
   "suggest.js",
   "icon.svg",
+  "us-map.svg",
 ] as const;
 
 const contentTypes: Readonly<Record<string, string>> = {

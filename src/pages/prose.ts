@@ -31,8 +31,18 @@ export const codeList = (names: readonly string[], last: "and" | "or"): string =
     last,
   );
 
-/** Returns a day as an element. @param day `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. */
-export const dayElement = (day: string): Html => html`<time datetime="${day}">${day}</time>`;
+const monthNames = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** Returns a day such as `20 Nov 2026`, `Nov 2026` or `2026`. @param day `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. */
+export function dayText(day: string): string {
+  const [year, month, ofMonth] = day.split("-");
+  const words = [ofMonth && Number(ofMonth), month && monthNames[Number(month) - 1], year];
+  return words.filter(Boolean).join(" ");
+}
+
+/** Returns a day as an element. */
+export const dayElement = (day: string): Html =>
+  html`<time datetime="${day}">${dayText(day)}</time>`;
 
 const units = [
   ["day", 86_400],

@@ -1,22 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { outside, valueLabel } from "#dashboard/components/records.ts";
 import { readFilter } from "#dashboard/screens/requests.ts";
-import { axisEnd, plot } from "#dashboard/screens/usage.ts";
+import { plot } from "#dashboard/screens/usage.ts";
 import { type Bar, emptyTotals } from "#usage/totals.ts";
-
-test("an axis ends at a round number of at most five times the highest bar, which can be halved", () => {
-  const ends = [1, 2, 3, 4, 5, 7, 9, 10, 11, 20, 99, 100, 101, 782].map(axisEnd);
-  assert.deepEqual(ends, [1, 2, 4, 4, 6, 8, 10, 10, 20, 20, 100, 100, 200, 800]);
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 1e12 }), (highest) => {
-      const end = axisEnd(highest);
-      assert.ok(Number.isInteger(end) && end >= highest && end < 5 * highest + 1);
-      assert.ok(end === 1 || end % 2 === 0);
-    }),
-  );
-});
 
 const bar = (hour: string, answered: number, refused: number): Bar => ({
   ...emptyTotals(),

@@ -7,6 +7,7 @@ import { readWindows } from "#dashboard/watch-notices.ts";
 import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { axisEnd } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
 import { dayMilliseconds } from "#store/durations.ts";
@@ -284,10 +285,4 @@ function column(name: string, { byClass }: Bar, left: number, width: number, sca
   });
   const title = `${name}: ${used.map((one) => `${byClass[one]} × ${one}`).join(", ")}`;
   return segments.length > 0 && html`<g><title>${title}</title>${segments}</g>`;
-}
-
-/** Returns the axis's end: the smallest of 1, 2, 4, 6, 8 and 10 times a power of ten that reaches `highest`. */
-export function axisEnd(highest: number): number {
-  const unit = 10 ** (String(highest).length - 1);
-  return unit * [1, 2, 4, 6, 8, 10].find((step) => step * unit >= highest)!;
 }

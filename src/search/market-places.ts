@@ -1,0 +1,44 @@
+/** Places of markets, from the coordinates of the projects in them. */
+import { fold } from "#records/fold.ts";
+import type { Project } from "#records/project.ts";
+import { readDocuments } from "./dataset-parts.ts";
+import { getOrCompute } from "./get-or-compute.ts";
+import type { ReadModel } from "./read-model.ts";
+
+interface Coordinates {
+  /** Degrees north. */
+  latitude: number;
+  /** Degrees east. */
+  longitude: number;
+}
+
+/** Projects of a market that are read for its place; more would hardly move it. */
+const projectsMax = 25;
+
+const known = new WeakMap<ReadModel, Map<string, Coordinates | null>>();
+
+/**
+ * Returns the place of a market: the median of its projects, which one far off does not move. Returns null if none of
+ * them has coordinates. The first call for a dataset reads its projects' own values.
+ */
+export function placeOfMarket(model: ReadModel, title: string): Coordinates | null {
+  const places = getOrCompute(known, model, () => new Map<string, Coordinates | null>());
+  const name = fold(title);
+  const kept = places.get(name);
+  if (kept !== undefined) return kept;
+  const bounds = { limit: projectsMax, offset: 0 };
+  const { positions } = model.select("project", { market: [title] }, bounds);
+  const place = middleOf(readDocuments<Project>(model.parts.documents.project, positions));
+  places.set(name, place);
+  return place;
+}
+
+/** Returns the median of the projects that have coordinates; null if none has. */
+function middleOf(projects: readonly Pick<Project, "latitude" | "longitude">[]) {
+  const latitude = median(projects.flatMap((project) => project.latitude ?? []));
+  const longitude = median(projects.flatMap((project) => project.longitude ?? []));
+  return latitude === undefined || longitude === undefined ? null : { latitude, longitude };
+}
+
+const median = (values: readonly number[]): number | undefined =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];

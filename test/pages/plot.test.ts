@@ -1,0 +1,272 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  amountBars,
+  axisEnd,
+  columnPlot,
+  hueOf,
+  milestones,
+  periodsUntil,
+  signalColumns,
+  signalGroups,
+  sparkline,
+  stepPlot,
+  timeline,
+} from "#pages/plot.ts";
+import { signalTypes } from "#records/vocabulary.ts";
+import { textOf } from "../support/record-pages.ts";
+
+const words = { finding: "A & B", measure: "Signals by month" };
+
+/** Attributes of each element of a kind, as a browser reads them. */
+const elements = (markup: string, name: string) =>
+  Array.from(markup.matchAll(new RegExp(`<${name}\\b([^>]*)>`, "g")), ([, attributes]) =>
+    Object.fromEntries(
+      Array.from(attributes!.matchAll(/([\w-]+)="([^"]*)"/g), ([, key, value]) => [key, value]),
+    ),
+  );
+
+/** Cells of a table's rows, as they are read. */
+const rowsOf = (markup: string) =>
+  Array.from(/<tbody>(.*)<\/tbody>/s.exec(markup)![1]!.matchAll(/<tr>(.*?)<\/tr>/gs), ([, row]) =>
+    Array.from(row!.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs), ([, cell]) => textOf(cell!).trim()),
+  );
+
+test("an axis ends at a round number of at most five times the highest value, which can be halved", () => {
+  const ends = [1, 2, 3, 4, 5, 7, 9, 10, 11, 20, 99, 100, 101, 782].map(axisEnd);
+  assert.deepEqual(ends, [1, 2, 4, 4, 6, 8, 10, 10, 20, 20, 100, 100, 200, 800]);
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1e12 }), (highest) => {
+      const end = axisEnd(highest);
+      assert.ok(Number.isInteger(end) && end >= highest && end < 5 * highest + 1);
+      assert.ok(end === 1 || end % 2 === 0);
+    }),
+  );
+});
+
+test("every type of signal has one hue, and hues are stacked in one order", () => {
+  const all = signalGroups.flatMap(({ types }): string[] => [...types]);
+  assert.deepEqual(all.toSorted(), signalTypes.toSorted());
+  for (const type of signalTypes) assert.ok(signalGroups.some(({ hue }) => hue === hueOf(type)));
+  assert.deepEqual(
+    signalGroups.map(({ hue }) => hue),
+    ["offerings", "deals", "funds", "people", "building", "news"],
+  );
+});
+
+test("columns are as high as their numbers, and the table has every number", () => {
+  const { markup } = columnPlot({
+    ...words,
+    head: "Month",
+    series: signalGroups,
+    columns: [
+      { label: "Oct", values: [2, 1, 0, 0, 0, 1], tick: "2026" },
+      { label: "Nov", values: [0, 0, 0, 0, 0, 0] },
+    ],
+  });
+  const drawn = elements(markup, "rect").filter((one) => one["class"]?.startsWith("of-"));
+  assert.deepEqual(
+    drawn.map((one) => [
+      one["class"],
+      one["x"],
+      one["width"],
+      Number(one["y"]),
+      Number(one["height"]),
+    ]),
+    [
+      ["of-offerings", "0%", "50%", 66, 66],
+      ["of-deals", "0%", "50%", 33, 33],
+      ["of-news", "0%", "50%", 0, 33],
+    ],
+  );
+  assert.deepEqual(rowsOf(markup), [
+    ["Oct", "2", "1", "0", "0", "0", "1"],
+    ["Nov", "0", "0", "0", "0", "0", "0"],
+  ]);
+  assert.match(markup, /<h2>A &amp; B<\/h2>/);
+  assert.match(markup, /role="img"\s+aria-label="A &amp; B. Signals by month."/);
+  assert.match(markup, />4<.*>2026</s);
+});
+
+test("columns that lead on are links, and the chosen one is not pale", () => {
+  const { markup } = columnPlot({
+    ...words,
+    head: "Month",
+    series: [{ label: "Price", hue: "deals" }],
+    columns: [
+      { label: "Oct", values: [2], href: "/a?b=1&c=2" },
+      { label: "Nov", values: [1], href: "/b", isChosen: true },
+    ],
+  });
+  assert.deepEqual(
+    elements(markup, "a").map((one) => one["href"]),
+    ["/a?b=1&amp;c=2", "/b"],
+  );
+  assert.deepEqual(
+    elements(markup, "g").map((one) => one["class"]),
+    ["pale", undefined],
+  );
+  // Links inside an image could not be reached.
+  assert.match(markup, /role="group"/);
+});
+
+test("periods end with that of the day, and signals are counted in theirs", () => {
+  assert.deepEqual(
+    periodsUntil("2026-11-23", "quarter", 3).map(({ from, until, tick }) => [from, until, tick]),
+    [
+      ["2026-04", "2026-06", undefined],
+      ["2026-07", "2026-09", undefined],
+      ["2026-10", "2026-12", undefined],
+    ],
+  );
+  assert.deepEqual(
+    periodsUntil("2026-01-31", "month", 2).map(({ label, tick }) => [label, tick]),
+    [
+      ["Dec 2025", undefined],
+      ["Jan 2026", "2026"],
+    ],
+  );
+  assert.deepEqual(periodsUntil("2026-06", "year", 1), [
+    { from: "2026-01", until: "2026-12", label: "2026", tick: "2026" },
+  ]);
+  const columns = signalColumns(periodsUntil("2026-11", "month", 1), (types) => types.length);
+  assert.deepEqual(columns[0]!.values, [6, 3, 4, 2, 4, 2]);
+});
+
+test("a line of steps ends at its last value, with the compared one at its own height", () => {
+  const { markup } = stepPlot({
+    ...words,
+    steps: [
+      { day: "2024-01-01", value: 10 },
+      { day: "2025", value: 40 },
+    ],
+    until: "2026-01-01",
+    compared: 20,
+    format: String,
+  });
+  const [circle] = elements(markup, "circle");
+  assert.equal(Number(circle!["cy"]), 0);
+  const compared = elements(markup, "line").find((one) => one["class"] === "compared")!;
+  assert.equal(Number(compared["y1"]), 66);
+  // 366 of 731 days.
+  assert.match(markup, /class="steps" d="M0 132H0V99H500.7V0H1000"/);
+  assert.deepEqual(rowsOf(markup), [
+    ["1 Jan 2024", "10"],
+    ["2025", "40"],
+  ]);
+});
+
+test("a timeline places days true to scale and says each in its table", () => {
+  const { markup } = timeline({
+    ...words,
+    rows: [
+      { label: "Named", bars: [{ from: "2025-01-01", until: "2025-12-31" }], marks: [] },
+      {
+        label: "Northwind",
+        marks: [{ day: "2026-01-01", hue: "deals", label: "Buys <b>", isRinged: true }],
+      },
+    ],
+    until: "2027-01-01",
+  });
+  const [bar] = elements(markup, "rect");
+  assert.deepEqual([bar!["x"], bar!["width"]], ["0%", "49.86%"]);
+  assert.deepEqual(
+    elements(markup, "circle").map((one) => [one["class"], one["cx"]]),
+    [
+      ["ring", "50%"],
+      ["of-deals", "50%"],
+    ],
+  );
+  assert.deepEqual(rowsOf(markup), [
+    ["1 Jan 2025 to 31 Dec 2025", "Named", ""],
+    ["1 Jan 2026", "Northwind", "Buys <b>"],
+  ]);
+});
+
+test("labels of milestones never cover each other", () => {
+  const day = fc.date({
+    min: new Date("2020-01-01"),
+    max: new Date("2029-12-31"),
+    noInvalidDate: true,
+  });
+  fc.assert(
+    fc.property(fc.array(day, { minLength: 1, maxLength: 8 }), (dates) => {
+      const days = dates.map((date) => date.toISOString().slice(0, 10)).toSorted();
+      const events = days.map((one, i) => ({ day: one, label: `event ${i}` }));
+      const { markup } = milestones({ ...words, events, today: "2026-11-23" });
+      const names = elements(markup, "text").filter((one) => one["class"] === "name");
+      assert.equal(names.length, events.length);
+      // As wide as "Completion, planned" on a telephone.
+      const spans = names.map((one) => {
+        const left = Number.parseFloat(one["x"]!);
+        const part = { start: 0, middle: 0.5, end: 1 }[one["text-anchor"] as "start"];
+        return { level: one["y"], from: left - part * 35, until: left + (1 - part) * 35 };
+      });
+      for (const [i, a] of spans.entries())
+        for (const b of spans.slice(i + 1))
+          assert.ok(a.level !== b.level || a.until <= b.from || b.until <= a.from, days.join(" "));
+    }),
+  );
+});
+
+test("amounts stand side by side with bars in their proportion", () => {
+  const { markup } = amountBars({
+    ...words,
+    amounts: [
+      { label: "Price", value: 80, note: "2026" },
+      { label: "Loan", value: 20, note: "2025", isMain: true },
+    ],
+    format: (value) => `$${value}`,
+  });
+  assert.deepEqual(
+    elements(markup, "rect").map((one) => one["width"]),
+    ["100%", "25%"],
+  );
+  assert.deepEqual(rowsOf(markup), [
+    ["Price", "", "$80", "2026"],
+    ["Loan", "", "$20", "2025"],
+  ]);
+});
+
+test("no plot holds a style, a number that is none, or markup from a label", () => {
+  const label = fc.string({ unit: fc.constantFrom(..."<>\"'&ab ") });
+  const value = fc.integer({ min: 0, max: 1e12 });
+  fc.assert(
+    fc.property(label, fc.array(value, { minLength: 1, maxLength: 30 }), (text, values) => {
+      const about = { finding: text, measure: text };
+      const format = String;
+      const day = "2026-11-23";
+      const plots = [
+        columnPlot({
+          ...about,
+          head: text,
+          series: [{ label: text, hue: "accent" }],
+          columns: values.map((one) => ({ label: text, tick: text, values: [one] })),
+        }),
+        stepPlot({
+          ...about,
+          steps: values.map((one) => ({ day, value: one })),
+          until: day,
+          format,
+        }),
+        timeline({
+          ...about,
+          rows: [{ label: text, marks: [{ day, hue: "news", label: text }] }],
+          until: day,
+        }),
+        milestones({ ...about, events: [{ day, label: text }], today: day }),
+        amountBars({
+          ...about,
+          amounts: values.map((one) => ({ label: text, value: one, note: text })),
+          format,
+        }),
+        sparkline(values),
+      ];
+      for (const { markup } of plots) {
+        assert.doesNotMatch(markup, /NaN|Infinity|undefined|style=|<b|<a/);
+        for (const [tag] of markup.matchAll(/<[^>]*>/g)) assert.doesNotMatch(tag, /'|&(?!#?\w+;)/);
+      }
+    }),
+  );
+});
