@@ -90,6 +90,23 @@ function faultsTogether(config: Config): string[] {
 }
 
 /**
+ * Returns why pages may not show records to everyone although BROWSE says so, and the remedy, each without a full stop.
+ * Returns null if nothing is missing.
+ * @param isInvented true if all records are invented.
+ */
+export const missedContact = (
+  { browse, contact }: Pick<Config, "browse" | "contact">,
+  isInvented: boolean,
+): { found: string; mend: string } | null =>
+  browse === "everyone" && contact === null && !isInvented
+    ? {
+        found:
+          "BROWSE is 'everyone' and CONTACT is not set: people in the records would have nobody to object to",
+        mend: "Set CONTACT to an e-mail address or an https URL, or BROWSE to members",
+      }
+    : null;
+
+/**
  * Returns the URL of the account pages, which is relative if PUBLIC_URL is not set. Returns null if they are not
  * served: without https they are served only on a loopback host.
  */

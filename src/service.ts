@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { accountUrl, type Config, localUrl } from "#config.ts";
+import { accountUrl, type Config, ConfigFault, localUrl, missedContact } from "#config.ts";
 import { openAccountWorker } from "#dashboard/account-worker.ts";
 import { type Catalogue, currentOrNull, openCatalogue } from "#datasets/catalogue.ts";
 import { type Follower, followCurrent } from "#datasets/follow-current.ts";
@@ -30,6 +30,7 @@ import type { Counters, CountersMode } from "#limits/counters.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Patience, SharedCountersOptions } from "#limits/shared-counters.ts";
 import { operations } from "#operations/index.ts";
+import { isInvented } from "#records/common.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { type FailingPart, openFailingParts, metricsOf } from "#service/metrics.ts";
 import { watchControl } from "#store/control-watch.ts";
@@ -123,6 +124,9 @@ export async function openService(
   const cache = openAnswerCache(config.answerCacheBytes);
   let served: ReadModel | null = null;
   const model = () => served;
+  const life = { state: "starting" as ServiceState };
+  let missed: ReturnType<typeof missedContact> = null;
+  const browse = () => (missed === null ? config.browse : "members");
   const offers = config.exports ? await openOffers(config, log, program, model) : null;
   const datasets = await followDatasets(config, log, {
     ahead,
@@ -131,7 +135,13 @@ export async function openService(
     onModel(next, from) {
       served = next;
       cache.clear();
-      accountWorker.show(from);
+      missed = missedContact(config, isInvented(next.parts.sources));
+      // A start that is refused says so itself.
+      if (missed !== null && (life.state !== "starting" || config.isDemo))
+        log.warn(
+          `${missed.found}. Until then, pages show records to members only. ${missed.mend}.`,
+        );
+      accountWorker.show(from, browse());
       offers?.tidy(from.generation.version);
     },
   });
@@ -154,7 +164,6 @@ export async function openService(
       log.error({ requests }, `usage records ${isOver ? "were" : "are being"} dropped`),
   });
   const overload = startOverloadGuard(config, log);
-  const life = { state: "starting" as ServiceState };
 
   const gateway = openGateway({
     verifyKey: (presented) => keyVerifier.verify(presented),
@@ -187,6 +196,7 @@ export async function openService(
     changes: answering.changes,
     afterCommit: openCommitBarrier(() => counters.commit(), sendNow, refuseUncommitted),
     accountWorker: accountWorker.answer,
+    browse,
     now,
     clock,
     life,
@@ -250,6 +260,9 @@ export async function openService(
     async start() {
       await listenAdmin();
       await datasets.look();
+      // A demo does not ask for this mode, so it serves other records as with members.
+      if (missed !== null && !config.isDemo)
+        throw new ConfigFault([`${missed.found}. ${missed.mend}.`]);
       if (life.state !== "starting")
         throw new Error("The service was stopped before it had started.");
       const address = await listen();

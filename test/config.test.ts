@@ -3,7 +3,15 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { accountUrl, ConfigFault, isLoopback, localUrl, missedLinks, readConfig } from "#config.ts";
+import {
+  accountUrl,
+  ConfigFault,
+  isLoopback,
+  localUrl,
+  missedContact,
+  missedLinks,
+  readConfig,
+} from "#config.ts";
 import { withEnvironmentFile } from "#config/environment-file.ts";
 import { settingNames, settings } from "#config/settings.ts";
 import { settings as settingsCheck } from "#doctor/settings.ts";
@@ -46,6 +54,9 @@ test("every setting has the default that the list of settings says", () => {
     countersOutage: "local",
     smtpUrl: null,
     signUp: "closed",
+    serviceName: "gp-records",
+    browse: "members",
+    contact: null,
   });
   assert.deepEqual(
     readConfig(Object.fromEntries(settings.map(({ name, byDefault }) => [name, byDefault]))),
@@ -83,6 +94,13 @@ const borders = [
   ["HOST", ["localhost"], ["a b"]],
   ["COUNTERS_OUTAGE", ["local", "deny"], ["open"]],
   ["SIGN_UP", ["closed", "invite", "open"], ["yes"]],
+  ["SERVICE_NAME", ["", "Northwind & Söhne"], ["a\nb", "a".repeat(61)]],
+  ["BROWSE", ["members", "everyone", ""], ["off", "public"]],
+  [
+    "CONTACT",
+    ["", "records@example.org", "https://example.org/people?a=1"],
+    ["http://example.org", "records", "https:", "javascript:alert(1)", "a@b.example, c@d.example"],
+  ],
   [
     "MAIL_FROM",
     ["a@b.example", "<a@b.example>", "Records of GPs <a@b.example>"],
@@ -235,6 +253,17 @@ test("mail takes PUBLIC_URL wherever others than this machine reach the service"
   }
   for (const HOST of ["", "localhost", "127.0.0.1", "::1"])
     assert.deepEqual(faultsOf({ SMTP_URL, HOST }), []);
+});
+
+test("records are shown to everyone only if they are invented or somebody can be written to", () => {
+  const missed = (environment: Record<string, string>, isInvented: boolean) =>
+    missedContact(readConfig(environment), isInvented);
+  const BROWSE = "everyone";
+  const { found, mend } = missed({ BROWSE }, false)!;
+  for (const name of ["BROWSE", "CONTACT"]) assert.ok(`${found}. ${mend}.`.includes(name));
+  assert.equal(missed({ BROWSE }, true), null);
+  assert.equal(missed({ BROWSE, CONTACT: "records@example.org" }, false), null);
+  assert.equal(missed({}, false), null);
 });
 
 test("an address to listen on is reached from this machine under one URL", () => {

@@ -55,7 +55,7 @@ export function judgeHeaders(
   const said = (rule: string, detail: string) => void violations.push({ rule, detail });
   const isPage = headers.has("x-total-count");
   const wanted = { ...always, ...byStatus[status], ...(isPage && ofPages) };
-  const isPrivate = isOfAccount(request, sent);
+  const isPrivate = isForPeople(request, sent);
   for (const [name, shape] of Object.entries(wanted)) {
     if (isPrivate && ofOthers.test(name) && !headers.has(name)) continue;
     const value = headers.get(name);
@@ -80,10 +80,10 @@ export function judgeHeaders(
 }
 
 /** Of damaged bytes nobody can tell which path they ask for. */
-const isOfAccount = (request: FuzzRequest | null, sent: Buffer) =>
-  request === null
-    ? sent.includes("/account")
-    : targetOf(request.target).path.startsWith("/account");
+const isForPeople = (request: FuzzRequest | null, sent: Buffer) =>
+  /\/(?:account|browse|search|feeds)/.test(
+    request === null ? sent.toString("latin1") : targetOf(request.target).path,
+  );
 
 /** A client's id comes back if it may be logged; otherwise we give one. An encoding was asked for. */
 function judgeEcho({ headers, status }: Answer, request: FuzzRequest): Violation[] {

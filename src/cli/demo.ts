@@ -9,6 +9,7 @@ import { underLock } from "#datasets/store.ts";
 import type { DemoSize } from "#demo/invent.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
+import { demoSource } from "#records/common.ts";
 import { service, writeAudit } from "#store/audit.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
@@ -20,8 +21,8 @@ const demoAccount = "demo";
 const keyLifetimeMilliseconds = dayMilliseconds;
 
 /**
- * Returns the settings of a demo: anybody may sign up without reading mail, and only errors are logged unless LOG_LEVEL
- * is set.
+ * Returns the settings of a demo: anybody may browse, or sign up without reading mail. Only errors are logged unless
+ * LOG_LEVEL is set.
  * @throws ConfigFault if others could reach the demo, or if a setting is meant for a real installation.
  */
 export function demoConfig(config: Config, environment: CliContext["environment"]): Config {
@@ -36,7 +37,7 @@ export function demoConfig(config: Config, environment: CliContext["environment"
   if (faults.length > 0) throw new ConfigFault(faults);
   const isLevelSet = (environment["LOG_LEVEL"]?.trim() ?? "") !== "";
   const logLevel = isLevelSet ? config.logLevel : "error";
-  return Object.freeze({ ...config, isDemo: true, signUp: "open", logLevel });
+  return Object.freeze({ ...config, isDemo: true, signUp: "open", browse: "everyone", logLevel });
 }
 
 interface DemoKey {
@@ -86,7 +87,7 @@ async function inventIfEmpty(
   if (!isEmpty()) return 0;
   const { demoSize, inventRecords } = await import("#demo/invent.ts");
   const { draftBlocks } = await import("#datasets/draft-entry.ts");
-  const { demoSource, importSource } = await import("#datasets/publish.ts");
+  const { importSource } = await import("#datasets/publish.ts");
   const { folder } = catalogue;
   // Keeps no steps, because nobody follows changes of invented records.
   const order = { folder, changesDays: 0, warn() {}, now: () => nowMilliseconds };
@@ -167,6 +168,7 @@ gp-records answers at ${address}${records}
   it works until            ${until}, even after a restart
   a first query             curl -H 'x-api-key: ${key}' '${address}/fetch-gp?gp_name=stone&limit=1'
   the reference             ${address}/docs
+  the records on pages      ${address}/browse/gps
   keys of your own          ${address}/account
 
 Ctrl-C ends it.

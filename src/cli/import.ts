@@ -5,6 +5,7 @@ import type { RejectedMax, Rejections } from "#datasets/rejections.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
+import { demoSource } from "#records/common.ts";
 import { kinds, recordKinds } from "#records/kinds.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import {
@@ -169,7 +170,7 @@ async function noteAndClear(
 }
 
 async function refuseSource(name: string): Promise<void> {
-  const { demoSource, sourceFault } = await import("#datasets/publish.ts");
+  const { sourceFault } = await import("#datasets/publish.ts");
   const fault =
     name === demoSource ? "is the name of the invented records; choose another" : sourceFault(name);
   if (fault !== undefined)

@@ -136,6 +136,16 @@ const parseMailFrom = (text: string): string | Fault =>
         "must be an address, or a name and an address such as Records <records@example.org>",
       );
 
+const parseServiceName = (text: string): string | Fault =>
+  /^[^\p{C}]{1,60}$/u.test(text) ? text : new Fault("must be a line of at most 60 characters");
+
+function parseContact(text: string): string | Fault {
+  const isPage = text.startsWith("https://") && URL.canParse(text);
+  return isPage || new RegExp(`^${mailAddress}$`).test(text)
+    ? text
+    : new Fault("must be an e-mail address or an https URL");
+}
+
 function parseRanges(text: string): BlockList | Fault {
   const ranges = new BlockList();
   for (const range of commaSeparated(text)) {
@@ -248,6 +258,12 @@ export const settingOf = {
   changesDays: setting("CHANGES_DAYS", "400", wholeNumber(0, 3650)),
   /** People who may sign up on the account pages: nobody, invited people or everyone. */
   signUp: setting("SIGN_UP", "closed", oneOf(["closed", "invite", "open"])),
+  /** Name of the service on its pages. */
+  serviceName: setting("SERVICE_NAME", "gp-records", parseServiceName),
+  /** People to whom pages show records: members of accounts, or everyone within the limits of their network. */
+  browse: setting("BROWSE", "members", oneOf(["members", "everyone"])),
+  /** E-mail address or https URL for people who have questions about records; null for none. */
+  contact: setting("CONTACT", "", orUnset(parseContact)),
   /** URL of the mail server; null for none. May contain a password. */
   smtpUrl: secret("SMTP_URL", "", orUnset(parseSmtpUrl)),
   /** Sender of mail, as written in `From`. */

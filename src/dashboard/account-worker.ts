@@ -1,5 +1,6 @@
 /** The account worker as the HTTP thread sees it: a thread that starts on demand and exchanges messages. */
 import { Worker } from "node:worker_threads";
+import type { Config } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
 import type {
@@ -34,7 +35,7 @@ const youngGenerationMegabytes = 8;
 export function openAccountWorker(options: AccountWorkerOptions) {
   const { settings, counters, reportError } = options;
   let thread: RunningThread | null = null;
-  let dataset: LoadOrder | null = null;
+  let shown: ToAccountWorker | null = null;
   let number = 0;
 
   const start = (): RunningThread => {
@@ -63,7 +64,7 @@ export function openAccountWorker(options: AccountWorkerOptions) {
       if (thread === started) thread = null;
     });
     const started: RunningThread = { send, waiting, jobs: {}, ended };
-    send({ dataset });
+    if (shown !== null) send(shown);
     return started;
   };
 
@@ -80,10 +81,10 @@ export function openAccountWorker(options: AccountWorkerOptions) {
       thread.send({ number, request });
       return answered.promise;
     },
-    /** Tells the thread which dataset to show. */
-    show(shown: LoadOrder) {
-      dataset = shown;
-      thread?.send({ dataset });
+    /** Tells the thread which dataset to show, and to whom. */
+    show(dataset: LoadOrder, browse: Config["browse"]) {
+      shown = { dataset, browse };
+      thread?.send(shown);
     },
     /** Returns, for each shared job, whether this instance does it. Empty until the thread has reported. */
     jobs: (): JobsDone => thread?.jobs ?? {},

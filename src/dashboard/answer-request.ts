@@ -12,6 +12,7 @@ import {
   type AccountRequest,
   type AccountServices,
   findRoute,
+  homePath,
   type MemberRequest,
   page,
   refusal,
@@ -20,9 +21,13 @@ import {
   type Serve,
   unauthorized,
   withHeader,
+  withQuery,
   wordsFor,
 } from "./screen.ts";
 import { signInPage } from "./screens/sign-in.ts";
+
+/** Pages of people and of searches, which search engines must not list. */
+const unlisted = /^\/(?:search|browse\/people)(?:\/|$)/;
 
 /** Answers a request. Never rejects: every error is answered with a page. Store faults and bugs are also reported. */
 export async function answerRequest(
@@ -30,15 +35,26 @@ export async function answerRequest(
   routes: readonly Route[],
   sent: PageRequest,
 ): Promise<PageAnswer> {
+  const reply = await answerListed(services, routes, sent);
+  return unlisted.test(sent.path) ? withHeader(reply, "x-robots-tag", "noindex") : reply;
+}
+
+async function answerListed(
+  services: AccountServices,
+  routes: readonly Route[],
+  sent: PageRequest,
+): Promise<Reply> {
   try {
     const request = await receive(services, routes, sent);
     return request === null ? notHere() : await serve(request, sent);
   } catch (error) {
+    // The route's path, because the request's own may contain a secret.
+    const where = `${sent.method} ${findRoute(routes, sent.path)?.found.path}`;
     if (error instanceof StoreFault) {
-      services.reportError(`${sent.method} ${sent.path}: ${error.message}`);
+      services.reportError(`${where}: ${error.message}`);
       return refusal(error, wordPage(null, "This cannot be done now", wordsFor(error)));
     }
-    services.reportError(`${sent.method} ${sent.path}: ${(error as Error).stack}`);
+    services.reportError(`${where}: ${(error as Error).stack}`);
     return wordReply(null, 500, "Something went wrong", "It is logged. Try again in a moment.");
   }
 }
@@ -103,7 +119,8 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
   }
   const refused = refuse(known.found, request) ?? countRequest(known.found, request, sent);
   if (refused !== null) return refused;
-  const received = { ...request, names: known.names, account: request.signedIn?.account };
+  const account = request.signedIn?.account ?? null;
+  const received = { ...request, names: known.names, account };
   return run(act, received as MemberRequest);
 }
 
@@ -112,10 +129,13 @@ const allowed = ({ GET, POST }: Route): string =>
 
 /** Returns the sign-in page, or a page that says why the person may not use the route. Returns null if they may. */
 function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
-  if (access === "anyone") return null;
-  const { signedIn } = request;
+  const { signedIn, services } = request;
+  if (access === "anyone" || (access === "reader" && services.browse() === "everyone")) return null;
   if (signedIn === null) {
-    const next = GET === undefined ? "/account" : request.path;
+    // The query of other pages may be a note about an action.
+    const isOfRecords = access === "reader";
+    const shown = isOfRecords ? withQuery(request.path, request.query) : request.path;
+    const next = GET === undefined ? homePath : shown;
     const blank = new URLSearchParams();
     return unauthorized(signInPage({ ...request, query: blank, form: blank }, next));
   }
@@ -132,13 +152,20 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   return null;
 }
 
-/** Counts a person's request. Returns a refusal or null. Does not count public pages, whose forms have other limits. */
+/**
+ * Counts a request for its person, or for its network if nobody is signed in. Returns a refusal or null. Does not count
+ * public pages, whose forms have other limits.
+ */
 function countRequest({ access, isBackground }: Route, request: AccountRequest, sent: PageRequest) {
-  const { services, method, signedIn } = request;
-  if (signedIn === null || access === "anyone") return null;
+  const { services, method, signedIn, client } = request;
+  if (access === "anyone") return null;
   const kind = method === "POST" ? "form" : isBackground === true ? "background" : "view";
   const now = sent.monotonicMicroseconds;
-  const tooMany = services.personLimiter.take(signedIn.person.id, kind, now);
+  const { personLimiter: limiter } = services;
+  const tooMany =
+    signedIn === null
+      ? limiter.takeAnonymous(client.address, kind, now)
+      : limiter.take(signedIn.person.id, kind, now);
   return tooMany === null ? null : tooManyPage(request, sent, kind, tooMany);
 }
 
@@ -148,18 +175,24 @@ const tooManyWords: Readonly<Record<PersonRequest, { title: string; what: string
   background: { title: "Too many lookups", what: "lookups a page may make for a person" },
 };
 
+const ofAnonymous = {
+  title: "Too many pages",
+  what: "pages that a network may look at without signing in",
+};
+
 function tooManyPage(
   request: AccountRequest,
   { path, query }: PageRequest,
   kind: PersonRequest,
   { name, quota, retryAfterSeconds }: TooMany,
 ): Reply {
-  const { title, what } = tooManyWords[kind];
+  const isAnonymous = request.signedIn === null;
+  const { title, what } = isAnonymous ? ofAnonymous : tooManyWords[kind];
   const freeAt = new Date(request.now + retryAfterSeconds * 1000).toISOString();
   const text = html`All ${grouped(quota)} ${what} in a ${name} are used up. The next one is free at
     <time datetime="${freeAt}">${exactTime(freeAt)}</time>.
-    ${kind === "form" && "Nothing was changed."} API calls are counted separately, so your keys keep
-    working.`;
+    ${kind === "form" && "Nothing was changed."}
+    ${isAnonymous ? "People who sign in have limits of their own." : "API calls are counted separately, so your keys keep working."}`;
   const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
   const next = kind === "form" ? undefined : again;
   const reply = wordReply(request, 429, title, text, next);

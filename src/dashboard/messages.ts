@@ -8,7 +8,7 @@ import type { GateMemory } from "#store/postgres.ts";
 /** The only media type that the account pages accept in a request body. */
 export const formType = "application/x-www-form-urlencoded";
 
-/** A request to `/account` or below it. */
+/** A request for a page for people. */
 export interface PageRequest {
   method: "GET" | "HEAD" | "POST";
   /** Path without the query. */
@@ -58,7 +58,8 @@ export type LookAtQuota = (account: number, quotas: Quotas) => Promise<QuotaStat
 export type ToAccountWorker =
   | { number: number; request: PageRequest }
   | { number: number; status: QuotaStatus }
-  | { dataset: LoadOrder | null }
+  /** Dataset to show, and the people to whom its records are shown. */
+  | { dataset: LoadOrder; browse: Config["browse"] }
   | { isLast: true };
 
 /** Messages from the account worker. */

@@ -1,8 +1,15 @@
-/** Limits one person's requests to the account pages, across all their accounts. */
-import { type KeyedPolicy, openKeyedLimit } from "#limits/keyed-limit.ts";
+/**
+ * Limits requests for pages: of one person across all their accounts, and of one network's people who are not signed
+ * in.
+ */
+import { networksOf, networksPerSite } from "#limits/client-network.ts";
+import { type KeyedPolicy, type LimitStatus, openKeyedLimit } from "#limits/keyed-limit.ts";
 
 const minute: KeyedPolicy = { name: "minute", quota: 120, window: 60 };
 const day: KeyedPolicy = { name: "day", quota: 2000, window: 86_400 };
+
+const anonymousMinute: KeyedPolicy = { name: "minute", quota: 60, window: 60 };
+const anonymousDay: KeyedPolicy = { name: "day", quota: 600, window: 86_400 };
 
 /** Kinds of requests: for viewing a page, for sending a form, and by a page's script. */
 export type PersonRequest = "view" | "form" | "background";
@@ -13,18 +20,42 @@ export type TooMany = NonNullable<ReturnType<PersonLimiter["take"]>>;
 export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
 /**
- * Maximum number of people in memory for each kind of request. They usually take 1 or 2 MB in total. If each person has
- * used up every limit, they take 80 MB, because 2,000 views take 16 KiB.
+ * Maximum number of people or networks in memory for each kind of request. They usually take 1 or 2 MB in total. If
+ * each person has used up every limit, they take 80 MB, because 2,000 views take 16 KiB.
  */
-const peopleMax = 5000;
+const namesMax = 5000;
+/** Maximum number of sites in memory for each kind of request. A site may have as many views as a person. */
+const sitesMax = 1000;
 
 export function openPersonLimiter() {
   // Requests are answered concurrently, so an earlier one may be counted after a later one.
   let latest = 0;
   const clock = { monotonicMicroseconds: () => latest };
-  const open = (...policies: KeyedPolicy[]) => openKeyedLimit<string>(policies, clock, peopleMax);
+  const open = (policies: readonly KeyedPolicy[], max = namesMax) =>
+    openKeyedLimit<string>(policies, clock, max);
   // Suggestions use up no views, and a person with no views left can still send the form on the page.
-  const limits = { view: open(minute, day), form: open(minute), background: open(minute) };
+  const limits = {
+    view: open([minute, day]),
+    form: open([minute]),
+    background: open([minute]),
+  };
+  const openNetworks = (...policies: KeyedPolicy[]) => {
+    const networks = open(policies);
+    const ofSite = policies.map((one) => ({ ...one, quota: one.quota * networksPerSite }));
+    const sites = open(ofSite, sitesMax);
+    return {
+      take(address: string) {
+        const [network, site] = networksOf(address);
+        const taken = networks.take(network);
+        return taken.admitted && site !== undefined ? sites.take(site) : taken;
+      },
+    };
+  };
+  const view = openNetworks(anonymousMinute, anonymousDay);
+  // An anonymous form asks for a download, which counts as a view.
+  const anonymous = { view, form: view, background: openNetworks(anonymousMinute) };
+  const refusal = ({ admitted, policy, retryAfterSeconds }: LimitStatus) =>
+    admitted ? null : { name: policy.name, quota: policy.quota, retryAfterSeconds };
   return {
     /**
      * Counts a person's request, or refuses it without counting it.
@@ -32,8 +63,12 @@ export function openPersonLimiter() {
      */
     take(person: string, kind: PersonRequest, now: number) {
       latest = Math.max(latest, now);
-      const { admitted, policy, retryAfterSeconds } = limits[kind].take(person);
-      return admitted ? null : { name: policy.name, quota: policy.quota, retryAfterSeconds };
+      return refusal(limits[kind].take(person));
+    },
+    /** Counts a request of somebody who is not signed in, for the network of an address. See `take`. */
+    takeAnonymous(address: string, kind: PersonRequest, now: number) {
+      latest = Math.max(latest, now);
+      return refusal(anonymous[kind].take(address));
     },
   };
 }

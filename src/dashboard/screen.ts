@@ -1,4 +1,4 @@
-/** A screen of the account pages: who may use it, the requests it gets and the replies it gives. */
+/** A screen of the pages for people: who may use it, the requests it gets and the replies it gives. */
 import type { Client } from "#accounts/throttle.ts";
 import type { Membership } from "#accounts/members.ts";
 import type { Passwords } from "#accounts/passwords.ts";
@@ -11,9 +11,14 @@ import type { Mailer } from "./mailer.ts";
 import type { AccountWorkerSettings, LookAtQuota, OwnOrigin, PageAnswer } from "./messages.ts";
 import type { PersonLimiter } from "./person-limits.ts";
 
+/** Page that follows signing in and signing up. */
+export const homePath = "/browse/gps";
+
 /** Levels of access to a route, each with the type of request that the route's functions get. */
 interface RequestByAccess {
   anyone: AccountRequest;
+  /** Signed-in members of an account, or anybody if pages show records to everyone. */
+  reader: ReaderRequest;
   /** Anybody who is signed in, even without an account. */
   person: SignedInRequest;
   /** Anybody who is signed in and a member of an account. */
@@ -41,7 +46,7 @@ interface Served<R extends AccountRequest = AccountRequest> {
 
 export interface Route extends Served {
   /** Path in which a segment `{name}` matches any non-empty text without a slash. */
-  path: `/account${string}`;
+  path: `/${"account" | "browse" | "search" | "feeds"}${string}`;
   access: Access;
 }
 
@@ -125,6 +130,8 @@ export interface AccountServices {
   personLimiter: PersonLimiter;
   /** Returns the records, or null if none can be shown. */
   model(): ReadModel | null;
+  /** Returns the people to whom these records are shown. */
+  browse(): AccountWorkerSettings["browse"];
   reportError(error: string): void;
 }
 
@@ -157,6 +164,16 @@ export interface MemberRequest extends SignedInRequest {
   account: Membership;
 }
 
+/** A request by a reader of records. */
+export interface ReaderRequest extends AccountRequest {
+  /** Account of a signed-in member; null for anybody else. */
+  account: Membership | null;
+}
+
+/** Reports whether a reader is a member. Only members see e-mail addresses and LinkedIn pages of people. */
+export const isSignedIn = (request: ReaderRequest): request is MemberRequest =>
+  request.account !== null;
+
 /** Returns the account's number, the acting person's id and the time, for functions that change the account. */
 export const acting = ({ account, signedIn, now }: MemberRequest) => ({
   account: account.number,
@@ -188,6 +205,16 @@ export const json = (value: unknown): Reply => ({
 export const seeOther = (path: string): Reply => ({
   status: 303,
   headers: [["location", path]],
+  body: "",
+});
+
+export const withQuery = (path: string, query: URLSearchParams): string =>
+  query.size === 0 ? path : `${path}?${query.toString()}`;
+
+/** Returns a permanent redirect to `path` with a query. */
+export const moved = (path: string, query: URLSearchParams): Reply => ({
+  status: 308,
+  headers: [["location", withQuery(path, query)]],
   body: "",
 });
 

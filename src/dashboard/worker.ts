@@ -1,4 +1,4 @@
-/** The account worker: a thread with its own stores that answers `/account` requests concurrently and runs jobs. */
+/** The account worker: a thread with its own stores that answers the requests for pages for people and runs jobs. */
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/sessions.ts";
 import { openPasswords } from "#accounts/passwords.ts";
@@ -38,6 +38,7 @@ const reportError = (error: string) => send({ error });
 /** Dataset to show; `model` holds its records once a page has needed them. */
 let shown: LoadOrder | null = null;
 let model: ReadModel | null = null;
+let { browse } = settings;
 /** Callbacks for quota lookups that the HTTP thread has not answered yet, by lookup number. */
 const looks = new Map<number, (status: QuotaStatus) => void>();
 let lookNumber = 0;
@@ -131,6 +132,7 @@ async function openServices(): Promise<AccountServices> {
       }),
     personLimiter: openPersonLimiter(),
     model: readModel,
+    browse: () => browse,
     reportError,
   };
 }
@@ -171,6 +173,7 @@ port.on("message", (message: ToAccountWorker) => {
     looks.delete(message.number);
   } else if ("dataset" in message) {
     shown = message.dataset;
+    browse = message.browse;
     model = null;
   } else void close();
 });

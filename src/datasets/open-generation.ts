@@ -6,6 +6,7 @@ import type { Generation } from "./generation.ts";
 import { DatasetFault, refuseOtherThanFile, unread } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
+import { arraysOf } from "./rows.ts";
 
 /** Returns a URI that opens a file as immutable: SQLite then uses neither locks nor a journal. */
 export const immutableUri = (path: string) =>
@@ -54,6 +55,11 @@ function openAnyFormat(path: string): OpenGeneration {
     throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
   }
 }
+
+/** Returns the names of a generation's sources, with the time of the last import that changed each. */
+export const readSources = (db: DatabaseSync): [name: string, importedAt: string][] => [
+  ...arraysOf<[string, string]>(db, "select name, imported_at from source"),
+];
 
 /** Reports whether a file has this program's format and fold. Returns false if the file cannot be read. */
 export function isOwnFormat(path: string): boolean {

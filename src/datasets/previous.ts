@@ -11,6 +11,7 @@ import {
   sortKeyOf,
 } from "./draft-record.ts";
 import { tables } from "./format.ts";
+import { readSources } from "./open-generation.ts";
 import { ownJson, ownPart } from "./render.ts";
 import { arraysOf } from "./rows.ts";
 import { openPacker, type TextStore } from "./text-store.ts";
@@ -28,11 +29,9 @@ export type Previous = ReturnType<typeof openPrevious>;
 /** Opens the previous generation. @param generation open file of a verified generation; null if there is none. */
 export function openPrevious(generation: DatabaseSync | null) {
   const db = generation ?? emptyGeneration();
-  const pairsOf = (sql: string): ReadonlyMap<string, string> =>
-    new Map(arraysOf<[string, string]>(db, sql));
   return {
     /** Sources, with the time of the last import that changed each. */
-    sources: pairsOf("select name, imported_at from source"),
+    sources: new Map(readSources(db)),
     /** Returns the records of the given sources, to carry them over. */
     records: (sources: readonly string[], texts: TextStore) => readRecords(db, sources, texts),
     /** Returns the number of records of the given sources. */
@@ -49,7 +48,8 @@ export function openPrevious(generation: DatabaseSync | null) {
       return known;
     },
     /** Returns former ids with the GPs that they lead to. */
-    formerIds: () => pairsOf("select former_id, gp_id from former_id"),
+    formerIds: () =>
+      new Map(arraysOf<[string, string]>(db, "select former_id, gp_id from former_id")),
     close: () => db.close(),
   };
 }

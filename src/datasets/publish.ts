@@ -28,6 +28,7 @@
  */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { demoSource } from "#records/common.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { syncPath } from "#store/whole-file.ts";
 import { type DatasetList, draftName, draftTextsName } from "./catalogue.ts";
@@ -47,9 +48,6 @@ import type { DatasetStore, Draft } from "./store.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
 import { type Changes, writeDraft } from "./write-draft.ts";
-
-/** Name of the source of invented records, which an import of another source removes. */
-export const demoSource = "demo";
 
 export interface ImportRequest extends Guards {
   source: string;

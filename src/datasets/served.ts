@@ -12,7 +12,7 @@ import {
 } from "#search/dataset-parts.ts";
 import type { Meta } from "./format.ts";
 import type { Generation } from "./generation.ts";
-import { factsFault, openGeneration, refusalOf } from "./open-generation.ts";
+import { factsFault, openGeneration, readSources, refusalOf } from "./open-generation.ts";
 import { free, readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
 
 export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
@@ -32,7 +32,8 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
     const fault = factsFault(meta, expected);
     if (fault !== undefined) throw new Error(`in ${expected.version}.json ${fault}`);
     const { index, documents } = readServed(db, meta);
-    return { ...index, documents, version: meta.version, updatedAt: meta.built_at };
+    const { version, built_at: updatedAt } = meta;
+    return { ...index, documents, version, updatedAt, sources: readSources(db) };
   } catch (error) {
     throw notPublished(path, (error as Error).message);
   } finally {

@@ -1,11 +1,13 @@
 /** Checks that `current` names a dataset that can be served, and that each dataset is the file that was published. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
+import { type Config, missedContact } from "#config.ts";
+import { type Catalogue, currentOrNull, openCatalogue } from "#datasets/catalogue.ts";
 import { checkGeneration } from "#datasets/check-generations.ts";
 import { unread } from "#datasets/dataset-fault.ts";
 import { lastPublished } from "#datasets/generation.ts";
-import { openGeneration, remedy } from "#datasets/open-generation.ts";
+import { openGeneration, readSources, remedy } from "#datasets/open-generation.ts";
+import { isInvented } from "#records/common.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 
 export const datasets: Check = {
@@ -15,8 +17,10 @@ export const datasets: Check = {
     // Opening a catalogue would create its folder.
     const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
     if (!isThere) return [ok("there is none yet")];
-    const findings = findingsIn(openCatalogue(folder));
-    return config === null || config.databaseUrl === null ? findings : findings.map(asCache);
+    const catalogue = openCatalogue(folder);
+    const findings = findingsIn(catalogue);
+    const isOwn = config === null || config.databaseUrl === null;
+    return [...(isOwn ? findings : findings.map(asCache)), ...contactFaults(catalogue, config)];
   },
 };
 
@@ -59,6 +63,21 @@ function formatFaults(path: string): Finding[] {
     return [];
   } catch (error) {
     return [fail((error as Error).message.replace(remedy, "").trimEnd(), remedy)];
+  }
+}
+
+/** Returns a fault if pages would show the current dataset to everyone, but people in it have nobody to write to. */
+function contactFaults(catalogue: Catalogue, config: Config | null): Finding[] {
+  const current = currentOrNull(catalogue);
+  if (config?.browse !== "everyone" || current === null) return [];
+  try {
+    const { db } = openGeneration(catalogue.pathOf(current));
+    const missed = missedContact(config, isInvented(readSources(db)));
+    db.close();
+    return missed === null ? [] : [fail(missed.found, `${missed.mend}.`)];
+  } catch {
+    // Another finding describes a dataset that cannot be opened.
+    return [];
   }
 }
 

@@ -187,7 +187,7 @@ function ask(http: HttpDependencies, read: Read, exchange: Exchange): void | Pro
   return reply instanceof Promise ? reply.then(send) : send(reply);
 }
 
-/** Headers of account pages, which are never stored, never framed, and never named in a `Referer`. */
+/** Headers of pages for people, which are never stored, never framed, and never named in a `Referer`. */
 const accountHeaders =
   pageHeaders +
   headerLines({
@@ -202,12 +202,13 @@ const secureTransport = headerLines({ "strict-transport-security": "max-age=6307
 /** Syntax of a media type (RFC 9110 §8.3.1). */
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
 
+/** Returns the routes of the pages that the account worker answers. */
 function accountRoutes(http: HttpDependencies): Route[] {
   const { publicUrl, trustedProxies } = http.config;
   const headers = accountHeaders + (publicUrl?.startsWith("https:") ? secureTransport : "");
-  const route = (path: string): Route => ({
+  const route = (path: string, methods = ["GET", "HEAD", "POST"]): Route => ({
     path,
-    methods: ["GET", "HEAD", "POST"],
+    methods,
     who: "person",
     name: otherPaths,
     bodyType: formType,
@@ -236,7 +237,8 @@ function accountRoutes(http: HttpDependencies): Route[] {
       });
     },
   });
-  return [route("/account"), route("/account/*")];
+  const pages = ["/account", "/browse", "/search"].flatMap((path) => [path, `${path}/*`]);
+  return [...pages.map((path) => route(path)), route("/feeds/*", ["GET", "HEAD"])];
 }
 
 /**

@@ -25,8 +25,10 @@ export interface HttpDependencies extends Pick<
    * Sends a response once the counts of this turn of the event loop are committed. Refuses the request if that fails.
    */
   afterCommit(response: Outgoing): void;
-  /** Answers requests for `/account` and the paths below it. */
+  /** Answers requests for the pages for people. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;
+  /** Returns the people to whom pages show the records that are served. */
+  browse(): Config["browse"];
   /** Returns milliseconds since 1970. */
   now(): number;
   clock: Clock;

@@ -58,7 +58,7 @@ function groupsOf(address: string): number[] {
 }
 
 /** Limit of a site, as a multiple of the limit of one of its 65,536 networks. */
-const networksPerSite = 4;
+export const networksPerSite = 4;
 
 /** Limits the amount that each client network holds at a time. @param most maximum amount for one network. */
 export function openNetworkShares(most: number) {

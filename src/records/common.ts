@@ -19,6 +19,16 @@ export const Provenance = Type.Object(
 );
 export type Provenance = Static<typeof Provenance>;
 
+/** Sources of a dataset, with the time of the last import that changed each, in RFC 3339. */
+export type Sources = readonly (readonly [name: string, importedAt: string])[];
+
+/** Name of the source of invented records. Only `serve --demo` makes it; an import of another source removes it. */
+export const demoSource = "demo";
+
+/** Reports whether all records of these sources are invented. */
+export const isInvented = (sources: Sources): boolean =>
+  sources.every(([name]) => name === demoSource);
+
 export const ExternalIds = Type.Object(
   Object.fromEntries(
     externalIdKeys.map((key) => [

@@ -1,4 +1,5 @@
 /** Parts of a dataset in memory: its index in arrays of numbers, and the finished JSON of all records as bytes. */
+import type { Sources } from "#records/common.ts";
 import {
   type EachKind,
   embeddedKinds,
@@ -32,6 +33,7 @@ export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
   version: string;
   /** Time when the dataset was built, in RFC 3339. */
   updatedAt: string;
+  sources: Sources;
   documents: EachKind<Documents>;
 }
 

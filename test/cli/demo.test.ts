@@ -99,6 +99,12 @@ test("a later start of the demo", async (t) => {
     },
   );
 
+  await t.test("shows its records to everyone", async () => {
+    const page = await fetch(`${url}/browse/gps`);
+    assert.equal(page.status, 200);
+    assert.match(await page.text(), /60 GPs/);
+  });
+
   await t.test("never takes its key from a request that was forwarded", async () => {
     for (const name of ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP"]) {
       const { status, body } = await ask({ "x-api-key": key, [name]: "127.0.0.1" });

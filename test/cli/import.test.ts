@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { draftInWorkers, draftNdjson } from "#cli/draft-ndjson.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { demoSource } from "#datasets/publish.ts";
+import { demoSource } from "#records/common.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { ndjsonEntries, writtenFile } from "../importers/written-file.ts";
 import { allCommands } from "../support/all-commands.ts";

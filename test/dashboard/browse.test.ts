@@ -32,7 +32,7 @@ const listedOn = ({ text }: Page) =>
 const queryOf = (path: string) => new URL(path, "http://a").searchParams;
 
 const suggest = (name: string, text: string) =>
-  `/account/browse/suggest?${new URLSearchParams({ name, text }).toString()}`;
+  `/search/suggest?${new URLSearchParams({ name, text }).toString()}`;
 
 test("over the cast", async (t) => {
   const { service, user } = await openPages(t);
@@ -44,7 +44,7 @@ test("over the cast", async (t) => {
       const ids = cast
         .filter(({ record }) => record === "gp")
         .map(({ id }) => mintId("gp", "own", id));
-      const all = choices(await user.get("/account/browse"));
+      const all = choices(await user.get("/browse/gps"));
       assert.equal(all.size, 14);
       for (const [href, count] of all) {
         const page = await user.get(href);
@@ -65,7 +65,7 @@ test("over the cast", async (t) => {
     async () => {
       const model = openCurrent(openCatalogue(join(service.dataDir, "datasets")));
       let compared = 0;
-      for (const path of choices(await user.get("/account/browse")).keys()) {
+      for (const path of choices(await user.get("/browse/gps")).keys()) {
         const chosen = queryOf(path);
         for (const [href, count] of choices(await user.get(path))) {
           const query = queryOf(href);
@@ -94,7 +94,7 @@ test("over the cast", async (t) => {
         "gp_name=northwind&market=nowhere",
       ]) {
         const { body } = await service.get(`/fetch-gp?${query}`);
-        const page = await user.get(`/account/browse?${query}`);
+        const page = await user.get(`/browse/gps?${query}`);
         assert.deepEqual(
           listedOn(page),
           body.data.map((gp: { id: string }) => gp.id),
@@ -107,19 +107,19 @@ test("over the cast", async (t) => {
         );
         const name = new URLSearchParams(query).get("gp_name")!;
         const { body: signals } = await service.get(`/fetch-signals?gp_name=${name}`);
-        const beside = await user.get(`/account/browse/signals?gp_name=${name}`);
+        const beside = await user.get(`/browse/signals?gp_name=${name}`);
         assert.ok(headingOf(beside).startsWith(`${signals.pagination.total} signal`), query);
       }
-      const all = await user.get("/account/browse?gp_name=%20");
-      assert.equal(headingOf(all), headingOf(await user.get("/account/browse")));
-      const missed = await user.get("/account/browse?gp_name=northwnd+residential");
+      const all = await user.get("/browse/gps?gp_name=%20");
+      assert.equal(headingOf(all), headingOf(await user.get("/browse/gps")));
+      const missed = await user.get("/browse/gps?gp_name=northwnd+residential");
       assert.match(textOf(missed.text), /No GP is named “northwnd residential”/);
-      assert.match(missed.text, /href="\/account\/browse\?gp_name=Northwind[^"]*"/);
+      assert.match(missed.text, /href="\/browse\/gps\?gp_name=Northwind[^"]*"/);
     },
   );
 
   await t.test("every count of signals is that of the signals it leads to", async () => {
-    const page = await user.get("/account/browse/signals");
+    const page = await user.get("/browse/signals");
     const counts = choices(page);
     const all = counts.values().reduce((sum, count) => sum + count);
     assert.equal(headingOf(page), `${all} signals`);
@@ -136,7 +136,7 @@ test("over the cast", async (t) => {
   await t.test(
     "a GP's page has its names, its people, signals and projects, and who says so how surely",
     async () => {
-      const { text } = await user.get(`/account/browse/gp/${mintId("gp", "own", "northwind")}`);
+      const { text } = await user.get(`/browse/gps/${mintId("gp", "own", "northwind")}`);
       const page = textOf(text).replaceAll(/\s+/g, " ");
       for (const said of [
         "Northwind Residential Partners, LLC",
@@ -159,11 +159,11 @@ test("over the cast", async (t) => {
   );
 
   await t.test("the link of a chosen value takes it away and leaves all others", async () => {
-    const chosen = [...choices(await user.get("/account/browse")).keys()]
+    const chosen = [...choices(await user.get("/browse/gps")).keys()]
       .flatMap((href) => [...queryOf(href)])
       .filter(([name]) => name === "tag" || name === "market")
       .slice(0, 4);
-    const page = await user.get(`/account/browse?${new URLSearchParams(chosen).toString()}`);
+    const page = await user.get(`/browse/gps?${new URLSearchParams(chosen).toString()}`);
     const facets = /<nav class="facets".*?<\/nav>/s.exec(page.text)![0];
     const left = [...facets.matchAll(/<a\s+href="([^"]*)"\s+aria-current="true"/g)].map(
       ([, href]) => [...queryOf(textOf(href!))].map(String).toSorted().join("&"),
@@ -182,11 +182,11 @@ test("over the cast", async (t) => {
   await t.test(
     "what nothing carries is named with what is near it, and a misspelt name is a fault as for the operations",
     async () => {
-      const unknown = await user.get("/account/browse?market=Dalas");
+      const unknown = await user.get("/browse/gps?market=Dalas");
       assert.equal(headingOf(unknown), "0 GPs in Dalas");
       const near = /Did you mean\s*<a href="([^"]*)"/.exec(unknown.text)![1]!;
       assert.match(headingOf(await user.get(textOf(near))), /^2 GPs/);
-      const fault = await user.get("/account/browse?markt=Dallas");
+      const fault = await user.get("/browse/gps?markt=Dallas");
       assert.equal(fault.status, 400);
       assert.match(
         textOf(fault.text),
@@ -202,11 +202,11 @@ test("looking at records uses up nothing of the quota, and a quota that is used 
   await setMinuteQuota(service, 2);
   const asked = () => service.get("/fetch-gp?gp_name=kkr", { "x-api-key": key });
   const paths = {
-    "/account/browse": 200,
-    "/account/browse/signals": 200,
-    [`/account/browse/gp/${mintId("gp", "own", "northwind")}`]: 200,
-    "/account/browse/gp/gp_0000000000000000": 404,
-    "/account/browse?mrket=dallas": 400,
+    "/browse/gps": 200,
+    "/browse/signals": 200,
+    [`/browse/gps/${mintId("gp", "own", "northwind")}`]: 200,
+    "/browse/gps/gp_0000000000000000": 404,
+    "/browse/gps?mrket=dallas": 400,
     "/account/usage": 200,
   };
   const lookAtAll = async () => {
@@ -230,7 +230,7 @@ test("a suspended account sees no records", async (t) => {
     for (const { id } of await listAccounts(control))
       await suspendAccount(control, id, service.clock.now());
   });
-  for (const path of ["/account/browse", "/account/browse/signals"]) {
+  for (const path of ["/browse/gps", "/browse/signals"]) {
     const { status, text } = await user.get(path);
     assert.equal(status, 403, path);
     assert.doesNotMatch(text, /Northwind/);
@@ -240,7 +240,7 @@ test("a suspended account sees no records", async (t) => {
 // How the datasets of a database are taken over is told in test/datasets/shared-service.test.ts.
 test("without records the page says so and counts nothing; records published later are shown without a restart", async (t) => {
   const { service, user } = await openPages(t, { records: null });
-  const empty = await user.get("/account/browse");
+  const empty = await user.get("/browse/gps");
   assert.equal(empty.status, 503);
   assert.equal(empty.headers.get("retry-after"), "5");
   assert.equal(headingOf(empty), "No records yet");
@@ -256,7 +256,7 @@ test("without records the page says so and counts nothing; records published lat
     while ((await service.get("/fetch-signals")).headers.get("dataset-version") !== version)
       await setTimeout(50);
     service.clock.advance(61);
-    assert.match(headingOf(await user.get("/account/browse")), new RegExp(`^${count} GP`));
+    assert.match(headingOf(await user.get("/browse/gps")), new RegExp(`^${count} GP`));
   }
 });
 
@@ -265,12 +265,30 @@ test("a former id of a GP leads to it, and an unknown one to a page that says so
   const { user } = await openPages(t, {
     records: [{ record: "gp", id: "one", name: "One Name", former_ids: [former] }],
   });
-  const known = await user.get(`/account/browse/gp/${former}`);
+  const moved = await user.get(`/browse/gps/${former}?tab=signals`);
+  assert.deepEqual(
+    [moved.status, moved.location],
+    [308, `/browse/gps/${mintId("gp", "own", "one")}?tab=signals`],
+  );
+  const known = await user.get(moved.location!);
   assert.equal(headingOf(known), "One Name");
   assert.ok(known.text.includes(former));
-  const unknown = await user.get("/account/browse/gp/gp_fedcba9876543210");
+  const unknown = await user.get("/browse/gps/gp_fedcba9876543210");
   assert.equal(unknown.status, 404);
   assert.equal(headingOf(unknown), "There is no such GP");
+});
+
+test("former addresses of pages lead to the present ones with their queries", async (t) => {
+  const { user } = await openPages(t);
+  for (const [from, to] of Object.entries({
+    "/browse": "/browse/gps",
+    "/account/browse?market=Dallas&market=New+York": "/browse/gps?market=Dallas&market=New+York",
+    "/account/browse/signals?type=news": "/browse/signals?type=news",
+    "/account/browse/gp/gp_0123456789abcdef": "/browse/gps/gp_0123456789abcdef",
+  })) {
+    const { status, location } = await user.get(from);
+    assert.deepEqual([status, location], [308, to], from);
+  }
 });
 
 const hostile = `<script>alert("a")</script>'&amp;<img src=x onerror=alert(1)>`;
@@ -297,12 +315,12 @@ test("the content of records is shown as text", async (t) => {
     project("j", { name: told("Project"), city: hostile, ...linked }),
   ];
   const { user } = await openPages(t, { records });
-  const bad = await user.get(`/account/browse/gp/${mintId("gp", "own", "bad")}`);
+  const bad = await user.get(`/browse/gps/${mintId("gp", "own", "bad")}`);
   const pages = [
     bad,
-    await user.get("/account/browse"),
-    await user.get("/account/browse/signals"),
-    await user.get(`/account/browse?market=${encodeURIComponent(hostile)}`),
+    await user.get("/browse/gps"),
+    await user.get("/browse/signals"),
+    await user.get(`/browse/gps?market=${encodeURIComponent(hostile)}`),
   ];
   for (const { status, text } of pages) {
     assert.ok(status === 200 || status === 400);
@@ -349,7 +367,7 @@ async function assertSmall(user: TestUser, path: string): Promise<Page> {
 test("a page stays small whatever its records hold, has the true totals, and leads to the rest", async (t) => {
   const { service, user } = await openPages(t, { records: enormous() });
   const id = mintId("gp", "own", "big");
-  const { text } = await assertSmall(user, `/account/browse/gp/${id}`);
+  const { text } = await assertSmall(user, `/browse/gps/${id}`);
   assert.match(text, /130 signals/);
   for (const operation of ["fetch-principals", "fetch-signals", "fetch-projects"]) {
     const [, shown, path] = new RegExp(
@@ -361,11 +379,11 @@ test("a page stays small whatever its records hold, has the true totals, and lea
     assert.equal(body.pagination.total, 130);
   }
   const chosen = Array.from({ length: 10 }, (_, i) => `market=${"m".repeat(90)}${i}`).join("&");
-  const { text: facets } = await assertSmall(user, "/account/browse");
+  const { text: facets } = await assertSmall(user, "/browse/gps");
   assert.match(facets, /<datalist id="other-Market">\s*<option value="market \d/);
   assert.match(facets, /<datalist id="other-Tag">\s*<option value="tag \d/);
-  await assertSmall(user, `/account/browse?${chosen}`);
-  await assertSmall(user, "/account/browse/signals");
+  await assertSmall(user, `/browse/gps?${chosen}`);
+  await assertSmall(user, "/browse/signals");
 });
 
 test("suggestions are known names, the likeliest first, and known values, the most common first, free of charge", async (t) => {
@@ -396,7 +414,7 @@ test("with a script suggestions appear while one types", async (t) => {
   await page
     .context()
     .addCookies(Array.from(user.cookies, ([name, value]) => ({ name, value, url: service.url })));
-  await page.goto(`${service.url}/account/browse`);
+  await page.goto(`${service.url}/browse/gps`);
   await page.locator('[name="gp_name"]').fill("societe");
   const options = page.locator("#gp-names option");
   await options.waitFor({ state: "attached" });

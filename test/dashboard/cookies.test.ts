@@ -72,12 +72,14 @@ test("a password never travels over plain http to another machine", () => {
   assert.equal(originOf("http://127.0.0.1:8080")!.isSecure, false);
 });
 
-test("signing in leads to a path of the account pages, with its query, and by all else to the first of them", () => {
+test("signing in leads to a path of the account pages, with its query, and by all else to Browse", () => {
   for (const path of [
     "/account",
     "/account/keys",
     "/account/keys/key_0a1b2c3d",
-    "/account/browse?gp_name=a%20b&tag=x+y",
+    "/browse/gps?gp_name=a%20b&tag=x+y",
+    "/browse/people/pr_0a1b2c3d?tab=signals",
+    "/search?q=stone*",
   ])
     assert.equal(ownPath(path), path);
   for (const text of [
@@ -87,6 +89,8 @@ test("signing in leads to a path of the account pages, with its query, and by al
     "/docs",
     "account",
     "/accounts",
+    "/browsers",
+    "/feeds/secret",
     "/account/",
     "/account//evil.example",
     "/account/../docs",
@@ -97,7 +101,7 @@ test("signing in leads to a path of the account pages, with its query, and by al
     "//evil.example/account",
     "https://evil.example/account",
   ])
-    assert.equal(ownPath(text), "/account", String(text));
+    assert.equal(ownPath(text), "/browse/gps", String(text));
 });
 
 test("Sec-Fetch-Site decides where a form comes from, with an Origin that is our own or none; without it that Origin is ours exactly", () => {

@@ -23,7 +23,7 @@ interface World {
 }
 
 /** Not for eyes: JSON and a file to download. */
-const notPages = ["/account/browse/suggest", "/account/requests.csv", "/account/usage/quota"];
+const notPages = ["/search/suggest", "/account/requests.csv", "/account/usage/quota"];
 const outside = ["/account/sign-in", "/account/sign-up", "/account/forgot", "/account/link"];
 
 /** A person with a key that was used well and badly, and every page there is. */
@@ -36,11 +36,11 @@ async function openWorld(t: TestContext): Promise<World> {
   for (const path of ["/fetch-projects", "/fetch-gp?gp_name=kkr", "/fetch-signals?limit=0"])
     await service.get(path, { "x-api-key": key });
   const [, gpPath = ""] =
-    /href="(\/account\/browse\/gp\/\w+)/.exec((await ada.get("/account/browse")).text) ?? [];
+    /href="(\/browse\/gps\/\w+)/.exec((await ada.get("/browse/gps")).text) ?? [];
   const { token, person } = await resetLink(service);
   const names: Record<string, string> = {
     "/account/keys/{id}": `/account/keys/${id}`,
-    "/account/browse/gp/{id}": gpPath,
+    "/browse/gps/{id}": gpPath,
     "/account/members/{person}": `/account/members/${person}`,
     "/account/link": `/account/link?token=${token}`,
   };

@@ -34,7 +34,7 @@ test("members of an account", async (t) => {
       assert.match((await ada.get("/account/members")).text, /Open invitations/);
       assert.match((await bob.get(link)).text, /Join Ada Ltd/);
       const joined = await bob.submit(link, "/account/link", { password: testPassword });
-      assert.equal(joined.location, "/account/keys");
+      assert.equal(joined.location, "/browse/gps");
       const { text } = await bob.get("/account/members");
       assert.match(text, /2 members/);
       assert.match(text, /Owners invite and remove members/);
@@ -78,7 +78,7 @@ test("members of an account", async (t) => {
     const zoe = await signedIn(service, { email: "zoe@example.org", accountName: "Zoe Ltd" });
     const link = await invited("zoe@example.org", "member");
     const joined = await zoe.submit(link, "/account/link");
-    assert.equal(joined.location, "/account/keys");
+    assert.equal(joined.location, "/browse/gps");
     const { text } = await zoe.get("/account/settings");
     assert.match(text, /The account Ada Ltd/);
     const [, home = ""] = /<option value="(ac_\w+)"[^>]*>Zoe Ltd/.exec(text) ?? [];
@@ -198,7 +198,7 @@ test("after signing in one comes back to the requested page, and never to one th
   const asked = await ada.get("/account/sessions");
   assert.match(asked.text, /name="next" value="\/account\/sessions"/);
   const late = await ada.post("/account/sign-out-everywhere", {});
-  assert.match(late.text, /name="next" value="\/account"/);
+  assert.match(late.text, /name="next" value="\/browse\/gps"/);
 });
 
 onFile("to whoever signs in a store that is away is not named", async (t) => {

@@ -82,6 +82,48 @@ test("of 20,000 people the 5,000 who asked last are remembered", () => {
   assert.equal(limiter.take("pe_1", "view", 0), null);
 });
 
+/** Takes views until one is refused. */
+function fillAnonymous(
+  limiter: ReturnType<typeof openPersonLimiter>,
+  address: string,
+  now: number,
+) {
+  for (let count = 0; ; count++) {
+    const refusal = limiter.takeAnonymous(address, "view", now);
+    if (refusal !== null) return { count, ...refusal };
+  }
+}
+
+test("a network has 60 views a minute and 600 a day without signing in, downloads included", () => {
+  for (const address of ["192.0.2.1", "2001:db8::1"]) {
+    const limiter = openPersonLimiter();
+    const full = { count: 60, name: "minute", quota: 60, retryAfterSeconds: 60 };
+    assert.deepEqual(fillAnonymous(limiter, address, 0), full, address);
+    assert.notEqual(limiter.takeAnonymous(address, "form", minute - 1), null);
+    for (let i = 1; i < 10; i++)
+      assert.equal(fillAnonymous(limiter, address, i * minute).count, 60);
+    assert.deepEqual(fillAnonymous(limiter, address, 10 * minute), {
+      count: 0,
+      name: "day",
+      quota: 600,
+      retryAfterSeconds: 86_400 - 10 * 60,
+    });
+    assert.equal(limiter.takeAnonymous(address, "background", 10 * minute), null);
+    assert.equal(fillAnonymous(limiter, address, day).count, 60);
+  }
+});
+
+test("networks are counted separately, and those of one IPv6 site have four times as much together", () => {
+  const limiter = openPersonLimiter();
+  const counts = (addresses: readonly string[]) =>
+    addresses.map((address) => fillAnonymous(limiter, address, 0).count);
+  assert.deepEqual(counts(["192.0.2.1", "192.0.2.2", "::ffff:192.0.2.1"]), [60, 60, 0]);
+  assert.deepEqual(counts(["2001:db8::1", "2001:db8::2"]), [60, 0]);
+  const others = [1, 2, 3, 4].map((i) => `2001:db8:0:${i}::1`);
+  assert.deepEqual(counts(others), [60, 60, 60, 0]);
+  assert.equal(fill(limiter, "view", 0).count, 120);
+});
+
 /** Makes somebody a member of an account of somebody else, and lets them look at that account. */
 const joinAccount = (service: TestService, email: string, owner: string) =>
   withControl(service, async (control) => {
@@ -100,9 +142,9 @@ test("after 120 page views in a minute a person gets a page that says so, and ot
   const bob = await signedIn(service, { email: "bob@example.org" });
   await joinAccount(service, "bob@example.org", "ada@example.org");
   for (let i = 0; i < 120; i++)
-    assert.equal((await ada.get(i % 2 === 0 ? "/account/browse" : "/account/keys")).status, 200);
+    assert.equal((await ada.get(i % 2 === 0 ? "/browse/gps" : "/account/keys")).status, 200);
   service.clock.advance(20);
-  for (const path of ["/account/keys?order=name&all=1", "/account/browse"]) {
+  for (const path of ["/account/keys?order=name&all=1", "/browse/gps"]) {
     const refused = await ada.get(path);
     assert.equal(refused.status, 429, path);
     assert.equal(refused.headers.get("retry-after"), "40");
@@ -117,7 +159,7 @@ test("after 120 page views in a minute a person gets a page that says so, and ot
   assert.match((await bob.get("/account/members")).text, /2 members/);
   assert.equal((await ada.get("/account/sign-in")).status, 200);
   assert.equal((await ada.get("/account/usage/quota")).status, 200);
-  assert.equal((await ada.get("/account/browse/suggest?name=gp_name&text=kkr")).text, '["KKR"]');
+  assert.equal((await ada.get("/search/suggest?name=gp_name&text=kkr")).text, '["KKR"]');
   const form = { name: "Acme" };
   assert.equal((await ada.post("/account/settings/name", form)).status, 303);
   service.clock.advance(40);
@@ -136,7 +178,7 @@ test("after 120 forms in a minute nothing is changed, but signing out stays poss
   const late = await gauges();
   assert.equal(late.status, 429);
   assert.equal(late.headers.get("retry-after"), "60");
-  assert.equal((await ada.get("/account/browse/suggest?name=gp_name&text=kkr")).status, 429);
+  assert.equal((await ada.get("/search/suggest?name=gp_name&text=kkr")).status, 429);
   assert.equal((await ada.get("/account/usage")).status, 200);
   const refused = await rename("One too many");
   assert.equal(refused.status, 429);

@@ -41,7 +41,7 @@ test("somebody who signs up gets a link by mail, chooses a password and is signe
     password: testPassword,
     account: "Ada Ltd",
   });
-  assert.deepEqual([done.status, done.location], [303, "/account/keys"]);
+  assert.deepEqual([done.status, done.location], [303, "/browse/gps"]);
   assert.equal((await ada.get("/account")).location, "/account/keys");
   const settings = await ada.get("/account/settings");
   assert.match(settings.text, /The account Ada Ltd/);

@@ -188,7 +188,7 @@ test("the quota in use, the sums and the log say the same: calls with a key, no 
     const answer = await withKey(path);
     assert.equal(answer.status, status);
     asked.push([status, idOf(answer), path.split("?")[1]!]);
-    await ada.get("/account/browse");
+    await ada.get("/browse/gps");
   }
   for (const path of ["/fetch-projects", "/fetch-gp", "/fetch-signals?limit=1", "/fetch-projects"])
     await withKey(path);

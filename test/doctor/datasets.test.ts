@@ -13,6 +13,7 @@ import { type TestContext, test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { datasets } from "#doctor/datasets.ts";
+import { demoSource } from "#records/common.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { flipByte } from "../support/damage.ts";
@@ -116,6 +117,21 @@ test("what merely cannot be read now is neither to be replaced nor to be removed
     assert.match(mend!, /^Run gp-records as the user who owns DATA_DIR/);
     assert.doesNotMatch(mend!, /restore|publish|delete|\brm\b/);
   }
+});
+
+test("records of real people that everyone would see without a contact are a fault, invented ones are not", async (t) => {
+  const { dataDir } = await twoDatasets(t);
+  const settings = { BROWSE: "everyone" };
+  const [, fault, ...others] = await look(datasets, dataDir, { settings });
+  assert.deepEqual([fault!.status, others], ["fail", []]);
+  for (const name of ["BROWSE", "CONTACT"])
+    assert.ok(fault!.found.includes(name) && fault!.mend!.includes(name), name);
+  await finding("ok", datasets, dataDir);
+  await finding("ok", datasets, dataDir, { settings: { ...settings, CONTACT: "a@b.example" } });
+  const invented = temporaryFolder(t);
+  const catalogue = openCatalogue(join(invented, "datasets"));
+  await importRecords(catalogue, cast, { source: demoSource });
+  await finding("ok", datasets, invented, { settings });
 });
 
 test("the one message that sends its reader to doctor names the same file as doctor does, which says what to do", async (t) => {

@@ -104,9 +104,20 @@ test("methods a page does not know are a 405 and never reach the account worker,
   assert.deepEqual(asked, []);
 });
 
-test("what is beside /account is not of it", async (t) => {
+test("pages for people are at four prefixes, and feeds take no form", async (t) => {
   const { get, asked } = await open(t);
-  for (const path of ["/accounts", "/accountx/keys", "/Account"])
+  const paths = ["/account", "/account/keys", "/browse", "/browse/gps/gp_1", "/search", "/feeds/a"];
+  for (const path of paths) assert.equal((await get(path)).status, 200, path);
+  assert.deepEqual(
+    asked.map(({ path }) => path),
+    paths,
+  );
+  assert.equal((await get("/feeds/a", {}, "POST")).status, 405);
+});
+
+test("what is beside the pages for people is not of them", async (t) => {
+  const { get, asked } = await open(t);
+  for (const path of ["/accounts", "/accountx/keys", "/Account", "/browser", "/searches", "/feeds"])
     assert.equal((await get(path)).status, 404, path);
   assert.deepEqual(asked, []);
 });

@@ -71,6 +71,7 @@ export async function openHttpServer(
   const { record = () => {} } = otherwise;
   const http: HttpDependencies = {
     config,
+    browse: () => config.browse,
     operations,
     gateway,
     reads: openReads(answering, answers),

@@ -64,6 +64,7 @@ export async function openInsideWorker(
     lookAtQuota: () => assert.fail(),
     personLimiter: openPersonLimiter(),
     model: () => null,
+    browse: () => settings.browse ?? workerSettings.browse,
     reportError: (error: string) => assert.fail(error),
     ...otherwise,
   };

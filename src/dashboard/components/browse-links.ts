@@ -37,7 +37,7 @@ export const nothingChosen: Chosen = {
   offset: 0,
 };
 
-export const browsePaths = { gps: "/account/browse", signals: "/account/browse/signals" } as const;
+export const browsePaths = { gps: "/browse/gps", signals: "/browse/signals" } as const;
 
 /** Parameters that only the browse pages have. */
 const ownNames = ["type", "order"];
@@ -45,7 +45,7 @@ const ownNames = ["type", "order"];
 /** Stand-in operation for the browse pages. Their queries are read like an operation's, with the same errors. */
 const likeOperation: Operation = {
   ...fetchPrincipals,
-  path: "/account/browse" as Operation["path"],
+  path: "/browse/gps" as Operation["path"],
 };
 
 /** Reads the choice from a query. @throws Problem `invalid-parameters`. */

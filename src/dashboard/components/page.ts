@@ -18,14 +18,14 @@ export function accountPage(
   { title, scripts = [], main }: AccountPage,
 ): string {
   const signedIn = request?.signedIn ?? null;
-  const path = signedIn === null ? "/account" : request!.path;
+  const path = request?.path ?? "/account";
   return layout({
     title,
     description: "Your account's keys and usage, and the records to browse.",
     path,
     styles: ["account.css"],
     scripts,
-    isNarrow: signedIn === null,
+    isNarrow: signedIn === null && path.startsWith("/account"),
     ...(signedIn !== null && { side: sideOf(request!, signedIn, title) }),
     main,
   });

@@ -1,8 +1,9 @@
 /** Records as the account pages show them: values in words, links, signals in a list, text cut to fit. */
-import { type Given, type MemberRequest, withHeader } from "#dashboard/screen.ts";
+import { type Given, isSignedIn, type ReaderRequest, withHeader } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { dayElement } from "#pages/prose.ts";
 import type { Provenance } from "#records/common.ts";
+import type { Principal } from "#records/principal.ts";
 import type { Signal } from "#records/signal.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { wordReply } from "./page.ts";
@@ -162,7 +163,7 @@ export function signalItem(signal: SignalView, more: readonly Part[]): Html {
   </li>`;
 }
 
-export const gpHref = (id: string): string => `/account/browse/gp/${id}`;
+export const gpHref = (id: string): string => `/browse/gps/${id}`;
 
 const gpLinks = (gps: Signal["gps"]): Part[] => [
   ...gps.slice(0, gpsMax).map(gpLink),
@@ -178,8 +179,25 @@ export function byPoints(facts: readonly Part[]): Part {
   return joined(said, said.length, " · ");
 }
 
+export const isSuspended = ({ account }: ReaderRequest): boolean =>
+  (account?.suspendedAt ?? null) !== null;
+
+type ContactMember = "email" | "linkedin_url" | "provenance";
+
+/** Returns a person as the reader may see them: whoever is not signed in sees no e-mail address and no LinkedIn page. */
+export function asSeen<P extends Pick<Principal, ContactMember>>(
+  request: ReaderRequest,
+  person: P,
+): P {
+  if (isSignedIn(request)) return person;
+  const { provenance } = person;
+  const isPage = provenance.url !== null && /(?:^|\.)linkedin\.com$/.test(hostOf(provenance.url));
+  const source = isPage ? { ...provenance, url: null } : provenance;
+  return { ...person, email: null, linkedin_url: null, provenance: source };
+}
+
 /** Returns a page of records, or a reply that says why there are none. @param show makes the page from the records. */
-export function readRecords(request: MemberRequest, show: (model: ReadModel) => Given): Given {
+export function readRecords(request: ReaderRequest, show: (model: ReadModel) => Given): Given {
   const model = request.services.model();
   if (model === null) {
     const reply = wordReply(
@@ -190,7 +208,7 @@ export function readRecords(request: MemberRequest, show: (model: ReadModel) => 
     );
     return withHeader(reply, "retry-after", "5");
   }
-  if (request.account.suspendedAt !== null)
+  if (isSuspended(request))
     return wordReply(
       request,
       403,

@@ -19,6 +19,7 @@ import {
   cutText,
   fitting,
   gpHref,
+  isSuspended,
   joined,
   money,
   place,
@@ -30,7 +31,7 @@ import {
 import {
   type Given,
   json,
-  type MemberRequest,
+  type ReaderRequest,
   type Reply,
   route,
   type Route,
@@ -50,14 +51,14 @@ import { nameOfMarket } from "#search/market-spellings.ts";
 import type { Order as ReadOrder, ReadModel } from "#search/read-model.ts";
 
 export const browseRoutes: readonly Route[] = [
-  route("/account/browse", "member", {
+  route("/browse/gps", "reader", {
     GET: (request) => readRecords(request, showChosen(request, gps)),
     link: { group: "Records", label: "Browse" },
   }),
-  route("/account/browse/signals", "member", {
+  route("/browse/signals", "reader", {
     GET: (request) => readRecords(request, showChosen(request, signals)),
   }),
-  route("/account/browse/suggest", "member", { GET: suggestions, isBackground: true }),
+  route("/search/suggest", "reader", { GET: suggestions, isBackground: true }),
 ];
 
 const limit = parameterBounds.limitDefault;
@@ -71,22 +72,22 @@ const readOrders: Readonly<Record<Order, ReadOrder | undefined>> = {
   name: { by: "name", isDescending: false },
 };
 
-type Show = (request: MemberRequest, model: ReadModel, chosen: Chosen) => string;
+type Show = (request: ReaderRequest, model: ReadModel, chosen: Chosen) => string;
 
 /** Returns a function that shows what the URL chooses, or what is wrong with the URL. */
 const showChosen =
-  (request: MemberRequest, show: Show) =>
+  (request: ReaderRequest, show: Show) =>
   (model: ReadModel): Given => {
     try {
       return show(request, model, readChosen(request.query));
     } catch (fault) {
       if (!(fault instanceof Problem)) throw fault;
-      const again = { href: "/account/browse", label: "Browse everything" };
+      const again = { href: "/browse/gps", label: "Browse everything" };
       return wordReply(request, 400, "This selection is not valid", fault.message, again);
     }
   };
 
-function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
+function gps(request: ReaderRequest, model: ReadModel, chosen: Chosen): string {
   const { order, offset } = chosen;
   const { total, positions, misses } = model.select(
     "gp",
@@ -110,7 +111,7 @@ function gps(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
   });
 }
 
-function signals(request: MemberRequest, model: ReadModel, chosen: Chosen): string {
+function signals(request: ReaderRequest, model: ReadModel, chosen: Chosen): string {
   const path = browsePaths.signals;
   const { offset } = chosen;
   const filter = filterOf("signal", chosen);
@@ -196,7 +197,7 @@ interface BrowseView {
   none: string | false;
 }
 
-const browsePage = (request: MemberRequest, view: BrowseView): string =>
+const browsePage = (request: ReaderRequest, view: BrowseView): string =>
   accountPage(request, {
     title: view.title,
     scripts: ["suggest.js"],
@@ -434,9 +435,10 @@ function facetSection(path: string, chosen: Chosen, { name, label, values }: Fac
 }
 
 /** Suggests known values. Does not count against the quota. Suggests nothing for a suspended account. */
-function suggestions({ services, account, query }: MemberRequest): Reply {
+function suggestions(request: ReaderRequest): Reply {
+  const { services, query } = request;
   const model = services.model();
-  if (model === null || account.suspendedAt !== null) return json([]);
+  if (model === null || isSuspended(request)) return json([]);
   const text = query.get("text") ?? "";
   const name = query.get("name");
   if (name === "gp_name") return json(suggestNames(model, text));

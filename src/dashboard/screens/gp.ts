@@ -7,9 +7,11 @@ import {
 } from "#dashboard/components/browse-links.ts";
 import { accountPage, wordReply } from "#dashboard/components/page.ts";
 import {
+  asSeen,
   byPoints,
   cutText,
   fitting,
+  gpHref,
   hostOf,
   joined,
   listText,
@@ -22,7 +24,7 @@ import {
   timeline,
   valueLabel,
 } from "#dashboard/components/records.ts";
-import { type Given, type MemberRequest, route, type Route } from "#dashboard/screen.ts";
+import { type Given, moved, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { fetchProjects } from "#operations/fetch-projects.ts";
 import type { Operation } from "#operations/operation.ts";
@@ -38,14 +40,14 @@ import { positionOfId } from "#search/name-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const browseGpRoutes: readonly Route[] = [
-  route("/account/browse/gp/{id}", "member", {
+  route("/browse/gps/{id}", "reader", {
     GET: (request) => readRecords(request, (model) => showGp(request, model)),
   }),
 ];
 
 const projectsMax = 100;
 
-function showGp(request: MemberRequest, model: ReadModel): Given {
+function showGp(request: ReaderRequest, model: ReadModel): Given {
   const id = request.names["id"]!;
   if (positionOfId(model.parts.ids, id) === -1)
     return wordReply(
@@ -53,11 +55,13 @@ function showGp(request: MemberRequest, model: ReadModel): Given {
       404,
       "There is no such GP",
       "Perhaps its records are no longer published, or the address was cut off.",
-      { href: "/account/browse", label: "Browse GPs" },
+      { href: "/browse/gps", label: "Browse GPs" },
     );
   const [gp] = ask<Gp>(fetchGp, model, id, 1).data;
+  if (gp!.id !== id) return moved(gpHref(gp!.id), request.query);
   const { data: projects, pagination } = ask<Project>(fetchProjects, model, id, projectsMax);
-  const shown = { model, gp: gp!, projects, projectsTotal: pagination.total };
+  const principals = gp!.principals.map((person) => asSeen(request, person));
+  const shown = { model, gp: { ...gp!, principals }, projects, projectsTotal: pagination.total };
   return accountPage(request, { title: gp!.name, main: gpMain(shown, request.now) });
 }
 

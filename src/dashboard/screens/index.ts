@@ -2,6 +2,7 @@
 import type { Route } from "#dashboard/screen.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
+import { formerAddressRoutes } from "./former-addresses.ts";
 import { browseGpRoutes } from "./gp.ts";
 import { keysRoutes } from "./keys.ts";
 import { linkRoutes } from "./link.ts";
@@ -26,4 +27,5 @@ export const routes: readonly Route[] = [
   ...memberRoutes,
   ...settingsRoutes,
   ...accountDeletionRoutes,
+  ...formerAddressRoutes,
 ];

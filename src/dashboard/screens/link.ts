@@ -34,6 +34,7 @@ import {
   type AccountRequest,
   formRoute,
   type Given,
+  homePath,
   posting,
   type Reply,
   type Route,
@@ -212,17 +213,17 @@ const complete: Record<Link["kind"], (request: AccountRequest) => Promise<Reply>
   async "sign-up"(request) {
     const { control, passwords } = request.services;
     const signedIn = await completeSignUp(control, passwords, completion(request));
-    return begin(request, signedIn, "/account/keys");
+    return begin(request, signedIn, homePath);
   },
   async invite(request) {
     const { control, passwords } = request.services;
     const accepted = await acceptInvitation(control, passwords, completion(request));
     const { person, accountId, signedIn } = accepted;
-    if (signedIn !== null) return begin(request, signedIn, "/account/keys");
+    if (signedIn !== null) return begin(request, signedIn, homePath);
     if (request.signedIn?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
     const session = request.signedIn.session;
     await switchAccount(control, { person: person.id, session, accountId });
-    return seeOther("/account/keys");
+    return seeOther(homePath);
   },
   async reset(request) {
     const { control, passwords, mailer, settings } = request.services;

@@ -12,6 +12,7 @@ import { begin } from "#dashboard/cookies.ts";
 import type { AccountWorkerSettings } from "#dashboard/messages.ts";
 import {
   type AccountRequest,
+  homePath,
   refusal,
   type Reply,
   type Route,
@@ -94,9 +95,9 @@ export const whomToAsk = (signUp: Exclude<SignUp, "open">): string =>
     ? "the operator of this service"
     : "an owner of an account or the operator of this service";
 
-// The path has no `//`, `..` or backslash, so that every browser stays at or below /account on this origin.
-const ownShape = /^\/account(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:]*)?$/;
+// The path has no `//`, `..` or backslash, so that every browser stays on this origin.
+const ownShape = /^\/(?:account|browse|search)(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:*]*)?$/;
 
-/** Returns the page to show after signing in: `/account` unless the text has the form of an account page's path. */
+/** Returns the page to show after signing in: Browse, unless the text has the form of a path of these pages. */
 export const ownPath = (text: string | null): string =>
-  text !== null && ownShape.test(text) ? text : "/account";
+  text !== null && ownShape.test(text) ? text : homePath;

@@ -5,7 +5,7 @@
   const suggest = async (field) => {
     const asked = field.value.trim();
     const query = new URLSearchParams({ name: field.dataset.suggest, text: asked });
-    const response = await fetch(`/account/browse/suggest?${query}`);
+    const response = await fetch(`/search/suggest?${query}`);
     if (!response.ok || field.value.trim() !== asked) return;
     const options = (await response.json()).map((value) => new Option("", value));
     field.list?.replaceChildren(...options);

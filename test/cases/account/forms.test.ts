@@ -209,10 +209,10 @@ test("C94 · no other site reads the account pages or frames them, and signing i
     "",
   ]) {
     const { text } = await user.get(`/account/sign-in?next=${encodeURIComponent(next)}`);
-    assert.equal(hiddenFields(text, "/account/sign-in")["next"], "/account", next);
+    assert.equal(hiddenFields(text, "/account/sign-in")["next"], "/browse/gps", next);
     const fields = { email: "ada@example.org", password: testPassword, next };
     const { status, location } = await user.post("/account/sign-in", fields);
-    assert.deepEqual([status, location], [303, "/account"], next);
+    assert.deepEqual([status, location], [303, "/browse/gps"], next);
   }
   const fields = { email: "ada@example.org", password: testPassword, next: "/account/usage" };
   assert.equal((await user.post("/account/sign-in", fields)).location, "/account/usage");
