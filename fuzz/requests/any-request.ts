@@ -18,6 +18,7 @@ export const publicPaths = [
   "/errors/invalid-parameters",
   "/errors/quota-exceeded",
   "/changelog",
+  "/privacy",
   "/openapi.json",
   "/health",
   "/ready",

@@ -1,5 +1,6 @@
 /**
- * Serves the public paths: landing page, docs, errors, changelog, OpenAPI description, feed, assets and health checks.
+ * Serves the public paths: landing page, docs, errors, changelog, privacy, OpenAPI description, feed, assets and health
+ * checks.
  */
 import { brotliQualityMax, compress, encodedBytesMin } from "#gateway/answer-cache.ts";
 import {
@@ -41,6 +42,7 @@ export function publicRoutes(http: HttpDependencies): Route[] {
     ...[...pages, ...errors, "/changelog"].map((path) =>
       documentRoute(http, path, { [html]: fixed(path) }),
     ),
+    documentRoute(http, "/privacy", { [html]: async () => (await texts()).privacy() }),
     documentRoute(http, "/llms.txt", { "text/plain; charset=utf-8": fixed("/llms.txt") }),
     documentRoute(http, "/openapi.json", { [json]: fixed("/openapi.json") }),
     documentRoute(http, feedPath, { "application/atom+xml; charset=utf-8": feedOf(http) }),

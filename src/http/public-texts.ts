@@ -9,13 +9,15 @@ import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { changelogPage, docsPage, type KeyFacts } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex, landingPage, llmsText, type ServiceFacts } from "#pages/landing.ts";
+import { privacyPage } from "#pages/privacy.ts";
 import { problemCodes } from "#problems.ts";
+import { hoursKeptDays } from "#usage/retention.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
 
 export type PublicTexts = ReturnType<typeof openPublicTexts>;
 
-/** Returns functions that make the texts. The landing page and its index describe the current dataset. */
+/** Returns functions that make the texts. The landing page, its index and the page about privacy describe the current dataset. */
 export function openPublicTexts(http: HttpDependencies) {
   const { operations } = http;
   const { publicUrl, pageSizeMax } = http.config;
@@ -28,6 +30,14 @@ export function openPublicTexts(http: HttpDependencies) {
     landing: () => landingPage(factsOf(http)),
     /** Returns the index as JSON. */
     landingIndex: () => JSON.stringify(landingIndex(factsOf(http))),
+    privacy: () =>
+      privacyPage({
+        ...http.config,
+        name: http.config.serviceName,
+        browse: http.browse(),
+        sources: http.model()?.parts.sources ?? [],
+        totalsDays: hoursKeptDays,
+      }),
     /** Functions that make the texts that never change while the server runs, by path. */
     fixed: {
       "/docs": () =>

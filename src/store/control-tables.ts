@@ -118,7 +118,7 @@ const tables = {
     /** Time of a recent request. It is updated at most once a minute. */
     seen_at: "text not null",
     ends_at: "text not null",
-    /** Client network, /24 for IPv4 and /64 for IPv6. */
+    /** Client network: an IPv4 address or an IPv6 /64. */
     network: "text not null",
     /** Name of the browser and its system, such as `Firefox on Linux`. */
     browser: "text not null",

@@ -103,6 +103,8 @@ test("a later start of the demo", async (t) => {
     const page = await fetch(`${url}/browse/gps`);
     assert.equal(page.status, 200);
     assert.match(await page.text(), /60 GPs/);
+    const privacy = await (await fetch(`${url}/privacy`)).text();
+    assert.match(privacy, /All records of this service are invented/);
   });
 
   await t.test("never takes its key from a request that was forwarded", async () => {

@@ -9,6 +9,7 @@ import { mcpPage, samplesPage } from "#pages/docs-programs.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
+import { type PrivacyFacts, privacyPage } from "#pages/privacy.ts";
 import { Problem, problemCodes } from "#problems.ts";
 import { listenFor } from "./ports.ts";
 
@@ -35,6 +36,19 @@ export const docsFacts: DocsFacts = {
   isDemo: false,
 };
 
+export const privacyFacts: PrivacyFacts = {
+  name: "gp-records",
+  contact: "records@example.org",
+  browse: "everyone",
+  sources: [["own", "2026-11-20T03:00:00Z"]],
+  usageLogDays: 14,
+  totalsDays: 400,
+  usageLogParameters: true,
+  auditDays: 0,
+  datasetsKeep: 10,
+  changesDays: 400,
+};
+
 const mistyped = new Problem("unknown-path", `There is nothing at /dosc/${"x".repeat(44)}….`, {
   suggestion: "/docs",
   operations: [],
@@ -52,6 +66,7 @@ export const publicPages = (): Map<string, string> =>
     ["/errors", errorsPage()],
     ...problemCodes.map((code) => [`/errors/${code}`, errorPage(code)] as const),
     ["/changelog", changelogPage(apiVersions)],
+    ["/privacy", privacyPage(privacyFacts)],
     ["/dosc", problemPage(mistyped, "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y")],
   ]);
 

@@ -1,0 +1,176 @@
+/** The page at `/privacy`: what the service keeps about people in its records and about those who use it. */
+import { isInvented, type Sources } from "#records/common.ts";
+import { declarations, membersOf } from "#records/declarations.ts";
+import { html, type Html, type Part } from "./html.ts";
+import { layout } from "./layout.ts";
+import { codes, counted, exactTime } from "./prose.ts";
+import { table } from "./table.ts";
+
+export interface PrivacyFacts {
+  name: string;
+  /** E-mail address or https URL for questions; null for none. */
+  contact: string | null;
+  browse: "members" | "everyone";
+  /** Sources of the records; empty without a dataset. */
+  sources: Sources;
+  /** Days for which requests are kept; 0 for no request log. */
+  usageLogDays: number;
+  /** Days for which hourly totals are kept. */
+  totalsDays: number;
+  /** True if requests are kept with their parameters. */
+  usageLogParameters: boolean;
+  /** Days for which audit log entries are kept; 0 for ever. */
+  auditDays: number;
+  /** Number of published datasets that are kept; 0 for all. */
+  datasetsKeep: number;
+  /** Days for which the changes of publications are kept. */
+  changesDays: number;
+}
+
+export const privacyPage = (facts: PrivacyFacts): string =>
+  layout({
+    title: "Privacy",
+    description: `What ${facts.name} keeps about people, where it comes from, and how to object.`,
+    path: "/privacy",
+    main: html`<h1>Privacy</h1>
+      <p class="lede">
+        What ${facts.name} keeps about people in its records and about people who use it, and how to
+        object, correct it or have it removed.
+      </p>
+      <section>
+        <h2 id="records">People in the records</h2>
+        ${facts.sources.length > 0 && isInvented(facts.sources) ? invented : recordsSections(facts)}
+      </section>
+      <section>
+        <h2 id="users">People who use the service</h2>
+        ${usersSections(facts)}
+      </section>`,
+  });
+
+const invented = html`<p>
+  All records of this service are invented. Where a name is that of a real person, it is by chance.
+</p>`;
+
+const recordsSections = (facts: PrivacyFacts): Html =>
+  html`<h3 id="what">What is kept</h3>
+    <p>
+      People who run, direct or own a firm in real estate, with what is in this table as far as the
+      source states it. Titles and texts of other records may name them too.
+    </p>
+    ${table({
+      label: "What a record of a person has",
+      columns: ["Member", { label: "What it is", isPlain: true }],
+      rows: membersOf(declarations.principal.schema).map(([name, { description }]) => [
+        codes([name]),
+        description ?? "",
+      ]),
+    })}
+    <h3 id="whence">Where it comes from</h3>
+    ${facts.sources.length > 0 && sourcesTable(facts)}
+    <p>
+      Every record names its source, why it is believed and how certain it is, and links to the page
+      where the source says so if that is known.
+    </p>
+    <h3 id="why">Why, and who sees it</h3>
+    <p>
+      So that people who do business in real estate can tell who runs a firm and what it does.
+      ${facts.browse === "everyone" ? everyoneSees : membersSee} Search engines are told not to list
+      pages of people.
+    </p>
+    <h3 id="object">Object, correct, remove</h3>
+    <p>
+      ${contactWords(facts.contact)} Name the person and the address of the page. The record is
+      corrected or removed in its source here, which the next publication shows. ${remains(facts)}
+    </p>`;
+
+const sourcesTable = ({ sources }: PrivacyFacts): Html =>
+  table({
+    label: "Sources of the records",
+    columns: ["Source", "Last change"],
+    rows: sources.map(([name, importedAt]) => [
+      codes([name]),
+      html`<time datetime="${importedAt}">${exactTime(importedAt)}</time>`,
+    ]),
+  });
+
+const everyoneSees = html`Everybody can read the pages of records, without e-mail addresses and
+LinkedIn pages. These are shown to people who sign in and to programs with a key.`;
+
+const membersSee = html`Records are shown to people who sign in and to programs with a key.`;
+
+const contactWords = (contact: string | null): Part => {
+  if (contact === null) return "Write to the operator of this service.";
+  const href = contact.startsWith("https://") ? contact : `mailto:${contact}`;
+  return html`Write to <a href="${href}">${contact}</a>.`;
+};
+
+const remains = ({ datasetsKeep, changesDays }: PrivacyFacts): Part => [
+  datasetsKeep === 0
+    ? "Every dataset published before is kept, but no longer shown. "
+    : `The newest ${counted(datasetsKeep, "published dataset")} are kept, but no longer shown, and so are those that the operator pins. `,
+  changesDays > 0 &&
+    `For ${counted(changesDays, "day")}, what changed is kept too; of a removed record that is its id alone. `,
+  "Backups have what was stored when they were made.",
+];
+
+const usersSections = (facts: PrivacyFacts): Html =>
+  html`<p>
+      The service passes nothing of this on, but for mail to you through the operator's mail server,
+      and no page loads anything from another host. Members of your account see your address. Who
+      does not sign in gets no cookie.
+    </p>
+    ${table({
+      label: "What is kept about people who use the service",
+      columns: ["What", "How long"],
+      rows: [
+        [
+          "Your e-mail address, a hash of your password (argon2id), when you signed up",
+          untilDeleted,
+        ],
+        [
+          "The accounts you are a member of, and your role",
+          "Until you leave or the account is closed",
+        ],
+        [
+          "A session: hash of its cookie, times, browser and system, the IPv4 address or IPv6 /64 you signed in from",
+          "Until you sign out, 12 hours after the last page, 7 days at most",
+        ],
+        [
+          "A browser you have signed in with: hash of its cookie, when it was last used",
+          "180 days",
+        ],
+        ["A link mailed to you: its hash and kind, your address, times", "7 days after it expires"],
+        [
+          "Failed sign-ins: a number under the hash of an address or a network",
+          "One day after the last wait",
+        ],
+        ["Your keys: hash, first 8 characters, name, times, your id", "For good"],
+        [
+          "A key's last use: time, and the network as an IPv4 /24 or IPv6 /48",
+          "Until its next use",
+        ],
+        [
+          "The audit log: what you changed, under your id, without addresses",
+          facts.auditDays === 0 ? "For good" : counted(facts.auditDays, "day"),
+        ],
+        [
+          `Each request with a key: time, key, operation, status, duration, size${facts.usageLogParameters ? ", parameters" : ""}`,
+          facts.usageLogDays === 0 ? "Not kept" : counted(facts.usageLogDays, "day"),
+        ],
+        ["Hourly totals of the requests with a key", counted(facts.totalsDays, "day")],
+        [
+          "The server's log: time, kind of page, status and duration of every request, without addresses or searches",
+          "As the operator sets it",
+        ],
+        [
+          "Number of pages seen by you, or by a network without signing in",
+          "In memory only, one day",
+        ],
+      ],
+    })}
+    <p>
+      <a href="/account/settings">Settings</a> has a download of what is kept about you, and a
+      button that deletes your login. ${contactWords(facts.contact)}
+    </p>`;
+
+const untilDeleted = "Until you delete your login";

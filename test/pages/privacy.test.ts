@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { declarations, membersOf } from "#records/declarations.ts";
+import { demoSource } from "#records/common.ts";
+import { privacyPage, type PrivacyFacts } from "#pages/privacy.ts";
+import { privacyFacts } from "../support/public-pages.ts";
+import { wordsOf } from "../support/record-pages.ts";
+import { startService } from "../support/service.ts";
+
+const wordsWith = (facts: Partial<PrivacyFacts>) =>
+  wordsOf(privacyPage({ ...privacyFacts, ...facts }));
+
+test("/privacy names every member of a person's record, the sources, and where to object", () => {
+  const page = privacyPage(privacyFacts);
+  for (const [name] of membersOf(declarations.principal.schema))
+    assert.ok(page.includes(`<code>${name}</code>`), name);
+  assert.ok(page.includes("<code>own</code>") && page.includes("2026-11-20 03:00:00 UTC"));
+  assert.ok(page.includes('<a href="mailto:records@example.org">records@example.org</a>'));
+  const contact = "https://records.example/people";
+  assert.ok(
+    privacyPage({ ...privacyFacts, contact }).includes(`<a href="${contact}">${contact}</a>`),
+  );
+  assert.match(wordsWith({ contact: null }), /Write to the operator of this service\./);
+});
+
+test("/privacy says how long things are kept by the settings in force", () => {
+  const usual = wordsWith({});
+  assert.match(usual, /Each request with a key: .*, parameters 14 days/);
+  assert.match(usual, /The audit log: [^.]*? For good/);
+  assert.match(usual, /newest 10 published datasets are kept/);
+  const other = wordsWith({ usageLogDays: 0, usageLogParameters: false, auditDays: 30 });
+  assert.match(other, /Each request with a key: [^.]*size Not kept/);
+  assert.match(other, /The audit log: [^.]*? 30 days/);
+  assert.match(wordsWith({ datasetsKeep: 0 }), /Every dataset published before is kept/);
+  assert.doesNotMatch(wordsWith({ changesDays: 0 }), /what changed is kept/);
+});
+
+test("/privacy says who sees records, and that invented people are invented", () => {
+  assert.match(wordsWith({}), /Everybody can read the pages of records, without e-mail addresses/);
+  assert.doesNotMatch(wordsWith({ browse: "members" }), /Everybody can read/);
+  const demo = wordsWith({ sources: [[demoSource, "2026-11-20T03:00:00Z"]] });
+  assert.match(demo, /All records of this service are invented/);
+  assert.doesNotMatch(demo, /linkedin_url/);
+});
+
+test("a server's /privacy has its settings and sources", async (t) => {
+  const service = await startService(t, {
+    settings: { CONTACT: "records@example.org", USAGE_LOG_DAYS: "3", SERVICE_NAME: "Northwind" },
+  });
+  const words = wordsOf((await service.get("/privacy", { "x-api-key": "" })).text);
+  for (const said of ["Northwind", "records@example.org", " own ", " 3 days ", " 400 days "])
+    assert.ok(words.includes(said), said);
+});
