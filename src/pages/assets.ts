@@ -15,6 +15,7 @@ const names = [
   "style.css",
   "account.css",
   "plot.css",
+  "records.css",
   "page.js",
   "account.js",
   "docs.js",

@@ -47,7 +47,14 @@ const paths = {
     "/account/usage",
     "/account/usage/quota",
   ],
-  whoMayBrowse: ["/browse/gps", "/browse/gps/{id}", "/browse/signals", "/search/suggest"],
+  whoMayBrowse: [
+    "/browse/gps",
+    "/browse/gps/{id}",
+    "/browse/people/{id}",
+    "/browse/projects/{id}",
+    "/browse/signals",
+    "/search/suggest",
+  ],
   everyone: [
     "/account",
     "/account/browse",
@@ -68,6 +75,8 @@ const contact = "records@example.org";
 /** Real paths in place of those with a `{name}`. */
 const places: Readonly<Record<string, string>> = {
   "/browse/gps/{id}": `/browse/gps/${northwind}`,
+  "/browse/people/{id}": `/browse/people/${mintId("principal", "own", "ana")}`,
+  "/browse/projects/{id}": `/browse/projects/${mintId("project", "own", "alder")}`,
 };
 
 const asksToSignIn = (page: Page) => page.status === 401 && headingOf(page) === "Sign in";
@@ -120,13 +129,15 @@ test("e-mail addresses and LinkedIn pages of people are for those who are signed
     settings: { BROWSE: "everyone", CONTACT: contact },
   });
   const member = await signedIn(service);
-  const path = `/browse/gps/${northwind}`;
-  const seen = (await member.get(path)).text;
-  const shown = (await openUser(service).get(path)).text;
-  for (const text of [seen, shown]) assert.match(text, /Grace/);
-  for (const secret of [email, "linkedin.com"]) {
-    assert.ok(seen.includes(secret), secret);
-    assert.ok(!shown.includes(secret), secret);
+  const own = `/browse/people/${mintId("principal", "own", "grace")}`;
+  const ofGp = `/browse/gps/${northwind}`;
+  const seen = (await member.get(own)).text;
+  for (const secret of [email, "linkedin.com"]) assert.ok(seen.includes(secret), secret);
+  const stranger = openUser(service);
+  for (const path of [own, ofGp, `${ofGp}?tab=people`]) {
+    const { text } = await stranger.get(path);
+    assert.match(text, /Grace/, path);
+    assert.doesNotMatch(text, /grace@|linkedin\.com/, path);
   }
 });
 

@@ -15,6 +15,7 @@ test("a facet is named where it is indexed, filled and described: all else follo
   assert.deepEqual(holding(new RegExp(`"${theme}"|\\b${theme}(:|,| [},])`)), [
     // The page of a GP links each list of the record to the filter that finds its like.
     "src/dashboard/screens/gp.ts",
+    "src/dashboard/screens/project.ts",
     "src/operations/operation.ts",
     // Each kind says what it means for its records.
     "src/records/gp.ts",

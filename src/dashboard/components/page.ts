@@ -23,7 +23,7 @@ export function accountPage(
     title,
     description: "Your account's keys and usage, and the records to browse.",
     path,
-    styles: ["account.css"],
+    styles: ["account.css", "plot.css", "records.css"],
     scripts,
     isNarrow: signedIn === null && path.startsWith("/account"),
     ...(signedIn !== null && { side: sideOf(request!, signedIn, title) }),

@@ -12,10 +12,10 @@ const short = new Intl.NumberFormat("en-US", {
   style: "currency",
   currency: "USD",
   notation: "compact",
-  maximumFractionDigits: 1,
+  maximumSignificantDigits: 3,
 });
 
-/** Returns an amount such as `$1.8B`; empty if it is unknown. */
+/** Returns an amount such as `$1.84B`; empty if it is unknown. */
 export const money = (usd: number | null): string => (usd === null ? "" : short.format(usd));
 
 /** Joins city, state and country. Leaves out what is unknown, and the US if city or state is known. */
@@ -26,21 +26,29 @@ export const place = (city: string | null, state: string | null, country: string
 
 /** Words for a record's basis, as part of a sentence. */
 const basisWords: Readonly<Record<Provenance["basis"], string>> = {
-  stated: "as the source states it",
-  adv_file_number: "by a file number the GP reports in its Form ADV",
-  sponsor_text: "by a firm that the text of a filing names",
-  adv_fund_name: "by the name of a fund the GP reports in its Form ADV",
-  related_entity: "by a related entity that a filing names",
-  cluster: "by people and addresses that several filings share",
+  stated: "stated",
+  adv_file_number: "by a file number in Form ADV",
+  sponsor_text: "named in the text of a filing",
+  adv_fund_name: "by the name of a fund in Form ADV",
+  related_entity: "by a related entity in a filing",
+  cluster: "by people and addresses that filings share",
   series_master: "by the company whose series it is",
   related_entity_deal: "by a related entity of this deal alone",
-  issuer_stem: "by the name of the issuer alone",
-  named_sponsor: "by the name of a sponsor in a public register",
+  issuer_stem: "by the issuer's name alone",
+  named_sponsor: "named in a public register",
 };
 
-/** Returns words such as "demo, as the source states it, confidence 100%". */
+/** Returns words such as "demo, stated, confidence 100 %". */
 export const provenanceWords = ({ source, basis, confidence }: Provenance): string =>
-  `${source}, ${basisWords[basis] ?? basis}, confidence ${Math.round(confidence * 100)}%`;
+  `${source}, ${basisWords[basis] ?? basis}, confidence ${percentText(confidence)}`;
+
+/** Returns words such as "Stated, 100 %". */
+export function basisText({ basis, confidence }: Provenance): string {
+  const words = basisWords[basis] ?? basis;
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}, ${percentText(confidence)}`;
+}
+
+export const percentText = (share: number): string => `${Math.round(share * 100)} %`;
 
 /** Maximum length of an address that becomes a link, in characters. Longer ones are rare and would fill the page. */
 const addressLengthMax = 500;
@@ -143,7 +151,7 @@ export const signalList = (
     signals.map((signal) => signalItem(signal, gpLinks(signal.gps))),
   );
 
-export const timeline = (label: string, items: readonly Html[]): Html =>
+const timeline = (label: string, items: readonly Html[]): Html =>
   html`<ol class="timeline" aria-label="${label}">
     ${items}
   </ol>`;
@@ -152,7 +160,7 @@ const titleLengthMax = 250;
 const gpsMax = 5;
 
 /** Returns a signal as a timeline item. @param more facts to show after the type, the amount and the market. */
-export function signalItem(signal: SignalView, more: readonly Part[]): Html {
+function signalItem(signal: SignalView, more: readonly Part[]): Html {
   const { date, title, url, type, amount_usd, marketName } = signal;
   return html`<li>
     <span class="muted">${dayElement(date)}</span>

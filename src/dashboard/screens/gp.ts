@@ -1,40 +1,49 @@
-/** The page of one GP: names, facts, people, signals and projects, as the operations serve them. */
-import {
-  browseHref,
-  browsePaths,
-  type ChoiceName,
-  nothingChosen,
-} from "#dashboard/components/browse-links.ts";
+/** The page of one GP: what happens on the left, what it is on the right, and everything else behind tabs. */
 import { accountPage, wordReply } from "#dashboard/components/page.ts";
+import {
+  activityOf,
+  apiCall,
+  bandText,
+  card,
+  commonProvenance,
+  figures,
+  noteOf,
+  projectTable,
+  provenanceBadge,
+  recordHead,
+  recordLink,
+  recordsOfGp,
+  shownOf,
+  signalTable,
+  sourceLine,
+  valueLinks,
+} from "#dashboard/components/record-page.ts";
 import {
   asSeen,
   byPoints,
   cutText,
-  fitting,
-  gpHref,
   hostOf,
-  joined,
   listText,
   money,
   outside,
   place,
   provenanceWords,
   readRecords,
-  signalItem,
-  timeline,
   valueLabel,
 } from "#dashboard/components/records.ts";
 import { type Given, moved, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
-import { fetchGp } from "#operations/fetch-gp.ts";
-import { fetchProjects } from "#operations/fetch-projects.ts";
-import type { Operation } from "#operations/operation.ts";
-import { answer } from "#operations/page.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
-import { type Column, factList, table, type TableContent } from "#pages/table.ts";
+import { placesOn, usMap } from "#pages/map.ts";
+import { columnPlot, signalGroups, stepPlot } from "#pages/plot.ts";
+import { counted, dayElement, grouped } from "#pages/prose.ts";
+import { factList, table } from "#pages/table.ts";
 import type { ExternalIds, Provenance } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
+import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
+import type { Signal } from "#records/signal.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
+import { middleOf, placeOfMarket } from "#search/market-places.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { positionOfId } from "#search/name-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -45,11 +54,28 @@ export const browseGpRoutes: readonly Route[] = [
   }),
 ];
 
-const projectsMax = 100;
+const pathOf = ({ id }: Pick<Gp, "id">): string => `/browse/gps/${id}`;
+
+interface ShownGp {
+  gp: Gp;
+  /** Its records, at most 5,000 of a kind, and their numbers. */
+  signals: Listed<Signal>;
+  people: Listed<Principal>;
+  projects: Listed<Project>;
+  model: ReadModel;
+  /** Day of the dataset. */
+  today: string;
+}
+
+interface Listed<R> {
+  records: R[];
+  total: number;
+}
 
 function showGp(request: ReaderRequest, model: ReadModel): Given {
   const id = request.names["id"]!;
-  if (positionOfId(model.parts.ids, id) === -1)
+  const position = positionOfId(model.parts.ids, id);
+  if (position === -1)
     return wordReply(
       request,
       404,
@@ -57,285 +83,395 @@ function showGp(request: ReaderRequest, model: ReadModel): Given {
       "Perhaps its records are no longer published, or the address was cut off.",
       { href: "/browse/gps", label: "Browse GPs" },
     );
-  const [gp] = ask<Gp>(fetchGp, model, id, 1).data;
-  if (gp!.id !== id) return moved(gpHref(gp!.id), request.query);
-  const { data: projects, pagination } = ask<Project>(fetchProjects, model, id, projectsMax);
-  const principals = gp!.principals.map((person) => asSeen(request, person));
-  const shown = { model, gp: { ...gp!, principals }, projects, projectsTotal: pagination.total };
-  return accountPage(request, { title: gp!.name, main: gpMain(shown, request.now) });
+  const [gp] = readDocuments<Gp>(model.parts.documents.gp, [position]);
+  if (gp!.id !== id) return moved(pathOf(gp!), request.query);
+  const people = recordsOfGp<Principal>(model, "principal", position);
+  people.records = people.records.map((person) => asSeen(request, person));
+  people.records.sort((a, b) => compareDays(b.last_seen_date, a.last_seen_date));
+  const shown: ShownGp = {
+    gp: gp!,
+    model,
+    today: model.parts.updatedAt.slice(0, 10),
+    signals: recordsOfGp(model, "signal", position),
+    people,
+    projects: recordsOfGp(model, "project", position),
+  };
+  const tab = tabs.find(({ name }) => name === request.query.get("tab")) ?? tabs[0];
+  const offset = Math.max(0, Number(request.query.get("offset")) || 0);
+  return accountPage(request, {
+    title: `${gp!.name} · GP`,
+    main: html`<div class="record">
+      ${head(shown, request.now)} ${keyFigures(shown)} ${tabLinks(shown, tab)}
+      ${tab.show(shown, offset, request)}
+    </div>`,
+  });
 }
 
-interface Body<R> {
-  data: R[];
-  pagination: { total: number };
+/** Compares days of which one may be unknown; an unknown one is the earliest. */
+const compareDays = (a: string | null, b: string | null): number =>
+  (a ?? "") < (b ?? "") ? -1 : (a ?? "") > (b ?? "") ? 1 : 0;
+
+interface Tab {
+  name: string;
+  label: string;
+  count(shown: ShownGp): number | null;
+  show(shown: ShownGp, offset: number, request: ReaderRequest): Html;
 }
 
-/** Asks an operation about a GP. An id in place of a name selects only the GP with that id. */
-const ask = <R>(operation: Operation, model: ReadModel, id: string, limit: number): Body<R> =>
-  JSON.parse(
-    answer(operation, model, {
-      filter: { gp_name: id },
-      values: {},
-      limit,
-      offset: 0,
-    }).body.toString(),
-  ) as Body<R>;
+const tabs: readonly [Tab, ...Tab[]] = [
+  { name: "overview", label: "Overview", count: () => null, show: overview },
+  {
+    name: "signals",
+    label: "Signals",
+    count: ({ signals }) => signals.total,
+    show: (shown, offset) =>
+      wholeList(shown, "signals", offset, (signals: Signal[]) => signalRows(shown, signals)),
+  },
+  {
+    name: "people",
+    label: "People",
+    count: ({ people }) => people.total,
+    show: (shown, offset) =>
+      wholeList(shown, "people", offset, (people: Principal[]) => peopleTable(shown, people)),
+  },
+  {
+    name: "projects",
+    label: "Projects",
+    count: ({ projects }) => projects.total,
+    show: (shown, offset) =>
+      wholeList(shown, "projects", offset, (projects: Project[]) => projectRows(shown, projects)),
+  },
+  { name: "sources", label: "Sources", count: () => null, show: sources },
+];
 
-const descriptionLengthMax = 1000;
-/**
- * Size limits in bytes of markup: all lists together, people, and projects. Signals, the longest list, get the rest.
- */
-const bytesMax = { lists: 32_000, people: 8000, projects: 8000 } as const;
+const tabHref = ({ gp }: ShownGp, name: string, offset = 0): string =>
+  `${pathOf(gp)}?tab=${name}${offset > 0 ? `&offset=${offset}` : ""}`;
 
-function gpMain(view: ShownGp, now: number): Html {
-  const { gp } = view;
-  const people = peopleSection(view, bytesMax.people);
-  const projects = projectsSection(view, bytesMax.projects);
-  const used = people.markup.length + projects.markup.length;
-  return html`<div class="records">
-    <h1>${gp.name}</h1>
-    <p class="lede">${byPoints(inShort(view))}</p>
-    ${gp.description !== null && html`<p>${cutText(gp.description, descriptionLengthMax)}</p>`}
-    ${gpFacts(view)} ${timelineSection(view, bytesMax.lists - used)} ${people} ${projects}
-    <p class="muted">
-      Last changed ${relativeTime(gp.updated_at, now)}. To find only this GP, send its id as
-      <code>gp_name</code>: <code>${gp.id}</code>
-    </p>
+const tabLinks = (shown: ShownGp, chosen: Tab): Html =>
+  html`<nav class="tabs" aria-label="${cutText(shown.gp.name, 80)}">
+    ${tabs.map((tab) => {
+      const href = tab === tabs[0] ? pathOf(shown.gp) : tabHref(shown, tab.name);
+      const count = tab.count(shown);
+      return html`<a href="${href}" ${tab === chosen && html`aria-current="page"`}
+        >${tab.label} ${count !== null && html`<span>${grouped(count)}</span>`}</a
+      >`;
+    })}
+  </nav>`;
+
+const rowsMax = 40;
+
+/** Returns a whole list, 40 records at a time. */
+function wholeList<R>(
+  shown: ShownGp,
+  name: "signals" | "people" | "projects",
+  offset: number,
+  tableOf: (records: R[]) => Html,
+): Html {
+  const { records, total } = shown[name] as unknown as Listed<R>;
+  const part = records.slice(offset, offset + rowsMax);
+  const end = offset + part.length;
+  return card({
+    title: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    aside: part.length > 0 && `${grouped(offset + 1)} to ${grouped(end)} of ${grouped(total)}`,
+    body: html`${part.length === 0 ? html`<p>No ${name} here.</p>` : tableOf(part)}
+      <nav class="steps" aria-label="Pages">
+        ${offset > 0 && html`<a href="${tabHref(shown, name, Math.max(0, offset - rowsMax))}">Previous</a>`}
+        ${end < records.length && html`<a href="${tabHref(shown, name, end)}">Next</a>`}
+        ${end === records.length && end < total && html`<span>The rest: <code>/fetch-${name === "people" ? "principals" : name}?gp_name=${shown.gp.id}&amp;offset=${end}</code></span>`}
+      </nav>`,
+  });
+}
+
+function head({ gp, model }: ShownGp, now: number): Html {
+  const [market] = gp.markets;
+  const tags = [
+    ...valueLinks("gp", "tag", gp.strategies),
+    ...valueLinks("gp", "tag", gp.property_types),
+    ...valueLinks("gp", "theme", gp.themes),
+    ...valueLinks("gp", "tag", gp.tags),
+  ];
+  return html`${recordHead({
+      kind: "gp",
+      market: market ?? null,
+      model,
+      name: gp.name,
+      badge: provenanceBadge(gp.provenance),
+      facts: [
+        place(gp.hq_city, gp.hq_state, gp.hq_country),
+        gp.legal_name !== gp.name && gp.legal_name !== null && cutText(gp.legal_name, 120),
+        gp.website !== null && outside(gp.website, hostOf(gp.website)),
+      ],
+      updatedAt: gp.updated_at,
+      now,
+    })}
+    ${gp.description !== null && html`<p class="description">${cutText(gp.description, 600)}</p>`}
+    <p class="tags">
+      ${tags.slice(0, tagsMax)}
+      ${tags.length > tagsMax && html`<span>+${tags.length - tagsMax}</span>`}
+    </p>`;
+}
+
+const tagsMax = 12;
+
+function keyFigures({ gp, model, today, signals, people, projects }: ShownGp): Html {
+  const monthAgo = new Date(Date.parse(today) - 30 * 86_400_000).toISOString().slice(0, 10);
+  const recent = signals.records.filter(({ date }) => date >= monthAgo).length;
+  const underWay = projects.records.filter(({ status }) => inProgress.has(status)).length;
+  const firstSeen = people.records.filter(
+    ({ first_seen_date }) =>
+      first_seen_date !== null && first_seen_date.startsWith(today.slice(0, 4)),
+  ).length;
+  const [first, ...others] = gp.markets;
+  return figures([
+    {
+      label: "Assets",
+      value: money(gp.aum_usd),
+      note: gp.aum_as_of !== null && dayElement(gp.aum_as_of),
+    },
+    { label: "Raised to date", value: money(gp.raised_to_date_usd), note: "as stated" },
+    {
+      label: "Signals",
+      value: grouped(signals.total),
+      note: `${grouped(recent)} in the last 30 days`,
+    },
+    {
+      label: "People",
+      value: grouped(people.total),
+      note: firstSeen > 0 && `${grouped(firstSeen)} first named this year`,
+    },
+    { label: "Projects", value: grouped(projects.total), note: `${grouped(underWay)} in progress` },
+    {
+      label: "Markets",
+      value: grouped(gp.markets.length),
+      note:
+        first !== undefined &&
+        `${cutText(nameOfMarket(model, first).split(",")[0]!, 40)}${others.length > 0 ? ` and ${others.length} more` : ""}`,
+    },
+  ]);
+}
+
+const inProgress: ReadonlySet<Project["status"]> = new Set([
+  "planned",
+  "raising",
+  "entitled",
+  "under_construction",
+]);
+
+const shownMax = { signals: 10, people: 6, projects: 6 } as const;
+
+function overview(shown: ShownGp, _: number, request: ReaderRequest): Html {
+  const { gp, signals, people, projects } = shown;
+  const list = (name: keyof typeof shownMax, title: string, tableOf: (max: number) => Html) => {
+    const { total } = shown[name];
+    const max = shownMax[name];
+    return (
+      total > 0 &&
+      card({
+        title,
+        aside: shownOf(Math.min(max, total), total),
+        body: tableOf(max),
+        more: total > max && {
+          href: tabHref(shown, name),
+          label: `All ${counted(total, name.slice(0, -1), name)}`,
+        },
+      })
+    );
+  };
+  return html`<div class="beside">
+    <div>
+      ${activity(shown)}
+      ${list("signals", "Latest signals", (max) => signalRows(shown, signals.records.slice(0, max)))}
+      ${list("projects", "Projects", (max) => projectRows(shown, latestProjects(projects.records).slice(0, max)))}
+      ${list("people", "People", (max) => peopleTable(shown, people.records.slice(0, max)))}
+    </div>
+    <div>${capital(shown)} ${map(shown)} ${apiCall(request, `/fetch-gp?gp_name=${gp.id}`)}</div>
   </div>`;
 }
 
-const inShort = ({ gp, projectsTotal }: ShownGp): Part[] => [
-  place(gp.hq_city, gp.hq_state, gp.hq_country),
-  gp.aum_usd !== null && `${money(gp.aum_usd)} under management`,
-  html`<a href="#timeline">${counted(gp.signals_total, "signal")}</a>`,
-  html`<a href="#people">${counted(gp.principals_total, "person", "people")}</a>`,
-  html`<a href="#projects">${counted(projectsTotal, "project")}</a>`,
-];
-
-/** Returns the known facts about the GP itself. */
-function gpFacts({ gp, model }: ShownGp): Html {
-  const markets = gp.markets.map((title) => nameOfMarket(model, title));
-  const facts: readonly (readonly [term: string, what: Part])[] = [
-    ["Legal name", gp.legal_name],
-    ["Also known as", listText(gp.aliases)],
-    ["Head office", place(gp.hq_city, gp.hq_state, gp.hq_country)],
-    ["Markets", links("market", markets)],
-    ["Strategies", links("tag", gp.strategies)],
-    ["Property types", links("tag", gp.property_types)],
-    ["Themes", links("theme", gp.themes)],
-    ["Tags", links("tag", gp.tags)],
-    ["Assets under management", assets(gp)],
-    ["Raised so far", money(gp.raised_to_date_usd)],
-    ["Founded", gp.founded_year],
-    ["Website", gp.website !== null && outside(gp.website, hostOf(gp.website))],
-    ["Known elsewhere as", elsewhere(gp.external_ids)],
-    ["Former ids", listText(gp.former_ids)],
-    ["Source", [provenanceWords(gp.provenance), sourceLink(gp.provenance.url)]],
-  ];
-  return factList(facts);
-}
-
-const linkBytesMax = 2000;
-
-/** Links each value to a list of the GPs that have it. Shows as many links as fit. */
-function links(name: ChoiceName, values: readonly string[]): Part {
-  const all = values.map(
-    (value) =>
-      html`<a href="${browseHref(browsePaths.gps, { ...nothingChosen, [name]: [value] })}"
-        >${valueLabel(value)}</a
-      >`,
+/** Returns the projects in progress first, then the others, each by their latest change. */
+const latestProjects = (projects: readonly Project[]): Project[] =>
+  projects.toSorted(
+    (a, b) =>
+      Number(inProgress.has(b.status)) - Number(inProgress.has(a.status)) ||
+      compareDays(b.updated_at, a.updated_at),
   );
-  return joined(fitting(all, linkBytesMax), all.length);
+
+function activity({ signals: { records }, today }: ShownGp): Part {
+  if (records.length === 0) return null;
+  const { unit, columns, left } = activityOf(records, today);
+  const years = Map.groupBy(records, ({ date }) => date.slice(0, 4));
+  const [[year, most]] = [...years].toSorted(([, a], [, b]) => b.length - a.length) as [
+    [string, Signal[]],
+  ];
+  return columnPlot({
+    finding: `${year} is its busiest year, with ${most.length} of ${counted(records.length, "signal")}`,
+    measure: `Signals by ${unit} and kind${left}`,
+    head: unit,
+    series: signalGroups,
+    columns,
+  });
 }
 
-const assets = ({ aum_usd, aum_as_of }: Gp): Part =>
-  aum_usd !== null && [
-    money(aum_usd),
-    aum_as_of !== null && html` <span class="muted">on ${dayElement(aum_as_of)}</span>`,
+const signalRows = ({ gp, model }: ShownGp, signals: Signal[]): Html =>
+  signalTable({ label: "Signals", signals, model, without: [gp.name] });
+
+const projectRows = ({ model }: ShownGp, projects: Project[]): Html =>
+  projectTable("Projects", projects, model, {
+    column: { label: "Raised", isNumber: true },
+    of: ({ raised_amount_usd }) => money(raised_amount_usd),
+  });
+
+function peopleTable({ gp }: ShownGp, people: Principal[]): Html {
+  const common = commonProvenance(people);
+  return html`${table({
+    label: "People",
+    columns: ["Name", "Title", "Owns", "Also at", "Last named"],
+    rows: people.map((person) => {
+      const [other, ...others] = person.gps.filter(({ id }) => id !== gp.id);
+      return [
+        [recordLink("principal", person), noteOf(person, common)],
+        cutText(person.title ?? person.roles.map(valueLabel).join(", "), 80),
+        person.ownership_band !== null && bandText(person.ownership_band),
+        other !== undefined && [recordLink("gp", other), others.length > 0 && ` +${others.length}`],
+        person.last_seen_date !== null && dayElement(person.last_seen_date),
+      ];
+    }),
+  })}
+  ${sourceLine(common)}`;
+}
+
+/** Returns what filings say was sold, as it grew, beside what the GP is said to have raised. */
+function capital({ gp, signals: { records }, today }: ShownGp): Part {
+  const sales = records
+    .filter(({ type, amount_usd }) => addedTypes.has(type) && (amount_usd ?? 0) > 0)
+    .toReversed();
+  if (sales.length < 2) return null;
+  let sum = 0;
+  const steps = sales.map(({ date, amount_usd }) => ({ day: date, value: (sum += amount_usd!) }));
+  const stated = gp.raised_to_date_usd;
+  return stepPlot({
+    finding: `${money(sum)} sold, by ${counted(sales.length, "notice")}`,
+    measure: `First sales and later increases, added up; notices that state only a running total are left out${
+      stated === null ? "" : `. Dashed: ${money(stated)} raised, as stated`
+    }`,
+    steps,
+    until: today,
+    compared: stated,
+    format: money,
+  });
+}
+
+/** Types of signals whose amounts can be added up: what was sold at first, and what was sold since. */
+const addedTypes: ReadonlySet<Signal["type"]> = new Set(["first_sale", "capital_raised"]);
+
+/** Returns where the GP's projects are, by market, or its markets if it has no projects. */
+function map({ gp, model, projects: { records } }: ShownGp): Part {
+  const byMarket = Map.groupBy(
+    records.filter(({ market }) => market !== null),
+    ({ market }) => market!,
+  );
+  const titles = byMarket.size > 0 ? [...byMarket.keys()] : gp.markets;
+  if (titles.length === 0) return null;
+  const found = titles.map((title) => {
+    const here = byMarket.get(title) ?? [];
+    const at = middleOf(here) ?? placeOfMarket(model, title);
+    const label = nameOfMarket(model, title);
+    return { title, label, count: Math.max(1, here.length), at };
+  });
+  const places = found.flatMap(({ at, label, count }) =>
+    at === null ? [] : [{ ...at, label: cutText(label.split(",")[0]!, 40), count }],
+  );
+  const { off } = placesOn(places);
+  const unplaced = [
+    ...off.map(({ label }) => label),
+    ...found.flatMap(({ at, label }) => (at === null ? [label] : [])),
   ];
+  const [first] = found.toSorted((a, b) => b.count - a.count);
+  const city = cutText(first!.label.split(",")[0]!, 60);
+  const title =
+    byMarket.size === 0
+      ? `Works in ${counted(titles.length, "market")}`
+      : `${grouped(first!.count)} of ${counted(records.length, "project")} ${first!.count === 1 ? "is" : "are"} around ${city}`;
+  const byAddress = records.filter(({ market_basis }) => market_basis === "issuer_address").length;
+  const drawing = usMap({
+    label: title,
+    places,
+    width: 400,
+    height: 200,
+    isClose: true,
+    namesMax: 8,
+    radiusMax: 13,
+    isCounted: true,
+  });
+  return card({
+    title,
+    body: html`${drawing}
+      <p class="source">
+        ${byPoints([
+          unplaced.length > 0 && `Not on the map: ${cutText(unplaced.join("; "), 200)}`,
+          byAddress > 0 && `${grouped(byAddress)} placed by the issuer’s address`,
+        ])}
+      </p>`,
+  });
+}
 
 const idNames: Readonly<Record<keyof ExternalIds, string>> = {
   cik: "CIK",
   crd: "CRD",
   lei: "LEI",
-  sec_number: "SEC",
+  sec_number: "SEC number",
   form_d_file: "Form D",
   adv_fund: "ADV fund",
   hud_id: "HUD",
-  other: "other",
+  other: "Other",
 };
 
-const elsewhere = (ids: ExternalIds): Part =>
-  listText(
-    Object.entries(ids).flatMap(([key, values]) =>
-      (values ?? []).map((value) => `${idNames[key as keyof ExternalIds] ?? key} ${value}`),
+/** Returns where the GP's records are from, and its other names and ids. */
+function sources({ gp, signals, people, projects }: ShownGp): Html {
+  const kinds = [
+    ["GP", [gp]],
+    ["Signals", signals.records],
+    ["People", people.records],
+    ["Projects", projects.records],
+  ] as const;
+  const rows = kinds.flatMap(([kind, records]) =>
+    Array.from(
+      Map.groupBy(records as readonly { provenance: Provenance }[], ({ provenance }) =>
+        provenanceWords({ ...provenance }),
+      ),
+      ([words, some]) => [kind, words, grouped(some.length)],
     ),
   );
-
-const sourceLink = (url: string | null): Part => url !== null && [", ", outside(url, hostOf(url))];
-
-interface ShownGp {
-  /** GP as the operations serve it: at most 100 principals and 100 signals, with their total numbers. */
-  gp: Gp;
-  /** The GP's first projects, at most 100. */
-  projects: readonly Project[];
-  projectsTotal: number;
-  model: ReadModel;
-}
-
-const projectsSection = ({ gp, projects, projectsTotal, model }: ShownGp, bytesMax: number): Html =>
-  section({
-    heading: "Projects",
-    kind: "projects",
-    gp,
-    records: projects,
-    total: projectsTotal,
-    bytesMax,
-    piece: (project, note) => [...projectCells(project, model), note],
-    list: (rows) => filledTable("Projects", projectColumns, rows),
-  });
-
-const more: Column = { label: "More", isPlain: true };
-const projectColumns = ["Name", "What it is", "State", "Where", "Size", more];
-
-const projectCells = (project: Project, model: ReadModel): Part[] => [
-  project.name,
-  `${valueLabel(project.type)}, ${valueLabel(project.property_type).toLowerCase()}`,
-  valueLabel(project.status),
-  place(project.city, project.state, project.country) ||
-    (project.market !== null && nameOfMarket(model, project.market)),
-  sizeOf(project),
-];
-
-const sizeOf = ({ units, square_feet, total_amount_usd }: Project): string =>
-  [
-    units === null ? "" : `${grouped(units)} units`,
-    square_feet === null ? "" : `${grouped(square_feet)} sq ft`,
-    money(total_amount_usd),
-  ]
-    .filter((part) => part !== "")
-    .join(", ");
-
-const peopleSection = ({ gp }: ShownGp, bytesMax: number): Html =>
-  section({
-    heading: "People",
-    kind: "principals",
-    gp,
-    records: gp.principals,
-    total: gp.principals_total,
-    bytesMax,
-    piece: personCells,
-    list: (rows) => filledTable("People", personColumns, rows),
-  });
-
-const personColumns = ["Name", "What they are", "Where", "Since", more];
-
-const personCells = (person: Gp["principals"][number], note: Part): Part[] => [
-  person.name,
-  person.title ?? person.roles.map(valueLabel).join(", "),
-  place(person.city, person.state, person.country),
-  person.start_date !== null && dayElement(person.start_date),
-  byPoints([
-    person.email !== null && mailLink(person.email),
-    person.linkedin_url !== null && outside(person.linkedin_url, "LinkedIn"),
-    note,
-  ]),
-];
-
-/** E-mail address without spaces and without `?`, `&` and `%`, which are special in a `mailto:` link (RFC 6068). */
-const plainAddress = /^[^\s@?&%]+@[^\s@?&%]+$/;
-
-const mailLink = (email: string): Html =>
-  plainAddress.test(email) ? html`<a href="mailto:${email}">${email}</a>` : html`${email}`;
-
-/** Returns the GP's signals, newest first. */
-const timelineSection = ({ gp, model }: ShownGp, bytesMax: number): Html =>
-  section({
-    heading: "Timeline",
-    kind: "signals",
-    gp,
-    records: gp.signals,
-    total: gp.signals_total,
-    bytesMax,
-    piece: (signal, note) => {
-      const marketName = signal.market === null ? null : nameOfMarket(model, signal.market);
-      return signalItem({ ...signal, marketName }, [note]);
-    },
-    list: (items) => timeline("Timeline", items),
-  });
-
-interface Section<R extends Sourced, P extends Part> {
-  heading: "Timeline" | "People" | "Projects";
-  kind: "signals" | "principals" | "projects";
-  gp: Gp;
-  records: readonly R[];
-  total: number;
-  /** Size limit of all pieces together, in bytes of markup. */
-  bytesMax: number;
-  /** Returns a record's row or item. @param note the record's provenance if it is unusual, and a link to its source. */
-  piece(record: R, note: Part): P;
-  list(pieces: readonly P[]): Html;
-}
-
-/** A page size that every operation accepts. */
-const limit = "100";
-
-/** Returns a section with as many records as fit, their most common provenance, and the request for the others. */
-function section<R extends Sourced, P extends Part>(shown: Section<R, P>): Html {
-  const { heading, kind, records, total } = shown;
-  const operation = `fetch-${kind}`;
-  const common = commonProvenance(records);
-  const pieces = fitting(
-    records.map((record) => shown.piece(record, provenanceNote(record, common))),
-    shown.bytesMax,
+  const ids = Object.entries(gp.external_ids).map(
+    ([key, values]) => [idNames[key as keyof ExternalIds] ?? key, listText(values ?? [])] as const,
   );
-  const offset = String(pieces.length);
-  const query = new URLSearchParams({ gp_name: shown.gp.id, limit, offset }).toString();
-  return html`<section>
-    <h2 id="${heading.toLowerCase()}">${heading}</h2>
-    ${common !== undefined && html`<p class="muted">Unless a line says otherwise: from ${common}.</p>`}
-    ${total === 0 ? html`<p>No ${kind === "principals" ? "people" : kind} are known.</p>` : shown.list(pieces)}
-    ${
-      pieces.length < total &&
-      html`<p>
-        The first ${grouped(pieces.length)} of ${grouped(total)}. The others:
-        <a class="mono" href="/docs#${operation}">/${operation}?${query}</a>
-      </p>`
-    }
-  </section>`;
-}
-
-/** Returns a table without the columns that have no value. */
-function filledTable(
-  label: string,
-  columns: TableContent["columns"],
-  rows: TableContent["rows"],
-): Html {
-  const isFilled = columns.map((_, i) => rows.some((row) => !isEmpty(row[i])));
-  const filled = <T>(row: readonly T[]) => row.filter((_, i) => isFilled[i]);
-  return table({ label, columns: filled(columns), rows: rows.map(filled) });
-}
-
-const isEmpty = (cell: Part): boolean => html`${cell}`.markup === "";
-
-interface Sourced {
-  provenance: Provenance;
-}
-
-/** Returns the most common provenance, which is then stated once. Returns undefined if there are no records. */
-function commonProvenance(records: readonly Sourced[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const { provenance } of records) {
-    const words = provenanceWords(provenance);
-    counts.set(words, (counts.get(words) ?? 0) + 1);
-  }
-  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
-}
-
-/** Returns a record's provenance, if it differs from the common one, and a link to its source. */
-function provenanceNote({ provenance }: Sourced, common: string | undefined): Part {
-  const words = provenanceWords(provenance);
-  const said = words === common ? null : `from ${words}`;
-  if (provenance.url === null) return said;
-  return [said, said !== null && ", ", outside(provenance.url, "source")];
+  return html`<div class="beside">
+    <div>
+      ${card({
+        title: "Where its records are from",
+        body: table({
+          label: "Sources",
+          columns: ["Records", "Source, basis, confidence", { label: "Number", isNumber: true }],
+          rows,
+        }),
+      })}
+    </div>
+    <div>
+      ${card({
+        title: "Names and ids",
+        body: factList([
+          ["Legal name", gp.legal_name],
+          ["Also known as", listText(gp.aliases)],
+          ["Founded", gp.founded_year],
+          ...ids,
+          ["GP ID", html`<code>${gp.id}</code>`],
+          ["Former ids", listText(gp.former_ids)],
+          [
+            "Page of the source",
+            gp.provenance.url !== null && outside(gp.provenance.url, hostOf(gp.provenance.url)),
+          ],
+        ]),
+      })}
+    </div>
+  </div>`;
 }

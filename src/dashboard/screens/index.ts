@@ -8,6 +8,8 @@ import { keysRoutes } from "./keys.ts";
 import { linkRoutes } from "./link.ts";
 import { memberRoutes } from "./members.ts";
 import { noticesRoutes } from "./notices.ts";
+import { personRoutes } from "./person.ts";
+import { projectRoutes } from "./project.ts";
 import { requestsRoutes } from "./requests.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { settingsRoutes } from "./settings.ts";
@@ -17,6 +19,8 @@ import { usageRoutes } from "./usage.ts";
 export const routes: readonly Route[] = [
   ...browseRoutes,
   ...browseGpRoutes,
+  ...personRoutes,
+  ...projectRoutes,
   ...keysRoutes,
   ...usageRoutes,
   ...requestsRoutes,

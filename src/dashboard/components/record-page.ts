@@ -1,0 +1,311 @@
+/** Parts that the pages of a GP, a person and a project share: head, figures, cards, tables, and where records are from. */
+import type { AccountRequest } from "#dashboard/screen.ts";
+import { curlBlock } from "#pages/code-block.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { hueOf, periodsUntil, signalColumns } from "#pages/plot.ts";
+import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
+import { table, type TableContent } from "#pages/table.ts";
+import type { Provenance } from "#records/common.ts";
+import type { EachKind, LinkedKind, RecordKind } from "#records/kinds.ts";
+import type { Principal } from "#records/principal.ts";
+import type { Project } from "#records/project.ts";
+import type { Signal } from "#records/signal.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
+import { nameOfMarket } from "#search/market-spellings.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import {
+  basisText,
+  byPoints,
+  cutText,
+  hostOf,
+  joined,
+  money,
+  outside,
+  place,
+  provenanceWords,
+  valueLabel,
+} from "./records.ts";
+
+const listPaths: EachKind<string> = {
+  gp: "/browse/gps",
+  principal: "/browse/people",
+  signal: "/browse/signals",
+  project: "/browse/projects",
+};
+
+/** Returns a link to the page of a record. */
+export const recordLink = (kind: RecordKind, { id, name }: { id: string; name: string }): Html =>
+  html`<a href="${listPaths[kind]}/${id}">${cutText(name, nameLengthMax)}</a>`;
+
+const listNames: EachKind<string> = {
+  gp: "GPs",
+  principal: "People",
+  signal: "Signals",
+  project: "Projects",
+};
+
+const gpsMax = 5;
+
+/** Returns links to the first five GPs, and the number of the others. */
+export const gpLinks = (gps: readonly { id: string; name: string }[]): Part =>
+  joined(
+    gps.slice(0, gpsMax).map((gp) => recordLink("gp", gp)),
+    gps.length,
+    ", ",
+  );
+
+const nameLengthMax = 80;
+
+interface Head {
+  kind: RecordKind;
+  market: string | null;
+  model: ReadModel;
+  name: string;
+  badge: Part;
+  /** Facts below the name. */
+  facts: readonly Part[];
+  updatedAt: string;
+  now: number;
+}
+
+export const recordHead = ({ kind, market, model, name, badge, facts, ...at }: Head): Html =>
+  html`<nav class="crumbs" aria-label="Path">
+      <a href="${listPaths[kind]}">${listNames[kind]}</a>
+      ${market !== null && ["/ ", valueLinks(kind, "market", [market], nameOfMarket(model, market))]}
+    </nav>
+    <div class="name-line">
+      <h1>${name}</h1>
+      ${badge}
+    </div>
+    <p class="lede">
+      ${byPoints([...facts, html`updated ${relativeTime(at.updatedAt, at.now)}`])}
+    </p>`;
+
+/** Returns where a record is from, as a badge. */
+export const provenanceBadge = (provenance: Provenance): Html =>
+  html`<span
+    class="badge ${provenance.basis === "stated" && "ok"}"
+    title="${provenanceWords(provenance)}"
+    >${basisText(provenance)}</span
+  >`;
+
+interface Figure {
+  label: string;
+  value: Part;
+  note?: Part;
+}
+
+/** Returns the most important figures of a record. Leaves out those without a value. */
+export const figures = (shown: readonly Figure[]): Html =>
+  html`<dl class="figures">
+    ${shown
+      .filter(({ value }) => value !== "" && value !== null && value !== false)
+      .map(
+        ({ label, value, note }) =>
+          html`<div>
+            <dt>${label}</dt>
+            <dd>${value}</dd>
+            <dd class="note">${note}</dd>
+          </div>`,
+      )}
+  </dl>`;
+
+interface Card {
+  title: string;
+  /** Words beside the title, such as how many are shown of all. */
+  aside?: Part;
+  body: Part;
+  /** Link to the rest. */
+  more?: { href: string; label: string } | false;
+}
+
+export const card = ({ title, aside, body, more = false }: Card): Html =>
+  html`<section class="card">
+    <header>
+      <h2>${title}</h2>
+      <span>${aside}</span>
+    </header>
+    ${body} ${more !== false && html`<footer><a href="${more.href}">${more.label}</a></footer>`}
+  </section>`;
+
+/** Returns how many are shown of all, or all. */
+export const shownOf = (shown: number, total: number): string =>
+  shown < total ? `${grouped(shown)} of ${grouped(total)}` : grouped(total);
+
+/** Returns values as tags that lead to the records of a list that have them. */
+export const valueLinks = (
+  kind: RecordKind,
+  name: string,
+  values: readonly string[],
+  label?: string,
+): Html[] =>
+  values.map((value) => {
+    const href = `${listPaths[kind]}?${new URLSearchParams({ [name]: value }).toString()}`;
+    return html`<a class="tag" href="${href}"
+      >${cutText(label ?? valueLabel(value), nameLengthMax)}</a
+    >`;
+  });
+
+/** Returns the request that gives the record over the API. @param target path and query. */
+export const apiCall = ({ own }: AccountRequest, target: string): Html =>
+  card({
+    title: "The API call for this page",
+    body: curlBlock("API call", own.base, target),
+  });
+
+/** Returns a share such as "25–50 %". */
+export function bandText(band: NonNullable<Principal["ownership_band"]>): string {
+  const [from, to] = band.split("_");
+  if (from === "under") return `under ${to} %`;
+  return from === "over" ? `over ${to} %` : `${from}–${to} %`;
+}
+
+interface SignalRows {
+  label: string;
+  signals: readonly Signal[];
+  model: ReadModel;
+  /** Names that the page says already and that titles leave out. */
+  without: readonly string[];
+  /** Name to show in bold. */
+  marked?: string;
+}
+
+const titleLengthMax = 160;
+
+/** Returns signals as a table, the date once for all of a day. */
+export function signalTable({ label, signals, model, without, marked }: SignalRows): Html {
+  const common = commonProvenance(signals);
+  return html`${table({
+    label,
+    columns: ["Date", "Kind", "What happened", "Market", { label: "Amount", isNumber: true }],
+    rows: signals.map((signal, i) => [
+      signal.date !== signals[i - 1]?.date && dayElement(signal.date),
+      typeMark(signal.type),
+      [titleOf(signal, without, marked), noteOf(signal, common)],
+      signal.market !== null && nameOfMarket(model, signal.market),
+      money(signal.amount_usd),
+    ]),
+  })}
+  ${sourceLine(common)}`;
+}
+
+/** Returns a signal's type with the mark of its kind. */
+const typeMark = (type: string): Html =>
+  html`<span class="kind"><span class="mark of-${hueOf(type)}"></span>${valueLabel(type)}</span>`;
+
+/** Returns a signal's title. It leads to the project that it is about. */
+function titleOf(
+  { title, project_ids }: Signal,
+  without: readonly string[],
+  marked?: string,
+): Part {
+  const text = cutText(without.reduce(leaveOut, title), titleLengthMax);
+  const shown =
+    marked !== undefined && title.includes(marked) ? html`<strong>${text}</strong>` : text;
+  const [project] = project_ids;
+  return project === undefined
+    ? shown
+    : html`<a href="${listPaths.project}/${project}">${shown}</a>`;
+}
+
+/** Leaves a name out of a title that goes on without it, such as `Northwind buys land`. */
+export function leaveOut(title: string, name: string): string {
+  const [before = "", ...others] = title.split(name);
+  const after = others.join(name);
+  if (others.length === 0 || /^[\p{L}\p{N}’']/u.test(after)) return title;
+  const rest = `${before}${after}`
+    .replace(" (with )", "")
+    .replace(/^ \((with [^)]*)\) (.*)$/, "$2, $1")
+    .replace(/ (?:at|by|of) (?= |$)/, "")
+    .trim();
+  return rest.includes(" ") ? rest.charAt(0).toUpperCase() + rest.slice(1) : title;
+}
+
+interface Sourced {
+  provenance: Provenance;
+}
+
+/** Returns the most common provenance, which a table states once. */
+export function commonProvenance(records: readonly Sourced[]): string | undefined {
+  const counts = Map.groupBy(records, ({ provenance }) => provenanceWords(provenance));
+  return [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0];
+}
+
+/** Returns the line below a table that says where its records are from. */
+export const sourceLine = (common: string | undefined): Part =>
+  common !== undefined && html`<p class="source">Source: ${common}, unless noted.</p>`;
+
+/** Returns a record's provenance if it is not the common one, and a link to the page that tells of it. */
+export function noteOf(
+  record: Sourced & { url?: string | null },
+  common: string | undefined,
+): Part {
+  const words = provenanceWords(record.provenance);
+  const url = record.url ?? record.provenance.url;
+  const said = [words !== common && words, url !== null && outside(url, hostOf(url))];
+  return said.some(Boolean) && html` <span class="note">${byPoints(said)}</span>`;
+}
+
+/** Returns projects as a table. @param last column that a page adds. */
+export function projectTable(
+  label: string,
+  projects: readonly Project[],
+  model: ReadModel,
+  last: { column: TableContent["columns"][number]; of: (project: Project) => Part },
+): Html {
+  const common = commonProvenance(projects);
+  return html`${table({
+    label,
+    columns: ["Name", "Place", "Kind", "Status", { label: "Amount", isNumber: true }, last.column],
+    rows: projects.map((project) => [
+      [recordLink("project", project), noteOf(project, common)],
+      placeOf(project, model),
+      valueLabel(project.property_type),
+      valueLabel(project.status),
+      money(project.total_amount_usd),
+      last.of(project),
+    ]),
+  })}
+  ${sourceLine(common)}`;
+}
+
+export const placeOf = ({ city, state, country, market }: Project, model: ReadModel): string =>
+  place(city, state, country) || (market === null ? "" : nameOfMarket(model, market));
+
+/** Maximum number of records of a GP that a page reads. */
+const readMax = 5000;
+
+/** Returns a GP's records of a kind in display order, at most 5,000, and their number. */
+export function recordsOfGp<R>(model: ReadModel, kind: LinkedKind, gp: number) {
+  const { starts, items } = model.parts.recordsOfGp[kind];
+  const [first, end] = [starts[gp]!, starts[gp + 1]!];
+  const positions = Array.from(items.subarray(first, Math.min(end, first + readMax)));
+  return { records: readDocuments<R>(model.parts.documents[kind], positions), total: end - first };
+}
+
+/** Most months and quarters that a plot has room for. */
+const columnsMax = 28;
+
+/** Returns columns of signals by kind: by month, quarter or year, so that there is room for all. */
+export function activityOf(signals: readonly Signal[], today: string) {
+  const dated = signals.filter(({ date }) => date.length >= 7);
+  const oldest = dated.reduce((least, { date }) => (date < least ? date : least), today);
+  const months =
+    (Number(today.slice(0, 4)) - Number(oldest.slice(0, 4))) * 12 +
+    Number(today.slice(5, 7)) -
+    Number(oldest.slice(5, 7)) +
+    1;
+  const unit = months <= columnsMax ? "month" : months / 3 < columnsMax ? "quarter" : "year";
+  const length = { month: 1, quarter: 3, year: 12 }[unit];
+  const periods = periodsUntil(today, unit, Math.min(40, Math.ceil(months / length) + 1));
+  const columns = signalColumns(
+    periods,
+    (types, { from, until }) =>
+      dated.filter(({ date, type }) => {
+        const month = date.slice(0, 7);
+        return month >= from && month <= until && types.includes(type);
+      }).length,
+  );
+  const undated = signals.length - dated.length;
+  return { unit, columns, left: undated > 0 && `; ${counted(undated, "signal")} without a month` };
+}
