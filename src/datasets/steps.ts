@@ -163,7 +163,7 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
 }
 
 /** Returns the line of a difference, with documents as they are stored. */
-function lineOf(difference: Difference, comparison: Comparison): string {
+export function lineOf(difference: Difference, comparison: Comparison): string {
   const { change, kind, id, into } = difference;
   const what = `{"change":"${change}","kind":"${kind}","id":"${id}"`;
   switch (change) {

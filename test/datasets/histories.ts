@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Catalogue, findBefore, openCatalogue } from "#datasets/catalogue.ts";
+import { compareGenerations } from "#datasets/compare.ts";
+import { openChangesReader, stretchSince } from "#datasets/joined-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { seededRandom } from "../support/awkward/random.ts";
@@ -21,6 +23,34 @@ export function recordsOf(catalogue: Catalogue, version: string): Mirror {
   return mirror;
 }
 
+type PartOf = Parameters<ReturnType<typeof openChangesReader>["join"]>[1];
+
+/**
+ * Joins the steps since each earlier publication, and compares the result with both datasets.
+ * @returns the number of changes that more than one step made.
+ */
+async function joinEach(
+  { folder, pathOf }: Catalogue,
+  now: string,
+  partOf: PartOf,
+): Promise<number> {
+  const reader = openChangesReader(folder);
+  const listed = reader.list(now);
+  let joined = 0;
+  for (const { version } of listed.slice(0, -1)) {
+    const stretch = stretchSince(listed, version)!;
+    const { changes, gaps } = await reader.join(stretch, partOf);
+    const comparison = compareGenerations(pathOf(version), pathOf(now));
+    const direct = [...comparison.differences()];
+    comparison.close();
+    const told = changes.map(({ change, kind, id, into }) => ({ change, kind, id, into }));
+    const sorted = (all: object[]) => all.map((one) => JSON.stringify(one)).toSorted();
+    assert.deepEqual({ told: sorted(told), gaps }, { told: sorted(direct), gaps: [] });
+    if (stretch.publications.length > 1) joined += direct.length;
+  }
+  return joined;
+}
+
 /**
  * Publishes random datasets, goes back now and then, and after each publication applies its step to a mirror.
  * @param folder with no dataset yet.
@@ -31,7 +61,7 @@ async function followHistory(folder: Catalogue, seed: number) {
   const warnings: string[] = [];
   const catalogue = keepingSteps(folder, (sentence) => warnings.push(sentence));
   const publications = openPublications(folder.folder);
-  const happened = { publications: 0, rollBacks: 0, merged: 0, changes: 0 };
+  const happened = { publications: 0, rollBacks: 0, merged: 0, changes: 0, joined: 0 };
   const world = openWorld(below);
   let mirror: Mirror | null = null;
   let version: string | null = null;
@@ -86,6 +116,13 @@ async function followHistory(folder: Catalogue, seed: number) {
       linesOf(recordsOf(folder, now)),
       `seed ${seed}, move ${move}`,
     );
+    const former = rows(
+      folder,
+      "select former_id, g.id from former_id join gp g on g.id = gp_id",
+      now,
+    );
+    const formerIds = new Map(former.map((row) => [row["former_id"]!, row["id"]!]));
+    happened.joined += await joinEach(folder, now, (id) => formerIds.get(id) ?? null);
     version = now;
   }
   assert.deepEqual(warnings, []);
@@ -94,7 +131,7 @@ async function followHistory(folder: Catalogue, seed: number) {
 
 /** Follows histories of these seeds, each in a folder of its own. @returns what happened in all of them. */
 export async function followHistories(t: TestContext, firstSeed: number, count: number) {
-  const all = { publications: 0, rollBacks: 0, merged: 0, changes: 0 };
+  const all = { publications: 0, rollBacks: 0, merged: 0, changes: 0, joined: 0 };
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
     const catalogue = openCatalogue(mkdtempSync(join(tmpdir(), "gp-records-history-")));
     const happened = await followHistory(catalogue, seed);

@@ -8,9 +8,10 @@ import { importRecords, keepingSteps, rollBack, temporaryCatalogue } from "../su
 import { followHistories } from "./histories.ts";
 import { day, gp } from "./published.ts";
 
-test("a copy that applies the step of each publication and roll-back of a random history is the new dataset, byte for byte", async (t) => {
+test("a copy that applies the step of each publication and roll-back of a random history is the new dataset, byte for byte; steps joined are both datasets compared", async (t) => {
   const all = await followHistories(t, 1, 30);
   assert.ok(all.publications > 100 && all.rollBacks > 20 && all.merged > 5 && all.changes > 100);
+  assert.ok(all.joined > 500);
 });
 
 test("a step that cannot be written prevents no publication and no roll-back, and says who has to begin anew", async (t) => {
