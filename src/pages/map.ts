@@ -34,8 +34,8 @@ interface UsMap {
 /** The projection of the outlines. packaging/draw-map.ts takes them from an atlas that is projected like this. */
 const projection = geoAlbersUsa().scale(13_000).translate([4875, 3050]);
 const country = { left: 0, top: 0, width: 9750, height: 6100 };
-/** Least part of the country that is shown, about 90 km: nearer the outlines would be untrue. */
-const closest = 200;
+/** Least part of the country that is shown, about 65 km: nearer the outlines would be untrue. */
+const closest = 140;
 
 /** A place with its position on the drawing. */
 interface Placed extends Place {
@@ -145,7 +145,15 @@ function nameable(circles: readonly Circle[], max: number, width: number, isCoun
         left + length <= width &&
         taken.every(
           (one) => left > one.right || left + length < one.left || Math.abs(y - one.y) > 15,
-        ),
+        ) &&
+        // Numbers in circles stay legible.
+        (!isCounted ||
+          circles.every(
+            (one) =>
+              left > one.x + one.radius ||
+              left + length < one.x - one.radius ||
+              Math.abs(y - one.y) > one.radius + 6,
+          )),
     );
     if (side === undefined) return [];
     taken.push({ left: side.left, right: side.left + length, y });

@@ -35,8 +35,8 @@ export const signalGroups = [
   { hue: "news", label: "News", types: ["news", "other"] },
 ] as const;
 
-/** Colours of a plot: those of kinds of signals, the accent, and grey lines on the card for what is left out. */
-type Hue = (typeof signalGroups)[number]["hue"] | "accent" | "hatched";
+/** Colours of a plot: those of kinds of signals, the accent, greys, and hatching for what is refused or removed. */
+type Hue = (typeof signalGroups)[number]["hue"] | "accent" | "muted" | "ink" | "hatched";
 
 /** Returns the hue of a type of signal. */
 export const hueOf = (type: string): Hue =>
@@ -76,7 +76,7 @@ interface ColumnPlot extends Words {
 
 const height = 132;
 
-/** Returns stacked columns. One series makes plain columns or a histogram. */
+/** Returns stacked columns. One series makes plain columns or a histogram. Its table leaves out empty columns. */
 export function columnPlot({ head, series, columns, format = grouped, ...words }: ColumnPlot) {
   const end = axisEnd(Math.max(1, ...columns.map(({ values }) => sumOf(values))));
   const hasChoice = columns.some(({ isChosen }) => isChosen === true);
@@ -106,7 +106,9 @@ export function columnPlot({ head, series, columns, format = grouped, ...words }
   const numbers = {
     label: words.measure,
     columns: [head, ...series.map(({ label }) => ({ label, isNumber: true }))],
-    rows: columns.map(({ label, values }) => [label, ...values.map(format)]),
+    rows: columns
+      .filter(({ values }) => sumOf(values) > 0)
+      .map(({ label, values }) => [label, ...values.map(format)]),
   };
   return figure(
     words,
@@ -292,7 +294,7 @@ export function milestones({ events, today, ...words }: Milestones): Html {
     columns: ["What", "Day"],
     rows: events.map(({ day, label }) => [label, dayText(day)]),
   };
-  const drawn = 36 + ends.length * 40;
+  const drawn = 8 + ends.length * 40;
   return figure(words, chart(words, { content, drawn }), null, numbers);
 }
 
@@ -367,8 +369,10 @@ const unitMonths: Readonly<Record<Unit, number>> = { month: 1, quarter: 3, year:
 /** Returns the last `count` periods up to and including that of a day, oldest first. */
 export function periodsUntil(day: string, unit: Unit, count: number): Period[] {
   const months = unitMonths[unit];
-  const index = Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)) - 1;
+  const thisYear = Number(day.slice(0, 4));
+  const index = thisYear * 12 + Number(day.slice(5, 7)) - 1;
   const last = index - (index % months);
+  const yearStep = Math.ceil((count * months) / 12 / yearsMax);
   return Array.from({ length: count }, (_, i) => {
     const first = last - (count - 1 - i) * months;
     const year = String(Math.floor(first / 12));
@@ -379,7 +383,7 @@ export function periodsUntil(day: string, unit: Unit, count: number): Period[] {
       from,
       until: monthText(first + months - 1),
       label,
-      tick: first % 12 === 0 ? year : undefined,
+      tick: first % 12 === 0 && (thisYear - Number(year)) % yearStep === 0 ? year : undefined,
     };
   });
 }
@@ -415,7 +419,7 @@ const tick = (left: number, label: string, anchor: "start" | "middle" | "end"): 
   html`<text x="${percent(left)}" y="${height + 18}" text-anchor="${anchor}">${label}</text>`;
 
 /** Maximum number of years that have a label. */
-const yearsMax = 8;
+const yearsMax = 7;
 
 /** Returns the place of each day between two, from 0 to 1, and the years that have a label. */
 function timeScale(from: string, until: string) {

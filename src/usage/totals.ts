@@ -40,7 +40,7 @@ export interface Bar extends Totals {
   at: string;
 }
 
-export const emptyTotals = (): Totals => ({
+const emptyTotals = (): Totals => ({
   requests: 0,
   bytes: 0,
   milliseconds: 0,

@@ -2,36 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { outside, valueLabel } from "#dashboard/components/records.ts";
 import { readFilter } from "#dashboard/screens/requests.ts";
-import { plot } from "#dashboard/screens/usage.ts";
-import { type Bar, emptyTotals } from "#usage/totals.ts";
-
-const bar = (hour: string, answered: number, refused: number): Bar => ({
-  ...emptyTotals(),
-  at: `2026-11-21T${hour}:00.000Z`,
-  requests: answered + refused,
-  byClass: { "2xx": answered, "3xx": 0, "4xx": refused, "5xx": 0 },
-});
-
-test("bars are as high as their numbers, classes are stacked and named with their sums, and long numbers are short at the axis", () => {
-  const bars = [bar("08:00", 20_000, 0), bar("09:00", 5000, 5000), bar("10:00", 0, 0)];
-  const { markup } = plot("hour", bars, "a & b");
-  const rects = markup.matchAll(
-    /<rect\s+class="of-(.*?)"\s+x="[^"]*%"\s+y="(.*?)"[^>]*?height="(.*?)"/g,
-  );
-  assert.deepEqual(
-    Array.from(rects, ([, name, y, height]) => [name, Number(y), Number(height)]),
-    [
-      ["2xx", 0, 200],
-      ["2xx", 150, 50],
-      ["4xx", 100, 50],
-    ],
-  );
-  assert.match(markup, /aria-label="a &amp; b"/);
-  assert.match(markup, /<title>09:00: 5000 × 2xx, 5000 × 4xx<\/title>/);
-  assert.match(markup, />\s*0<.*>\s*10K<.*>\s*20K</s);
-  assert.match(markup, /2xx 25,000\s.*4xx 5,000\s/s);
-  assert.doesNotMatch(markup, /3xx|5xx|NaN|style=/);
-});
 
 const read = (query: string) => readFilter(new URLSearchParams(query));
 

@@ -55,7 +55,7 @@ test("every type of signal has one hue, and hues are stacked in one order", () =
   );
 });
 
-test("columns are as high as their numbers, and the table has every number", () => {
+test("columns are as high as their numbers, and the table has every number but those of empty columns", () => {
   const { markup } = columnPlot({
     ...words,
     head: "Month",
@@ -80,10 +80,7 @@ test("columns are as high as their numbers, and the table has every number", () 
       ["of-news", "0%", "50%", 0, 33],
     ],
   );
-  assert.deepEqual(rowsOf(markup), [
-    ["Oct", "2", "1", "0", "0", "0", "1"],
-    ["Nov", "0", "0", "0", "0", "0", "0"],
-  ]);
+  assert.deepEqual(rowsOf(markup), [["Oct", "2", "1", "0", "0", "0", "1"]]);
   assert.match(markup, /<h2>A &amp; B<\/h2>/);
   assert.match(markup, /role="img"\s+aria-label="A &amp; B. Signals by month."/);
   assert.match(markup, />4<.*>2026</s);

@@ -35,7 +35,9 @@ const listPaths: EachKind<string> = {
 
 /** Returns a link to the page of a record. */
 export const recordLink = (kind: RecordKind, { id, name }: { id: string; name: string }): Html =>
-  html`<a href="${listPaths[kind]}/${id}">${cutText(name, nameLengthMax)}</a>`;
+  html`<a href="${listPaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
+    >${cutText(name, nameLengthMax)}</a
+  >`;
 
 const listNames: EachKind<string> = {
   gp: "GPs",
@@ -54,7 +56,9 @@ export const gpLinks = (gps: readonly { id: string; name: string }[]): Part =>
     ", ",
   );
 
+/** Length of names and titles, in characters; longer ones are cut. */
 const nameLengthMax = 80;
+const titleLengthMax = 160;
 
 interface Head {
   kind: RecordKind;
@@ -153,6 +157,9 @@ export const apiCall = ({ own }: AccountRequest, target: string): Html =>
     body: curlBlock("API call", own.base, target),
   });
 
+export const titleOrRoles = ({ title, roles }: Pick<Principal, "title" | "roles">): string =>
+  cutText(title ?? roles.map(valueLabel).join(", "), nameLengthMax);
+
 /** Returns a share such as "25–50 %". */
 export function bandText(band: NonNullable<Principal["ownership_band"]>): string {
   const [from, to] = band.split("_");
@@ -170,24 +177,35 @@ interface SignalRows {
   marked?: string;
 }
 
-const titleLengthMax = 160;
-
 /** Returns signals as a table, the date once for all of a day. */
 export function signalTable({ label, signals, model, without, marked }: SignalRows): Html {
   const common = commonProvenance(signals);
-  return html`${table({
-    label,
-    columns: ["Date", "Kind", "What happened", "Market", { label: "Amount", isNumber: true }],
-    rows: signals.map((signal, i) => [
-      signal.date !== signals[i - 1]?.date && dayElement(signal.date),
-      typeMark(signal.type),
-      [titleOf(signal, without, marked), noteOf(signal, common)],
-      signal.market !== null && nameOfMarket(model, signal.market),
-      money(signal.amount_usd),
-    ]),
-  })}
-  ${sourceLine(common)}`;
+  const rows = signals.map((signal, i) => [
+    html`<span ${signal.date === signals[i - 1]?.date && html`class="again"`}
+      >${dayElement(signal.date)}</span
+    >`,
+    typeMark(signal.type),
+    [titleOf(signal, without, marked), noteOf(signal, common)],
+    signal.market !== null && nameOfMarket(model, signal.market),
+    money(signal.amount_usd),
+    sourceOf(signal.url ?? signal.provenance.url),
+  ]);
+  const amount = { label: "Amount", isNumber: true };
+  const columns = ["Date", "Kind", "What happened", "Market", amount, "Source"];
+  return rowsOf("signals", { label, columns, rows }, common);
 }
+
+/**
+ * Returns records as a table of lines, with the line that says where they are from.
+ * @param layout class that gives the columns their widths. @param common see `commonProvenance`.
+ */
+export const rowsOf = (layout: string, content: TableContent, common?: string): Html =>
+  html`<div class="rows ${layout}">${table(content)}</div>
+    ${common !== undefined && html`<p class="source">Source: ${common}, unless noted.</p>`}`;
+
+/** Returns a link to the page of the source; false if it has none. */
+const sourceOf = (url: string | null): Part =>
+  url !== null && html`<span title="${hostOf(url)}">${outside(url, "Read")}</span>`;
 
 /** Returns a signal's type with the mark of its kind. */
 const typeMark = (type: string): Html =>
@@ -195,14 +213,15 @@ const typeMark = (type: string): Html =>
 
 /** Returns a signal's title. It leads to the project that it is about. */
 function titleOf(
-  { title, project_ids }: Signal,
+  { title, project_ids: [project] }: Signal,
   without: readonly string[],
-  marked?: string,
+  marked: string | undefined,
 ): Part {
   const text = cutText(without.reduce(leaveOut, title), titleLengthMax);
-  const shown =
-    marked !== undefined && title.includes(marked) ? html`<strong>${text}</strong>` : text;
-  const [project] = project_ids;
+  const isMarked = marked !== undefined && title.includes(marked);
+  const shown = html`<span title="${text}"
+    >${isMarked ? html`<strong>${text}</strong>` : text}</span
+  >`;
   return project === undefined
     ? shown
     : html`<a href="${listPaths.project}/${project}">${shown}</a>`;
@@ -231,19 +250,10 @@ export function commonProvenance(records: readonly Sourced[]): string | undefine
   return [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0];
 }
 
-/** Returns the line below a table that says where its records are from. */
-export const sourceLine = (common: string | undefined): Part =>
-  common !== undefined && html`<p class="source">Source: ${common}, unless noted.</p>`;
-
-/** Returns a record's provenance if it is not the common one, and a link to the page that tells of it. */
-export function noteOf(
-  record: Sourced & { url?: string | null },
-  common: string | undefined,
-): Part {
-  const words = provenanceWords(record.provenance);
-  const url = record.url ?? record.provenance.url;
-  const said = [words !== common && words, url !== null && outside(url, hostOf(url))];
-  return said.some(Boolean) && html` <span class="note">${byPoints(said)}</span>`;
+/** Returns a record's provenance if it is not the common one; false if it is. */
+export function noteOf({ provenance }: Sourced, common: string | undefined): Part {
+  const words = provenanceWords(provenance);
+  return words !== common && html` <span class="note" title="${words}">${words}</span>`;
 }
 
 /** Returns projects as a table. @param last column that a page adds. */
@@ -251,22 +261,20 @@ export function projectTable(
   label: string,
   projects: readonly Project[],
   model: ReadModel,
-  last: { column: TableContent["columns"][number]; of: (project: Project) => Part },
+  last: { label: string; of: (project: Project) => Part },
 ): Html {
   const common = commonProvenance(projects);
-  return html`${table({
-    label,
-    columns: ["Name", "Place", "Kind", "Status", { label: "Amount", isNumber: true }, last.column],
-    rows: projects.map((project) => [
-      [recordLink("project", project), noteOf(project, common)],
-      placeOf(project, model),
-      valueLabel(project.property_type),
-      valueLabel(project.status),
-      money(project.total_amount_usd),
-      last.of(project),
-    ]),
-  })}
-  ${sourceLine(common)}`;
+  const rows = projects.map((project) => [
+    [recordLink("project", project), noteOf(project, common)],
+    placeOf(project, model),
+    valueLabel(project.property_type),
+    valueLabel(project.status),
+    money(project.total_amount_usd),
+    last.of(project),
+  ]);
+  const numbers = ["Amount", last.label].map((one) => ({ label: one, isNumber: true }));
+  const columns = ["Name", "Place", "Kind", "Status", ...numbers];
+  return rowsOf("named projects", { label, columns, rows }, common);
 }
 
 export const placeOf = ({ city, state, country, market }: Project, model: ReadModel): string =>
@@ -283,8 +291,8 @@ export function recordsOfGp<R>(model: ReadModel, kind: LinkedKind, gp: number) {
   return { records: readDocuments<R>(model.parts.documents[kind], positions), total: end - first };
 }
 
-/** Most months and quarters that a plot has room for. */
-const columnsMax = 28;
+/** Most columns that a plot has room for. */
+const columnsMax = 48;
 
 /** Returns columns of signals by kind: by month, quarter or year, so that there is room for all. */
 export function activityOf(signals: readonly Signal[], today: string) {
@@ -295,9 +303,9 @@ export function activityOf(signals: readonly Signal[], today: string) {
     Number(today.slice(5, 7)) -
     Number(oldest.slice(5, 7)) +
     1;
-  const unit = months <= columnsMax ? "month" : months / 3 < columnsMax ? "quarter" : "year";
+  const unit = months <= 24 ? "month" : months / 3 < columnsMax ? "quarter" : "year";
   const length = { month: 1, quarter: 3, year: 12 }[unit];
-  const periods = periodsUntil(today, unit, Math.min(40, Math.ceil(months / length) + 1));
+  const periods = periodsUntil(today, unit, Math.min(columnsMax, Math.ceil(months / length) + 1));
   const columns = signalColumns(
     periods,
     (types, { from, until }) =>

@@ -13,9 +13,10 @@ import {
   recordHead,
   recordLink,
   recordsOfGp,
+  rowsOf,
   shownOf,
   signalTable,
-  sourceLine,
+  titleOrRoles,
   valueLinks,
 } from "#dashboard/components/record-page.ts";
 import {
@@ -29,7 +30,6 @@ import {
   place,
   provenanceWords,
   readRecords,
-  valueLabel,
 } from "#dashboard/components/records.ts";
 import { type Given, moved, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -317,27 +317,24 @@ const signalRows = ({ gp, model }: ShownGp, signals: Signal[]): Html =>
 
 const projectRows = ({ model }: ShownGp, projects: Project[]): Html =>
   projectTable("Projects", projects, model, {
-    column: { label: "Raised", isNumber: true },
+    label: "Raised",
     of: ({ raised_amount_usd }) => money(raised_amount_usd),
   });
 
 function peopleTable({ gp }: ShownGp, people: Principal[]): Html {
   const common = commonProvenance(people);
-  return html`${table({
-    label: "People",
-    columns: ["Name", "Title", "Owns", "Also at", "Last named"],
-    rows: people.map((person) => {
-      const [other, ...others] = person.gps.filter(({ id }) => id !== gp.id);
-      return [
-        [recordLink("principal", person), noteOf(person, common)],
-        cutText(person.title ?? person.roles.map(valueLabel).join(", "), 80),
-        person.ownership_band !== null && bandText(person.ownership_band),
-        other !== undefined && [recordLink("gp", other), others.length > 0 && ` +${others.length}`],
-        person.last_seen_date !== null && dayElement(person.last_seen_date),
-      ];
-    }),
-  })}
-  ${sourceLine(common)}`;
+  const rows = people.map((person) => {
+    const [other, ...others] = person.gps.filter(({ id }) => id !== gp.id);
+    return [
+      [recordLink("principal", person), noteOf(person, common)],
+      titleOrRoles(person),
+      person.ownership_band !== null && bandText(person.ownership_band),
+      other !== undefined && [recordLink("gp", other), others.length > 0 && ` +${others.length}`],
+      person.last_seen_date !== null && dayElement(person.last_seen_date),
+    ];
+  });
+  const columns = ["Name", "Title", "Owns", "Also at", "Last named"];
+  return rowsOf("named people", { label: "People", columns, rows }, common);
 }
 
 /** Returns what filings say was sold, as it grew, beside what the GP is said to have raised. */

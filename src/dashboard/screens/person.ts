@@ -8,8 +8,10 @@ import {
   recordHead,
   recordLink,
   recordsOfGp,
+  rowsOf,
   shownOf,
   signalTable,
+  titleOrRoles,
 } from "#dashboard/components/record-page.ts";
 import {
   asSeen,
@@ -27,7 +29,7 @@ import { type Given, type ReaderRequest, route, type Route } from "#dashboard/sc
 import { html, type Html, type Part } from "#pages/html.ts";
 import { hueOf, sparkline, timeline } from "#pages/plot.ts";
 import { counted, dayElement, grouped, wordList } from "#pages/prose.ts";
-import { factList, table } from "#pages/table.ts";
+import { factList } from "#pages/table.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Principal } from "#records/principal.ts";
@@ -84,7 +86,7 @@ function showPerson(request: ReaderRequest, model: ReadModel): Given {
       })}
       <div class="beside">
         <div>
-          ${gpsCard(person, gps)} ${timelineOf(person, gps, model)}
+          ${gpsCard(person, gps)} ${timelineOf(person, gps, model.parts.updatedAt.slice(0, 10))}
           ${signalsCard(person, gps, model)} ${colleagues(person, gps)}
         </div>
         <div>
@@ -117,29 +119,26 @@ function roleAt({ title, roles, gps }: Principal): Part {
   return role === "" ? at : [cutText(role, 80), " at ", at];
 }
 
-const gpsCard = ({ gps: all }: Principal, gps: readonly OwnGp[]): Part =>
-  gps.length > 0 &&
-  card({
-    title: counted(all.length, "GP"),
-    aside: all.length > gps.length && shownOf(gps.length, all.length),
-    body: table({
-      label: "GPs",
-      columns: [
-        "GP",
-        "Head office",
-        "Strategy",
-        ...["Assets", "Raised", "Signals"].map((label) => ({ label, isNumber: true })),
-      ],
-      rows: gps.map(({ gp, signals, signalsTotal }) => [
-        recordLink("gp", gp),
-        place(gp.hq_city, gp.hq_state, gp.hq_country),
-        gp.strategies.slice(0, 2).map(valueLabel).join(", "),
-        money(gp.aum_usd),
-        money(gp.raised_to_date_usd),
-        [sparkline(byYear(signals)), " ", grouped(signalsTotal)],
-      ]),
-    }),
-  });
+function gpsCard({ gps: all }: Principal, gps: readonly OwnGp[]): Part {
+  const numbers = ["Assets", "Raised", "Signals"].map((label) => ({ label, isNumber: true }));
+  const columns = ["GP", "Head office", "Strategy", ...numbers];
+  const rows = gps.map(({ gp, signals, signalsTotal }) => [
+    recordLink("gp", gp),
+    place(gp.hq_city, gp.hq_state, gp.hq_country),
+    gp.strategies.slice(0, 2).map(valueLabel).join(", "),
+    money(gp.aum_usd),
+    money(gp.raised_to_date_usd),
+    [sparkline(byYear(signals)), " ", grouped(signalsTotal)],
+  ]);
+  return (
+    gps.length > 0 &&
+    card({
+      title: counted(all.length, "GP"),
+      aside: all.length > gps.length && shownOf(gps.length, all.length),
+      body: rowsOf("named", { label: "GPs", columns, rows }),
+    })
+  );
+}
 
 /** Returns the number of signals in each of the last eight years that have any. */
 function byYear(signals: readonly Signal[]): number[] {
@@ -151,70 +150,47 @@ function byYear(signals: readonly Signal[]): number[] {
 }
 
 /** Returns when the person was named, above the signals of the GPs. A ring marks those that name the person. */
-function timelineOf(person: Principal, gps: readonly OwnGp[], model: ReadModel): Part {
-  const { start_date: start, first_seen_date: first, last_seen_date: last } = person;
-  const named = first !== null && last !== null ? [{ from: first, until: last }] : [];
-  const stated =
-    start !== null && (first === null || start < first)
-      ? [{ from: start, until: first ?? model.parts.updatedAt.slice(0, 10), isDashed: true }]
-      : [];
-  const bars = [...stated, ...named];
-  const rows = gps
-    .filter(({ signals }) => signals.length > 0)
-    .map(({ gp, signals }) => ({
-      label: cutText(gp.name, 44),
-      marks: signals.slice(0, marksMax).map((signal) => ({
-        day: signal.date,
-        hue: hueOf(signal.type),
-        label: cutText(signal.title, 120),
-        isRinged: signal.title.includes(person.name),
-      })),
-    }));
-  if (rows.length === 0 && bars.length === 0) return null;
+function timelineOf(person: Principal, gps: readonly OwnGp[], until: string): Part {
+  const { name, start_date: start, first_seen_date: first, last_seen_date: last } = person;
+  const isStated = start !== null && (first === null || start < first);
+  const bars = [
+    ...(isStated ? [{ from: start, until: first ?? until, isDashed: true }] : []),
+    ...(first !== null && last !== null ? [{ from: first, until: last }] : []),
+  ];
+  const label = isStated ? "Named by sources; dashed: in post, as stated" : "Named by sources";
+  const rows = gps.map(({ gp, signals }) => ({
+    label: cutText(gp.name, 44),
+    marks: signals.slice(0, marksMax).map(({ date, type, title }) => ({
+      day: date,
+      hue: hueOf(type),
+      label: cutText(title, 60),
+      isRinged: title.includes(name),
+    })),
+  }));
+  const shown = [...(bars.length > 0 ? [{ label, bars, marks: [] }] : []), ...rows].filter(
+    (row) => row.marks.length > 0 || "bars" in row,
+  );
+  if (shown.length === 0) return null;
+  const naming = namingSignals(person, gps).length;
+  const [from, to] = [first?.slice(0, 4), last?.slice(0, 4)];
+  const when = from === to ? `in ${from}` : `from ${from} to ${to}`;
   return timeline({
-    finding: findingOf(person, gps),
-    measure: `Signals of ${gps.length === 1 ? "the GP" : `the ${gps.length} GPs`} by date; a ring marks those that name this person`,
-    rows: [
-      ...(bars.length > 0
-        ? [
-            {
-              label:
-                stated.length > 0
-                  ? "Named by sources; dashed: in post, as stated"
-                  : "Named by sources",
-              bars,
-              marks: [],
-            },
-          ]
-        : []),
-      ...rows,
-    ],
-    until: model.parts.updatedAt.slice(0, 10),
+    finding: [
+      first !== null && last !== null ? `Named by sources ${when}` : "Signals of the GPs",
+      naming > 0 && `${counted(naming, "signal")} by name`,
+    ]
+      .filter(Boolean)
+      .join(", "),
+    measure: "Signals of the GPs by date; a ring marks those that name this person",
+    rows: shown,
+    until,
   });
 }
 
-const marksMax = 60;
+const marksMax = 40;
 
-function findingOf(person: Principal, gps: readonly OwnGp[]): string {
-  const { first_seen_date: first, last_seen_date: last } = person;
-  const naming = namingSignals(person, gps);
-  const years = first === null || last === null ? null : [first.slice(0, 4), last.slice(0, 4)];
-  const when =
-    years === null
-      ? ""
-      : years[0] === years[1]
-        ? `Named in ${years[0]}`
-        : `Named from ${years[0]} to ${years[1]}`;
-  const what = naming.length > 0 ? `in ${counted(naming.length, "signal")}` : "";
-  return when === ""
-    ? `Named ${what || "in no signal"}`
-    : naming.length > 0
-      ? `${when}, and ${what}`
-      : when;
-}
-
-const namingSignals = (person: Principal, gps: readonly OwnGp[]): Signal[] =>
-  ofAll(gps).filter(({ title }) => title.includes(person.name));
+const namingSignals = ({ name }: Principal, gps: readonly OwnGp[]): Signal[] =>
+  ofAll(gps).filter(({ title }) => title.includes(name));
 
 /** Returns the signals of all GPs, newest first, each once. */
 const ofAll = (gps: readonly OwnGp[]): Signal[] =>
@@ -230,7 +206,12 @@ function signalsCard(person: Principal, gps: readonly OwnGp[], model: ReadModel)
   const [only, ...others] = gps;
   return card({
     title: "Signals",
-    aside: `${grouped(naming.length)} ${naming.length === 1 ? "names" : "name"} this person, ${grouped(all.length)} of the ${others.length > 0 ? "GPs" : "GP"}`,
+    aside: [
+      naming.length > 0 && `${grouped(naming.length)} by name`,
+      `${grouped(all.length)} of the ${others.length > 0 ? "GPs" : "GP"}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
     body: signalTable({
       label: "Signals",
       signals: all.filter((one) => chosen.has(one)),
@@ -242,29 +223,28 @@ function signalsCard(person: Principal, gps: readonly OwnGp[], model: ReadModel)
 }
 
 function colleagues(person: Principal, gps: readonly OwnGp[]): Part {
-  const others = [
-    ...new Map(gps.flatMap(({ people }) => people.map((one) => [one.id, one]))).values(),
-  ]
-    .filter(({ id }) => id !== person.id)
-    .toSorted((a, b) => ((a.last_seen_date ?? "") < (b.last_seen_date ?? "") ? 1 : -1));
-  const shared = (one: Principal) => one.gps.find(({ id }) => gps.some(({ gp }) => gp.id === id))!;
+  const all = new Map(gps.flatMap(({ people }) => people.map((one) => [one.id, one])));
+  all.delete(person.id);
+  const others = [...all.values()].toSorted((a, b) =>
+    (a.last_seen_date ?? "") < (b.last_seen_date ?? "") ? 1 : -1,
+  );
+  const isShared = ({ id }: { id: string }) => gps.some(({ gp }) => gp.id === id);
+  const rows = others
+    .slice(0, shownMax.people)
+    .map((one) => [
+      recordLink("principal", one),
+      titleOrRoles(one),
+      recordLink("gp", one.gps.find(isShared)!),
+      one.last_seen_date !== null && dayElement(one.last_seen_date),
+    ]);
+  const label = "People at the same GPs";
+  const columns = ["Name", "Title", "Shared GP", "Last named"];
   return (
     others.length > 0 &&
     card({
-      title: "People at the same GPs",
-      aside: shownOf(Math.min(shownMax.people, others.length), others.length),
-      body: table({
-        label: "People at the same GPs",
-        columns: ["Name", "Title", "Shared GP", "Last named"],
-        rows: others
-          .slice(0, shownMax.people)
-          .map((one) => [
-            recordLink("principal", one),
-            cutText(one.title ?? one.roles.map(valueLabel).join(", "), 80),
-            recordLink("gp", shared(one)),
-            one.last_seen_date !== null && dayElement(one.last_seen_date),
-          ]),
-      }),
+      title: label,
+      aside: shownOf(rows.length, others.length),
+      body: rowsOf("named", { label, columns, rows }),
     })
   );
 }
@@ -340,7 +320,7 @@ const recordList = (people: readonly Principal[]): Html =>
         html`<li>
           ${recordLink("principal", one)}
           <span class="note"
-            >${byPoints([one.title ?? one.roles.map(valueLabel).join(", "), ...one.gps.slice(0, 3).map((gp) => recordLink("gp", gp)), place(one.city, one.state, one.country)])}</span
+            >${byPoints([titleOrRoles(one), ...one.gps.slice(0, 3).map((gp) => recordLink("gp", gp)), place(one.city, one.state, one.country)])}</span
           >
         </li>`,
     )}

@@ -126,9 +126,12 @@ const addressOf = ({ address, zip, ...project }: Project, model: ReadModel): str
     .filter(Boolean)
     .join(", ");
 
-/** Returns the latest amount of a kind that a signal names. Signals come newest first. */
+/** Returns the newest signal with an amount of a kind that is this project's alone. Signals come newest first. */
 const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>
-  signals.find(({ amount_basis, amount_usd }) => amount_basis === basis && amount_usd !== null);
+  signals.find(
+    ({ amount_basis, amount_usd, project_ids }) =>
+      amount_basis === basis && amount_usd !== null && project_ids.length === 1,
+  );
 
 function keyFigures(project: Project, signals: readonly Signal[], today: string): Html {
   const { total_amount_usd: amount, square_feet: area, units, completion_date: end } = project;
@@ -311,7 +314,7 @@ const nearest = ({ market }: Project, near: readonly Neighbour[], model: ReadMod
         near.slice(0, nearestMax).map(({ project }) => project),
         model,
         {
-          column: { label: "Miles", isNumber: true },
+          label: "Miles",
           of: ({ id }) => milesOf.get(id)!.toFixed(1),
         },
       ),

@@ -7,18 +7,11 @@ import { readWindows } from "#dashboard/watch-notices.ts";
 import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { axisEnd } from "#pages/plot.ts";
+import { columnPlot } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import {
-  statusClasses,
-  type Bar,
-  readBars,
-  readTotalsBy,
-  type StatusClass,
-  type Totals,
-} from "#usage/totals.ts";
+import { statusClasses, type Bar, readBars, readTotalsBy, type Totals } from "#usage/totals.ts";
 
 export const usageRoutes: readonly Route[] = [
   route("/account/usage", "member", {
@@ -171,7 +164,10 @@ function totalsTable(
     })}`;
 }
 
-/** Returns the finding, its plot and its numbers. The last bar may still grow. */
+/** Hues of the status classes, which differ by more than colour. */
+const hues = { "2xx": "accent", "3xx": "muted", "4xx": "hatched", "5xx": "ink" } as const;
+
+/** Returns the bars as a plot whose title is the finding. The last bar may still grow. */
 function plotSection(unit: Unit, bars: readonly Bar[]): Html {
   const finding = findingOf(bars, units[unit].span);
   if (!isUsed(bars))
@@ -179,12 +175,19 @@ function plotSection(unit: Unit, bars: readonly Bar[]): Html {
       <p>
         Send one with <a href="/account/keys">a key of yours</a>; it appears here within seconds.
       </p>`;
-  return html`<h2>${finding}</h2>
-    ${plot(unit, bars, `${finding}. The table below has the numbers.`)}
-    <details>
-      <summary>The numbers of each ${unit}</summary>
-      ${figures(unit, bars)}
-    </details>`;
+  const { tickEvery, name } = units[unit];
+  const shown = statusClasses.filter((one) => bars.some(({ byClass }) => byClass[one] > 0));
+  return columnPlot({
+    finding,
+    measure: `Requests by ${unit} and status class, UTC`,
+    head: unit === "hour" ? "Hour" : "Day",
+    series: shown.map((one) => ({ label: one, hue: hues[one] })),
+    columns: bars.map(({ at, byClass }, i) => ({
+      label: name(at),
+      tick: i % tickEvery === tickEvery / 2 ? name(at) : undefined,
+      values: shown.map((one) => byClass[one]),
+    })),
+  });
 }
 
 const isUsed = (bars: readonly Totals[]): boolean => bars.some(({ requests }) => requests > 0);
@@ -206,83 +209,4 @@ function findingOf(bars: readonly Bar[], span: string): string {
 const sumOf = (bars: readonly Bar[], of: (bar: Bar) => number): number =>
   bars.reduce((sum, bar) => sum + of(bar), 0);
 
-/** Returns a table of the bars' numbers, newest first. */
-const figures = (unit: Unit, bars: readonly Bar[]): Html =>
-  table({
-    label: `Requests by ${unit} and status class`,
-    columns: [unit === "hour" ? "Hour" : "Day", ...["All", ...statusClasses].map(numeric)],
-    rows: bars
-      .toReversed()
-      .map(({ at, requests, byClass }) => [
-        units[unit].name(at),
-        grouped(requests),
-        ...statusClasses.map((one) => byClass[one] > 0 && grouped(byClass[one])),
-      ]),
-  });
-
 const numeric = (label: string): Column => ({ label, isNumber: true });
-
-const plotHeight = 200;
-
-/**
- * Returns a bar chart over time, stacked by status class. The fills differ by more than colour. Widths are percentages
- * and heights are pixels, so that bars fill the page and text keeps its size.
- * @param label the finding, for people who cannot see the plot.
- */
-export function plot(unit: Unit, bars: readonly Bar[], label: string): Html {
-  const { tickEvery, name } = units[unit];
-  const end = axisEnd(Math.max(...bars.map(({ requests }) => requests)));
-  const scale = plotHeight / end;
-  const shown = statusClasses.filter((one) => bars.some(({ byClass }) => byClass[one] > 0));
-  return html`<p class="muted">
-      Requests each ${unit}, UTC:
-      ${shown.map((one) => html`${swatch(one)} ${one} ${grouped(sumOf(bars, ({ byClass }) => byClass[one]))} `)}
-    </p>
-    <svg class="plot" height="${plotHeight}" role="img" aria-label="${label}">
-      ${[0, end / 2, end].filter(Number.isInteger).map((number) => axisLine(number, scale))}
-      ${bars.map((bar, i) => column(name(bar.at), bar, i / bars.length, 1 / bars.length, scale))}
-      ${bars.map(
-        ({ at }, i) =>
-          i % tickEvery === tickEvery / 2 &&
-          html`<text
-            text-anchor="middle"
-            x="${percent((i + 0.5) / bars.length)}"
-            y="${plotHeight + 20}"
-            >${name(at)}</text
-          >`,
-      )}
-    </svg>`;
-}
-
-const swatch = (name: StatusClass): Html =>
-  html`<svg width="10" height="10" aria-hidden="true">
-    <rect class="of-${name}" width="10" height="10" />
-  </svg>`;
-
-const percent = (part: number): string => `${Math.round(part * 10_000) / 100}%`;
-const down = (up: number): number => Math.round((plotHeight - up) * 10) / 10;
-const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
-
-const axisLine = (number: number, scale: number): Html =>
-  html`<line x2="100%" y1="${down(number * scale)}" y2="${down(number * scale)}" />
-    <text text-anchor="end" x="-8" y="${down(number * scale) + 5}"
-      >${compact.format(number)}</text
-    >`;
-
-function column(name: string, { byClass }: Bar, left: number, width: number, scale: number): Part {
-  let below = 0;
-  const used = statusClasses.filter((one) => byClass[one] > 0);
-  const segments = used.map((one) => {
-    const size = byClass[one] * scale;
-    below += size;
-    return html`<rect
-      class="of-${one}"
-      x="${percent(left + width * 0.12)}"
-      y="${down(below)}"
-      width="${percent(width * 0.76)}"
-      height="${Math.round(size * 10) / 10}"
-    />`;
-  });
-  const title = `${name}: ${used.map((one) => `${byClass[one]} × ${one}`).join(", ")}`;
-  return segments.length > 0 && html`<g><title>${title}</title>${segments}</g>`;
-}
