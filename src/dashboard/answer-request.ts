@@ -46,16 +46,21 @@ async function answerListed(
 ): Promise<Reply> {
   try {
     const request = await receive(services, routes, sent);
-    return request === null ? notHere() : await serve(request, sent);
+    return request === null ? notHere(services) : await serve(request, sent);
   } catch (error) {
     // The route's path, because the request's own may contain a secret.
     const where = `${sent.method} ${findRoute(routes, sent.path)?.found.path}`;
     if (error instanceof StoreFault) {
       services.reportError(`${where}: ${error.message}`);
-      return refusal(error, wordPage(null, "This cannot be done now", wordsFor(error)));
+      return refusal(error, wordPage({ services }, "This cannot be done now", wordsFor(error)));
     }
     services.reportError(`${where}: ${(error as Error).stack}`);
-    return wordReply(null, 500, "Something went wrong", "It is logged. Try again in a moment.");
+    return wordReply(
+      { services },
+      500,
+      "Something went wrong",
+      "It is logged. Try again in a moment.",
+    );
   }
 }
 
@@ -88,9 +93,9 @@ async function receive(
   };
 }
 
-const notHere = (): Reply =>
+const notHere = (services: AccountServices): Reply =>
   wordReply(
-    null,
+    { services },
     403,
     "Not at this address",
     "The account pages are served over https at PUBLIC_URL, or on the machine itself. Ask the operator for the address.",

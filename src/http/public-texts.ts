@@ -12,7 +12,7 @@ import { landingIndex, landingPage, llmsText, type ServiceFacts } from "#pages/l
 import { privacyPage } from "#pages/privacy.ts";
 import { problemCodes } from "#problems.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
-import type { HttpDependencies } from "./dependencies.ts";
+import { type HttpDependencies, siteOf } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
 
 export type PublicTexts = ReturnType<typeof openPublicTexts>;
@@ -33,8 +33,7 @@ export function openPublicTexts(http: HttpDependencies) {
     privacy: () =>
       privacyPage({
         ...http.config,
-        name: http.config.serviceName,
-        browse: http.browse(),
+        site: siteOf(http),
         sources: http.model()?.parts.sources ?? [],
         totalsDays: hoursKeptDays,
       }),
@@ -42,18 +41,21 @@ export function openPublicTexts(http: HttpDependencies) {
     fixed: {
       "/docs": () =>
         docsPage({
+          site: siteOf(http),
           publicUrl,
           pageSizeMax,
           quotas,
           ...keyFactsOf(http),
         }),
-      "/docs/lists": () => listsPage(publicUrl, pageSizeMax),
-      "/docs/samples": () => samplesPage(publicUrl),
-      "/docs/vocabulary": () => vocabularyPage(publicUrl),
-      "/docs/mcp": () => mcpPage(publicUrl),
-      "/errors": errorsPage,
-      ...Object.fromEntries(problemCodes.map((code) => [`/errors/${code}`, () => errorPage(code)])),
-      "/changelog": () => changelogPage(apiVersions),
+      "/docs/lists": () => listsPage(siteOf(http), publicUrl, pageSizeMax),
+      "/docs/samples": () => samplesPage(siteOf(http), publicUrl),
+      "/docs/vocabulary": () => vocabularyPage(siteOf(http), publicUrl),
+      "/docs/mcp": () => mcpPage(siteOf(http), publicUrl),
+      "/errors": () => errorsPage(siteOf(http)),
+      ...Object.fromEntries(
+        problemCodes.map((code) => [`/errors/${code}`, () => errorPage(siteOf(http), code)]),
+      ),
+      "/changelog": () => changelogPage(siteOf(http), apiVersions),
       "/llms.txt": () => llmsText(publicUrl, quotas),
       "/openapi.json": () => JSON.stringify(describeApi(operations, pageSizeMax)),
     } as Readonly<Record<string, () => string>>,
@@ -64,6 +66,7 @@ function factsOf(http: HttpDependencies): ServiceFacts {
   const { config, model } = http;
   const current = model();
   return {
+    site: siteOf(http),
     dataset: current && {
       version: current.parts.version,
       updated_at: current.parts.updatedAt,

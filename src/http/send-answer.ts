@@ -10,7 +10,7 @@ import type { Counters } from "#limits/counters.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
-import type { HttpDependencies, Outgoing } from "./dependencies.ts";
+import { type HttpDependencies, type Outgoing, siteOf } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import type { Exchange } from "./routes.ts";
 
@@ -125,13 +125,17 @@ export const problemAnswer = (
   body: Buffer.from(JSON.stringify(problemBody(problem, requestId))),
 });
 
-async function pageAnswer(problem: Problem, requestId: string): Promise<HttpAnswer> {
+async function pageAnswer(
+  http: HttpDependencies,
+  problem: Problem,
+  requestId: string,
+): Promise<HttpAnswer> {
   // Like all pages, this module is loaded on first use.
   const { problemPage } = await import("#pages/errors.ts");
   return {
     status: problem.status,
     headers: headersOf(problem, html) + pageHeaders,
-    body: Buffer.from(problemPage(problem, requestId)),
+    body: Buffer.from(problemPage(siteOf(http), problem, requestId)),
   };
 }
 
@@ -200,7 +204,7 @@ export function answerWithProblem(
   const asData = () => problemAnswer(problem, exchange.id);
   if (!isForPeople(exchange)) return sendAnswer(http, exchange, asData());
   // If the page cannot be made, the browser gets the problem as JSON.
-  void pageAnswer(problem, exchange.id)
+  void pageAnswer(http, problem, exchange.id)
     .catch(asData)
     .then((answer) => sendAnswer(http, exchange, answer));
 }

@@ -11,16 +11,16 @@ import { filterableCommon } from "#records/common.ts";
 import { exampleTarget } from "./code-block.ts";
 import { pageMeanings, referenceOf, tryForm, valueWords } from "./docs-operation.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { docsLayout } from "./layout.ts";
+import { docsLayout, type Site } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 
 /** Returns the page. @param pageSizeMax maximum value of `limit`. */
-export const listsPage = (publicUrl: string | null, pageSizeMax: number): string =>
+export const listsPage = (site: Site, publicUrl: string | null, pageSizeMax: number): string =>
   docsLayout({
+    site,
     title: "Lists",
-    description:
-      "How to list the records of gp-records by any of their values, with filters and orders.",
+    description: "How to list records by any of their values, with filters and orders.",
     path: "/docs/lists",
     scripts: ["docs.js"],
     contents: html`<li><a href="#rules">Filters and order</a></li>

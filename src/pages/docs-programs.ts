@@ -15,13 +15,14 @@ import {
 } from "./code-block.ts";
 import { referenceOf } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
-import { docsLayout } from "./layout.ts";
+import { docsLayout, type Site } from "./layout.ts";
 import { codes } from "./prose.ts";
 
-export const samplesPage = (publicUrl: string | null): string =>
+export const samplesPage = (site: Site, publicUrl: string | null): string =>
   docsLayout({
+    site,
     title: "Samples",
-    description: "Requests to the gp-records API from a shell, TypeScript and Python.",
+    description: "Requests to the API from a shell, TypeScript and Python.",
     path: "/docs/samples",
     contents: [...operations.map(({ name }) => [name, name]), ["copy", "A copy of everything"]].map(
       ([anchor, label]) => html`<li><a href="#${anchor}">${label}</a></li> `,
@@ -75,10 +76,11 @@ function section(operation: Operation, publicUrl: string | null): Html {
   </section>`;
 }
 
-export const mcpPage = (publicUrl: string | null): string =>
+export const mcpPage = (site: Site, publicUrl: string | null): string =>
   docsLayout({
+    site,
     title: "Agents",
-    description: "How an agent asks gp-records over MCP, the Model Context Protocol.",
+    description: "How an agent asks for records over MCP, the Model Context Protocol.",
     path: "/docs/mcp",
     contents: html`<li><a href="#connect">Connect a program</a></li>
       <li><a href="#tools">Tools</a></li>

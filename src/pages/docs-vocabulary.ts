@@ -5,15 +5,16 @@ import { type ValueList, valueLists } from "#records/declarations.ts";
 import { jsonBlock } from "./code-block.ts";
 import { anchorOf, tryForm } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
-import { docsLayout } from "./layout.ts";
+import { docsLayout, type Site } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 
 /** Returns the page, which needs no key. Open values are only examples, because real ones come from records. */
-export const vocabularyPage = (publicUrl: string | null): string =>
+export const vocabularyPage = (site: Site, publicUrl: string | null): string =>
   docsLayout({
+    site,
     title: "Vocabulary",
-    description: "Which tags, themes, markets and other values the records of gp-records carry.",
+    description: "Which tags, themes, markets and other values records carry.",
     path: "/docs/vocabulary",
     scripts: ["docs.js"],
     contents: html`<li><a href="#open">Tags, themes and markets</a></li>

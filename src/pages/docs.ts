@@ -9,11 +9,12 @@ import { operationSection, referenceOf } from "./docs-operation.ts";
 import { errorTable } from "./errors.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { docsLayout } from "./layout.ts";
+import { docsLayout, type Site } from "./layout.ts";
 import { codeList, codes, dayElement, grouped, prose, wordList } from "./prose.ts";
 import { table } from "./table.ts";
 
 export interface DocsFacts extends KeyFacts {
+  site: Site;
   /** Public origin (and path) of the service, without a trailing slash; null if it is unknown. */
   publicUrl: string | null;
   /** Maximum value of `limit`. */
@@ -25,9 +26,9 @@ export interface DocsFacts extends KeyFacts {
 export function docsPage(facts: DocsFacts): string {
   const sections = sectionsOf(facts);
   return docsLayout({
+    site: facts.site,
     title: "Docs",
-    description:
-      "Reference of the gp-records API: operations, parameters, records, quotas, errors.",
+    description: "Reference of the API: operations, parameters, records, quotas, errors.",
     path: "/docs",
     scripts: ["docs.js"],
     contents: sections.map(
@@ -294,10 +295,11 @@ function wayOf(account: KeyFacts["account"]): Part {
 }
 
 /** Returns the page at `/changelog`: changes in the API, version by version. @param entries versions, newest first. */
-export const changelogPage = (entries: readonly ApiVersion[]): string =>
+export const changelogPage = (site: Site, entries: readonly ApiVersion[]): string =>
   docsLayout({
+    site,
     title: "Changelog",
-    description: "What changed in the gp-records API, version by version.",
+    description: "What changed in the API, version by version.",
     path: "/changelog",
     main: html`<h1>What changed in the API?</h1>
       <p class="lede">

@@ -20,14 +20,15 @@ import { Type } from "#records/schema.ts";
 import { jsonBlock } from "./code-block.ts";
 import { memberTable, referenceOf } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
-import { docsLayout, layout } from "./layout.ts";
+import { docsLayout, layout, type Site } from "./layout.ts";
 import { prose } from "./prose.ts";
 import { factList, table } from "./table.ts";
 
-export const errorsPage = (): string =>
+export const errorsPage = (site: Site): string =>
   docsLayout({
+    site,
     title: "Errors",
-    description: "Every error code of the gp-records API, with its HTTP status and what to do.",
+    description: "Every error code of the API, with its HTTP status and what to do.",
     path: "/errors",
     main: html`<h1>Errors</h1>
       <p class="lede">
@@ -51,7 +52,7 @@ export const errorTable = (): Html =>
     ]),
   });
 
-export function errorPage(code: ProblemCode): string {
+export function errorPage(site: Site, code: ProblemCode): string {
   const { status, title, members } = problemKinds[code];
   const {
     meaning,
@@ -59,6 +60,7 @@ export function errorPage(code: ProblemCode): string {
     counted = "No.",
   } = problemExplanations[code];
   return docsLayout({
+    site,
     title,
     description: `${title}: what the error ${code} means and what to do.`,
     path: `/errors/${code}`,
@@ -79,10 +81,15 @@ export function errorPage(code: ProblemCode): string {
 }
 
 /** Returns a problem as a page for people. */
-export function problemPage({ code, message, members }: Problem, requestId: string): string {
+export function problemPage(
+  site: Site,
+  { code, message, members }: Problem,
+  requestId: string,
+): string {
   const { status, title } = problemKinds[code];
   const { suggestion } = members;
   return layout({
+    site,
     title: `${status} ${title}`,
     description: title,
     path: "",

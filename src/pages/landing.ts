@@ -8,12 +8,13 @@ import { curlBlock, exampleTarget } from "./code-block.ts";
 import { referenceOf } from "./docs-operation.ts";
 import { type KeyFacts, type QuotaWindow, wayToKey } from "./docs.ts";
 import { html, type Html } from "./html.ts";
-import { layout } from "./layout.ts";
+import { layout, type Site } from "./layout.ts";
 import { codeList, codes, exactTime, grouped, wordList } from "./prose.ts";
 import { table } from "./table.ts";
 
 /** Current facts that the landing page shows. */
 export interface ServiceFacts extends KeyFacts {
+  site: Site;
   /** Current dataset, with its time as RFC 3339 in UTC; null while there is none. */
   dataset: { version: string; updated_at: string; records: EachKind<number> } | null;
   /** Public origin (and path) of the service, without a trailing slash; null if it is unknown. */
@@ -23,6 +24,7 @@ export interface ServiceFacts extends KeyFacts {
 export function landingPage(facts: ServiceFacts): string {
   const [first] = operations;
   return layout({
+    site: facts.site,
     title: "Records of real-estate General Partners",
     description:
       "A read-only HTTP API over real-estate General Partners, their principals, market signals and projects.",
@@ -110,10 +112,10 @@ function parameterWords({ filters, sorts }: Operation): Html {
 }
 
 /** Returns the landing page as JSON. Addresses are absolute if the public URL is known, otherwise relative. */
-export function landingIndex({ dataset, publicUrl, account }: ServiceFacts) {
+export function landingIndex({ site, dataset, publicUrl, account }: ServiceFacts) {
   const link = (path: string) => `${publicUrl ?? ""}${path}`;
   return {
-    name: "gp-records",
+    name: site.name,
     api_version: apiVersion,
     operations: operations.map(({ name, path, summary }) => ({ name, url: link(path), summary })),
     links: {

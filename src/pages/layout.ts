@@ -3,7 +3,20 @@ import { apiVersion } from "#operations/versions.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
 
+/** What every page says of the service it belongs to. */
+export interface Site {
+  /** Name of the service. */
+  name: string;
+  /** E-mail address or https URL for questions; null for none. */
+  contact: string | null;
+  /** People to whom pages show the records that are served. */
+  browse: "members" | "everyone";
+  /** True if the pages for people are served. */
+  hasAccounts: boolean;
+}
+
 interface PageContent {
+  site: Site;
   /** Page title in tabs and bookmarks. */
   title: string;
   /** One sentence for search engines. */
@@ -37,7 +50,7 @@ const links = [
 ] as const;
 
 export function layout(content: PageContent): string {
-  const { path, side, isNarrow, main } = content;
+  const { site, path, side, isNarrow, main } = content;
   return html`<!doctype html>
     <html lang="en">
       ${head(content)}
@@ -45,7 +58,7 @@ export function layout(content: PageContent): string {
         <a class="skip" href="#main">Skip to the content</a>
         <header>
           <a href="/" ${path === "/" && html`aria-current="page"`}
-            ><img src="${assetPath("icon.svg")}" alt="" width="16" height="16" /> gp-records</a
+            ><img src="${assetPath("icon.svg")}" alt="" width="16" height="16" /> ${site.name}</a
           >
           <nav aria-label="Main">
             ${links.map((link) => html`<a href="${link.path}" ${current(link.path, path, link.parts)}>${link.label}</a> `)}
@@ -57,19 +70,20 @@ export function layout(content: PageContent): string {
         </div>
         <footer>
           <p>
-            gp-records API ${apiVersion} · <a href="/errors">Errors</a> ·
-            <a href="/changelog">Changelog</a> · <a href="/openapi.json">openapi.json</a>
+            ${site.name} · API ${apiVersion} · <a href="/privacy">Privacy</a> ·
+            <a href="/errors">Errors</a> · <a href="/changelog">Changelog</a> ·
+            <a href="/openapi.json">openapi.json</a>
           </p>
         </footer>
       </body>
     </html> `.markup;
 }
 
-const head = ({ title, description, scripts = [], styles = [] }: PageContent): Html =>
+const head = ({ site, title, description, scripts = [], styles = [] }: PageContent): Html =>
   html`<head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>${title} · gp-records</title>
+    <title>${title} · ${site.name}</title>
     <meta name="description" content="${description}" />
     <link rel="icon" href="${assetPath("icon.svg")}" type="image/svg+xml" />
     ${(["frame.css", "style.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}

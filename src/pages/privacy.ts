@@ -2,15 +2,12 @@
 import { isInvented, type Sources } from "#records/common.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { layout } from "./layout.ts";
+import { layout, type Site } from "./layout.ts";
 import { codes, counted, exactTime } from "./prose.ts";
 import { table } from "./table.ts";
 
 export interface PrivacyFacts {
-  name: string;
-  /** E-mail address or https URL for questions; null for none. */
-  contact: string | null;
-  browse: "members" | "everyone";
+  site: Site;
   /** Sources of the records; empty without a dataset. */
   sources: Sources;
   /** Days for which requests are kept; 0 for no request log. */
@@ -29,13 +26,14 @@ export interface PrivacyFacts {
 
 export const privacyPage = (facts: PrivacyFacts): string =>
   layout({
+    site: facts.site,
     title: "Privacy",
-    description: `What ${facts.name} keeps about people, where it comes from, and how to object.`,
+    description: `What ${facts.site.name} keeps about people, where it comes from, and how to object.`,
     path: "/privacy",
     main: html`<h1>Privacy</h1>
       <p class="lede">
-        What ${facts.name} keeps about people in its records and about people who use it, and how to
-        object, correct it or have it removed.
+        What ${facts.site.name} keeps about people in its records and about people who use it, and
+        how to object, correct it or have it removed.
       </p>
       <section>
         <h2 id="records">People in the records</h2>
@@ -74,12 +72,12 @@ const recordsSections = (facts: PrivacyFacts): Html =>
     <h3 id="why">Why, and who sees it</h3>
     <p>
       So that people who do business in real estate can tell who runs a firm and what it does.
-      ${facts.browse === "everyone" ? everyoneSees : membersSee} Search engines are told not to list
-      pages of people.
+      ${facts.site.browse === "everyone" ? everyoneSees : membersSee} Search engines are told not to
+      list pages of people.
     </p>
     <h3 id="object">Object, correct, remove</h3>
     <p>
-      ${contactWords(facts.contact)} Name the person and the address of the page. The record is
+      ${contactWords(facts.site.contact)} Name the person and the address of the page. The record is
       corrected or removed in its source here, which the next publication shows. ${remains(facts)}
     </p>`;
 
@@ -170,7 +168,7 @@ const usersSections = (facts: PrivacyFacts): Html =>
     })}
     <p>
       <a href="/account/settings">Settings</a> has a download of what is kept about you, and a
-      button that deletes your login. ${contactWords(facts.contact)}
+      button that deletes your login. ${contactWords(facts.site.contact)}
     </p>`;
 
 const untilDeleted = "Until you delete your login";

@@ -21,7 +21,7 @@ import { docsFacts } from "../support/public-pages.ts";
 import { startService } from "../support/service.ts";
 
 const page = docsPage(docsFacts);
-const lists = listsPage(null, docsFacts.pageSizeMax);
+const lists = listsPage(docsFacts.site, null, docsFacts.pageSizeMax);
 
 /** The part of a page below the heading with this id. */
 function sectionOf(name: string, of = page): string {
@@ -113,7 +113,7 @@ test("every member of every record is in its table, which says which may be null
 
 test("every closed list stands in the vocabulary once, where the members that take it link to", () => {
   assert.equal(valueLists.length, Object.keys(closedLists).length);
-  const vocabulary = vocabularyPage(null);
+  const vocabulary = vocabularyPage(docsFacts.site, null);
   const linked = new Set(
     Array.from(`${page}${lists}`.matchAll(/"\/docs\/vocabulary#([^"]+)"/g), ([, to]) => to!),
   );

@@ -6,6 +6,7 @@ import { apiVersions } from "#operations/versions.ts";
 import { changelogPage } from "#pages/docs.ts";
 import { bodyText, html } from "#pages/html.ts";
 import { prose } from "#pages/prose.ts";
+import { site } from "../support/public-pages.ts";
 import { startService } from "../support/service.ts";
 
 test("no text in a template becomes a tag, attribute or entity", () => {
@@ -138,7 +139,7 @@ test("entries are newest first, each with a day and a change", () => {
 });
 
 test("an entry is shown as text with its code marked", () => {
-  const page = changelogPage([
+  const page = changelogPage(site, [
     { version: "1.4", date: "2027-01-02", changes: ["A <b>new</b> parameter `city`."] },
   ]);
   assert.match(page, /<li>A &lt;b&gt;new&lt;\/b&gt; parameter <code>city<\/code>\.<\/li>/);

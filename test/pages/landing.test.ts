@@ -15,7 +15,7 @@ import {
 import { landingIndex, landingPage } from "#pages/landing.ts";
 import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
-import { docsFacts, publicPages, serviceFacts } from "../support/public-pages.ts";
+import { docsFacts, publicPages, serviceFacts, site } from "../support/public-pages.ts";
 
 test("the landing page names every operation with its parameters, what the dataset holds and a line of curl to copy", () => {
   const page = landingPage(serviceFacts);
@@ -89,7 +89,7 @@ test("a stranger is told on the landing page and in the docs how to get a key on
 });
 
 test("the index and the docs lead to every error, with status and title", () => {
-  for (const page of [errorsPage(), docsPage(docsFacts)])
+  for (const page of [errorsPage(site), docsPage(docsFacts)])
     for (const code of problemCodes) {
       const { status, title } = problemKinds[code];
       const row = page.slice(page.indexOf(`<a href="/errors/${code}"><code>${code}</code></a>`));
@@ -129,7 +129,7 @@ test("the example of a used-up quota is what the limiter says", () => {
 
 test("the page of every error shows its example, and type and meaning of each member that is declared and of no other", () => {
   for (const code of problemCodes) {
-    const page = errorPage(code);
+    const page = errorPage(site, code);
     assert.ok(page.includes(`<h1>${problemKinds[code].title}</h1>`), code);
     assert.ok(page.includes(`"code": "${code}"`), code);
     const rows = page
@@ -148,9 +148,9 @@ test("the page of every error shows its example, and type and meaning of each me
 test("the page of invalid parameters explains every code of a fault, and no other page does", () => {
   for (const fault of parameterFaultCodes) {
     assert.ok(
-      errorPage("invalid-parameters").includes(`<code id="${fault}">${fault}</code>`),
+      errorPage(site, "invalid-parameters").includes(`<code id="${fault}">${fault}</code>`),
       fault,
     );
-    assert.ok(!errorPage("unavailable").includes(`<code id="${fault}">`), fault);
+    assert.ok(!errorPage(site, "unavailable").includes(`<code id="${fault}">`), fault);
   }
 });

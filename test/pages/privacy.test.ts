@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { demoSource } from "#records/common.ts";
+import type { Site } from "#pages/layout.ts";
 import { privacyPage, type PrivacyFacts } from "#pages/privacy.ts";
-import { privacyFacts } from "../support/public-pages.ts";
+import { privacyFacts, site } from "../support/public-pages.ts";
 import { wordsOf } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
 
-const wordsWith = (facts: Partial<PrivacyFacts>) =>
-  wordsOf(privacyPage({ ...privacyFacts, ...facts }));
+const wordsWith = (facts: Partial<PrivacyFacts>, ofSite: Partial<Site> = {}) =>
+  wordsOf(privacyPage({ ...privacyFacts, site: { ...site, ...ofSite }, ...facts }));
 
 test("/privacy names every member of a person's record, the sources, and where to object", () => {
   const page = privacyPage(privacyFacts);
@@ -18,9 +19,11 @@ test("/privacy names every member of a person's record, the sources, and where t
   assert.ok(page.includes('<a href="mailto:records@example.org">records@example.org</a>'));
   const contact = "https://records.example/people";
   assert.ok(
-    privacyPage({ ...privacyFacts, contact }).includes(`<a href="${contact}">${contact}</a>`),
+    privacyPage({ ...privacyFacts, site: { ...site, contact } }).includes(
+      `<a href="${contact}">${contact}</a>`,
+    ),
   );
-  assert.match(wordsWith({ contact: null }), /Write to the operator of this service\./);
+  assert.match(wordsWith({}, { contact: null }), /Write to the operator of this service\./);
 });
 
 test("/privacy says how long things are kept by the settings in force", () => {
@@ -37,7 +40,7 @@ test("/privacy says how long things are kept by the settings in force", () => {
 
 test("/privacy says who sees records, and that invented people are invented", () => {
   assert.match(wordsWith({}), /Everybody can read the pages of records, without e-mail addresses/);
-  assert.doesNotMatch(wordsWith({ browse: "members" }), /Everybody can read/);
+  assert.doesNotMatch(wordsWith({}, { browse: "members" }), /Everybody can read/);
   const demo = wordsWith({ sources: [[demoSource, "2026-11-20T03:00:00Z"]] });
   assert.match(demo, /All records of this service are invented/);
   assert.doesNotMatch(demo, /linkedin_url/);

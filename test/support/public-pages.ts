@@ -9,11 +9,20 @@ import { mcpPage, samplesPage } from "#pages/docs-programs.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
+import type { Site } from "#pages/layout.ts";
 import { type PrivacyFacts, privacyPage } from "#pages/privacy.ts";
 import { Problem, problemCodes } from "#problems.ts";
 import { listenFor } from "./ports.ts";
 
+export const site: Site = {
+  name: "gp-records",
+  contact: "records@example.org",
+  browse: "everyone",
+  hasAccounts: true,
+};
+
 export const serviceFacts: ServiceFacts = {
+  site,
   dataset: {
     version: "20261120T030000Z-9f3c2a7e",
     updated_at: "2026-11-20T03:00:00Z",
@@ -25,6 +34,7 @@ export const serviceFacts: ServiceFacts = {
 };
 
 export const docsFacts: DocsFacts = {
+  site,
   publicUrl: null,
   pageSizeMax: 250,
   quotas: [
@@ -37,9 +47,7 @@ export const docsFacts: DocsFacts = {
 };
 
 export const privacyFacts: PrivacyFacts = {
-  name: "gp-records",
-  contact: "records@example.org",
-  browse: "everyone",
+  site,
   sources: [["own", "2026-11-20T03:00:00Z"]],
   usageLogDays: 14,
   totalsDays: 400,
@@ -59,15 +67,15 @@ export const publicPages = (): Map<string, string> =>
   new Map([
     ["/", landingPage(serviceFacts)],
     ["/docs", docsPage(docsFacts)],
-    ["/docs/lists", listsPage(null, docsFacts.pageSizeMax)],
-    ["/docs/samples", samplesPage(null)],
-    ["/docs/vocabulary", vocabularyPage(null)],
-    ["/docs/mcp", mcpPage(null)],
-    ["/errors", errorsPage()],
-    ...problemCodes.map((code) => [`/errors/${code}`, errorPage(code)] as const),
-    ["/changelog", changelogPage(apiVersions)],
+    ["/docs/lists", listsPage(site, null, docsFacts.pageSizeMax)],
+    ["/docs/samples", samplesPage(site, null)],
+    ["/docs/vocabulary", vocabularyPage(site, null)],
+    ["/docs/mcp", mcpPage(site, null)],
+    ["/errors", errorsPage(site)],
+    ...problemCodes.map((code) => [`/errors/${code}`, errorPage(site, code)] as const),
+    ["/changelog", changelogPage(site, apiVersions)],
     ["/privacy", privacyPage(privacyFacts)],
-    ["/dosc", problemPage(mistyped, "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y")],
+    ["/dosc", problemPage(site, mistyped, "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y")],
   ]);
 
 /** The policy the pages are served under; what it forbids must not be in them. */

@@ -1,9 +1,9 @@
 /** The layout of every account page with its navigation, and the parts of its forms. */
 import type { SignedIn } from "#accounts/sessions.ts";
-import { type AccountRequest, page, type Reply } from "#dashboard/screen.ts";
+import { type AccountRequest, type AccountServices, page, type Reply } from "#dashboard/screen.ts";
 import type { AssetName } from "#pages/assets.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { current, layout, type Side } from "#pages/layout.ts";
+import { current, layout, type Side, type Site } from "#pages/layout.ts";
 
 interface AccountPage {
   title: string;
@@ -12,14 +12,27 @@ interface AccountPage {
   main: Part;
 }
 
-/** Returns a whole page. @param request null for a page that shows nothing about the signed-in person. */
-export function accountPage(
-  request: AccountRequest | null,
-  { title, scripts = [], main }: AccountPage,
-): string {
+/** A request, or its services alone for a page that shows nothing about the signed-in person. */
+export type Shown = AccountRequest | Pick<AccountRequest, "services">;
+
+/** Returns what every page says of this service. */
+const siteOf = ({ settings, browse }: AccountServices): Site => ({
+  name: settings.serviceName,
+  contact: settings.contact,
+  browse: browse(),
+  hasAccounts: true,
+});
+
+/** Returns a request without the person who sent it. */
+export const signedOut = ({ services }: AccountRequest): Shown => ({ services });
+
+/** Returns a whole page. */
+export function accountPage(shown: Shown, { title, scripts = [], main }: AccountPage): string {
+  const request = "path" in shown ? shown : null;
   const signedIn = request?.signedIn ?? null;
   const path = request?.path ?? "/account";
   return layout({
+    site: siteOf(shown.services),
     title,
     description: "Your account's keys and usage, and the records to browse.",
     path,
@@ -78,7 +91,7 @@ const switcher = ({ accounts, account }: SignedIn): Part =>
 
 /** Returns a page with a single message, such as a reason for a refusal. @param next link below the message. */
 export const wordPage = (
-  request: AccountRequest | null,
+  request: Shown,
   title: string,
   text: Part,
   next: { href: string; label: string } = { href: "/account", label: "To your account" },
@@ -92,7 +105,7 @@ export const wordPage = (
 
 /** Returns a reply with a single message. */
 export const wordReply = (
-  request: AccountRequest | null,
+  request: Shown,
   status: number,
   ...words: [title: string, text: Part, next?: { href: string; label: string }]
 ): Reply => page(wordPage(request, ...words), status);

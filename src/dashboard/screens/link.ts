@@ -20,6 +20,8 @@ import {
   hidden,
   wordPage,
   wordReply,
+  signedOut,
+  type Shown,
 } from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
 import {
@@ -53,7 +55,7 @@ export const linkRoutes: readonly Route[] = [
   }),
   formRoute("/account/forgot", "anyone", {
     obstacle: (request) =>
-      canMail(request) ? null : wordReply(null, 403, forgotWords.title, noMailWords),
+      canMail(request) ? null : wordReply(signedOut(request), 403, forgotWords.title, noMailWords),
     page: (request, fault) => asking(request, forgotWords, fault),
     act: (request) => mailLink("reset", request),
   }),
@@ -74,9 +76,11 @@ function noSignUp(request: AccountRequest): Reply | null {
   if (signUp !== "open") {
     const text = `Nobody signs up here without an invitation. Ask ${whomToAsk(signUp)} for one.`;
     const next = { href: "/account/sign-in", label: "Sign in" };
-    return wordReply(null, 403, "Sign up by invitation", text, next);
+    return wordReply(signedOut(request), 403, "Sign up by invitation", text, next);
   }
-  return canMail(request) ? null : wordReply(null, 403, signUpWords.title, noMailWords);
+  return canMail(request)
+    ? null
+    : wordReply(signedOut(request), 403, signUpWords.title, noMailWords);
 }
 
 export const noMailWords = "This service sends no mail. Ask its operator to create a link for you.";
@@ -97,7 +101,7 @@ async function mailLink(kind: "sign-up" | "reset", request: AccountRequest): Pro
   const signUp = made.isKnown ? knownMail(link) : signUpMail(link);
   const message = kind === "sign-up" ? signUp : made.isKnown ? resetMail(link) : null;
   const demoLink = message === null ? null : mail(request, message, link.url);
-  return mailedPage(null, readAddress(address).email, demoLink);
+  return mailedPage(signedOut(request), readAddress(address).email, demoLink);
 }
 
 /** Returns a link's recipient, URL and expiry, as the mail templates take them. */
@@ -119,11 +123,7 @@ export function mail(
 }
 
 /** Returns the page to show after a message was sent. @param demoLink link to show in a demo; otherwise null. */
-export const mailedPage = (
-  request: AccountRequest | null,
-  email: string,
-  demoLink: string | null,
-): string =>
+export const mailedPage = (request: Shown, email: string, demoLink: string | null): string =>
   demoLink === null
     ? accountPage(request, {
         title: "Check your mail",
@@ -162,7 +162,7 @@ const asking = (
   { title, explained, after }: typeof signUpWords,
   fault: string | undefined,
 ): string =>
-  accountPage(null, {
+  accountPage(signedOut(request), {
     title,
     main: html`<h1>${title}</h1>
       <p>${explained}</p>
@@ -195,7 +195,7 @@ function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Prom
         >${maySignUp && html`, or <a href="/account/sign-up">sign up</a>`}. For another invitation,
         ask whoever sent it.`;
       const next = { href: "/account/sign-in", label: "Sign in" };
-      return wordReply(null, 404, "This link no longer works", text, next);
+      return wordReply(signedOut(request), 404, "This link no longer works", text, next);
     }
   };
 }
@@ -250,7 +250,7 @@ async function linkPage(request: AccountRequest, link: Link, fault?: string): Pr
   const asksPassword = isNew || kind === "reset";
   const accountName = account === null ? null : (await requireOpenNumber(database, account)).name;
   const { title, explained, button } = wordsOf(link, accountName, asksPassword);
-  return accountPage(null, {
+  return accountPage(signedOut(request), {
     title,
     main: html`<h1 class="name">${title}</h1>
       <p>${explained}</p>

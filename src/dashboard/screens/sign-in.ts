@@ -7,6 +7,7 @@ import {
   faultNote,
   hidden,
   passwordField,
+  signedOut,
 } from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
 import type { AccountWorkerSettings } from "#dashboard/messages.ts";
@@ -70,7 +71,7 @@ const sentences = {
 
 /** Returns the page with the sign-in form. @param next path of the account page to show afterwards. */
 export const signInPage = (request: AccountRequest, next: string, fault?: string): string =>
-  accountPage(null, {
+  accountPage(signedOut(request), {
     title: "Sign in",
     main: html`<h1>Sign in</h1>
       ${doneNote(sentences, request.query.get("done"))} ${faultNote(fault)}
