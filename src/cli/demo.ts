@@ -1,12 +1,15 @@
 /** Extras of `serve --demo`: its settings, invented records, and a key for the person at the machine. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { createAccount, findAccount } from "#accounts/accounts.ts";
 import { type Config, ConfigFault, isLoopback } from "#config.ts";
 import { writeSynced } from "#store/whole-file.ts";
 import { openFolderStore } from "#datasets/folder-store.ts";
+import type { ImportRequest } from "#datasets/publish.ts";
 import { underLock } from "#datasets/store.ts";
 import type { DemoSize } from "#demo/invent.ts";
+import type { SourceEntry } from "#records/canonical.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { demoSource } from "#records/common.ts";
@@ -56,18 +59,15 @@ interface Demo extends DemoKey {
  * @param size numbers of records; those of the whole demo if left out.
  */
 export async function prepareDemo(
-  { dataDir }: Config,
+  config: Config,
   now: number,
   size?: Readonly<DemoSize>,
 ): Promise<Demo> {
-  const inventedCount = await inventIfEmpty(dataDir, now, size);
+  const { dataDir } = config;
+  const inventedCount = await inventIfEmpty(config, now, size);
   const control = await openControl(dataDir);
   try {
-    if (inventedCount > 0) {
-      const subject = openDatasets(dataDir).currentVersion();
-      const entry = { actor: service, action: "dataset.published", subject, now } as const;
-      await control.write((transaction) => writeAudit(transaction, entry));
-    }
+    if (inventedCount > 0) await notePublication(control, dataDir, now);
     return { ...(await demoKey(control, dataDir, now)), inventedCount };
   } catch (error) {
     throw dataFolderFault(error, dataDir);
@@ -76,46 +76,111 @@ export async function prepareDemo(
   }
 }
 
+async function notePublication(control: ControlStore, dataDir: string, now: number): Promise<void> {
+  const subject = openDatasets(dataDir).currentVersion();
+  const entry = { actor: service, action: "dataset.published", subject, now } as const;
+  await control.write((transaction) => writeAudit(transaction, entry));
+}
+
+/** Age of the first dataset when it is published, so that the second one has changes since a day that people can name. */
+const firstAgeMilliseconds = 4 * dayMilliseconds;
+
+/** Publishes the first dataset of a demo, unless there is one. @returns the number of its records; 0 if there was one. */
 async function inventIfEmpty(
-  dataDir: string,
-  nowMilliseconds: number,
+  config: Config,
+  now: number,
   given: Readonly<DemoSize> | undefined,
 ): Promise<number> {
+  const { dataDir } = config;
   const catalogue = openDatasets(dataDir);
   const isEmpty = () => catalogue.current() === null;
   // Checked before the lock is taken, so that a filled folder never waits for an import.
   if (!isEmpty()) return 0;
-  const { demoSize, inventRecords } = await import("#demo/invent.ts");
-  const { draftBlocks } = await import("#datasets/draft-entry.ts");
-  const { importSource } = await import("#datasets/publish.ts");
-  const { folder } = catalogue;
-  // Keeps no steps, because nobody follows changes of invented records.
-  const order = { folder, changesDays: 0, warn() {}, now: () => nowMilliseconds };
-  const store = openFolderStore(order);
+  const { demoSize, inventEarlier } = await import("#demo/invent.ts");
   const size = given ?? demoSize;
-  const total = size.gps + size.principals + size.signals + size.projects;
   const progress = showProgress({ isPipedToo: true });
-  const of = `of ${total.toLocaleString("en-US")} records`;
+  const of = `of about ${totalOf(size).toLocaleString("en-US")} records`;
   try {
-    return await underLock(store, async () => {
-      // An import may have finished before the lock was taken.
-      if (!isEmpty()) return 0;
-      const { collected } = await importSource(store, {
-        source: demoSource,
-        blocks: draftBlocks(inventRecords(size), demoSource),
-        rejectedMax: { lines: 0 },
-        isDryRun: false,
-        nowMilliseconds,
-        onProgress: (some, done) =>
-          progress.show(some, `${of} ${done === "read" ? "invented" : done}`),
-      });
-      return collected.accepted;
+    return await importDemo(config, {
+      entries: inventEarlier(size),
+      now: now - firstAgeMilliseconds,
+      isWanted: isEmpty,
+      onProgress: (some, done) =>
+        progress.show(some, `${of} ${done === "read" ? "invented" : done}`),
     });
   } catch (error) {
     throw dataFolderFault(error, dataDir);
   } finally {
     progress.clear();
   }
+}
+
+const totalOf = ({ gps, principals, signals, projects }: DemoSize) =>
+  gps + principals + signals + projects;
+
+/** Settings that an import of the demo needs. */
+export type DemoPlace = Pick<Config, "dataDir" | "changesDays">;
+
+interface DemoImport {
+  entries: Iterable<SourceEntry>;
+  now: number;
+  /** Asked once the lock is taken, because an import may have finished before. */
+  isWanted(): boolean;
+  onProgress?: NonNullable<ImportRequest["onProgress"]>;
+}
+
+/** Imports a state of the demo. @returns the number of its records; 0 if it is not wanted. */
+async function importDemo(
+  { dataDir, changesDays }: DemoPlace,
+  { entries, now, isWanted, onProgress = () => {} }: DemoImport,
+): Promise<number> {
+  const { draftBlocks } = await import("#datasets/draft-entry.ts");
+  const { importSource } = await import("#datasets/publish.ts");
+  const { folder } = openDatasets(dataDir);
+  const store = openFolderStore({ folder, changesDays, warn() {}, now: () => now });
+  return underLock(store, async () => {
+    if (!isWanted()) return 0;
+    const { collected } = await importSource(store, {
+      source: demoSource,
+      blocks: draftBlocks(entries, demoSource),
+      rejectedMax: { lines: 0 },
+      isDryRun: false,
+      nowMilliseconds: now,
+      onProgress,
+    });
+    return collected.accepted;
+  });
+}
+
+/** Publishes the second dataset of a demo, unless other datasets than its first are there. */
+export async function publishSecond(
+  config: DemoPlace,
+  now: number,
+  size: Readonly<DemoSize>,
+): Promise<void> {
+  const { inventRecords } = await import("#demo/invent.ts");
+  const { dataDir } = config;
+  const isWanted = () => {
+    const [first, ...others] = openDatasets(dataDir).list();
+    const { gp = 0, principal = 0 } = first?.records ?? {};
+    return others.length === 0 && gp === size.gps && principal < size.principals;
+  };
+  if (!isWanted()) return;
+  if ((await importDemo(config, { entries: inventRecords(size), now, isWanted })) === 0) return;
+  const control = await openControl(dataDir);
+  await notePublication(control, dataDir, now).finally(() => control.close());
+}
+
+/**
+ * Publishes the second dataset in a thread of its own, so that the first start is no slower for it. If the process ends
+ * before, the next start does it.
+ */
+export function startSecond(config: Config, onError: (error: Error) => void): void {
+  const worker = new Worker(new URL("./demo-worker.ts", import.meta.url), {
+    workerData: { dataDir: config.dataDir, changesDays: config.changesDays },
+  });
+  worker.on("error", onError);
+  worker.unref();
 }
 
 /** Returns the path of the key's file. Later starts read the key there, because the store has only its digest. */

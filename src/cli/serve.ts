@@ -53,7 +53,10 @@ export const serveCommand = command({
         await service.listen();
         const prepared = await demo.prepareDemo(config, context.now());
         // Through the log, which is buffered. Printed directly, the text would overtake lines logged before it.
-        await serve(service, (address) => log.print(demo.demoText(address, prepared)));
+        await serve(service, (address) => {
+          log.print(demo.demoText(address, prepared));
+          demo.startSecond(config, (error) => log.logger.error(error.message));
+        });
       }
     } catch (error) {
       if (!(error instanceof ListenFault)) throw error;

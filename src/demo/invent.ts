@@ -1,8 +1,8 @@
 /** Invents a whole source of records from a seed. GPs come first, so that every link names an earlier record. */
-import type { CanonicalRecord, SourceEntry } from "#records/canonical.ts";
+import type { CanonicalProject, CanonicalRecord, SourceEntry } from "#records/canonical.ts";
 import { projectInventor, signalInventor } from "./deals.ts";
 import { gpInventor, principalInventor } from "./firms.ts";
-import type { InventedGp } from "./world.ts";
+import { dayText, type InventedGp, lastDay } from "./world.ts";
 
 /** Numbers of records of each kind, and the seed that decides their content. */
 export interface DemoSize {
@@ -28,19 +28,84 @@ export const demoSize: Readonly<DemoSize> = {
  * 2026.
  */
 export function* inventRecords(size: Readonly<DemoSize>): Generator<SourceEntry> {
-  const { seed } = size;
+  let line = 0;
+  for (const { count, invent } of inventorsOf(size))
+    for (let number = 1; number <= count; number++) yield entryOf(++line, invent(number));
+}
+
+/**
+ * Yields the same source as it was two days earlier: without the latest records, with some that are withdrawn since, and
+ * with other values of some that have changed since.
+ */
+export function* inventEarlier(size: Readonly<DemoSize>): Generator<SourceEntry> {
+  const inventors = inventorsOf(size);
+  let line = 0;
+  for (const { count, invent } of inventors)
+    for (let number = 1; number <= count; number++) {
+      const record = earlier(invent(number), number);
+      if (record !== null) yield entryOf(++line, record);
+    }
+  for (const { count, invent, withdrawn } of inventors)
+    for (let number = count + 1; number <= count + Math.ceil(count * withdrawn); number++)
+      yield entryOf(++line, invent(number));
+}
+
+interface Inventor {
+  count: number;
+  invent: (number: number) => CanonicalRecord;
+  /** Share of records that the earlier source has besides. */
+  withdrawn: number;
+}
+
+/** Returns what invents each kind, to be used in this order: later kinds refer to earlier ones. */
+function inventorsOf({ seed, ...size }: Readonly<DemoSize>): readonly Inventor[] {
   const gps: InventedGp[] = [];
   const inventGp = gpInventor(seed);
-  const kinds: readonly (readonly [number, (number: number) => CanonicalRecord])[] = [
-    [size.gps, (number) => (gps[number - 1] = inventGp(number)).record],
-    [size.principals, principalInventor(seed, gps)],
-    [size.projects, projectInventor(seed, gps)],
-    [size.signals, signalInventor(seed, gps)],
+  const invent = (number: number) => (gps[number - 1] = inventGp(number)).record;
+  return [
+    { count: size.gps, invent, withdrawn: 0 },
+    { count: size.principals, invent: principalInventor(seed, gps), withdrawn: 0.001 },
+    { count: size.projects, invent: projectInventor(seed, gps), withdrawn: 0.002 },
+    { count: size.signals, invent: signalInventor(seed, gps), withdrawn: 0.003 },
   ];
-  let line = 0;
-  for (const [count, inventRecord] of kinds)
-    for (let number = 1; number <= count; number++) {
-      const records = [inventRecord(number)];
-      yield { file: "demo", line: ++line, records, namedGps: [], faults: [] };
+}
+
+const entryOf = (line: number, record: CanonicalRecord): SourceEntry => ({
+  file: "demo",
+  line,
+  records: [record],
+  namedGps: [],
+  faults: [],
+});
+
+/** First day whose signals the earlier source does not have yet. */
+const firstLater = dayText(lastDay - 1);
+
+const statusBefore: Readonly<Partial<Record<string, CanonicalProject["status"]>>> = {
+  under_construction: "planned",
+  completed: "under_construction",
+  closed: "raising",
+};
+
+/** Returns a record as it was; null if it was not there yet. */
+function earlier(record: CanonicalRecord, number: number): CanonicalRecord | null {
+  const isOneOf = (every: number) => number % every === 0;
+  switch (record.record) {
+    case "gp": {
+      const { aum_usd: aum = null, raised_to_date_usd: raised = null } = record;
+      if (aum !== null && isOneOf(3)) return { ...record, aum_usd: Math.round(aum * 0.94) };
+      return raised !== null && isOneOf(5)
+        ? { ...record, raised_to_date_usd: Math.round(raised * 0.9) }
+        : record;
     }
+    case "principal":
+      if (isOneOf(190)) return null;
+      return isOneOf(40) ? { ...record, title: null } : record;
+    case "project": {
+      const status = statusBefore[record.status ?? ""];
+      return status !== undefined && isOneOf(12) ? { ...record, status } : record;
+    }
+    case "signal":
+      return record.date >= firstLater ? null : record;
+  }
 }

@@ -6,9 +6,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { exitCodes } from "#cli/command-fault.ts";
-import { prepareDemo } from "#cli/demo.ts";
+import { prepareDemo, publishSecond } from "#cli/demo.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { openPublications } from "#datasets/publications.ts";
+import { inventEarlier } from "#demo/invent.ts";
 import { keyPattern } from "#keys/api-key.ts";
 import { listKeys } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
@@ -61,7 +63,7 @@ test("the demo is refused where others could reach it, and each setting that say
 test("a later start of the demo", async (t) => {
   const dataDir = temporaryFolder(t);
   const { key: oldKey, inventedCount } = await prepareSmallDemo(dataDir);
-  assert.equal(inventedCount, 120);
+  assert.equal(inventedCount, [...inventEarlier(smallDemo)].length);
   const [dataset] = openCatalogue(join(dataDir, "datasets")).list();
   const server = await startServer(t, { dataDir, args: ["--demo"] });
   const { url } = server;
@@ -133,11 +135,11 @@ test("a first start whose output is piped", async (t) => {
   await t.test("says on standard error how far it is, and nothing else", () => {
     const lines = server.err().trimEnd().split("\n");
     for (const line of lines)
-      assert.match(line, /^[\d,]+ of 65,000 records (invented|written|checked)$/);
+      assert.match(line, /^[\d,]+ of about 65,000 records (invented|written|checked)$/);
   });
 
   await t.test("prints what people are to read, and no log", () => {
-    assert.match(server.out(), /^\ngp-records answers at .* with 65,000 invented records\n/);
+    assert.match(server.out(), /^\ngp-records answers at .* with 6\d,\d{3} invented records\n/);
     assert.match(server.out(), /\nCtrl-C ends it\.\n\n$/);
     assert.doesNotMatch(server.out(), /^\{/m);
   });
@@ -169,6 +171,30 @@ const samplesOf = (page: string) =>
 
 const hintCodes = (body: { meta?: { hints: { code: string }[] } }) =>
   body.meta?.hints.map(({ code }) => code);
+
+test("the demo publishes a second dataset once, some days after the first, in which records were added, changed and removed", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const now = Date.now();
+  const place = { dataDir, changesDays: 400 };
+  const size = { seed: 1, gps: 300, principals: 1200, signals: 600, projects: 600 };
+  await prepareDemo(readConfig({ DATA_DIR: dataDir }), now, size);
+  await publishSecond(place, now, size);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const published = catalogue.list();
+  assert.equal(published.length, 2);
+  const { seed: _, gps: gp, principals: principal, signals: signal, projects: project } = size;
+  assert.deepEqual(published[1]!.records, { gp, principal, signal, project });
+  const [first, second] = openPublications(catalogue.folder).list(published[1]!.version);
+  const days = (Date.parse(second!.published_at) - Date.parse(first!.published_at)) / 86_400_000;
+  assert.equal(Math.round(days), 4);
+  const { counts } = second!.step!;
+  assert.deepEqual([counts.gp.added, counts.gp.removed], [0, 0]);
+  assert.ok(counts.gp.changed > 10 && counts.project.changed > 5 && counts.signal.added > 10);
+  for (const kind of ["principal", "signal", "project"] as const)
+    assert.ok(counts[kind].removed > 0, kind);
+  await publishSecond(place, now + 1000, size);
+  assert.equal(catalogue.list().length, 2);
+});
 
 test("log lines of a demo's start stand before what people are to read, where they are asked for", async (t) => {
   const dataDir = temporaryFolder(t);
