@@ -86,10 +86,7 @@ const [current, narrowing] = [new Int32Array(blockWords), new Int32Array(blockWo
 function readBlock({ some, each, but }: Combination, block: number): boolean {
   for (let i = 0; i < each.length; i++) if (!isAnyTouched(each[i]!, block)) return false;
   if (!uniteBlock(some, block, current)) return false;
-  for (let i = 0; i < each.length; i++) {
-    uniteBlock(each[i]!, block, narrowing);
-    for (let word = 0; word < blockWords; word++) current[word]! &= narrowing[word]!;
-  }
+  for (let i = 0; i < each.length; i++) narrowBlock(each[i]!, block);
   for (let i = 0; i < but.length; i++) {
     const { words, touched } = but[i]!;
     const from = block * blockWords;
@@ -116,6 +113,26 @@ function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): b
     isFirst = false;
   }
   return !isFirst;
+}
+
+/** Removes from the current block what no set has. Usually only one set has touched the block, so nothing is united. */
+function narrowBlock(sets: readonly Bitset[], block: number): void {
+  const touched = soleTouched(sets, block);
+  if (touched === undefined) uniteBlock(sets, block, narrowing);
+  const words = touched?.words ?? narrowing;
+  const from = touched === undefined ? 0 : block * blockWords;
+  for (let word = 0; word < blockWords; word++) current[word]! &= words[from + word]!;
+}
+
+/** Returns the only set that has touched a block; undefined if there are several. */
+function soleTouched(sets: readonly Bitset[], block: number): Bitset | undefined {
+  let sole: Bitset | undefined;
+  for (let i = 0; i < sets.length; i++) {
+    if (sets[i]!.touched[block] === 0) continue;
+    if (sole !== undefined) return undefined;
+    sole = sets[i];
+  }
+  return sole;
 }
 
 const blocksOf = ({ some }: Combination) => some[0]?.touched.length ?? 0;

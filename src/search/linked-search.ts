@@ -9,6 +9,7 @@ import {
   type Combination,
   countBits,
   forEachBit,
+  hasBit,
   isTouched,
   keepCount,
   makeBitset,
@@ -78,11 +79,9 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
     return only(found);
   }
 
-  function combine([one, ...others]: readonly LinkedUnion[]): Combination {
-    if (others.length === 0)
-      return { some: one!.records.sets.filter(isTouched), each: [], but: [] };
-    links.combine(one!, others, found);
-    return only(found);
+  function combine([one, ...others]: readonly LinkedUnion[]): Pick<Found, "all" | "total"> {
+    if (others.length > 0) return { all: only(found), total: links.combine(one!, others, found) };
+    return { all: { some: one!.records.sets.filter(isTouched), each: [], but: [] } };
   }
 
   return {
@@ -106,8 +105,8 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
         const { [facet.name]: asked = [] } = filter;
         if (asked.length > 0) unions.push(findFacet(facet, asked, misses));
       }
-      const all = combine(unions);
-      return { all, ranks: [all], misses };
+      const combined = combine(unions);
+      return { ...combined, ranks: [combined.all], misses };
     },
   };
 }
@@ -144,6 +143,7 @@ function openLinks({ starts, items }: Lists, recordCount: number) {
   const sharedCount = recordOfShared.length;
   return {
     gpCount,
+    count: items.length,
     makeSet: (): LinkedSet => ({
       records: makeBitset(recordCount),
       shared: makeBitset(sharedCount),
@@ -158,14 +158,27 @@ function openLinks({ starts, items }: Lists, recordCount: number) {
       if (shared === null) return;
       for (let link = firstShared[gp]!; link < firstShared[gp + 1]!; link++) addBit(shared, link);
     },
-    /** Stores in `found` the records that all the unions have because of the same GP. */
-    combine(one: LinkedUnion, others: readonly LinkedUnion[], found: Bitset): void {
+    /** Returns the records of GPs, and their links to shared ones. Lists what several of the GPs have several times. */
+    listsOf(gps: readonly number[]): LinkedLists {
+      const records = gps.flatMap((gp) => [...items.subarray(starts[gp], starts[gp + 1])]);
+      const shared = gps.flatMap((gp) => {
+        const first = firstShared[gp]!;
+        return Array.from({ length: firstShared[gp + 1]! - first }, (_, i) => first + i);
+      });
+      return { records: Uint32Array.from(records), shared: Uint32Array.from(shared) };
+    },
+    /** Stores in `found` the records that all the unions have because of the same GP. @returns their number. */
+    combine(one: LinkedUnion, others: readonly LinkedUnion[], found: Bitset): number {
       const records = others.map((union) => union.records.sets);
-      storeBits(found, { some: one.records.sets, each: [...records, [unshared]], but: [] });
+      const each = [...records, [unshared]];
+      let total = storeBits(found, { some: one.records.sets, each, but: [] });
       const shared = others.map((union) => union.shared.sets);
-      forEachBit({ some: one.shared.sets, each: shared, but: [] }, (link) =>
-        addBit(found, recordOfShared[link]!),
-      );
+      forEachBit({ some: one.shared.sets, each: shared, but: [] }, (link) => {
+        const record = recordOfShared[link]!;
+        if (!hasBit(found, record)) total++;
+        addBit(found, record);
+      });
+      return total;
     },
   };
 }
@@ -187,33 +200,59 @@ function findShared({ starts, items }: Lists, count: number) {
   return { firstShared, recordOfShared, unshared };
 }
 
+/** Records of the GPs with a rare word or value, and their links to shared ones. */
+interface LinkedLists {
+  records: Uint32Array;
+  shared: Uint32Array;
+}
+
+/** Maximum number of entries in the kept lists of rare words and values, for each link from a GP to a record. */
+const entriesOfLink = 2;
+
 /**
- * Opens the records of all GPs with a word or a value. If many GPs have it, their records are kept as a set from the
- * first use on. A GP has about a dozen words and values, so at most about 1,500 sets are kept.
+ * Opens the records of all GPs with a word or a value, kept from the first use on. If many GPs have it, they are kept as
+ * a set. A GP has about a dozen words and values, so there are at most about 1,500 sets. Other records are kept as lists,
+ * because following a thousand GPs to their records takes 50 µs. All lists are dropped once they are too large together.
  */
 function openLinkedSets(lists: readonly Lists[], links: Links) {
   const sets = new Map<number, LinkedSet>();
-
-  function follow(number: number, { records, shared }: LinkedSet): void {
-    for (const { starts, items } of lists)
-      for (let i = starts[number]!; i < starts[number + 1]!; i++)
-        links.follow(items[i]!, records, shared);
-  }
+  const rare = new Map<number, LinkedLists>();
+  const roomInAll = links.count * entriesOfLink;
+  let room = roomInAll;
 
   function makeSet(number: number): LinkedSet {
     const made = links.makeSet();
-    follow(number, made);
+    for (const gp of gpsOf(number)) links.follow(gp, made.records, made.shared);
     keepCount(made.records);
     sets.set(number, made);
     return made;
   }
 
+  function makeLists(number: number): LinkedLists {
+    const made = links.listsOf(gpsOf(number));
+    room -= made.records.length + made.shared.length;
+    if (room < 0) {
+      rare.clear();
+      room = roomInAll;
+    }
+    rare.set(number, made);
+    return made;
+  }
+
+  const gpsOf = (number: number): number[] =>
+    lists.flatMap(({ starts, items }) => [...items.subarray(starts[number], starts[number + 1])]);
+
   return {
     addTo(union: LinkedUnion, number: number): void {
       let length = 0;
       for (const { starts } of lists) length += starts[number + 1]! - starts[number]!;
-      if (isLong(length, links.gpCount)) addLinks(union, sets.get(number) ?? makeSet(number));
-      else follow(number, { records: union.records.own, shared: union.shared.own });
+      if (isLong(length, links.gpCount)) {
+        addLinks(union, sets.get(number) ?? makeSet(number));
+        return;
+      }
+      const { records, shared } = rare.get(number) ?? makeLists(number);
+      addBits(union.records.own, records, 0, records.length);
+      addBits(union.shared.own, shared, 0, shared.length);
     },
   };
 }

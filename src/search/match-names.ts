@@ -4,7 +4,7 @@ import {
   addBits,
   type Bitset,
   forEachBit,
-  isTouched,
+  hasBit,
   makeBitset,
   only,
   storeBits,
@@ -84,13 +84,13 @@ function matchSeveralWords(
   };
   if (!isLong(byRarity[0]!.gpCount, gpCount)) {
     const own = unions.map((union) => union.own);
-    forEachBit(only(candidatesOf(names, byRarity)), (gp) => rankInto(own, gp));
+    for (const gp of fewCandidates(names, byRarity)) rankInto(own, gp);
     return;
   }
   let known = ofCommonWords.get(query);
   if (known === undefined) {
     const made = unions.map(() => makeBitset(gpCount));
-    forEachBit(only(candidatesOf(names, byRarity)), (gp) => rankInto(made, gp));
+    forEachBit(only(manyCandidates(names, byRarity)), (gp) => rankInto(made, gp));
     keep(ofCommonWords, query, (known = made), commonNamesKept);
   }
   unions.forEach(({ sets }, rank) => sets.push(known[rank]!));
@@ -102,14 +102,28 @@ export function keep<V>(map: Map<string, V>, key: string, value: V, max: number)
   map.set(key, value);
 }
 
-/** Returns the GPs that have every word, possibly in different names. The result is valid until the next call. */
-function candidatesOf(names: Names, [rarest, ...more]: readonly WordMatch[]): Bitset {
+/** Returns the GPs that have every word, possibly in different names, if few have the rarest. May repeat a GP. */
+function fewCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): readonly number[] {
+  const { first, later } = names.index.gpsOfWord;
+  let candidates: number[] = [];
+  forEachWord(rarest!, (word) => {
+    for (const { starts, items } of [first, later])
+      for (let i = starts[word]!; i < starts[word + 1]!; i++) candidates.push(items[i]!);
+  });
+  for (const match of more) {
+    if (candidates.length === 0) break;
+    const { sets } = gpsOf(names, match);
+    candidates = candidates.filter((gp) => sets.some((set) => hasBit(set, gp)));
+  }
+  return candidates;
+}
+
+/** Returns the same as a set, which is faster if many GPs have the rarest word. The set is valid until the next call. */
+function manyCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): Bitset {
   const { candidates } = names;
   storeBits(candidates, { some: gpsOf(names, rarest!).sets, each: [], but: [] });
-  for (const match of more) {
-    if (!isTouched(candidates)) break;
+  for (const match of more)
     storeBits(candidates, { some: [candidates], each: [gpsOf(names, match).sets], but: [] });
-  }
   return candidates;
 }
 

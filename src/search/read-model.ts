@@ -227,10 +227,11 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       const all = { some, each, but: [] };
       return { all, ranks: [all], misses: missed };
     }
-    const { all, ranks, misses } = kind === "gp" ? gps.find(ofGp) : linked[kind].find(ofGp);
-    const narrow = (found: Combination) =>
-      others.length === 0 ? found : { ...found, each: [...found.each, ...others] };
-    return { all: narrow(all), ranks: ranks.map(narrow), misses: [...misses, ...missed] };
+    const found = kind === "gp" ? gps.find(ofGp) : linked[kind].find(ofGp);
+    const misses = [...found.misses, ...missed];
+    if (others.length === 0) return { ...found, misses };
+    const narrow = (one: Combination) => ({ ...one, each: [...one.each, ...others] });
+    return { all: narrow(found.all), ranks: found.ranks.map(narrow), misses };
   }
 
   const everyOf = new Map<RecordKind, Bitset>();
@@ -264,8 +265,9 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       requireOpen();
       if (kind !== "gp" && order === undefined && !isGiven(filter))
         return pageOfAll(countOf(kind), bounds);
-      const { all, ranks, misses } = find(kind, filter);
-      if (order === undefined) return { ...pageOf(countBits(all), ranks, bounds), misses };
+      const { all, ranks, misses, total: counted } = find(kind, filter);
+      if (order === undefined)
+        return { ...pageOf(counted ?? countBits(all), ranks, bounds), misses };
       const found = scratchOf(kind);
       const total = storeBits(found, all);
       return { total, positions: pageInOrder(found, total, sortedBy(kind, order), bounds), misses };
