@@ -32,7 +32,7 @@ import {
 } from "./manifest.ts";
 import { finishRestore, withTemporaryFolder } from "./restore-folders.ts";
 import { gatherSteps, stepPaths } from "./steps.ts";
-import { requestTables, storeFault } from "./stored-tables.ts";
+import { requestTables, damageOf, isEmptied } from "./stored-tables.ts";
 import { type Content, type Sink, type Written, writeTar } from "./tar.ts";
 
 interface BackupOrder extends Installation {
@@ -296,10 +296,14 @@ function finishCopy(
     // Keeps the copy in one file, without a write-ahead log's side files.
     database.exec("pragma journal_mode = delete; pragma synchronous = off");
     if (name === "usage.sqlite" && !hasRequests) removeRequests(database);
-    const fault = storeFault(database, name);
-    if (fault !== undefined)
+    const damage = damageOf(database);
+    if (damage !== undefined)
       throw new BackupFault(
-        `No backup was made: ${file} ${fault}. Restore it from an earlier backup. If the folder was never used, start the server first.`,
+        `No backup was made: ${file} is damaged: SQLite says ${damage}. Restore an earlier backup with 'gp-records restore <backup> --replace'.`,
+      );
+    if (isEmptied(database, name))
+      throw new BackupFault(
+        `No backup was made: ${file} is empty. If the data folder is new, start the server once; otherwise restore an earlier backup with 'gp-records restore <backup> --replace'.`,
       );
     return schemaSteps(database);
   } finally {

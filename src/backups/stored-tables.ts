@@ -25,18 +25,16 @@ export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
 /** Tables of the request log, which a backup includes only on request. */
 export const requestTables = ["word", "request"] as const;
 
-/**
- * Returns the fault of a damaged or emptied database, as the end of a sentence that begins with its file. Returns
- * undefined if there is none. An empty control store has lost its keys; an empty usage store may be about to be filled.
- */
-export function storeFault(database: DatabaseSync, store: StoreName): string | undefined {
+/** Returns a database's damage in the words of SQLite; undefined if there is none. */
+export function damageOf(database: DatabaseSync): string | undefined {
   const result = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
-  if (result !== "ok") return `is damaged: SQLite says ${result}`;
-  const hasTables = database.prepare("select 1 from sqlite_schema limit 1").get() !== undefined;
-  return store === "control.sqlite" && !hasTables
-    ? "is empty, so that no key would work"
-    : undefined;
+  return result === "ok" ? undefined : result;
 }
+
+/** Reports whether a control store has lost its tables, and so its keys. An empty usage store may be about to be filled. */
+export const isEmptied = (database: DatabaseSync, store: StoreName): boolean =>
+  store === "control.sqlite" &&
+  database.prepare("select 1 from sqlite_schema limit 1").get() === undefined;
 
 const rowsAtOnce = 1000;
 

@@ -19,7 +19,7 @@ import {
   storesOf,
 } from "./manifest.ts";
 import { changesFolder, stepsFault } from "./steps.ts";
-import { storeFault } from "./stored-tables.ts";
+import { damageOf, isEmptied } from "./stored-tables.ts";
 import { readTar, type TarReader } from "./tar.ts";
 
 /** An archive and its name for errors. */
@@ -114,8 +114,9 @@ async function writeFile(reader: TarReader, path: string): Promise<string> {
 function checkStore(name: string, file: string, store: StoreName, steps: readonly string[]): void {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    const fault = storeFault(database, store);
-    if (fault !== undefined) throw damaged(name, store, fault);
+    const damage = damageOf(database);
+    if (damage !== undefined) throw damaged(name, store, `is damaged: SQLite says ${damage}`);
+    if (isEmptied(database, store)) throw damaged(name, store, "is empty, so no key would work");
     if (String(schemaSteps(database)) !== String(steps))
       throw damaged(name, store, "does not have the schema that its manifest says");
   } catch (error) {

@@ -58,7 +58,11 @@ export function openAccountWorker(options: AccountWorkerOptions) {
         );
       }
     });
-    worker.on("error", (error: Error) => reportError(`The account worker ended: ${error.stack}`));
+    worker.on("error", (error: Error) =>
+      reportError(
+        `The account worker crashed. The next request for an account page starts it again; until then no notices are mailed and no old entries are removed. ${error.stack}`,
+      ),
+    );
     const ended = new Promise((resolve) => worker.once("exit", resolve)).then(() => {
       for (const { reject } of waiting.values()) reject(new Error("The account worker ended."));
       if (thread === started) thread = null;

@@ -417,10 +417,13 @@ async function madeBefore(
   const today = keys.filter(
     (key) => key.made_by !== null && Date.parse(key.created_at) > now - dayMilliseconds,
   );
-  if (today.length >= createdADayMax)
+  if (today.length >= createdADayMax) {
+    const made = today.map((key) => Date.parse(key.created_at)).toSorted((a, b) => a - b);
+    const free = new Date(made.at(-createdADayMax)! + dayMilliseconds).toISOString();
     throw new DomainError(
       "conflict",
-      `${today.length} keys were created within 24 hours; the limit is ${createdADayMax}. Try again tomorrow.`,
+      `Members of this account created ${today.length} keys in the last 24 hours; the limit is ${createdADayMax}. The next one can be created after ${free}.`,
     );
+  }
   return undefined;
 }

@@ -124,7 +124,7 @@ const changesTool = (dependencies: ToolDependencies): Tool =>
     name: "changes_since",
     title: "What the next publication changed",
     description:
-      "The records that the publication after a dataset added, changed, removed or merged. `rest` says how to go on: with more of them, or with the next publication.",
+      "Records added, changed, removed or merged by the publication that followed the dataset `version`. `rest` says how to get more of them, or the changes of the next publication; it is null if there are no more.",
     item: { type: "object", required: ["change", "kind", "id"] },
     properties: {
       version: {

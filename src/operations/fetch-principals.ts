@@ -7,7 +7,7 @@ export const fetchPrincipals = {
   kind: "principal",
   summary: "Principals of General Partners, by name.",
   description:
-    "The filters describe the GP: a principal is returned if one of its GPs satisfies all of them. Each principal appears once, with all its GPs.",
+    "The filters describe GPs: a principal is returned if one of their GPs satisfies all of them. Each principal appears once, with all their GPs.",
   filters: gpFilters,
   sorts: null,
   embeds: true,
