@@ -115,60 +115,39 @@ const usersSections = (facts: PrivacyFacts): Html =>
   html`<p>
       The service passes nothing of this on, but for mail to you through the operator's mail server,
       and no page loads anything from another host. Members of your account see your address. Who
-      does not sign in gets no cookie.
+      does not sign in gets no cookie. The server's log has no addresses and no searches.
     </p>
     ${table({
       label: "What is kept about people who use the service",
       columns: ["What", "How long"],
-      rows: [
-        [
-          "Your e-mail address, a hash of your password (argon2id), when you signed up",
-          untilDeleted,
-        ],
-        [
-          "The accounts you are a member of, and your role",
-          "Until you leave or the account is closed",
-        ],
-        [
-          "A session: hash of its cookie, times, browser and system, the IPv4 address or IPv6 /64 you signed in from",
-          "Until you sign out, 12 hours after the last page, 7 days at most",
-        ],
-        [
-          "A browser you have signed in with: hash of its cookie, when it was last used",
-          "180 days",
-        ],
-        ["A link mailed to you: its hash and kind, your address, times", "7 days after it expires"],
-        [
-          "Failed sign-ins: a number under the hash of an address or a network",
-          "One day after the last wait",
-        ],
-        ["Your keys: hash, first 8 characters, name, times, your id", "For good"],
-        [
-          "A key's last use: time, and the network as an IPv4 /24 or IPv6 /48",
-          "Until its next use",
-        ],
-        [
-          "The audit log: what you changed, under your id, without addresses",
-          facts.auditDays === 0 ? "For good" : counted(facts.auditDays, "day"),
-        ],
-        [
-          `Each request with a key: time, key, operation, status, duration, size${facts.usageLogParameters ? ", parameters" : ""}`,
-          facts.usageLogDays === 0 ? "Not kept" : counted(facts.usageLogDays, "day"),
-        ],
-        ["Hourly totals of the requests with a key", counted(facts.totalsDays, "day")],
-        [
-          "The server's log: time, kind of page, status and duration of every request, without addresses or searches",
-          "As the operator sets it",
-        ],
-        [
-          "Number of pages seen by you, or by a network without signing in",
-          "In memory only, one day",
-        ],
-      ],
+      rows: usersRows(facts),
     })}
     <p>
       <a href="/account/settings">Settings</a> has a download of what is kept about you, and a
       button that deletes your login. ${contactWords(facts.site.contact)}
     </p>`;
 
-const untilDeleted = "Until you delete your login";
+function usersRows(facts: PrivacyFacts): string[][] {
+  const { auditDays, usageLogDays, totalsDays } = facts;
+  const parameters = facts.usageLogParameters ? ", parameters" : "";
+  return [
+    ["Your e-mail address, argon2id of your password, when you signed up", "Until you delete it"],
+    ["The accounts you are a member of, and your role", "Until you leave or it is closed"],
+    ["A session: hash, times, browser, IPv4 address or IPv6 /64", "Until it ends, 7 days at most"],
+    ["A browser you have signed in with: hash, last use", "180 days"],
+    ["A link mailed to you: hash, kind, your address, times", "7 days after it expires"],
+    ["Failed sign-ins: a number, by hash of address or network", "A day after the last wait"],
+    ["Your keys: hash, first 8 characters, name, times, your id", "For good"],
+    ["The last use of a key: time, IPv4 /24 or IPv6 /48", "Until its next use"],
+    ["The audit log: what you changed, by your id", daysOr(auditDays, "For good")],
+    [
+      `Each request with a key: time, key, operation, status, duration, size${parameters}`,
+      daysOr(usageLogDays, "Not kept"),
+    ],
+    ["Hourly totals of requests with a key", daysOr(totalsDays, "Not kept")],
+    ["The log: time, kind of page, status, duration, id of a key", "As the operator sets it"],
+    ["How many pages you, or your network, looked at", "A day, in memory only"],
+  ];
+}
+
+const daysOr = (days: number, none: string): string => (days === 0 ? none : counted(days, "day"));
