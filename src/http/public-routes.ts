@@ -24,7 +24,12 @@ import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-ans
 
 export function publicRoutes(http: HttpDependencies): Route[] {
   const texts = once(() => loadTexts(http));
-  const fixed = (path: string) => once(async () => (await texts()).fixed[path]!());
+  const fixed = (path: string) => {
+    const make = () => once(async () => (await texts()).fixed[path]!());
+    // Of what pages show about the service, only its readers change while it runs.
+    const made = { members: make(), everyone: make() };
+    return () => made[http.browse()]();
+  };
   const pages = [
     "/docs",
     "/docs/lists",

@@ -37,7 +37,7 @@ export function openPublicTexts(http: HttpDependencies) {
         sources: http.model()?.parts.sources ?? [],
         totalsDays: hoursKeptDays,
       }),
-    /** Functions that make the texts that never change while the server runs, by path. */
+    /** Functions that make the texts that change only with the readers of records, by path. */
     fixed: {
       "/docs": () =>
         docsPage({

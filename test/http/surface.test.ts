@@ -104,6 +104,14 @@ test("/ is a page for people and an index of links for programs", async (t) => {
 
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
+test("the title of every page ends with the name of the service", async (t) => {
+  const service = await startService(t, { settings: { SERVICE_NAME: "Northwind & Söhne" } });
+  for (const path of ["/", "/docs", "/privacy", "/nowhere", "/account/sign-in", "/browse/gps"]) {
+    const { text } = await service.get(path, { ...noKey, accept: browser });
+    assert.match(text, / · Northwind &amp; Söhne<\/title>/, path);
+  }
+});
+
 test("a mistyped address is a page in a browser, with what was meant, and a problem for everybody else", async (t) => {
   const service = await startService(t);
   for (const [path, href, meant] of [
