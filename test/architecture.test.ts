@@ -287,7 +287,7 @@ test("nothing beside the gateway answers a question: reads its parameters, count
     });
   assert.deepEqual(importersOf("#operations/parameters.ts", /\breadQuery\b/).toSorted(), [
     // The addresses of the browse pages, which mean what they mean to an operation.
-    "src/dashboard/components/browse-links.ts",
+    "src/dashboard/components/view.ts",
     "src/gateway/read-operation.ts",
     // For the program that imports it, where there is no key and no quota.
     "src/library.ts",

@@ -14,6 +14,7 @@ const names = [
   "frame.css",
   "style.css",
   "account.css",
+  "browse.css",
   "plot.css",
   "records.css",
   "page.js",

@@ -462,7 +462,8 @@ const caption = ({ finding, measure }: Words): Html =>
     <p>${measure}</p>
   </figcaption>`;
 
-const figure = (words: Words, drawing: Html, key: Part, numbers: TableContent): Html =>
+/** Returns a drawing with its title, caption, key and numbers. */
+export const figure = (words: Words, drawing: Html, key: Part, numbers: TableContent): Html =>
   html`<figure class="plot">
     ${caption(words)} ${drawing} ${key}
     <details>

@@ -3,6 +3,8 @@ import { html, type Html, type Part } from "./html.ts";
 
 export interface Column {
   label: string;
+  /** Head of the column; by default the label. */
+  head?: Part;
   /** True for numbers, which are aligned to the right. */
   isNumber?: boolean;
   /** True if cells need no label when the row is folded. */
@@ -23,7 +25,7 @@ export function table({ label, columns, rows }: TableContent): Html {
   return html`<table aria-label="${label}">
     <thead>
       <tr>
-        ${heads.map((head) => html`<th scope="col" ${numberClass(head)}>${head.label}</th>`)}
+        ${heads.map((head) => html`<th scope="col" ${numberClass(head)}>${head.head ?? head.label}</th>`)}
       </tr>
     </thead>
     <tbody>
@@ -34,8 +36,10 @@ export function table({ label, columns, rows }: TableContent): Html {
 
 const numberClass = ({ isNumber }: Column): Part => isNumber === true && html`class="number"`;
 
-const attributesOf = (head: Column): Html | null =>
-  head.isPlain === true ? null : html`data-label="${head.label}" ${numberClass(head)}`;
+const attributesOf = (head: Column): Html | null => {
+  if (head.isPlain === true) return head.isNumber === true ? html`class="number"` : null;
+  return html`data-label="${head.label}" ${numberClass(head)}`;
+};
 
 /** Returns a row. Cells make up most of a long page, so their markup omits a template's line breaks. */
 function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html | null)[]): Html {

@@ -52,6 +52,8 @@ interface OwnValues {
   byId(): Uint32Array;
   /** Returns each record's place by a date or a number, the same for the same value; -1 without one. */
   places(name: string): Int32Array;
+  /** Returns a function that returns a record's number, or its date as `dateKey` does; undefined without one. */
+  numberAt(name: string): (position: number) => number | undefined;
 }
 
 /** Members that every kind has. Signals have no name. */
@@ -160,6 +162,10 @@ export function openOwnValues(
     order: (name, isDescending) => sortByPlaces(rangeOf(name).places, ids.inOrder(), isDescending),
     byId: ids.inOrder,
     places: (name) => rangeOf(name).places,
+    numberAt(name) {
+      const { places, sorted } = rangeOf(name);
+      return (position) => sorted[places[position]!];
+    },
   };
 }
 
@@ -251,6 +257,7 @@ function openRange({ numbers, owners, positions }: Collected, isOfDates: boolean
   for (let i = 0; i < owners.length; i++) places[positions[i]!] = placeOf[owners[i]!]!;
   return {
     places,
+    sorted,
     between: (from: number | undefined, to: number | undefined) => [
       ...(from === undefined ? [] : [ended.upTo(-(isOfDates ? firstDay(from) : from))]),
       ...(to === undefined ? [] : [begun.upTo(isOfDates ? lastDay(to) : to)]),

@@ -89,8 +89,22 @@ export interface ReadModel {
   prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void>;
   /** Returns all values that an equality condition finds, each in its longest spelling. */
   values(kind: RecordKind, name: string): readonly string[];
-  /** Counts the records that carry each value, among those that satisfy the filter without its condition `name`. */
-  count(kind: RecordKind, name: string, values: readonly string[], filter: Filter): number[];
+  /**
+   * Counts the records that carry each value, among those that satisfy the filter without its condition `name`.
+   * @param but values, none of which a counted record may carry.
+   */
+  count(
+    kind: RecordKind,
+    name: string,
+    values: readonly string[],
+    filter: Filter,
+    but?: readonly string[],
+  ): number[];
+  /**
+   * Returns a function that returns a record's value of a range: a number, or a date as `dateKey` does; undefined
+   * without one.
+   */
+  numberAt(kind: RecordKind, name: string): (position: number) => number | undefined;
   /** Returns at most three known names or values that are similar to the missed one. */
   suggestionsFor(miss: Miss): string[];
   /** Refuses every query from now on. Freed arrays are empty and would give wrong answers without an error. */
@@ -284,13 +298,19 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       const { index } = setsOf(kind, name);
       return index === null ? [] : getOrCompute(valuesOf, index, longestSpellings);
     },
-    count(kind, name, values, filter) {
+    count(kind, name, values, filter, but = []) {
       requireOpen();
       const { find: carriersOf } = setsOf(kind, name);
       const set = scratchOf(kind);
       storeBits(set, find(kind, { ...filter, [name]: undefined }).all);
+      if (but.length > 0) storeBits(set, { some: [set], each: [], but: carriersOf(but, []) });
       const each = [[set]];
       return values.map((value) => countBits({ some: carriersOf([value], []), each, but: [] }));
+    },
+    numberAt(kind, name) {
+      requireOpen();
+      finish(own[kind].read());
+      return own[kind].numberAt(name);
     },
     suggestionsFor({ kind, parameter, folded }) {
       requireOpen();

@@ -50,7 +50,9 @@ const paths = {
   whoMayBrowse: [
     "/browse/gps",
     "/browse/gps/{id}",
+    "/browse/people",
     "/browse/people/{id}",
+    "/browse/projects",
     "/browse/projects/{id}",
     "/browse/signals",
     "/search/suggest",

@@ -8,6 +8,8 @@ import { current, layout, type Side, type Site } from "#pages/layout.ts";
 interface AccountPage {
   title: string;
   scripts?: readonly AssetName[];
+  /** Style sheets in addition to those of every such page. */
+  styles?: readonly AssetName[];
   /** Content with the page's only `h1`. */
   main: Part;
 }
@@ -27,7 +29,10 @@ const siteOf = ({ settings, browse }: AccountServices): Site => ({
 export const signedOut = ({ services }: AccountRequest): Shown => ({ services });
 
 /** Returns a whole page. */
-export function accountPage(shown: Shown, { title, scripts = [], main }: AccountPage): string {
+export function accountPage(
+  shown: Shown,
+  { title, scripts = [], styles = [], main }: AccountPage,
+): string {
   const request = "path" in shown ? shown : null;
   const signedIn = request?.signedIn ?? null;
   const path = request?.path ?? "/account";
@@ -36,7 +41,7 @@ export function accountPage(shown: Shown, { title, scripts = [], main }: Account
     title,
     description: "Your account's keys and usage, and the records to browse.",
     path,
-    styles: ["account.css", "plot.css", "records.css"],
+    styles: ["account.css", "plot.css", "records.css", ...styles],
     scripts,
     isNarrow: signedIn === null && path.startsWith("/account"),
     ...(signedIn !== null && { side: sideOf(request!, signedIn, title) }),

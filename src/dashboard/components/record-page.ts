@@ -25,17 +25,11 @@ import {
   provenanceWords,
   valueLabel,
 } from "./records.ts";
-
-const listPaths: EachKind<string> = {
-  gp: "/browse/gps",
-  principal: "/browse/people",
-  signal: "/browse/signals",
-  project: "/browse/projects",
-};
+import { browsePaths } from "./view.ts";
 
 /** Returns a link to the page of a record. */
 export const recordLink = (kind: RecordKind, { id, name }: { id: string; name: string }): Html =>
-  html`<a href="${listPaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
+  html`<a href="${browsePaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
     >${cutText(name, nameLengthMax)}</a
   >`;
 
@@ -74,7 +68,7 @@ interface Head {
 
 export const recordHead = ({ kind, market, model, name, badge, facts, ...at }: Head): Html =>
   html`<nav class="crumbs" aria-label="Path">
-      <a href="${listPaths[kind]}">${listNames[kind]}</a>
+      <a href="${browsePaths[kind]}">${listNames[kind]}</a>
       ${market !== null && ["/ ", valueLinks(kind, "market", [market], nameOfMarket(model, market))]}
     </nav>
     <div class="name-line">
@@ -144,7 +138,7 @@ export const valueLinks = (
   label?: string,
 ): Html[] =>
   values.map((value) => {
-    const href = `${listPaths[kind]}?${new URLSearchParams({ [name]: value }).toString()}`;
+    const href = `${browsePaths[kind]}?${new URLSearchParams({ [name]: value }).toString()}`;
     return html`<a class="tag" href="${href}"
       >${cutText(label ?? valueLabel(value), nameLengthMax)}</a
     >`;
@@ -208,7 +202,7 @@ const sourceOf = (url: string | null): Part =>
   url !== null && html`<span title="${hostOf(url)}">${outside(url, "Read")}</span>`;
 
 /** Returns a signal's type with the mark of its kind. */
-const typeMark = (type: string): Html =>
+export const typeMark = (type: string): Html =>
   html`<span class="kind"><span class="mark of-${hueOf(type)}"></span>${valueLabel(type)}</span>`;
 
 /** Returns a signal's title. It leads to the project that it is about. */
@@ -224,7 +218,7 @@ function titleOf(
   >`;
   return project === undefined
     ? shown
-    : html`<a href="${listPaths.project}/${project}">${shown}</a>`;
+    : html`<a href="${browsePaths.project}/${project}">${shown}</a>`;
 }
 
 /** Leaves a name out of a title that goes on without it, such as `Northwind buys land`. */

@@ -1,10 +1,8 @@
 /** Records as the account pages show them: values in words, links, signals in a list, text cut to fit. */
 import { type Given, isSignedIn, type ReaderRequest, withHeader } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { dayElement } from "#pages/prose.ts";
 import type { Provenance } from "#records/common.ts";
 import type { Principal } from "#records/principal.ts";
-import type { Signal } from "#records/signal.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { wordReply } from "./page.ts";
 
@@ -137,50 +135,6 @@ export const joined = (shown: readonly Part[], total: number, separator = "; "):
     total > shown.length && ` and ${total - shown.length} more`,
   ];
 
-export interface SignalView extends Pick<Signal, "date" | "title" | "url" | "type" | "amount_usd"> {
-  /** Short name of the signal's market; null if it has none. */
-  marketName: string | null;
-}
-
-export const signalList = (
-  label: string,
-  signals: readonly (SignalView & Pick<Signal, "gps">)[],
-): Html =>
-  timeline(
-    label,
-    signals.map((signal) => signalItem(signal, gpLinks(signal.gps))),
-  );
-
-const timeline = (label: string, items: readonly Html[]): Html =>
-  html`<ol class="timeline" aria-label="${label}">
-    ${items}
-  </ol>`;
-
-const titleLengthMax = 250;
-const gpsMax = 5;
-
-/** Returns a signal as a timeline item. @param more facts to show after the type, the amount and the market. */
-function signalItem(signal: SignalView, more: readonly Part[]): Html {
-  const { date, title, url, type, amount_usd, marketName } = signal;
-  return html`<li>
-    <span class="muted">${dayElement(date)}</span>
-    <div>
-      <p>${outside(url, cutText(title, titleLengthMax))}</p>
-      <p class="muted">${byPoints([valueLabel(type), money(amount_usd), marketName, ...more])}</p>
-    </div>
-  </li>`;
-}
-
-export const gpHref = (id: string): string => `/browse/gps/${id}`;
-
-const gpLinks = (gps: Signal["gps"]): Part[] => [
-  ...gps.slice(0, gpsMax).map(gpLink),
-  gps.length > gpsMax && `and ${gps.length - gpsMax} more`,
-];
-
-const gpLink = ({ id, name }: { id: string; name: string }): Html =>
-  html`<a href="${gpHref(id)}">${cutText(name, 100)}</a>`;
-
 /** Joins facts with middle dots. Leaves out empty ones. */
 export function byPoints(facts: readonly Part[]): Part {
   const said = facts.filter((fact) => fact !== null && fact !== false && fact !== "");
@@ -205,7 +159,10 @@ export function asSeen<P extends Pick<Principal, ContactMember>>(
 }
 
 /** Returns a page of records, or a reply that says why there are none. @param show makes the page from the records. */
-export function readRecords(request: ReaderRequest, show: (model: ReadModel) => Given): Given {
+export function readRecords(
+  request: ReaderRequest,
+  show: (model: ReadModel) => Given | Promise<Given>,
+): Given | Promise<Given> {
   const model = request.services.model();
   if (model === null) {
     const reply = wordReply(

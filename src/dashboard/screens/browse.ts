@@ -1,465 +1,399 @@
-/** The two browse pages, for GPs and for signals. Each value to choose shows its number of records. */
+/** Browse: one page for each kind of record, whose address is a query of the kind's list. */
+import { setImmediate } from "node:timers/promises";
+import { type BrowseColumn, browseColumns } from "#dashboard/components/browse-rows.ts";
+import { type Facet, facetsOf } from "#dashboard/components/facets.ts";
+import { plotsOf } from "#dashboard/components/browse-plots.ts";
+import { accountPage } from "#dashboard/components/page.ts";
+import { fitting, isSuspended, readRecords } from "#dashboard/components/records.ts";
 import {
-  browseHref,
+  askedPairs,
   browsePaths,
-  type ChoiceName,
-  choiceNames,
-  type Chosen,
-  chosenWords,
-  filterOf,
+  capital,
+  filterLabel,
   keptFields,
-  nothingChosen,
-  type Order,
-  orders,
-  readChosen,
-  toggled,
-} from "#dashboard/components/browse-links.ts";
-import { accountPage, wordReply } from "#dashboard/components/page.ts";
-import {
-  cutText,
-  fitting,
-  gpHref,
-  isSuspended,
-  joined,
-  money,
-  place,
-  readRecords,
-  signalList,
-  type SignalView,
-  valueLabel,
-} from "#dashboard/components/records.ts";
+  nouns,
+  readView,
+  rowChoices,
+  valueWords,
+  type View,
+  viewHref,
+  viewWords,
+  withValues,
+} from "#dashboard/components/view.ts";
 import {
   type Given,
   json,
+  page,
   type ReaderRequest,
   type Reply,
   route,
   type Route,
 } from "#dashboard/screen.ts";
-import { parameterBounds } from "#operations/operation.ts";
+import { lists } from "#operations/lists.ts";
+import { canonicalQuery } from "#operations/parameters.ts";
+import { callLines, copyBlock } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { counted, dayElement, grouped } from "#pages/prose.ts";
+import { counted, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
-import { Problem } from "#problems.ts";
+import { type ParameterFault, Problem } from "#problems.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
-import type { Signal } from "#records/signal.ts";
-import { propertyTypes, strategies } from "#records/vocabulary.ts";
-import { facetNames, readDocuments } from "#search/dataset-parts.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
 import type { Miss } from "#search/facet-index.ts";
-import { nameOfMarket } from "#search/market-spellings.ts";
-import type { Order as ReadOrder, ReadModel } from "#search/read-model.ts";
+import type { Filter, ReadModel, Selection } from "#search/read-model.ts";
 
 export const browseRoutes: readonly Route[] = [
-  route("/browse/gps", "reader", {
-    GET: (request) => readRecords(request, showChosen(request, gps)),
-    link: { group: "Records", label: "Browse" },
-  }),
-  route("/browse/signals", "reader", {
-    GET: (request) => readRecords(request, showChosen(request, signals)),
-  }),
+  ...recordKinds.map((kind) =>
+    route(browsePaths[kind], "reader", {
+      GET: (request) => readRecords(request, (model) => showView(request, model, kind)),
+      link: { group: "Records", label: capital(nouns[kind][1]) },
+    }),
+  ),
   route("/search/suggest", "reader", { GET: suggestions, isBackground: true }),
 ];
 
-const limit = parameterBounds.limitDefault;
-/** Maximum number of signals shown on the page of GPs. */
-const signalsBeside = 5;
-
-/** Orders as the read model takes them. */
-const readOrders: Readonly<Record<Order, ReadOrder | undefined>> = {
-  match: undefined,
-  latest: { by: "signal_date", isDescending: true },
-  name: { by: "name", isDescending: false },
-};
-
-type Show = (request: ReaderRequest, model: ReadModel, chosen: Chosen) => string;
-
-/** Returns a function that shows what the URL chooses, or what is wrong with the URL. */
-const showChosen =
-  (request: ReaderRequest, show: Show) =>
-  (model: ReadModel): Given => {
-    try {
-      return show(request, model, readChosen(request.query));
-    } catch (fault) {
-      if (!(fault instanceof Problem)) throw fault;
-      const again = { href: "/browse/gps", label: "Browse everything" };
-      return wordReply(request, 400, "This selection is not valid", fault.message, again);
-    }
-  };
-
-function gps(request: ReaderRequest, model: ReadModel, chosen: Chosen): string {
-  const { order, offset } = chosen;
-  const { total, positions, misses } = model.select(
-    "gp",
-    filterOf("gp", chosen),
-    { limit, offset },
-    readOrders[order],
-  );
-  const first = { limit: signalsBeside, offset: 0 };
-  const beside = model.select("signal", filterOf("signal", chosen), first);
-  const rows = gpRows(model, chosen, positions);
-  return browsePage(request, {
-    title: "Browse GPs",
-    heading: html`${counted(total, "GP")}${chosenWords(chosen)}`,
-    path: browsePaths.gps,
-    chosen,
-    facets: gpFacets(model, chosen),
-    unknown: misses.map((miss) => unknownNote(browsePaths.gps, model, chosen, miss)),
-    records: html`${total > 0 && gpSection(chosen, total, rows)}
-    ${beside.total > 0 && signalSection(chosen, signalViews(model, beside.positions), beside.total)}`,
-    none: total === 0 && "No GP matches all of that. Remove a value to see more.",
-  });
+async function showView(
+  request: ReaderRequest,
+  model: ReadModel,
+  kind: RecordKind,
+): Promise<Given> {
+  const pairs = askedPairs(kind, request.query);
+  let view: View;
+  try {
+    view = readView(model, kind, pairs);
+  } catch (fault) {
+    if (!(fault instanceof Problem)) throw fault;
+    return page(faultPage(request, model, kind, pairs, fault), 400);
+  }
+  await prepare(view);
+  const { filter, limit, offset, order } = view.query;
+  return viewPage(request, view, model.select(kind, filter, { limit, offset }, order));
 }
 
-function signals(request: ReaderRequest, model: ReadModel, chosen: Chosen): string {
-  const path = browsePaths.signals;
-  const { offset } = chosen;
-  const filter = filterOf("signal", chosen);
-  const { total, positions, misses } = model.select("signal", filter, { limit, offset });
-  const shown = signalViews(model, positions);
-  return browsePage(request, {
-    title: "Browse signals",
-    heading: html`${counted(total, "signal")}${chosen.name !== undefined && " of GPs"}${chosenWords(chosen)}`,
-    path,
-    chosen,
-    facets: signalFacets(model, chosen),
-    unknown: misses.map((miss) => unknownNote(path, model, chosen, miss)),
-    note: html`<p>
-      Newest first. Type and market are the signal's own; tags and themes are those of its GPs.
-      <a href="${browseHref(browsePaths.gps, { ...chosen, type: [], offset: 0 })}"
-        >Show GPs instead</a
-      >
-    </p>`,
-    records: html`${total > 0 && signalList("Signals", shown)}
-    ${pageSteps(path, chosen, shown.length, total)}`,
-    none: total === 0 && "No signal matches all of that. Remove a value to see more.",
-  });
+/** Reads the values of the kind's records if they have not been read yet. Other requests are answered meanwhile. */
+async function prepare({ kind, model, query: { filter, order } }: View): Promise<void> {
+  // Any text of the record's own, so that all values are read.
+  const own = { source: ["-"], ...filter };
+  const needed =
+    kind === "gp"
+      ? { ...own, signal: { source: ["-"], ...(filter["signal"] as Filter | undefined) } }
+      : own;
+  for (const _ of model.prepare(kind, needed, order)) await setImmediate();
 }
 
-function gpRows(model: ReadModel, chosen: Chosen, positions: readonly number[]): Part[][] {
-  const { parts } = model;
-  const { starts, items } = parts.recordsOfGp.signal;
-  return readDocuments<Gp>(parts.documents.gp, positions).map((gp, i) => {
-    const first = starts[positions[i]!]!;
-    const signals = starts[positions[i]! + 1]! - first;
-    const newest = signals === 0 ? [] : [items[first]!];
-    const [latest] = readDocuments<Signal>(parts.documents.signal, newest);
-    const titles = gp.markets.map((title) => nameOfMarket(model, title));
-    const markets = chosenFirst(titles, chosen.market).map((one) => cutText(one, nameLengthMax));
-    const kinds = chosenFirst([...gp.strategies, ...gp.property_types], chosen.tag);
-    return [
-      html`<a href="${gpHref(gp.id)}">${cutText(gp.name, nameLengthMax)}</a>
-        <span class="muted">${place(gp.hq_city, gp.hq_state, gp.hq_country)}</span>`,
-      joined(markets.slice(0, shownMax.markets), markets.length),
-      kinds.slice(0, shownMax.kinds).map(valueLabel).join(", "),
-      money(gp.aum_usd) || notKnown,
-      latest === undefined
-        ? notKnown
-        : html`${dayElement(latest.date)} <span class="muted">${counted(signals, "signal")}</span>`,
-    ];
-  });
-}
-
-const signalViews = (model: ReadModel, positions: readonly number[]): (SignalView & Signal)[] =>
-  readDocuments<Signal>(model.parts.documents.signal, positions).map((signal) => ({
-    ...signal,
-    marketName: signal.market === null ? null : nameOfMarket(model, signal.market),
-  }));
-
-/** Returns a note that no record has a chosen value, with links to similar values. */
-function unknownNote(path: string, model: ReadModel, chosen: Chosen, miss: Miss): Html {
-  const { parameter, value } = miss;
-  const isName = parameter === "gp_name";
-  const instead = (near: string): Partial<Chosen> => {
-    if (isName) return { name: near };
-    const name = parameter as ChoiceName;
-    return { [name]: [...chosen[name].filter((one) => one !== value), near] };
-  };
-  const href = (near: string) => browseHref(path, { ...chosen, ...instead(near), offset: 0 });
-  const links = model.suggestionsFor(miss).map((near) => html`<a href="${href(near)}">${near}</a>`);
-  return html`<p class="fault" role="alert">
-    ${isName ? "No GP is named" : "No record has"} “${value}”.
-    ${links.length > 0 && ["Did you mean ", joined(links, links.length, " or "), "?"]}
-  </p>`;
-}
-
-interface BrowseView {
-  title: string;
-  heading: Html;
-  path: string;
-  chosen: Chosen;
-  facets: readonly FacetView[];
-  /** Notes on values that no record has. */
-  unknown: readonly Html[];
-  note?: Html;
-  records: Html;
-  /** Text to show if there are no records; false if there are some. */
-  none: string | false;
-}
-
-const browsePage = (request: ReaderRequest, view: BrowseView): string =>
-  accountPage(request, {
-    title: view.title,
+function viewPage(request: ReaderRequest, view: View, selection: Selection): string {
+  const { kind } = view;
+  const { total, positions } = selection;
+  const words = viewWords(view);
+  const facets = facetsOf(view);
+  const [, many] = nouns[kind];
+  return accountPage(request, {
+    title: `${capital(many)}${words}`,
     scripts: ["suggest.js"],
-    main: html`<h1>${view.heading}</h1>
-      ${nameField(view.path, view.chosen)}
-      ${browseHref(view.path, { ...view.chosen, offset: 0 }) !== view.path && html`<p><a href="${view.path}">Show everything</a></p>`}
-      ${view.unknown} ${view.note}
+    styles: ["browse.css"],
+    main: html`<div class="view-title">
+        <h1>${counted(total, ...nouns[kind])}<span>${words}</span></h1>
+        ${apiCall(request, view)}
+      </div>
+      ${chips(view)}
       <div class="browse">
-        ${facetList(view)}
+        ${facetColumn(view, facets, total)}
         <div class="records">
-          ${view.unknown.length === 0 && view.none !== false && html`<p>${view.none}</p>`}
-          ${view.records}
+          <div class="plots">${plotsOf(view, facets)}</div>
+          ${selection.misses.map((miss) => missNote(view, miss))}
+          ${total === 0 ? nothing(view) : recordTable(view, positions)}
+          ${pageSteps(view, selection)}
         </div>
       </div>`,
   });
-
-function gpSection(chosen: Chosen, total: number, rows: readonly Part[][]): Html {
-  const href = (changed: Partial<Chosen>) =>
-    browseHref(browsePaths.gps, { ...chosen, offset: 0, ...changed });
-  const links = orders
-    .filter((order) => order !== chosen.order && (order !== "match" || chosen.name !== undefined))
-    .map((order) => html`<a href="${href({ order })}">${orderWords[order]}</a>`);
-  return html`<section>
-    <h2>GPs ${orderWords[chosen.order]}</h2>
-    <p class="muted">Order: ${joined(links, links.length, " · ")}</p>
-    ${table({ label: "GPs", columns: gpColumns, rows })}
-    ${pageSteps(browsePaths.gps, chosen, rows.length, total)}
-  </section>`;
 }
 
-const shownMax = { markets: 2, kinds: 3 } as const;
-const nameLengthMax = 100;
-const notKnown = "–";
-
-const gpColumns = [
-  "Name",
-  "Markets",
-  "Invests in",
-  { label: "Assets", isNumber: true },
-  "Latest signal",
-];
-
-const chosenFirst = (values: readonly string[], chosen: readonly string[]): string[] =>
-  values.toSorted((a, b) => Number(chosen.includes(b)) - Number(chosen.includes(a)));
-
-const orderWords: Readonly<Record<Order, string>> = {
-  match: "by best match",
-  latest: "with the latest signal first",
-  name: "by name",
-};
-
-/** Returns the section with the latest signals. @param signals the newest of `total` signals. */
-const signalSection = (
-  chosen: Chosen,
-  signals: Parameters<typeof signalList>[1],
-  total: number,
-): Html =>
-  html`<section>
-    <h2>Latest signals</h2>
-    ${signalList("Latest signals", signals)}
-    <p>
-      <a href="${browseHref(browsePaths.signals, { ...chosen, offset: 0 })}"
-        >All ${counted(total, "signal")}, by type and market</a
+/** Returns a link for each chosen value that removes it, and one that removes all. */
+function chips(view: View): Part {
+  const { values } = view.query;
+  const each = removals(view);
+  const { sort = [] } = values;
+  const all = viewHref(view, { values: withValues({}, "sort", sort) });
+  return html`<ul class="chips">
+    <li>
+      <a class="filters" href="#filters"
+        >Filters ${each.length > 0 && html`<b>${each.length}</b>`}</a
       >
-    </p>
-  </section>`;
-
-/** Returns links between a list's pages, or null if it has only one. @param shown number of records on this page. */
-function pageSteps(path: string, chosen: Chosen, shown: number, total: number): Part {
-  if (total <= limit) return null;
-  const { offset } = chosen;
-  const href = (at: number) => browseHref(path, { ...chosen, offset: at });
-  const span = shown === 0 ? "None" : `${grouped(offset + 1)} to ${grouped(offset + shown)}`;
-  return html`<nav class="steps" aria-label="Pages">
-    ${offset > 0 && html`<a href="${href(Math.max(0, offset - limit))}" rel="prev">Back</a>`}
-    <span>${span} of ${grouped(total)}</span>
-    ${shown > 0 && offset + shown < total && html`<a href="${href(offset + limit)}" rel="next">Next</a>`}
-  </nav>`;
+    </li>
+    ${each.map(
+      ({ name, value, href }) =>
+        html`<li>
+          <a href="${href}" title="Remove"
+            ><span>${filterLabel(name)}</span> ${valueWords(view, name, value)}</a
+          >
+        </li> `,
+    )}
+    ${each.length > 0 && html`<li><a class="all" href="${all}">Clear all</a></li>`}
+  </ul>`;
 }
 
-/** Returns the form that narrows the choice down by a GP's name. */
-const nameField = (path: string, chosen: Chosen): Html =>
-  html`<form class="find" role="search" action="${path}">
-    ${keptFields(chosen, "gp_name")}
-    <label for="gp-name" class="unseen">Name of a GP</label>
-    <input
-      id="gp-name"
-      name="gp_name"
-      type="search"
-      autocomplete="off"
-      placeholder="Name of a GP"
-      value="${chosen.name ?? ""}"
-      maxlength="200"
-      list="gp-names"
-      data-suggest="gp_name"
-    />
-    <datalist id="gp-names"></datalist>
-    <button>Search</button>
-  </form>`;
-
-interface FacetView {
-  name: ChoiceName;
-  label: string;
-  /** Values in the order in which they are shown. */
-  values: readonly { value: string; count: number }[];
-}
-
-/** Returns the facets of GPs. The parameter `tag` becomes three facets: strategies, property types and other tags. */
-function gpFacets(model: ReadModel, chosen: Chosen): FacetView[] {
-  const facet = (name: ChoiceName): FacetView => ({
-    name,
-    label: valueLabel(name),
-    values: facetValues(model, "gp", name, chosen),
-  });
-  const isIn = (values: readonly string[], value: string) => values.includes(value);
-  const tags = Map.groupBy(facet("tag").values, ({ value }): string =>
-    isIn(strategies, value) ? "Strategy" : isIn(propertyTypes, value) ? "Property type" : "Tag",
+/** Returns each value of a filter, with the address of the view without it. */
+function removals(view: View) {
+  const { values } = view.query;
+  return Object.entries(values).flatMap(([name, all]) =>
+    name === "sort"
+      ? []
+      : all.map((value) => {
+          const left = all.filter((one) => one !== value);
+          return { name, value, href: viewHref(view, { values: withValues(values, name, left) }) };
+        }),
   );
-  const ofTags = (label: string): FacetView => ({
-    name: "tag",
-    label,
-    values: tags.get(label) ?? [],
-  });
-  return [
-    facet("market"),
-    ofTags("Strategy"),
-    ofTags("Property type"),
-    ...facetNames.filter((name) => name !== "market" && name !== "tag").map(facet),
-    ofTags("Tag"),
-  ];
 }
 
-const signalFacets = (model: ReadModel, chosen: Chosen): FacetView[] =>
-  (["type", "market"] as const).map((name) => ({
-    name,
-    label: valueLabel(name),
-    values: facetValues(model, "signal", name, chosen),
-  }));
-
-/**
- * Returns a facet's values, markets under their short names. Each has the number of records that have the value and
- * match the choices in other facets. Chosen values come first, even in another spelling or without records, so that
- * they can be removed. The others follow by descending number, then by name. Those without records are left out.
- */
-function facetValues(
-  model: ReadModel,
-  kind: "gp" | "signal",
-  name: ChoiceName,
-  chosen: Chosen,
-): FacetView["values"] {
-  const titles = model.values(kind, name);
-  const known = name === "market" ? titles.map((title) => nameOfMarket(model, title)) : titles;
-  const values = [...new Set([...known, ...chosen[name]])];
-  const counts = model.count(kind, name, values, filterOf(kind, chosen));
-  const isChosen = (value: string) => Number(chosen[name].includes(value));
-  return values
-    .map((value, i) => ({ value, count: counts[i]! }))
-    .filter(({ value, count }) => count + isChosen(value) > 0)
-    .toSorted(
-      (a, b) =>
-        isChosen(b.value) - isChosen(a.value) ||
-        b.count - a.count ||
-        (fold(a.value) < fold(b.value) ? -1 : 1),
-    );
-}
-
-/** Number of a facet's links that are always shown; the others unfold. */
-const atOnce = 6;
-/** Size limit of a facet's links, in bytes of markup. Each link repeats the whole choice. */
-const linksBytesMax = 4000;
-/** Maximum size of the markup of the options for a facet's other values, in bytes. */
-const optionsBytesMax = 1500;
-
-/** Returns the facets with their links; false if none has a value. */
-const facetList = ({ path, chosen, facets }: BrowseView): Part =>
-  facets.some(({ values }) => values.length > 0) &&
-  html`<details class="fold">
-    <summary>Narrow down</summary>
-    <nav class="facets" aria-label="Narrow down">
-      ${facets.map((facet) => facet.values.length > 0 && facetSection(path, chosen, facet))}
-    </nav>
+/** Returns the API call that returns the records on the page. */
+function apiCall({ own }: ReaderRequest, { kind, query }: View): Html {
+  const target = `${lists[kind].path}?${canonicalQuery(query)}`;
+  const { curl, typescript, python } = callLines({ base: own.base, target });
+  return html`<details class="call">
+    <summary class="button">API call</summary>
+    <p>The API call for this view. It counts as one request.</p>
+    ${copyBlock("Request with curl", curl)} ${copyBlock("Request in TypeScript", typescript)}
+    ${copyBlock("Request in Python", python)}
   </details>`;
+}
 
-function facetSection(path: string, chosen: Chosen, { name, label, values }: FacetView): Html {
-  const links = fitting(
-    values.map(({ value, count }) => {
-      const isChosen = chosen[name].includes(value);
-      return html`<li>
-        <a
-          href="${browseHref(path, toggled(chosen, name, value))}"
-          ${isChosen && html`aria-current="true"`}
-          >${valueLabel(value)}</a
-        >
-        <span class="muted number">${grouped(count)}</span>
-      </li>`;
-    }),
-    linksBytesMax,
-  );
-  const shown = links.slice(0, atOnce);
-  const list = `other-${label.replace(" ", "-")}`;
+/** Limit of a facet's rows, in bytes of markup. Each link repeats the whole query. */
+const facetBytesMax = 1700;
+/** Number of a facet's rows that are always shown. The others unfold. */
+const rowsAtOnce = 6;
+/** Labels longer than these, in characters, may be cut. */
+const labelLengthMax = 20;
+
+const facetColumn = (view: View, facets: readonly Facet[], total: number): Html =>
+  html`<nav id="filters" class="facets" aria-label="Filters">
+    ${nameForm(view)} ${facets.map((facet) => facetSection(view, facet))}
+    <a class="button done" href="#main">Show ${counted(total, ...nouns[view.kind])}</a>
+  </nav>`;
+
+/** Returns the form that narrows the view by a name: of the record, or of the GP of a signal. */
+function nameForm(view: View): Html {
+  const name = lists[view.kind].filters["name"] === undefined ? "gp_name" : "name";
+  return html`<form role="search" action="${browsePaths[view.kind]}">
+    ${keptFields(view, [name])}
+    <label
+      >${view.kind === "signal" ? "Name of a GP" : "Name"}
+      <input
+        name="${name}"
+        type="search"
+        autocomplete="off"
+        ${name === "gp_name" && html`list="gp-names" data-suggest="gp_name"`}
+        placeholder="Part of a name"
+        value="${view.query.values[name]?.[0] ?? ""}"
+        maxlength="200"
+    /></label>
+    <datalist id="gp-names"></datalist>
+  </form>`;
+}
+
+function facetSection(view: View, { name, rows, fields, filters }: Facet): Part {
+  if (rows.length + fields.length === 0) return null;
+  const { values } = view.query;
+  const links = fitting(rows.map(facetRow), facetBytesMax);
+  const cleared = filters.reduce((left, filter) => withValues(left, filter, []), values);
+  const isChosen = filters.some((filter) => values[filter] !== undefined);
+  const shown = links.slice(0, rowsAtOnce);
+  const hidden = rows.length - shown.length;
   return html`<section>
-    <h2>${label}</h2>
+    <h2>${filterLabel(name)}</h2>
+    ${isChosen && html`<a class="clear" href="${viewHref(view, { values: cleared })}#filters">Clear</a>`}
     <ul>
       ${shown}
     </ul>
     ${
-      values.length > shown.length &&
+      hidden > 0 &&
       html`<details>
-        <summary>${values.length - shown.length} more</summary>
+        <summary>${grouped(hidden)} more</summary>
         <ul>
-          ${links.slice(atOnce)}
+          ${links.slice(rowsAtOnce)}
         </ul>
-        ${
-          values.length > links.length &&
-          html`<form action="${path}">
-            ${keptFields(chosen)}
-            <label
-              >Another ${label.toLowerCase()}
-              <input name="${name}" list="${list}" data-suggest="${name}" required
-            /></label>
-            <datalist id="${list}">
-              ${fitting(
-                values
-                  .slice(links.length)
-                  .map(({ value }) => html`<option value="${value}"></option>`),
-                optionsBytesMax,
-              )}
-            </datalist>
-            <button class="quiet">Choose</button>
-          </form>`
-        }
+        ${links.length < rows.length && otherValue(view, name, rows.length - links.length)}
       </details>`
     }
+    ${fields.length > 0 && rangeForm(view, fields)}
   </section>`;
 }
 
-/** Suggests known values. Does not count against the quota. Suggests nothing for a suspended account. */
-function suggestions(request: ReaderRequest): Reply {
-  const { services, query } = request;
-  const model = services.model();
-  if (model === null || isSuspended(request)) return json([]);
-  const text = query.get("text") ?? "";
-  const name = query.get("name");
-  if (name === "gp_name") return json(suggestNames(model, text));
-  const facet = choiceNames.find((one) => one === name);
-  if (facet === undefined) return json([]);
-  const values = facetValues(model, facet === "type" ? "signal" : "gp", facet, nothingChosen);
-  const holding = values.filter(({ value }) => fold(value).includes(fold(text)));
-  return json(holding.slice(0, suggestionsMax).map(({ value }) => value));
+function facetRow({ label, state, count, href }: Facet["rows"][number]): Html {
+  const title = label.length > labelLengthMax && html`title="${label}"`;
+  const content = html`<span ${title}>${label}</span>
+    <b>${state === "adds" && count > 0 && "+"}${grouped(count)}</b>`;
+  const chosen = state === "chosen" && html`aria-current="true"`;
+  // oxfmt-ignore
+  return href === null ? html`<li><span>${content}</span></li>` : html`<li><a href="${href}#filters" ${chosen}>${content}</a></li>`;
+}
+
+/** Returns the form for a value that has no link. @param count number of such values. */
+const otherValue = (view: View, name: string, count: number): Html =>
+  html`<form action="${browsePaths[view.kind]}">
+    ${keptFields(view)}
+    <label
+      >${grouped(count)} others
+      <input name="${name}" placeholder="Whole value" required maxlength="100"
+    /></label>
+  </form>`;
+
+/** Returns the form for the ends of a range. */
+const rangeForm = (view: View, fields: Facet["fields"]): Html =>
+  html`<form class="range" action="${browsePaths[view.kind]}">
+    ${keptFields(
+      view,
+      fields.map(({ name }) => name),
+    )}
+    ${fields.map(
+      ({ name, value }) =>
+        html`<input
+          name="${name}"
+          value="${value}"
+          aria-label="${filterLabel(name)} ${/(from|min)$/.test(name) ? "from" : "to"}"
+          placeholder="${/(from|min)$/.test(name) ? "from" : "to"}"
+        />`,
+    )}
+    <button class="quiet">Apply</button>
+  </form>`;
+
+function recordTable(view: View, positions: readonly number[]): Html {
+  const { kind, model } = view;
+  const columns = browseColumns[kind] as readonly BrowseColumn<unknown>[];
+  const records = readDocuments<unknown>(model.parts.documents[kind], positions);
+  return table({
+    label: nouns[kind][1],
+    columns: columns.map((column) => ({
+      ...column,
+      isPlain: true,
+      head: sortLink(view, column),
+    })),
+    rows: records.map((record, i) =>
+      columns.map(({ cell }) => cell(record, positions[i]!, model) || "–"),
+    ),
+  });
+}
+
+/** Returns the head of a column. If the list can be sorted by it, it is a link: the other way round if it is so already. */
+function sortLink(view: View, { label, sort, isNumber }: BrowseColumn): Part {
+  if (sort === undefined) return label;
+  const { values } = view.query;
+  const [usual] = lists[view.kind].sorts!;
+  const shown = values["sort"]?.[0] ?? usual;
+  const [first, second] = isNumber === true ? [`-${sort}`, sort] : [sort, `-${sort}`];
+  const next = shown === first ? second : first;
+  const isSorted = shown === first || shown === second;
+  const href = viewHref(view, { values: withValues(values, "sort", next === usual ? [] : [next]) });
+  return html`<a href="${href}">${label}${isSorted && (shown.startsWith("-") ? " ↓" : " ↑")}</a>`;
+}
+
+/** Returns links between pages and page sizes. */
+function pageSteps(view: View, { total, positions }: Selection): Part {
+  const { limit, offset } = view.query;
+  if (total === 0) return null;
+  const at = (next: number, label: string, rel: string) =>
+    next < 0 || next >= total
+      ? html`<span class="button">${label}</span>`
+      : html`<a class="button" href="${viewHref(view, { offset: next })}" rel="${rel}"
+          >${label}</a
+        >`;
+  const span =
+    positions.length === 0
+      ? "None"
+      : `${grouped(offset + 1)}–${grouped(offset + positions.length)}`;
+  return html`<nav class="steps" aria-label="Pages">
+    <span>${span} of ${grouped(total)}</span>
+    <span
+      >Rows:
+      ${rowChoices.map((rows) =>
+        rows === limit
+          ? html`<b>${rows}</b> `
+          : html`<a href="${viewHref(view, { limit: rows })}">${rows}</a> `,
+      )}</span
+    >
+    ${at(offset === 0 ? -1 : Math.max(0, offset - limit), "Previous", "prev")}
+    ${at(offset + limit, "Next", "next")}
+  </nav>`;
+}
+
+/** Returns what to show if no record satisfies the view: a link for each value that removes it. */
+function nothing(view: View): Html {
+  const [one] = nouns[view.kind];
+  return html`<div class="empty">
+    <h2>No ${one}${viewWords(view)}</h2>
+    <p>Each of these leaves the others as they are:</p>
+    ${removals(view).map(
+      ({ name, value, href }) =>
+        html`<a class="button" href="${href}">Remove ${valueWords(view, name, value)}</a> `,
+    )}
+  </div>`;
+}
+
+/** Returns a note that no record has a chosen value, with links to similar ones. */
+function missNote(view: View, miss: Miss): Html {
+  const { values } = view.query;
+  const { parameter, value } = miss;
+  const name = Object.keys(values).find((one) => values[one]!.includes(value)) ?? parameter;
+  const near = view.model.suggestionsFor(miss).map((other) => {
+    const asked = (values[name] ?? []).map((one) => (one === value ? other : one));
+    return html` <a href="${viewHref(view, { values: withValues(values, name, asked) })}"
+      >${other}</a
+    >`;
+  });
+  return html`<p class="fault" role="alert">
+    Nothing has the ${filterLabel(name).toLowerCase()}
+    “${value}”.${near.length > 0 && [" Did you mean", near, "?"]}
+  </p>`;
+}
+
+/** Returns the page for an address that is no view: each fault in words, with a link that removes what is wrong. */
+function faultPage(
+  request: ReaderRequest,
+  model: ReadModel,
+  kind: RecordKind,
+  pairs: readonly (readonly [string, string])[],
+  problem: Problem,
+): string {
+  const { errors } = problem.members as { errors: readonly ParameterFault[] };
+  const isFaulty = (pair: readonly [string, string]) => {
+    try {
+      return readView(model, kind, [pair]) === undefined;
+    } catch {
+      return true;
+    }
+  };
+  const without = ({ parameter }: ParameterFault) => {
+    const own = pairs.filter(([name]) => name === parameter);
+    const wrong = own.filter(isFaulty);
+    // A value may be wrong only beside the others, such as the end of a range.
+    const gone = wrong.length > 0 ? wrong : own;
+    return `?${new URLSearchParams(pairs.filter((pair) => !gone.includes(pair)) as [string, string][]).toString()}`;
+  };
+  return accountPage(request, {
+    title: "This view is not valid",
+    main: html`<h1>This view is not valid</h1>
+      <ul>
+        ${errors.map(
+          (fault) =>
+            html`<li>
+              <code>${fault.parameter}</code>: ${fault.detail}
+              <a href="${without(fault)}">Remove it</a>
+            </li>`,
+        )}
+      </ul>
+      <p><a class="button" href="${browsePaths[kind]}">Browse all ${nouns[kind][1]}</a></p>`,
+  });
 }
 
 const suggestionsMax = 8;
-/** Minimum number of characters for which names are suggested. A single one would match too many names. */
-const nameLengthMin = 2;
 
-function suggestNames(model: ReadModel, text: string): string[] {
-  if (fold(text).length < nameLengthMin) return [];
+/** Suggests names of GPs. */
+function suggestions(request: ReaderRequest): Reply {
+  const model = request.services.model();
+  const text = request.query.get("text") ?? "";
+  if (model === null || isSuspended(request) || fold(text).length < 2) return json([]);
   const bounds = { limit: suggestionsMax, offset: 0 };
   const { positions, misses } = model.select("gp", { gp_name: text }, bounds);
-  const known = readDocuments<Gp>(model.parts.documents.gp, positions);
-  return [
-    ...known.map(({ name }) => name),
-    ...misses.flatMap((miss) => model.suggestionsFor(miss)),
-  ];
+  const known = readDocuments<Gp>(model.parts.documents.gp, positions).map(({ name }) => name);
+  return json([...known, ...misses.flatMap((miss) => model.suggestionsFor(miss))]);
 }

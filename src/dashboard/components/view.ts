@@ -1,0 +1,200 @@
+/** A view of Browse: a query of a kind's list as its address has it, in words, and as links that change it. */
+import { operations } from "#operations/index.ts";
+import { lists } from "#operations/lists.ts";
+import type { Query } from "#operations/operation.ts";
+import { filterText, readQuery } from "#operations/parameters.ts";
+import type { Part } from "#pages/html.ts";
+import { grouped, wordList } from "#pages/prose.ts";
+import { fold } from "#records/fold.ts";
+import type { EachKind, RecordKind } from "#records/kinds.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
+import { isRelative } from "#search/dates.ts";
+import { nameOfMarket, spellingsOfMarket } from "#search/market-spellings.ts";
+import { positionOfId } from "#search/name-index.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import { hidden } from "./page.ts";
+import { money, valueLabel } from "./records.ts";
+
+export const browsePaths = {
+  gp: "/browse/gps",
+  principal: "/browse/people",
+  signal: "/browse/signals",
+  project: "/browse/projects",
+} as const satisfies EachKind<string>;
+
+/** A kind's nouns, as titles and plots say them. */
+export const nouns: EachKind<readonly [one: string, many: string]> = {
+  gp: ["GP", "GPs"],
+  principal: ["person", "people"],
+  signal: ["signal", "signals"],
+  project: ["project", "projects"],
+};
+
+export interface View {
+  kind: RecordKind;
+  model: ReadModel;
+  query: Query;
+}
+type Values = Query["values"];
+
+export const rowChoices = [25, 50, 100] as const;
+const [rowsUsual] = rowChoices;
+
+/** Reads the pairs of an address. @throws Problem `invalid-parameters`, as the list of the kind does. */
+export function readView(
+  model: ReadModel,
+  kind: RecordKind,
+  pairs: readonly (readonly [string, string])[],
+): View {
+  const day = model.parts.updatedAt.slice(0, 10);
+  const text = new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString();
+  const rowsMax = rowChoices.at(-1)!;
+  const reading = { limitDefault: rowsUsual, day };
+  return { kind, model, query: readQuery(lists[kind], text, rowsMax, operations, reading) };
+}
+
+/**
+ * Returns the pairs of an address that ask for something. A form sends its empty fields, too, and a number as a person
+ * writes it, such as `$10M`, becomes the one that the list takes.
+ */
+export const askedPairs = (kind: RecordKind, query: URLSearchParams): [string, string][] =>
+  [...query]
+    .filter(([, value]) => value.trim() !== "")
+    .map(([name, value]) => [
+      name,
+      lists[kind].filters[name]?.form === "number" ? plainNumber(value) : value,
+    ]);
+
+const units: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, b: 1e9 };
+
+function plainNumber(text: string): string {
+  const [, digits, unit] = /^\$?([0-9][0-9,]*(?:\.[0-9]+)?)([kmb]?)$/i.exec(text.trim()) ?? [];
+  if (digits === undefined) return text;
+  const number = Number(digits.replaceAll(",", ""));
+  return String(unit === "" ? number : Math.round(number * units[unit!.toLowerCase()]!));
+}
+
+/** Returns the address of a view with changes, relative to the page of its kind. It begins at the first record. */
+export function viewHref(
+  { query }: View,
+  { values = query.values, limit = query.limit, offset = 0 }: Partial<Query> = {},
+): string {
+  const paging = new URLSearchParams();
+  if (limit !== rowsUsual) paging.set("limit", String(limit));
+  if (offset > 0) paging.set("offset", String(offset));
+  return `?${[filterText(values), paging.toString()].filter((text) => text !== "").join("&")}`;
+}
+
+/** Returns values with those of one parameter replaced. */
+export function withValues(values: Values, name: string, asked: readonly string[]): Values {
+  const { [name]: _, ...others } = values;
+  return asked.length === 0 ? others : { ...others, [name]: asked };
+}
+
+/** Returns the view as hidden fields. @param own parameters for which the form has fields of its own. */
+export const keptFields = ({ query }: View, own: readonly string[] = []): Part =>
+  Object.entries(query.values).map(
+    ([name, values]) => !own.includes(name) && values.map((value) => hidden(name, value)),
+  );
+
+/** Returns the number of records in the view that has these values. */
+export function totalOf({ kind, model }: View, values: Values): number {
+  const pairs = Object.entries(values).flatMap(([name, all]) =>
+    all.map((value) => [name, value] as const),
+  );
+  const { filter } = readView(model, kind, pairs).query;
+  return model.select(kind, filter, { limit: 0, offset: 0 }).total;
+}
+
+const labels: Readonly<Record<string, string>> = {
+  gp_name: "GP",
+  gp_id: "GP",
+  id: "ID",
+  has_gp: "Belongs to a GP",
+  aum_usd: "Assets",
+  aum_as_of: "Assets as of",
+  raised_to_date_usd: "Raised",
+  founded_year: "Founded",
+  amount_usd: "Amount",
+  total_amount_usd: "Amount",
+  raised_amount_usd: "Raised",
+  signal_date: "Signals",
+  hq_state: "State",
+  hq_city: "City",
+  hq_country: "Country",
+  ownership_band: "Ownership",
+  updated_at: "Changed",
+  start_date: "Start",
+  completion_date: "Completion",
+};
+
+const rangeEnd = /_(from|to|min|max)$/;
+
+/** Returns the label of a filter. Both ends of a range have that of the range. */
+export function filterLabel(name: string): string {
+  const base = name.replace(rangeEnd, "");
+  return labels[base] ?? valueLabel(base);
+}
+
+/** Returns a value of a filter in words, such as `Dallas, TX`, `from $10M` or `last 90 days`. */
+export function valueWords({ kind, model }: View, name: string, value: string): string {
+  const [, end] = rangeEnd.exec(name) ?? [];
+  if (end !== undefined) {
+    if (end === "from" && isRelative(value)) return `in the last ${value.slice(1, -1)} days`;
+    return `${end === "from" || end === "min" ? "from" : "to"} ${boundWords(name, value)}`;
+  }
+  if (name === "market") return marketNames(model, kind, value);
+  if (name === "has_gp") return value === "true" ? "yes" : "no";
+  const at = name === "gp_id" ? positionOfId(model.parts.ids, value) : -1;
+  return at === -1
+    ? valueLabel(value)
+    : readDocuments<{ name: string }>(model.parts.documents.gp, [at])[0]!.name;
+}
+
+function boundWords(name: string, value: string): string {
+  if (name.includes("_usd_")) return money(Number(value));
+  if (isRelative(value)) return `${value.slice(1, -1)} days ago`;
+  return /^[0-9]{5,}$/.test(value) ? grouped(Number(value)) : value;
+}
+
+/** Returns the name of the only market that a value spells; otherwise the value. */
+function marketNames(model: ReadModel, kind: RecordKind, value: string): string {
+  const folded = fold(value);
+  const spelt = model
+    .values(kind === "principal" ? "gp" : kind, "market")
+    .filter((title) => spellingsOfMarket(title).some((spelling) => spelling.folded === folded));
+  return spelt.length === 1 ? nameOfMarket(model, spelt[0]!) : value;
+}
+
+const placeNames = ["market", "hq_city", "city", "hq_state", "state"];
+const wordsMax = 4;
+
+/** Returns the view's conditions as the end of a sentence, such as ` in Dallas with multifamily`. */
+export function viewWords(view: View): string {
+  const { sort: _, gp_name, name, ...values } = view.query.values;
+  const words = Object.entries(values).map(([filter, all]) => {
+    const each = all.slice(0, wordsMax).map((value) => wordsInSentence(view, filter, value));
+    return { filter, text: wordList(each, "or") };
+  });
+  const isPlace = ({ filter }: { filter: string }) => placeNames.includes(filter);
+  const places = words.filter(isPlace).map(({ text }) => text);
+  const others = words.filter((word) => !isPlace(word)).map(({ text }) => text);
+  const named = gp_name ?? name;
+  return [
+    ...(named === undefined ? [] : [` named “${named[0]}”`]),
+    ...(places.length === 0 ? [] : [` in ${places.join(", ")}`]),
+    ...(others.length === 0 ? [] : [` with ${others.slice(0, wordsMax).join(", ")}`]),
+    ...(others.length > wordsMax ? [" and more"] : []),
+  ].join("");
+}
+
+function wordsInSentence(view: View, filter: string, value: string): string {
+  const words = valueWords(view, filter, value);
+  if (filter === "market") return words.replace(/, [A-Z]{2}$/, "");
+  if (rangeEnd.test(filter)) return `${filterLabel(filter).toLowerCase()} ${words}`;
+  return lists[view.kind].filters[filter]?.values === undefined ? words : lowerFirst(words);
+}
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
