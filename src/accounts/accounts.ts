@@ -13,12 +13,21 @@ import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { requireOwner } from "./members.ts";
 
-/** Creates an account. @throws DomainError `invalid` for an unusable name or quota, `conflict` for a taken name. */
-export async function createAccount(control: ControlStore, order: AccountOrder): Promise<Account> {
+/**
+ * Creates an account.
+ * @param check called in the same transaction. If it throws, no account is created.
+ * @throws DomainError `invalid` for an unusable name or quota, `conflict` for a taken name.
+ */
+export async function createAccount(
+  control: ControlStore,
+  order: AccountOrder,
+  check?: (transaction: ControlTransaction) => Promise<unknown>,
+): Promise<Account> {
   const name = cleanAccountName(order.name);
   checkQuotas(order.quotas);
   return control.write(async (transaction) => {
     await refuseTakenName(transaction, name);
+    await check?.(transaction);
     return insertAccount(transaction, { ...order, name });
   });
 }
@@ -172,9 +181,11 @@ export function nameFromAddress(email: string): string {
   return idShape.test(local) ? `${local} account` : local;
 }
 
-interface AccountOrder {
+export interface AccountOrder {
   name: string;
   quotas: Partial<Quotas>;
+  /** Name of an existing plan. Without one the account is on no plan of its own. */
+  plan?: string | undefined;
   actor?: Actor;
   now: number;
 }
@@ -182,7 +193,7 @@ interface AccountOrder {
 /** Inserts an account, inside a transaction. @param order must have a clean, free name. */
 export async function insertAccount(
   transaction: ControlTransaction,
-  { name, quotas, actor = operator, now }: AccountOrder,
+  { name, quotas, plan, actor = operator, now }: AccountOrder,
 ): Promise<Account> {
   const row = {
     number: await nextNumber(transaction),
@@ -192,11 +203,12 @@ export async function insertAccount(
     ...columnsOf(quotas),
     suspended_at: null,
     created_at: new Date(now).toISOString(),
-    plan: null,
+    plan: plan ?? null,
     closed_at: null,
   };
   await transaction.insertInto("account").values(row).execute();
-  const entry = { actor, account: row.number, subject: row.id, now };
+  const detail = plan === undefined ? {} : { detail: { plan } };
+  const entry = { actor, account: row.number, subject: row.id, ...detail, now };
   await writeAudit(transaction, { ...entry, action: "account.created" });
   return accountOf(row);
 }

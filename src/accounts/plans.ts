@@ -13,7 +13,14 @@ import {
 } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { type Account, changeAccount, checkQuotas, columnsOf } from "./accounts.ts";
+import {
+  type Account,
+  type AccountOrder,
+  changeAccount,
+  checkQuotas,
+  columnsOf,
+  createAccount,
+} from "./accounts.ts";
 
 export type Plan = Awaited<ReturnType<typeof listPlans>>[number];
 
@@ -124,6 +131,12 @@ export function putOnPlan(
     return { action: "account.plan_changed", detail: { former, plan }, columns: { plan } };
   });
 }
+
+/** Creates an account on a plan. @throws DomainError as `createAccount`, or `not_found` for a plan that is not there. */
+export const createAccountOnPlan = (
+  control: ControlStore,
+  order: AccountOrder & { plan: string },
+) => createAccount(control, order, (transaction) => requirePlan(transaction, order.plan));
 
 /** Returns the quotas in force: the account's own, else its plan's, the plan `default`'s, or the service's. */
 export async function quotasInForce(

@@ -12,7 +12,7 @@ import {
 import { invite, listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
-import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
+import { createAccountOnPlan, listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
 import { makeResetLink } from "#accounts/credentials.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { operator } from "#store/audit.ts";
@@ -40,20 +40,24 @@ const create = command({
   description: "create an account, which owns keys and has a quota",
   options: {
     name: neededOption("--name <name>", "name of the account; unique, whatever its letter case"),
+    plan: option("--plan <name>", "put it on this plan, as `plans list` shows it"),
     ...quotaOptions,
   },
-  example: "accounts create --name Acme --per-day 20000",
-  run: ({ name, ...quotas }, context) =>
-    withControl(context, (control) =>
-      createAccount(control, { name, quotas: quotasFrom(quotas), now: context.now() }),
-    ),
+  example: "accounts create --name Acme --plan gold",
+  run: ({ name, plan, ...given }, context) =>
+    withControl(context, (control) => {
+      const order = { name, quotas: quotasFrom(given), now: context.now() };
+      return plan === undefined
+        ? createAccount(control, order)
+        : createAccountOnPlan(control, { ...order, plan });
+    }),
   json: (made) => {
-    const { id, name, limits } = accountJson(made);
-    return { id, name, limits };
+    const { id, name, limits, plan } = accountJson(made);
+    return { id, name, limits, plan };
   },
-  text: ({ id, name, quotas }) =>
+  text: ({ id, name, quotas, plan }) =>
     [
-      `Created the account '${name}' (${id}): ${quotasText(quotas)}.`,
+      `Created the account '${name}' (${id})${plan === null ? "" : ` on the plan '${plan}'`}: ${quotasText(quotas)}.`,
       `Give it a key: gp-records keys create --account ${id} --name NAME`,
     ].join("\n"),
 });

@@ -53,7 +53,7 @@ const walks: Record<string, Step[]> = {
     ["accounts list", []],
     [
       "accounts create --name Acme --per-minute 1 --per-hour 2",
-      { id: "ac_", name: "Acme", limits: { minute: 1, hour: 2, day: null } },
+      { id: "ac_", name: "Acme", limits: { minute: 1, hour: 2, day: null }, plan: null },
     ],
     ["accounts limits acme --per-minute default --per-day 30", account],
     ["accounts limits acme", account],
@@ -103,6 +103,15 @@ const walks: Record<string, Step[]> = {
     ["plans set gold --changes default", /; changes default;/],
     ["accounts plan acme none", "The account 'Acme' is on no plan of its own.\n"],
     ["plans remove gold", { name: "gold", removed: true }],
+    ["plans set silver --per-minute 9", /^silver: 9 a minute/],
+    [
+      "accounts create --name Beta --plan silver",
+      { id: "ac_", name: "Beta", limits: { minute: null, hour: null, day: null }, plan: "silver" },
+    ],
+    [
+      "accounts create --name Gamma --plan silver --per-day 8",
+      /^Created the account 'Gamma' \(ac_\) on the plan 'silver': default a minute, default an hour, 8 a day\./,
+    ],
     ["plans set most --per-day 1000000", /1,?000,?000 a day/],
   ],
   "keys are made, listed, rotated and revoked, and a key is shown once": [
@@ -223,7 +232,13 @@ test("what the present state forbids is refused with what to do", async (t) => {
       /1 account is on the plan 'gold'.*accounts plan ACCOUNT PLAN/,
     ],
     [exitCodes.conflict, "accounts resume Beta", /no account 'Beta'/],
+    [
+      exitCodes.conflict,
+      "accounts create --name Beta --plan silver",
+      /no plan 'silver'.*plans list/,
+    ],
     [exitCodes.usage, "plans set none", /name of a plan/],
   ] as const)
     assert.match(await refusal(code, line), words, line);
+  assert.doesNotMatch(await text("accounts list"), /Beta/);
 });
