@@ -309,5 +309,5 @@ export function activityOf(signals: readonly Signal[], today: string) {
       }).length,
   );
   const undated = signals.length - dated.length;
-  return { unit, columns, left: undated > 0 && `; ${counted(undated, "signal")} without a month` };
+  return { unit, columns, left: undated > 0 ? `; ${counted(undated, "signal")} without a month` : "" };
 }
