@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-
 import { makeResetLink } from "#accounts/credentials.ts";
 import { requirePerson } from "#accounts/people.ts";
 import { routes } from "#dashboard/screens/index.ts";
+import { mintId } from "#datasets/draft-record.ts";
 import { browser } from "../support/browser.ts";
 import { createKey } from "../support/key-forms.ts";
 import { withControl } from "../support/own-account.ts";
@@ -41,6 +42,8 @@ async function openWorld(t: TestContext): Promise<World> {
   const names: Record<string, string> = {
     "/account/keys/{id}": `/account/keys/${id}`,
     "/browse/gps/{id}": gpPath,
+    "/browse/people/{id}": `/browse/people/${mintId("principal", "own", "ana")}`,
+    "/browse/projects/{id}": `/browse/projects/${mintId("project", "own", "alder")}`,
     "/account/members/{person}": `/account/members/${person}`,
     "/account/link": `/account/link?token=${token}`,
   };
@@ -53,6 +56,7 @@ async function openWorld(t: TestContext): Promise<World> {
     ada,
     inside: [
       ...pages.filter((path) => !outside.includes(path)).map(shown),
+      ...["signals", "people", "projects", "sources"].map((tab) => `${gpPath}?tab=${tab}`),
       "/account/requests?status=4xx",
       "/account/nowhere",
     ],

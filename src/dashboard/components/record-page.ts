@@ -6,7 +6,7 @@ import { hueOf, periodsUntil, signalColumns } from "#pages/plot.ts";
 import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
 import { table, type TableContent } from "#pages/table.ts";
 import type { Provenance } from "#records/common.ts";
-import type { EachKind, LinkedKind, RecordKind } from "#records/kinds.ts";
+import type { LinkedKind, RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
@@ -25,20 +25,13 @@ import {
   provenanceWords,
   valueLabel,
 } from "./records.ts";
-import { browsePaths } from "./view.ts";
+import { browsePaths, capital, nouns } from "./view.ts";
 
 /** Returns a link to the page of a record. */
 export const recordLink = (kind: RecordKind, { id, name }: { id: string; name: string }): Html =>
   html`<a href="${browsePaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
     >${cutText(name, nameLengthMax)}</a
   >`;
-
-const listNames: EachKind<string> = {
-  gp: "GPs",
-  principal: "People",
-  signal: "Signals",
-  project: "Projects",
-};
 
 const gpsMax = 5;
 
@@ -68,7 +61,7 @@ interface Head {
 
 export const recordHead = ({ kind, market, model, name, badge, facts, ...at }: Head): Html =>
   html`<nav class="crumbs" aria-label="Path">
-      <a href="${browsePaths[kind]}">${listNames[kind]}</a>
+      <a href="${browsePaths[kind]}">${capital(nouns[kind][1])}</a>
       ${market !== null && ["/ ", valueLinks(kind, "market", [market], nameOfMarket(model, market))]}
     </nav>
     <div class="name-line">
@@ -309,5 +302,9 @@ export function activityOf(signals: readonly Signal[], today: string) {
       }).length,
   );
   const undated = signals.length - dated.length;
-  return { unit, columns, left: undated > 0 ? `; ${counted(undated, "signal")} without a month` : "" };
+  return {
+    unit,
+    columns,
+    left: undated > 0 ? `; ${counted(undated, "signal")} without a month` : "",
+  };
 }

@@ -31,6 +31,7 @@ import {
   provenanceWords,
   readRecords,
 } from "#dashboard/components/records.ts";
+import { browsePaths, capital } from "#dashboard/components/view.ts";
 import { type Given, moved, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { placesOn, usMap } from "#pages/map.ts";
@@ -54,7 +55,7 @@ export const browseGpRoutes: readonly Route[] = [
   }),
 ];
 
-const pathOf = ({ id }: Pick<Gp, "id">): string => `/browse/gps/${id}`;
+const pathOf = ({ id }: Pick<Gp, "id">): string => `${browsePaths.gp}/${id}`;
 
 interface ShownGp {
   gp: Gp;
@@ -81,7 +82,7 @@ function showGp(request: ReaderRequest, model: ReadModel): Given {
       404,
       "There is no such GP",
       "Perhaps its records are no longer published, or the address was cut off.",
-      { href: "/browse/gps", label: "Browse GPs" },
+      { href: browsePaths.gp, label: "Browse GPs" },
     );
   const [gp] = readDocuments<Gp>(model.parts.documents.gp, [position]);
   if (gp!.id !== id) return moved(pathOf(gp!), request.query);
@@ -96,13 +97,12 @@ function showGp(request: ReaderRequest, model: ReadModel): Given {
     people,
     projects: recordsOfGp(model, "project", position),
   };
-  const tab = tabs.find(({ name }) => name === request.query.get("tab")) ?? tabs[0];
-  const offset = Math.max(0, Number(request.query.get("offset")) || 0);
+  const tab = tabs.find((one) => one === request.query.get("tab")) ?? "overview";
   return accountPage(request, {
     title: `${gp!.name} · GP`,
     main: html`<div class="record">
       ${head(shown, request.now)} ${keyFigures(shown)} ${tabLinks(shown, tab)}
-      ${tab.show(shown, offset, request)}
+      ${tab === "overview" ? overview(shown, request) : tab === "sources" ? sources(shown) : wholeList(shown, tab, request.query.get("offset"))}
     </div>`,
   });
 }
@@ -111,73 +111,53 @@ function showGp(request: ReaderRequest, model: ReadModel): Given {
 const compareDays = (a: string | null, b: string | null): number =>
   (a ?? "") < (b ?? "") ? -1 : (a ?? "") > (b ?? "") ? 1 : 0;
 
-interface Tab {
-  name: string;
-  label: string;
-  count(shown: ShownGp): number | null;
-  show(shown: ShownGp, offset: number, request: ReaderRequest): Html;
-}
+const lists = ["signals", "people", "projects"] as const;
+type ListName = (typeof lists)[number];
+const tabs = ["overview", ...lists, "sources"] as const;
 
-const tabs: readonly [Tab, ...Tab[]] = [
-  { name: "overview", label: "Overview", count: () => null, show: overview },
-  {
-    name: "signals",
-    label: "Signals",
-    count: ({ signals }) => signals.total,
-    show: (shown, offset) =>
-      wholeList(shown, "signals", offset, (signals: Signal[]) => signalRows(shown, signals)),
-  },
-  {
-    name: "people",
-    label: "People",
-    count: ({ people }) => people.total,
-    show: (shown, offset) =>
-      wholeList(shown, "people", offset, (people: Principal[]) => peopleTable(shown, people)),
-  },
-  {
-    name: "projects",
-    label: "Projects",
-    count: ({ projects }) => projects.total,
-    show: (shown, offset) =>
-      wholeList(shown, "projects", offset, (projects: Project[]) => projectRows(shown, projects)),
-  },
-  { name: "sources", label: "Sources", count: () => null, show: sources },
-];
+/** Tables of records of the GP. */
+const tableOf: { [K in ListName]: (shown: ShownGp, records: ShownGp[K]["records"]) => Html } = {
+  signals: ({ gp, model }, signals) =>
+    signalTable({ label: "Signals", signals, model, without: [gp.name] }),
+  people: peopleTable,
+  projects: ({ model }, projects) =>
+    projectTable("Projects", projects, model, {
+      label: "Raised",
+      of: ({ raised_amount_usd }) => money(raised_amount_usd),
+    }),
+};
 
 const tabHref = ({ gp }: ShownGp, name: string, offset = 0): string =>
   `${pathOf(gp)}?tab=${name}${offset > 0 ? `&offset=${offset}` : ""}`;
 
-const tabLinks = (shown: ShownGp, chosen: Tab): Html =>
+const tabLinks = (shown: ShownGp, chosen: (typeof tabs)[number]): Html =>
   html`<nav class="tabs" aria-label="${cutText(shown.gp.name, 80)}">
     ${tabs.map((tab) => {
-      const href = tab === tabs[0] ? pathOf(shown.gp) : tabHref(shown, tab.name);
-      const count = tab.count(shown);
+      const href = tab === "overview" ? pathOf(shown.gp) : tabHref(shown, tab);
+      const list = lists.find((one) => one === tab);
       return html`<a href="${href}" ${tab === chosen && html`aria-current="page"`}
-        >${tab.label} ${count !== null && html`<span>${grouped(count)}</span>`}</a
+        >${capital(tab)} ${list && html`<span>${grouped(shown[list].total)}</span>`}</a
       >`;
     })}
   </nav>`;
 
 const rowsMax = 40;
 
-/** Returns a whole list, 40 records at a time. */
-function wholeList<R>(
-  shown: ShownGp,
-  name: "signals" | "people" | "projects",
-  offset: number,
-  tableOf: (records: R[]) => Html,
-): Html {
-  const { records, total } = shown[name] as unknown as Listed<R>;
+/** Returns a whole list, 40 records at a time. @param from number of records to skip; anything else begins the list. */
+function wholeList(shown: ShownGp, name: ListName, from: string | null): Html {
+  const { records, total } = shown[name];
+  const offset = /^\d{1,9}$/.test(from ?? "") ? Number(from) : 0;
   const part = records.slice(offset, offset + rowsMax);
   const end = offset + part.length;
+  const rest = `/fetch-${name === "people" ? "principals" : name}?gp_name=${shown.gp.id}&offset=${end}`;
   return card({
-    title: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    title: capital(name),
     aside: part.length > 0 && `${grouped(offset + 1)} to ${grouped(end)} of ${grouped(total)}`,
-    body: html`${part.length === 0 ? html`<p>No ${name} here.</p>` : tableOf(part)}
+    body: html`${part.length === 0 ? html`<p>No ${name} here.</p>` : tableOf[name](shown, part as never)}
       <nav class="steps" aria-label="Pages">
-        ${offset > 0 && html`<a href="${tabHref(shown, name, Math.max(0, offset - rowsMax))}">Previous</a>`}
+        ${offset > 0 && html`<a href="${tabHref(shown, name, offset - rowsMax)}">Previous</a>`}
         ${end < records.length && html`<a href="${tabHref(shown, name, end)}">Next</a>`}
-        ${end === records.length && end < total && html`<span>The rest: <code>/fetch-${name === "people" ? "principals" : name}?gp_name=${shown.gp.id}&amp;offset=${end}</code></span>`}
+        ${end === records.length && end < total && html`<span>The rest: <code>${rest}</code></span>`}
       </nav>`,
   });
 }
@@ -185,8 +165,8 @@ function wholeList<R>(
 function head({ gp, model }: ShownGp, now: number): Html {
   const [market] = gp.markets;
   const tags = [
-    ...valueLinks("gp", "tag", gp.strategies),
-    ...valueLinks("gp", "tag", gp.property_types),
+    ...valueLinks("gp", "strategy", gp.strategies),
+    ...valueLinks("gp", "property_type", gp.property_types),
     ...valueLinks("gp", "theme", gp.themes),
     ...valueLinks("gp", "tag", gp.tags),
   ];
@@ -259,67 +239,56 @@ const inProgress: ReadonlySet<Project["status"]> = new Set([
 
 const shownMax = { signals: 10, people: 6, projects: 6 } as const;
 
-function overview(shown: ShownGp, _: number, request: ReaderRequest): Html {
-  const { gp, signals, people, projects } = shown;
-  const list = (name: keyof typeof shownMax, title: string, tableOf: (max: number) => Html) => {
-    const { total } = shown[name];
+function overview(shown: ShownGp, request: ReaderRequest): Html {
+  const inOrder = { ...shown, projects: latestFirst(shown.projects) };
+  const list = (name: ListName, title = capital(name)) => {
+    const { records, total } = inOrder[name];
     const max = shownMax[name];
+    const all = { href: tabHref(shown, name), label: `All ${grouped(total)} ${name}` };
     return (
       total > 0 &&
       card({
         title,
         aside: shownOf(Math.min(max, total), total),
-        body: tableOf(max),
-        more: total > max && {
-          href: tabHref(shown, name),
-          label: `All ${counted(total, name.slice(0, -1), name)}`,
-        },
+        body: tableOf[name](shown, records.slice(0, max) as never),
+        more: total > max && all,
       })
     );
   };
   return html`<div class="beside">
     <div>
-      ${activity(shown)}
-      ${list("signals", "Latest signals", (max) => signalRows(shown, signals.records.slice(0, max)))}
-      ${list("projects", "Projects", (max) => projectRows(shown, latestProjects(projects.records).slice(0, max)))}
-      ${list("people", "People", (max) => peopleTable(shown, people.records.slice(0, max)))}
+      ${activity(shown)} ${list("signals", "Latest signals")} ${list("projects")} ${list("people")}
     </div>
-    <div>${capital(shown)} ${map(shown)} ${apiCall(request, `/fetch-gp?gp_name=${gp.id}`)}</div>
+    <div>${sales(shown)} ${map(shown)} ${apiCall(request, `/fetch-gp?gp_name=${shown.gp.id}`)}</div>
   </div>`;
 }
 
 /** Returns the projects in progress first, then the others, each by their latest change. */
-const latestProjects = (projects: readonly Project[]): Project[] =>
-  projects.toSorted(
+const latestFirst = ({ records, total }: ShownGp["projects"]): ShownGp["projects"] => ({
+  records: records.toSorted(
     (a, b) =>
       Number(inProgress.has(b.status)) - Number(inProgress.has(a.status)) ||
       compareDays(b.updated_at, a.updated_at),
-  );
+  ),
+  total,
+});
 
-function activity({ signals: { records }, today }: ShownGp): Part {
+function activity({ signals: { records, total }, today }: ShownGp): Part {
   if (records.length === 0) return null;
   const { unit, columns, left } = activityOf(records, today);
   const years = Map.groupBy(records, ({ date }) => date.slice(0, 4));
-  const [[year, most]] = [...years].toSorted(([, a], [, b]) => b.length - a.length) as [
-    [string, Signal[]],
-  ];
+  const [first, second] = [...years].toSorted(([, a], [, b]) => b.length - a.length);
+  const [year, most] = first!;
+  const all = counted(records.length, "signal");
+  const isBusiest = second === undefined || most.length > second[1].length;
   return columnPlot({
-    finding: `${year} is its busiest year, with ${most.length} of ${counted(records.length, "signal")}`,
-    measure: `Signals by ${unit} and kind${left}`,
-    head: unit,
+    finding: isBusiest ? `${year} is its busiest year, with ${most.length} of ${all}` : all,
+    measure: `Signals by ${unit} and kind${total > records.length ? `, the newest ${all}` : ""}${left}`,
+    head: capital(unit),
     series: signalGroups,
     columns,
   });
 }
-
-const signalRows = ({ gp, model }: ShownGp, signals: Signal[]): Html =>
-  signalTable({ label: "Signals", signals, model, without: [gp.name] });
-
-const projectRows = ({ model }: ShownGp, projects: Project[]): Html =>
-  projectTable("Projects", projects, model, {
-    label: "Raised",
-    of: ({ raised_amount_usd }) => money(raised_amount_usd),
-  });
 
 function peopleTable({ gp }: ShownGp, people: Principal[]): Html {
   const common = commonProvenance(people);
@@ -338,7 +307,7 @@ function peopleTable({ gp }: ShownGp, people: Principal[]): Html {
 }
 
 /** Returns what filings say was sold, as it grew, beside what the GP is said to have raised. */
-function capital({ gp, signals: { records }, today }: ShownGp): Part {
+function sales({ gp, signals: { records }, today }: ShownGp): Part {
   const sales = records
     .filter(({ type, amount_usd }) => addedTypes.has(type) && (amount_usd ?? 0) > 0)
     .toReversed();
