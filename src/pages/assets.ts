@@ -17,6 +17,7 @@ const names = [
   "browse.css",
   "plot.css",
   "records.css",
+  "search.css",
   "page.js",
   "account.js",
   "docs.js",

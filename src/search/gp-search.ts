@@ -37,6 +37,15 @@ export const missedName = (value: string, folded: string): Miss => ({
   folded,
 });
 
+/** Returns records as `Found` has them. @param ranked sets of each rank, the best first. @param each as in `all`. */
+export const inRanks = (
+  ranked: readonly (readonly Bitset[])[],
+  each: Combination["each"] = [],
+): Pick<Found, "all" | "ranks"> => ({
+  all: { some: ranked.flat(), each, but: [] },
+  ranks: ranked.map((some, rank) => ({ some, each, but: ranked.slice(0, rank).flat() })),
+});
+
 export function openGpSearch(parts: DatasetParts) {
   const gpCount = documentCount(parts.documents.gp);
   const names = openNames(parts.names, gpCount);
@@ -72,11 +81,7 @@ export function openGpSearch(parts: DatasetParts) {
         if (asked.length > 0) each.push(facets[facet].find(asked, misses));
       }
       if (name === undefined && each.length > 0) ranked = [each.pop()!];
-      return {
-        all: { some: ranked.flat(), each, but: [] },
-        ranks: ranked.map((some, rank) => ({ some, each, but: ranked.slice(0, rank).flat() })),
-        misses,
-      };
+      return { ...inRanks(ranked, each), misses };
     },
   };
 }

@@ -14,8 +14,10 @@ import {
 } from "./facet-index.ts";
 import { getOrCompute } from "./get-or-compute.ts";
 import { emptyUnion, firstFrom, makeUnion, openNumbers, packLists } from "./lists.ts";
-import { matchNames, openNames, rankCount } from "./match-names.ts";
+import { matchNames, matchWord, openNames, rankCount } from "./match-names.ts";
 import { indexNames, type NameIndex, positionOfId } from "./name-index.ts";
+import { textAt, textCount } from "./packed-texts.ts";
+import { indexSuggestions, suggest, type SuggestionIndex } from "./suggestions.ts";
 
 /** Ends of a range, both in it. A date is as precise as it was given: `2026`, `2026-03`, `2026-03-31` or `-90d`. */
 export interface Between {
@@ -39,8 +41,10 @@ interface OwnValues {
    * Finds records by a date or a number. Returns lists of sets: a match is in at least one set of each list.
    */
   between(name: string, asked: Between): (readonly Bitset[])[];
-  /** Returns sets of the records whose name has all words of a text. */
-  named(value: string, misses: Miss[]): readonly Bitset[];
+  /** Returns sets of the records whose name has all words of a text, for each rank that may have any. */
+  named(value: string, misses: Miss[]): readonly (readonly Bitset[])[];
+  /** Returns at most three texts that differ from a folded one by its first unknown word, which is a similar known one. */
+  similar(folded: string): string[];
   /** Returns a set of the records with one of the ids. */
   withIds(ids: readonly string[], misses: Miss[]): readonly Bitset[];
   /**
@@ -146,10 +150,13 @@ export function openOwnValues(
       const { ranks } = named!;
       ranks.forEach(emptyUnion);
       if (text !== "") matchNames(named!.names, text, ranks);
-      const found = ranks.flatMap(({ sets }) => sets).filter(isTouched);
+      const found = ranks
+        .map(({ sets }) => sets.filter(isTouched))
+        .filter(({ length }) => length > 0);
       if (found.length === 0) misses.push({ kind, parameter: "name", value, folded: text });
       return found;
     },
+    similar: (folded) => similarTexts(named!, folded),
     withIds(asked, misses) {
       emptyUnion(own);
       for (const id of asked) {
@@ -171,9 +178,25 @@ export function openOwnValues(
 
 /** Opens the search by name, with a set for each rank. */
 const openNamed = (index: NameIndex, count: number) => ({
+  /** Words of all names; undefined until the first unknown word. */
+  suggestions: undefined as SuggestionIndex | undefined,
   names: openNames(index, count),
   ranks: Array.from({ length: rankCount }, () => makeUnion(count)),
 });
+
+function similarTexts(named: ReturnType<typeof openNamed>, folded: string): string[] {
+  const { index } = named.names;
+  const words = folded.split(" ");
+  const at = words.findIndex((word) => matchWord(index, word).gpCount === 0);
+  if (at === -1) return [];
+  named.suggestions ??= indexSuggestions(
+    Array.from({ length: textCount(index.words) }, (_, word) => {
+      const text = textAt(index.words, word);
+      return { folded: text, shown: text };
+    }),
+  );
+  return suggest(named.suggestions, words[at]!).map((word) => words.with(at, word).join(" "));
+}
 
 /** Takes a value out of a map, so that its memory can be freed. */
 function taken<V>(map: Map<string, V>, key: string): V {

@@ -1,6 +1,7 @@
 /** Queries of a dataset in memory: which records satisfy a filter, how many they are, and how many carry a value. */
 import { declarations } from "#records/declarations.ts";
 import type { Filterable } from "#records/filterable.ts";
+import { fold } from "#records/fold.ts";
 import {
   type EachKind,
   eachOf,
@@ -28,7 +29,7 @@ import {
 import { type DatasetParts, documentCount, type FacetName, facetNames } from "./dataset-parts.ts";
 import { type FacetIndex, longestSpellings, type Miss, type ValueSets } from "./facet-index.ts";
 import { getOrCompute } from "./get-or-compute.ts";
-import { type Found, type GpFilter, openGpSearch } from "./gp-search.ts";
+import { type Found, type GpFilter, inRanks, openGpSearch } from "./gp-search.ts";
 import { openLinkedSearch } from "./linked-search.ts";
 import { invertLists, type Lists } from "./lists.ts";
 import { positionOfId } from "./name-index.ts";
@@ -72,6 +73,9 @@ export interface Selection {
   misses: Miss[];
 }
 
+/** Kinds of records that have names. */
+export type NamedKind = Exclude<RecordKind, "signal">;
+
 export interface Bounds {
   limit: number;
   offset: number;
@@ -85,6 +89,11 @@ export interface ReadModel {
    * first if other work must not wait for that.
    */
   select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
+  /**
+   * Selects records by a name of theirs, the best match first. The first search for people or projects reads all their
+   * names. Run `prepare` with a `name` first if other work must not wait for that.
+   */
+  search(kind: NamedKind, text: string, bounds: Bounds): Selection;
   /** Reads what a query needs, and yields about every millisecond. */
   prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void>;
   /** Returns all values that an equality condition finds, each in its longest spelling. */
@@ -107,6 +116,8 @@ export interface ReadModel {
   numberAt(kind: RecordKind, name: string): (position: number) => number | undefined;
   /** Returns at most three known names or values that are similar to the missed one. */
   suggestionsFor(miss: Miss): string[];
+  /** Returns at most three texts, similar to one that no name matches, that may match some. */
+  similarNames(kind: NamedKind, text: string): string[];
   /** Refuses every query from now on. Freed arrays are empty and would give wrong answers without an error. */
   close(): void;
 }
@@ -168,7 +179,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
         return [own[kind].withIds(asked as readonly string[], misses)];
       case "name":
         finish(own[kind].readNames());
-        return [own[kind].named(asked as string, misses)];
+        return [own[kind].named(asked as string, misses).flat()];
       case "gpId":
         return [[recordsOf(kind as LinkedKind, asked as readonly string[], misses)]];
       default:
@@ -286,6 +297,14 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       const total = storeBits(found, all);
       return { total, positions: pageInOrder(found, total, sortedBy(kind, order), bounds), misses };
     },
+    search(kind, text, bounds) {
+      requireOpen();
+      if (kind === "gp") return model.select(kind, { gp_name: text }, bounds);
+      finish(own[kind].readNames());
+      const misses: Miss[] = [];
+      const { all, ranks } = inRanks(own[kind].named(text, misses));
+      return { ...pageOf(countBits(all), ranks, bounds), misses };
+    },
     *prepare(kind, filter, order) {
       requireOpen();
       for (const _ of prepare(kind, filter, order)) {
@@ -319,6 +338,14 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       if (filterable[kind][parameter]?.by !== "equality") return [];
       const { index } = setsOf(kind, parameter);
       return index === null ? [] : suggest(index.suggestions, folded);
+    },
+    similarNames(kind, text) {
+      requireOpen();
+      const folded = fold(text);
+      if (folded === "") return [];
+      if (kind === "gp") return suggest(parts.nameSuggestions, folded);
+      finish(own[kind].readNames());
+      return own[kind].similar(folded);
     },
   };
   return model;

@@ -6,7 +6,6 @@ import { listAccounts, suspendAccount } from "#accounts/accounts.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { mintId } from "#datasets/draft-record.ts";
 import { gp, principal, project, signal } from "../datasets/published.ts";
-import { browser } from "../support/browser.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { createKey } from "../support/key-forms.ts";
@@ -35,9 +34,6 @@ const listedOn = ({ text }: Page) =>
   [...text.matchAll(/<th scope="row">\s*<a href="\/browse\/\w+\/(\w+)"/g)].map(([, id]) => id!);
 
 const queryOf = (path: string) => new URL(path, "http://a").searchParams;
-
-const suggest = (name: string, text: string) =>
-  `/search/suggest?${new URLSearchParams({ name, text }).toString()}`;
 
 test("over the cast", async (t) => {
   const { service, user } = await openPages(t);
@@ -220,7 +216,7 @@ test("without records the page says so and counts nothing; records published lat
   assert.equal(empty.status, 503);
   assert.equal(empty.headers.get("retry-after"), "5");
   assert.equal(headingOf(empty), "No records yet");
-  assert.equal((await user.get(suggest("gp_name", "kkr"))).text, "[]");
+  assert.match((await user.get("/search/suggest?q=kkr")).text, /"groups":\[\]/);
   const catalogue = openCatalogue(join(service.dataDir, "datasets"));
   const [northwind] = cast;
   for (const [count, records] of [
@@ -321,33 +317,4 @@ test("a list stays small whatever its records hold", async (t) => {
   assert.match(facets, /12\d others\s*<input name="market"/);
   await assertSmall(user, `/browse/gps?${chosen}`);
   await assertSmall(user, "/browse/signals");
-});
-
-test("suggestions are known names, the likeliest first, free of charge", async (t) => {
-  const { user } = await openPages(t);
-  const ask = async (text: string) => JSON.parse((await user.get(suggest("gp_name", text))).text);
-  assert.deepEqual(await ask("nor"), ["Northwind Residential Partners"]);
-  assert.deepEqual(await ask("stone"), ["Stonehaven Realty", "Blackstone Ridge Capital"]);
-  assert.deepEqual(await ask("n"), []);
-  assert.match((await user.get("/account/usage/quota")).text, /"used":"0 of 60"/);
-});
-
-test("with a script suggestions appear while one types", async (t) => {
-  const chrome = await browser(t);
-  if (chrome === null) return;
-  const { service, user } = await openPages(t);
-  const page = await chrome.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", ({ message }) => faults.push(message));
-  await page
-    .context()
-    .addCookies(Array.from(user.cookies, ([name, value]) => ({ name, value, url: service.url })));
-  await page.goto(`${service.url}/browse/gps`);
-  await page.locator('[name="gp_name"]').fill("societe");
-  const options = page.locator("#gp-names option");
-  await options.waitFor({ state: "attached" });
-  assert.equal(await options.getAttribute("value"), "Société Générale Immobilier");
-  await page.locator('[name="gp_name"]').press("Enter");
-  await page.getByRole("heading", { name: /^1 GP/ }).waitFor();
-  assert.deepEqual(faults, []);
 });

@@ -55,6 +55,7 @@ const paths = {
     "/browse/projects",
     "/browse/projects/{id}",
     "/browse/signals",
+    "/search",
     "/search/suggest",
   ],
   everyone: [

@@ -29,6 +29,33 @@ test("a shorter word must begin a word of the name", async (t) => {
   assert.deepEqual(find(model, { gp_name: "geme" }), ["Management"]);
 });
 
+test("people and projects are found by the rules for GPs, the best match first", async (t) => {
+  const names = ["Stone Harbor", "Blackstone Ridge", "Harbor Stone", "Stone", "KKR", "Bankkern"];
+  const kinds = ["gp", "principal", "project"] as const;
+  const model = await modelOf(
+    t,
+    kinds.flatMap((record) => names.map((name) => ({ record, id: name, name }))),
+  );
+  for (const [query, expected] of [
+    ["stone", ["Stone", "Stone Harbor", "Harbor Stone", "Blackstone Ridge"]],
+    ["harbor stone", ["Harbor Stone", "Stone Harbor"]],
+    ["kk", ["KKR"]],
+    ["%", []],
+  ] as const)
+    for (const kind of kinds) {
+      const { total, positions } = model.search(kind, query, { limit: 100, offset: 0 });
+      const found = readDocuments<{ name: string }>(model.parts.documents[kind], positions);
+      assert.deepEqual(
+        found.map(({ name }) => name),
+        expected,
+        `${kind} ${query}`,
+      );
+      assert.equal(total, expected.length);
+    }
+  assert.deepEqual(model.similarNames("principal", "Harbur  Stone"), ["harbor stone"]);
+  assert.deepEqual(model.similarNames("project", "Harbor Bankkern"), []);
+});
+
 test("a short word of a script without spaces may stand anywhere", async (t) => {
   const model = await modelOf(t, [gp("三井不動産"), gp("タワー"), gp("서울투자"), gp("กรุงเทพ")]);
   for (const [query, name] of [

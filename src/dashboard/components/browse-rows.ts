@@ -41,7 +41,7 @@ const day = (date: string | null): Part => date !== null && dayElement(date);
 const number = (value: number | null): Part => value !== null && grouped(value);
 
 /** Returns the number of a GP's records of a kind. */
-function countOf({ parts }: ReadModel, kind: LinkedKind, gp: number): number {
+export function countOf({ parts }: ReadModel, kind: LinkedKind, gp: number): number {
   const { starts } = parts.recordsOfGp[kind];
   return starts[gp + 1]! - starts[gp]!;
 }

@@ -4,7 +4,7 @@ import { type BrowseColumn, browseColumns } from "#dashboard/components/browse-r
 import { type Facet, facetsOf } from "#dashboard/components/facets.ts";
 import { plotsOf } from "#dashboard/components/browse-plots.ts";
 import { accountPage } from "#dashboard/components/page.ts";
-import { fitting, isSuspended, readRecords } from "#dashboard/components/records.ts";
+import { fitting, readRecords } from "#dashboard/components/records.ts";
 import {
   askedPairs,
   browsePaths,
@@ -20,15 +20,7 @@ import {
   viewWords,
   withValues,
 } from "#dashboard/components/view.ts";
-import {
-  type Given,
-  json,
-  page,
-  type ReaderRequest,
-  type Reply,
-  route,
-  type Route,
-} from "#dashboard/screen.ts";
+import { type Given, page, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { lists } from "#operations/lists.ts";
 import { canonicalQuery } from "#operations/parameters.ts";
 import { callLines, copyBlock } from "#pages/code-block.ts";
@@ -37,8 +29,6 @@ import { counted, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { type ParameterFault, Problem } from "#problems.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import { fold } from "#records/fold.ts";
-import type { Gp } from "#records/gp.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import type { Miss } from "#search/facet-index.ts";
 import type { Filter, ReadModel, Selection } from "#search/read-model.ts";
@@ -50,7 +40,6 @@ export const browseRoutes: readonly Route[] = [
       link: { group: "Records", label: capital(nouns[kind][1]) },
     }),
   ),
-  route("/search/suggest", "reader", { GET: suggestions, isBackground: true }),
 ];
 
 async function showView(
@@ -90,7 +79,6 @@ function viewPage(request: ReaderRequest, view: View, selection: Selection): str
   const [, many] = nouns[kind];
   return accountPage(request, {
     title: `${capital(many)}${words}`,
-    scripts: ["suggest.js"],
     styles: ["browse.css"],
     main: html`<div class="view-title">
         <h1>${counted(total, ...nouns[kind])}<span>${words}</span></h1>
@@ -182,12 +170,10 @@ function nameForm(view: View): Html {
         name="${name}"
         type="search"
         autocomplete="off"
-        ${name === "gp_name" && html`list="gp-names" data-suggest="gp_name"`}
         placeholder="Part of a name"
         value="${view.query.values[name]?.[0] ?? ""}"
         maxlength="200"
     /></label>
-    <datalist id="gp-names"></datalist>
   </form>`;
 }
 
@@ -383,17 +369,4 @@ function faultPage(
       </ul>
       <p><a class="button" href="${browsePaths[kind]}">Browse all ${nouns[kind][1]}</a></p>`,
   });
-}
-
-const suggestionsMax = 8;
-
-/** Suggests names of GPs. */
-function suggestions(request: ReaderRequest): Reply {
-  const model = request.services.model();
-  const text = request.query.get("text") ?? "";
-  if (model === null || isSuspended(request) || fold(text).length < 2) return json([]);
-  const bounds = { limit: suggestionsMax, offset: 0 };
-  const { positions, misses } = model.select("gp", { gp_name: text }, bounds);
-  const known = readDocuments<Gp>(model.parts.documents.gp, positions).map(({ name }) => name);
-  return json([...known, ...misses.flatMap((miss) => model.suggestionsFor(miss))]);
 }

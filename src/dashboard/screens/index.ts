@@ -11,6 +11,7 @@ import { noticesRoutes } from "./notices.ts";
 import { personRoutes } from "./person.ts";
 import { projectRoutes } from "./project.ts";
 import { requestsRoutes } from "./requests.ts";
+import { searchRoutes } from "./search.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { settingsRoutes } from "./settings.ts";
 import { signInRoutes } from "./sign-in.ts";
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...browseGpRoutes,
   ...personRoutes,
   ...projectRoutes,
+  ...searchRoutes,
   ...keysRoutes,
   ...usageRoutes,
   ...requestsRoutes,
