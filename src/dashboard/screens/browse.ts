@@ -33,14 +33,12 @@ import { readDocuments } from "#search/dataset-parts.ts";
 import type { Miss } from "#search/facet-index.ts";
 import type { Filter, ReadModel, Selection } from "#search/read-model.ts";
 
-export const browseRoutes: readonly Route[] = [
-  ...recordKinds.map((kind) =>
-    route(browsePaths[kind], "reader", {
-      GET: (request) => readRecords(request, (model) => showView(request, model, kind)),
-      link: { group: "Records", label: capital(nouns[kind][1]) },
-    }),
-  ),
-];
+export const browseRoutes: readonly Route[] = recordKinds.map((kind) =>
+  route(browsePaths[kind], "reader", {
+    GET: (request) => readRecords(request, (model) => showView(request, model, kind)),
+    link: { group: "Records", label: capital(nouns[kind][1]) },
+  }),
+);
 
 async function showView(
   request: ReaderRequest,
