@@ -10,7 +10,10 @@ import { changelogPage, docsPage, type KeyFacts } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import { landingIndex, landingPage, llmsText, type ServiceFacts } from "#pages/landing.ts";
 import { privacyPage } from "#pages/privacy.ts";
+import { type LandingRecords, readLandingRecords } from "#pages/landing-records.ts";
 import { problemCodes } from "#problems.ts";
+import { getOrCompute } from "#search/get-or-compute.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { type HttpDependencies, siteOf } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
@@ -27,9 +30,9 @@ export function openPublicTexts(http: HttpDependencies) {
     quota: defaultQuotas[name],
   }));
   return {
-    landing: () => landingPage(factsOf(http)),
+    landing: () => landing(http),
     /** Returns the index as JSON. */
-    landingIndex: () => JSON.stringify(landingIndex(factsOf(http))),
+    landingIndex: () => JSON.stringify(landingIndex(factsOf(http, null))),
     privacy: () =>
       privacyPage({
         ...http.config,
@@ -62,7 +65,17 @@ export function openPublicTexts(http: HttpDependencies) {
   };
 }
 
-function factsOf(http: HttpDependencies): ServiceFacts {
+const landingRecords = new WeakMap<ReadModel, Promise<LandingRecords>>();
+
+/** Returns the landing page. Reads what it shows of a dataset once. */
+async function landing(http: HttpDependencies): Promise<string> {
+  const model = http.model();
+  const isShown = model !== null && siteOf(http).hasAccounts && http.browse() === "everyone";
+  const records = isShown ? getOrCompute(landingRecords, model, readLandingRecords) : null;
+  return landingPage(factsOf(http, await records));
+}
+
+function factsOf(http: HttpDependencies, records: LandingRecords | null): ServiceFacts {
   const { config, model } = http;
   const current = model();
   return {
@@ -72,6 +85,8 @@ function factsOf(http: HttpDependencies): ServiceFacts {
       updated_at: current.parts.updatedAt,
       records: recordCounts(current),
     },
+    sources: current?.parts.sources ?? [],
+    records,
     publicUrl: config.publicUrl,
     ...keyFactsOf(http),
   };

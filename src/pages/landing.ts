@@ -1,73 +1,160 @@
 /** Introduction to the service: the page at `/`, its JSON form for programs, and `/llms.txt` for language models. */
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { type Operation, parameterBounds, parametersOf } from "#operations/operation.ts";
+import { parameterBounds, parametersOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
-import { type EachKind, kinds, recordKinds } from "#records/kinds.ts";
-import { curlBlock, exampleTarget } from "./code-block.ts";
+import { isInvented, type Sources } from "#records/common.ts";
+import { type EachKind, recordKinds } from "#records/kinds.ts";
+import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
 import { referenceOf } from "./docs-operation.ts";
 import { type KeyFacts, type QuotaWindow, wayToKey } from "./docs.ts";
-import { html, type Html } from "./html.ts";
-import { layout, type Site } from "./layout.ts";
-import { codeList, codes, exactTime, grouped, wordList } from "./prose.ts";
+import { exampleRecords } from "./example-records.ts";
+import { html, type Html, type Part } from "./html.ts";
+import type { LandingRecords } from "./landing-records.ts";
+import { layout, searchForm, type Site } from "./layout.ts";
+import { usMap } from "./map.ts";
+import { columnPlot, signalGroups } from "./plot.ts";
+import { codeList, counted, dayElement, dayText, exactTime, grouped, wordList } from "./prose.ts";
+import { contactLink } from "./privacy.ts";
 import { table } from "./table.ts";
+import { money, typeMark } from "./values.ts";
 
 /** Current facts that the landing page shows. */
 export interface ServiceFacts extends KeyFacts {
   site: Site;
   /** Current dataset, with its time as RFC 3339 in UTC; null while there is none. */
   dataset: { version: string; updated_at: string; records: EachKind<number> } | null;
+  /** Sources of the records; empty without a dataset. */
+  sources: Sources;
+  /** Records to show; null where not everybody sees them. */
+  records: LandingRecords | null;
   /** Public origin (and path) of the service, without a trailing slash; null if it is unknown. */
   publicUrl: string | null;
 }
 
 export function landingPage(facts: ServiceFacts): string {
-  const [first] = operations;
+  const { site, records, publicUrl } = facts;
   return layout({
-    site: facts.site,
+    site,
     title: "Records of real-estate General Partners",
     description:
-      "A read-only HTTP API over real-estate General Partners, their principals, market signals and projects.",
+      "Real-estate General Partners, the people who run them, their signals and projects, on pages and over an API.",
     path: "/",
-    main: html`<h1>Records of real-estate General Partners, over HTTP</h1>
-      <p class="lede">
-        Ask for General Partners (GPs), their principals, market signals and projects. Read
-        operations only, JSON answers, one API key.
-      </p>
-      ${datasetFacts(facts)}
-      <h2>Send a request</h2>
-      ${curlBlock("Request with curl", facts.publicUrl, exampleTarget(first!))}
-      <p>
-        <a class="button" href="/docs">Read the docs</a> <a class="button" href="#key">Get a key</a>
-      </p>
-      <h2>Operations</h2>
-      ${operationTable()}
-      <h2 id="key">Get a key</h2>
-      <p>${wayToKey(facts)}</p>
-      <p>
-        Send it in the header <code>x-api-key</code> with every request; a key in the address is not
-        read. <a href="/docs#quota">How many requests a key may send</a>
-      </p>
-      <h2>For programs</h2>
-      <ul>
-        <li><a href="/docs/samples">Samples</a> call each operation from programs.</li>
-        <li><a href="/openapi.json">openapi.json</a> describes the API for client generators.</li>
-        <li>
-          <a href="/docs/lists">Lists</a> says by which values records are listed, and in which
-          orders.
-        </li>
-        <li>
-          <a href="/docs/vocabulary">Vocabulary</a> says which values records carry, and how to list
-          them.
-        </li>
-        <li><a href="/docs/mcp">Agents</a> says how a program asks over MCP.</li>
-        <li><a href="/errors">Errors</a> has a page for each code an answer may carry.</li>
-        <li><a href="/changelog">Changelog</a> says what each version added.</li>
-      </ul>`,
+    styles: ["plot.css", "records.css"],
+    main: html`<div class="landing">
+        <div>${opening(facts)}</div>
+        <div>${overview(facts)}</div>
+      </div>
+      ${
+        records !== null &&
+        html`<h2>For analysts: every name, date and amount leads on</h2>
+          <div class="beside">
+            <div>${latestCard(records)}</div>
+            <div>${monthsPlot(records)}</div>
+          </div>`
+      }
+      <h2 id="key">For programs: one key, one API</h2>
+      <div class="landing">
+        <div>${forPrograms(facts)}</div>
+        <div>
+          ${curlBlock("Request with curl", publicUrl, exampleTarget(operations[0]!))}
+          ${jsonBlock("Example of a record", exampleRecords.signal)}
+        </div>
+      </div>`,
   });
 }
 
-function datasetFacts({ dataset }: ServiceFacts): Html {
+const isAllInvented = ({ sources }: ServiceFacts): boolean =>
+  sources.length > 0 && isInvented(sources);
+
+/** Returns what the service is, the ways into it, and the search where everybody may search. */
+function opening(facts: ServiceFacts): Html {
+  const { site, account, dataset } = facts;
+  const isOpen = site.hasAccounts && site.browse === "everyone" && dataset !== null;
+  const browse = html`<a class="button" href="/browse/gps">Browse the records</a>`;
+  const signIn = html`<a class="button" href="/account">Sign in</a>`;
+  const getKey = html`<a
+    class="button quiet"
+    href="${account?.isOpen === true ? `${account.url}/sign-up` : "#key"}"
+    >Get a key</a
+  >`;
+  return html`<h1>
+      ${isAllInvented(facts) ? "Who raises, buys and builds in US real estate" : site.name}
+    </h1>
+    <p class="lede">
+      General Partners in real estate, the people who run them, what they file and what they build.
+      ${isOpen ? "Search them here, or read them over one API." : "Read them on pages and over one API."}
+    </p>
+    <p class="actions">
+      ${isOpen ? browse : site.hasAccounts && signIn} ${getKey}
+      ${isAllInvented(facts) && html`<span class="muted">Free demo, invented records</span>`}
+    </p>
+    ${isOpen && searchForm("Name of a GP, a person or a project")}
+    ${isAllInvented(facts) && isOpen && questions(facts)}
+    ${!isAllInvented(facts) && coverage(facts)}`;
+}
+
+/** Returns questions as links to the views that answer them. */
+const questions = ({ records }: ServiceFacts): Html =>
+  html`<ul class="questions">
+    <li>
+      <a href="/browse/gps?market=dallas&amp;property_type=multifamily&amp;signal_date_from=-90d"
+        >Which multifamily GPs in Dallas had a signal in the last 90 days?</a
+      >
+    </li>
+    <li>
+      <a href="/browse/projects?state=TX&amp;status=under_construction&amp;units_min=100"
+        >What is under construction in Texas with 100 units or more?</a
+      >
+    </li>
+    <li><a href="/browse/changes">What changed since Monday?</a></li>
+    ${
+      records?.person &&
+      html`<li>
+        <a href="/browse/people/${records.person.id}"
+          >What else is ${records.person.name} part of?</a
+        >
+      </li>`
+    }
+    <li>
+      <a href="/browse/gps?market=dallas&amp;property_type=multifamily&amp;strategy=value_add"
+        >Which GPs are value-add, in Dallas and multifamily?</a
+      >
+    </li>
+  </ul>`;
+
+/** Returns the sources, what they cover and what they do not, and whom to ask. */
+const coverage = ({ sources, dataset, site }: ServiceFacts): Part =>
+  dataset !== null &&
+  html`${table({
+      label: "Sources of the records",
+      columns: ["Source", "Newest records"],
+      rows: sources.map(([name, importedAt]) => [
+        name,
+        html`<time datetime="${importedAt}">${dayText(importedAt.slice(0, 10))}</time>`,
+      ]),
+    })}
+    <p>
+      Covered is what these sources state, by the dates above:
+      ${wordList(
+        recordKinds
+          .filter((kind) => dataset.records[kind] > 0)
+          .map((kind) => `${grouped(dataset.records[kind])} ${nouns[kind]}`),
+        "and",
+      )}.
+      Not covered is what no source states: it is left empty, and nothing is guessed without saying
+      so.
+    </p>
+    ${site.contact !== null && html`<p>Questions: ${contactLink(site.contact)}</p>`}`;
+
+const nouns: EachKind<string> = {
+  gp: "GPs",
+  principal: "people",
+  signal: "signals",
+  project: "projects",
+};
+
+function overview({ site, dataset, records }: ServiceFacts): Html {
   if (dataset === null)
     return html`<div class="card">
       <p>
@@ -76,40 +163,92 @@ function datasetFacts({ dataset }: ServiceFacts): Html {
       </p>
     </div>`;
   return html`<div class="card">
-    <dl class="counts">
+    <dl class="figures">
       ${recordKinds.map(
         (kind) =>
           html`<div>
-            <dt>${kinds[kind].title}</dt>
+            <dt>${capital(nouns[kind])}</dt>
             <dd>${grouped(dataset.records[kind])}</dd>
           </div>`,
       )}
     </dl>
+    ${records !== null && site.browse === "everyone" && marketMap(records)}
     <p class="muted">
-      Dataset <code>${dataset.version}</code>, updated
+      Updated
       <time datetime="${dataset.updated_at}">${exactTime(dataset.updated_at)}</time>
     </p>
   </div>`;
 }
 
-const operationTable = (): Html =>
-  table({
-    label: "Operations",
-    columns: ["Operation", { label: "Returns", isPlain: true }, "Parameters"],
-    rows: operations.map((operation) => [
-      html`<a href="${referenceOf(operation)}"><code>${operation.path}</code></a>`,
-      operation.summary,
-      parameterWords(operation),
-    ]),
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+function marketMap({ markets }: LandingRecords): Part {
+  const byCount = markets.toSorted((a, b) => b.count - a.count);
+  const [first] = byCount;
+  if (first === undefined) return null;
+  const finding = `${cityOf(first.label)} leads with ${counted(first.count, "GP")}`;
+  return html`<h2>${finding}</h2>
+    <p class="muted">GPs by market, ${counted(markets.length, "market")}</p>
+    ${usMap({
+      label: `${finding}, on a map`,
+      places: byCount.map((market) => ({
+        ...market,
+        label: cityOf(market.label),
+        href: `/browse/gps?${new URLSearchParams({ market: market.label }).toString()}`,
+      })),
+      width: 640,
+      height: 372,
+      namesMax: 6,
+      radiusMax: 24,
+    })}`;
+}
+
+const cityOf = (market: string): string => market.split(",")[0]!;
+
+const latestCard = ({ latest }: LandingRecords): Html =>
+  html`<section class="card">
+    <h3>Latest signals</h3>
+    <div class="rows signals">
+      ${table({
+        label: "Latest signals",
+        columns: ["Date", "Kind", "What happened", "Market", { label: "Amount", isNumber: true }],
+        rows: latest.map(({ date, type, title, market, amount_usd, gps: [gp] }) => [
+          dayElement(date),
+          typeMark(type),
+          gp === undefined
+            ? title
+            : html`<a href="/browse/gps/${gp.id}" title="${title}">${title}</a>`,
+          market,
+          money(amount_usd),
+        ]),
+      })}
+    </div>
+    <footer><a href="/browse/signals">All signals</a></footer>
+  </section>`;
+
+const monthsPlot = ({ months }: LandingRecords): Html =>
+  columnPlot({
+    finding: "What happened, month by month",
+    measure: "Signals by month and kind",
+    head: "Month",
+    series: signalGroups,
+    columns: months,
   });
 
-/** Returns the names of an operation's parameters; of a list, which has dozens of filters, their number. */
-function parameterWords({ filters, sorts }: Operation): Html {
-  const filterNames = Object.keys(filters);
-  const names = parametersOf({ filters, sorts });
-  if (sorts === null) return codes(names);
-  return html`${filterNames.length} filters, ${codes(names.slice(filterNames.length))}`;
-}
+const forPrograms = (facts: ServiceFacts): Html =>
+  html`<p>${wayToKey(facts)}</p>
+    <p>
+      Send it in the header <code>x-api-key</code> with every request; a key in the address is not
+      read. <a href="/docs#quota">How many requests a key may send</a>
+    </p>
+    <ul>
+      <li><a href="/docs">Reference</a> of each operation, with a form to try it.</li>
+      <li><a href="/docs/lists">Lists</a> of every kind of record, by any of its values.</li>
+      <li><a href="/docs/samples">Samples</a> with curl, in TypeScript and in Python.</li>
+      <li><a href="/docs/vocabulary">Vocabulary</a>: the values that records carry.</li>
+      <li><a href="/docs/mcp">Agents</a> ask over MCP.</li>
+      <li><a href="/openapi.json">openapi.json</a> for generators of clients.</li>
+    </ul>`;
 
 /** Returns the landing page as JSON. Addresses are absolute if the public URL is known, otherwise relative. */
 export function landingIndex({ site, dataset, publicUrl, account }: ServiceFacts) {

@@ -30,6 +30,8 @@ interface PageContent {
   /** Scripts in addition to those of every page; likewise `styles`. */
   scripts?: readonly AssetName[];
   styles?: readonly AssetName[];
+  /** Last entry of the top bar; by default a link to the account. */
+  account?: Part;
   /** Content with the page's only `h1`. */
   main: Part;
 }
@@ -43,41 +45,85 @@ export interface Side {
   links: Part;
 }
 
-/** Links of the main navigation, each for all pages at and below its `parts`. */
-const links = [
-  { path: "/docs", label: "Docs", parts: ["/docs", "/errors", "/changelog"] },
-  { path: "/account", label: "Account", parts: ["/account"] },
-] as const;
+interface Link {
+  path: string;
+  label: string;
+  /** Paths at and below which the link is marked; by default its own. */
+  parts?: readonly string[];
+}
+
+const recordLinks: readonly Link[] = [
+  { path: "/browse/gps", label: "GPs" },
+  { path: "/browse/people", label: "People" },
+  { path: "/browse/projects", label: "Projects" },
+  { path: "/browse/signals", label: "Signals" },
+  { path: "/browse/changes", label: "Changes" },
+];
+const apiLink: Link = {
+  path: "/account/keys",
+  label: "API",
+  parts: ["/account/keys", "/account/usage", "/account/requests"],
+};
+const docsLink: Link = { path: "/docs", label: "Docs", parts: ["/docs", "/errors", "/changelog"] };
 
 export function layout(content: PageContent): string {
-  const { site, path, side, isNarrow, main } = content;
+  const { site, side, isNarrow, main } = content;
   return html`<!doctype html>
     <html lang="en">
       ${head(content)}
       <body>
         <a class="skip" href="#main">Skip to the content</a>
-        <header>
-          <a href="/" ${path === "/" && html`aria-current="page"`}
-            ><img src="${assetPath("icon.svg")}" alt="" width="16" height="16" /> ${site.name}</a
-          >
-          <nav aria-label="Main">
-            ${links.map((link) => html`<a href="${link.path}" ${current(link.path, path, link.parts)}>${link.label}</a> `)}
-          </nav>
-        </header>
+        ${topBar(content)}
         <div class="page">
           ${side !== undefined && sideOf(side)}
           <main id="main" tabindex="-1" ${isNarrow === true && html`class="narrow"`}>${main}</main>
         </div>
         <footer>
           <p>
-            ${site.name} · API ${apiVersion} · <a href="/privacy">Privacy</a> ·
-            <a href="/errors">Errors</a> · <a href="/changelog">Changelog</a> ·
-            <a href="/openapi.json">openapi.json</a>
+            ${site.name} · API ${apiVersion} <a href="/errors">Errors</a>
+            <a href="/changelog">Changelog</a> <a href="/openapi.json">openapi.json</a>
+            <a href="/privacy">Privacy</a>
           </p>
         </footer>
       </body>
     </html> `.markup;
 }
+
+/** Returns the bar above every page. Its links fold on a phone. The landing page has a search field of its own. */
+function topBar({ site, path, account }: PageContent): Html {
+  const link = ({ path: href, label, parts }: Link) =>
+    html`<a href="${href}" ${current(href, path, parts)}>${label}</a> `;
+  return html`<header>
+    <a href="/" ${path === "/" && html`aria-current="page"`} class="home"
+      ><img src="${assetPath("icon.svg")}" alt="" width="18" height="18" /> ${site.name}</a
+    >
+    <details class="menu">
+      <summary>Menu</summary>
+      <nav aria-label="Main">
+        ${site.hasAccounts && recordLinks.map(link)}
+        ${site.hasAccounts && path !== "/" && searchForm("Search GPs, people, projects")}
+        <div class="rest">
+          ${site.hasAccounts && link(apiLink)} ${link(docsLink)}
+          ${site.hasAccounts && (account ?? html`<a class="button quiet" href="/account">Account</a>`)}
+        </div>
+      </nav>
+    </details>
+  </header>`;
+}
+
+/** Returns the form that searches GPs, people and projects. */
+export const searchForm = (placeholder: string): Html =>
+  html`<form class="search" role="search" action="/search">
+    <input
+      name="q"
+      type="search"
+      autocomplete="off"
+      placeholder="${placeholder}"
+      aria-label="${placeholder}"
+      maxlength="200"
+      required
+    />
+  </form>`;
 
 const head = ({ site, title, description, scripts = [], styles = [] }: PageContent): Html =>
   html`<head>
@@ -85,6 +131,13 @@ const head = ({ site, title, description, scripts = [], styles = [] }: PageConte
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title} · ${site.name}</title>
     <meta name="description" content="${description}" />
+    <link
+      rel="preload"
+      href="${assetPath("inter-latin.woff2")}"
+      as="font"
+      type="font/woff2"
+      crossorigin
+    />
     <link rel="icon" href="${assetPath("icon.svg")}" type="image/svg+xml" />
     ${(["frame.css", "style.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
     ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}

@@ -98,9 +98,12 @@ const membersSee = html`Records are shown to people who sign in and to programs 
 
 const contactWords = (contact: string | null): Part => {
   if (contact === null) return "Write to the operator of this service.";
-  const href = contact.startsWith("https://") ? contact : `mailto:${contact}`;
-  return html`Write to <a href="${href}">${contact}</a>.`;
+  return html`Write to ${contactLink(contact)}.`;
 };
+
+/** Returns a link to an e-mail address or https URL. */
+export const contactLink = (contact: string): Html =>
+  html`<a href="${contact.startsWith("https://") ? contact : `mailto:${contact}`}">${contact}</a>`;
 
 const remains = ({ datasetsKeep, changesDays }: PrivacyFacts): Part => [
   datasetsKeep === 0

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { outside, valueLabel } from "#dashboard/components/records.ts";
+import { outside } from "#dashboard/components/records.ts";
 import { readFilter } from "#dashboard/screens/requests.ts";
+import { valueLabel } from "#pages/values.ts";
 
 const read = (query: string) => readFilter(new URLSearchParams(query));
 

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { problemAnswer } from "#http/send-answer.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
-import { fetchOperations, listOperations, operations } from "#operations/index.ts";
-import { parametersOf } from "#operations/operation.ts";
+import { operations } from "#operations/index.ts";
 import { docsPage, type KeyFacts } from "#pages/docs.ts";
 import {
   errorPage,
@@ -14,34 +13,71 @@ import {
 } from "#pages/errors.ts";
 import { landingIndex, landingPage } from "#pages/landing.ts";
 import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+import { demoSource } from "#records/common.ts";
 import { Type } from "#records/schema.ts";
 import { docsFacts, publicPages, serviceFacts, site } from "../support/public-pages.ts";
+import { startService } from "../support/service.ts";
 
-test("the landing page names every operation with its parameters, what the dataset holds and a line of curl to copy", () => {
+test("the landing page says what the dataset holds, since when, and has a line of curl to copy", () => {
   const page = landingPage(serviceFacts);
-  for (const operation of fetchOperations) {
-    assert.ok(
-      page.includes(`<a href="/docs#${operation.name}"><code>${operation.path}</code></a>`),
-    );
-    for (const name of parametersOf(operation)) assert.ok(page.includes(`<code>${name}</code>`));
-  }
-  for (const { name, path } of listOperations)
-    assert.ok(page.includes(`<a href="/docs/lists#${name}"><code>${path}</code></a>`));
   for (const count of ["12,873", "48,211", "166,004", "9,312"])
     assert.ok(page.includes(`<dd>${count}</dd>`));
   assert.match(
     page,
-    /updated\s+<time datetime="2026-11-20T03:00:00Z">2026-11-20 03:00:00 UTC<\/time>/,
+    /Updated\s+<time datetime="2026-11-20T03:00:00Z">2026-11-20 03:00:00 UTC<\/time>/,
   );
   const named = landingPage({ ...serviceFacts, publicUrl: "https://records.example" });
   const curl = `curl -H "x-api-key: YOUR_KEY" "https://records.example/fetch-gp?gp_name=capital"`;
   assert.ok(named.includes(curl));
 });
 
+test("an operator's landing page has its name, sources with dates, what is covered, and whom to ask", () => {
+  const page = landingPage({ ...serviceFacts, site: { ...site, name: "Northwind" } });
+  assert.match(page, /<h1>Northwind<\/h1>/);
+  assert.match(page, /own<\/th>\s*<td[^>]*><time datetime="2026-11-20T03:00:00Z">20 Nov 2026/);
+  assert.match(page, /Not covered is what no source states/);
+  assert.ok(page.includes('<a href="mailto:records@example.org">records@example.org</a>'));
+  assert.doesNotMatch(page, /invented/);
+});
+
+test("the landing page offers search where everybody sees records, and signing in where members do", () => {
+  const everyone = landingPage(serviceFacts);
+  assert.match(everyone, /action="\/search"/);
+  assert.match(everyone, /href="\/browse\/gps">Browse the records/);
+  const members = landingPage({ ...serviceFacts, site: { ...site, browse: "members" } });
+  assert.doesNotMatch(members, /action="\/search"|Browse the records/);
+  assert.match(members, /class="button" href="\/account">Sign in/);
+  const none = landingPage({ ...serviceFacts, site: { ...site, hasAccounts: false } });
+  assert.doesNotMatch(none, /href="\/(?:browse|search|account)\/?"/);
+});
+
+test("a demo's landing page says that its records are invented, and asks questions by links into them", async (t) => {
+  const { url } = await startService(t, {
+    settings: { BROWSE: "everyone", CONTACT: "a@b.example" },
+  });
+  const page = landingPage({ ...serviceFacts, sources: [[demoSource, "2026-11-20T03:00:00Z"]] });
+  assert.match(page, /invented records/);
+  const links = [...page.matchAll(/<li>\s*<a href="(\/browse\/[^"]*)"/g)].map(([, href]) => href!);
+  assert.equal(links.length, 4);
+  for (const href of links.filter((one) => one.includes("?")))
+    assert.equal((await fetch(url + href.replaceAll("&amp;", "&"))).status, 200, href);
+});
+
+test("where everybody sees records, the landing page shows markets on a map, latest signals and months", async (t) => {
+  const shown = async (browse: string) => {
+    const settings = { BROWSE: browse, CONTACT: "records@example.org" };
+    return (await (await startService(t, { settings })).get("/", { "x-api-key": "" })).text;
+  };
+  const everyone = await shown("everyone");
+  assert.match(everyone, /<h3>Latest signals<\/h3>.*href="\/browse\/gps\/gp_/s);
+  assert.match(everyone, /Signals by month and kind/);
+  assert.doesNotMatch(await shown("members"), /Latest signals|href="\/browse\/gps\/gp_/);
+});
+
 test("without a dataset the landing page says so and what happens next", () => {
   const page = landingPage({ ...serviceFacts, dataset: null });
   assert.match(page, /No records are published yet/);
-  assert.doesNotMatch(page, /null|undefined/);
+  assert.doesNotMatch(page.replaceAll(/<pre.*?<\/pre>/gs, ""), /null|undefined/);
 });
 
 test("programs get the links as JSON, absolute where the public URL is known", () => {

@@ -28,6 +28,8 @@ export const serviceFacts: ServiceFacts = {
     updated_at: "2026-11-20T03:00:00Z",
     records: { gp: 12_873, principal: 48_211, signal: 166_004, project: 9312 },
   },
+  sources: [["own", "2026-11-20T03:00:00Z"]],
+  records: null,
   publicUrl: null,
   account: { url: "/account", isOpen: true },
   isDemo: false,
@@ -80,7 +82,7 @@ export const publicPages = (): Map<string, string> =>
 
 /** The policy the pages are served under; what it forbids must not be in them. */
 const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /**
  * Serves pages and assets on loopback until the test ends.

@@ -3,6 +3,7 @@ import { html, type Part } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
 import { columnPlot, figure, periodsUntil, signalGroups } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
+import { money, valueLabel } from "#pages/values.ts";
 import type { EachKind } from "#records/kinds.ts";
 import { documentCount } from "#search/dataset-parts.ts";
 import { onDay } from "#search/dates.ts";
@@ -10,7 +11,6 @@ import { getOrCompute } from "#search/get-or-compute.ts";
 import { placeOfMarket } from "#search/market-places.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 import { countEach, type Facet } from "./facets.ts";
-import { money, valueLabel } from "./records.ts";
 import { capital, filterLabel, nouns, type View, viewHref, withValues } from "./view.ts";
 
 type Plot = (view: View, facets: readonly Facet[]) => Part;

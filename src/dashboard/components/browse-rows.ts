@@ -1,6 +1,7 @@
 /** The table of each kind on Browse: its columns, and the cells of the records on a page. */
 import { html, type Html, type Part } from "#pages/html.ts";
 import { dayElement, grouped } from "#pages/prose.ts";
+import { money, typeMark, valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
 import type { EachKind, LinkedKind, RecordKind } from "#records/kinds.ts";
@@ -9,8 +10,8 @@ import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { leaveOut, placeOf, recordLink, typeMark } from "./record-page.ts";
-import { money, place, valueLabel } from "./records.ts";
+import { leaveOut, placeOf, recordLink } from "./record-page.ts";
+import { place } from "./records.ts";
 
 export interface BrowseColumn<R = never> {
   label: string;

@@ -1,12 +1,12 @@
 /** True facets of a view: values and ranges to choose, each with the number of records that its link gives. */
 import { lists } from "#operations/lists.ts";
+import { money, valueLabel } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
 import type { EachKind } from "#records/kinds.ts";
 import { propertyTypes, strategies } from "#records/vocabulary.ts";
 import { isRelative } from "#search/dates.ts";
 import { nameOfMarket, spellingsOfMarket } from "#search/market-spellings.ts";
 import { filterable } from "#search/read-model.ts";
-import { money, valueLabel } from "./records.ts";
 import { totalOf, valueWords, type View, viewHref, withValues } from "./view.ts";
 
 /** Filters that are offered, in this order. Those of a range stand under the name of the range. */

@@ -44,29 +44,48 @@ export function accountPage(
     styles: ["account.css", "plot.css", "records.css", ...styles],
     scripts,
     isNarrow: signedIn === null && path.startsWith("/account"),
-    ...(signedIn !== null && { side: sideOf(request!, signedIn, title) }),
+    account:
+      signedIn === null
+        ? html`<a class="button quiet" href="/account/sign-in">Sign in</a>`
+        : accountMenu(signedIn),
+    ...(signedIn !== null && path.startsWith("/account") && { side: sideOf(request!, title) }),
     main,
   });
 }
 
-/** Returns the navigation. @param title title to show if the navigation does not list the page. */
-function sideOf({ routes, path }: AccountRequest, signedIn: SignedIn, title: string): Side {
-  const { person, account } = signedIn;
+/** Returns the navigation of account pages. @param title title to show if the navigation does not list the page. */
+function sideOf({ routes, path }: AccountRequest, title: string): Side {
   const listed = routes.flatMap((one) => (one.link ? [{ path: one.path, ...one.link }] : []));
   const groups = Map.groupBy(listed, (link) => link.group);
   return {
     name: "Account",
     label: listed.find((link) => current(link.path, path))?.label ?? title,
-    links: html`${Array.from(groups, ([name, links]) => group(name, links, path))}
-      <p class="muted name">
-        ${account !== null && html`${account.name}<br />`}${person.email.split("@").map((part, i) => [i > 0 && html`<wbr />@`, part])}
+    links: Array.from(groups, ([name, links]) => group(name, links, path)),
+  };
+}
+
+/** Returns the menu of a signed-in person: the account, a choice of another, and signing out. */
+const accountMenu = (signedIn: SignedIn): Html => {
+  const { person, account } = signedIn;
+  return html`<details class="person">
+    <summary title="${person.email}">
+      <span class="unseen">Account of </span>${person.email.charAt(0).toUpperCase()}<span
+        class="unseen"
+        >${person.email.slice(1)}</span
+      >
+    </summary>
+    <div>
+      <p class="name">
+        ${account !== null && html`<strong>${account.name}</strong><br />`}${person.email.split("@").map((part, i) => [i > 0 && html`<wbr />@`, part])}
       </p>
+      <a href="/account/settings">Settings</a>
       ${switcher(signedIn)}
       <form method="post" action="/account/sign-out">
         <button class="quiet">Sign out</button>
-      </form>`,
-  };
-}
+      </form>
+    </div>
+  </details>`;
+};
 
 const group = (
   name: string,

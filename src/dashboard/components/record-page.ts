@@ -2,9 +2,10 @@
 import type { AccountRequest } from "#dashboard/screen.ts";
 import { curlBlock } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { hueOf, periodsUntil, signalColumns } from "#pages/plot.ts";
+import { periodsUntil, signalColumns } from "#pages/plot.ts";
 import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
 import { table, type TableContent } from "#pages/table.ts";
+import { money, typeMark, valueLabel } from "#pages/values.ts";
 import type { Provenance } from "#records/common.ts";
 import type { LinkedKind, RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
@@ -19,11 +20,9 @@ import {
   cutText,
   hostOf,
   joined,
-  money,
   outside,
   place,
   provenanceWords,
-  valueLabel,
 } from "./records.ts";
 import { browsePaths, capital, nouns } from "./view.ts";
 
@@ -193,10 +192,6 @@ export const rowsOf = (layout: string, content: TableContent, common?: string): 
 /** Returns a link to the page of the source; false if it has none. */
 const sourceOf = (url: string | null): Part =>
   url !== null && html`<span title="${hostOf(url)}">${outside(url, "Read")}</span>`;
-
-/** Returns a signal's type with the mark of its kind. */
-export const typeMark = (type: string): Html =>
-  html`<span class="kind"><span class="mark of-${hueOf(type)}"></span>${valueLabel(type)}</span>`;
 
 /** Returns a signal's title. It leads to the project that it is about. */
 function titleOf(

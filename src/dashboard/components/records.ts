@@ -6,16 +6,6 @@ import type { Principal } from "#records/principal.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { wordReply } from "./page.ts";
 
-const short = new Intl.NumberFormat("en-US", {
-  style: "currency",
-  currency: "USD",
-  notation: "compact",
-  maximumSignificantDigits: 3,
-});
-
-/** Returns an amount such as `$1.84B`; empty if it is unknown. */
-export const money = (usd: number | null): string => (usd === null ? "" : short.format(usd));
-
 /** Joins city, state and country. Leaves out what is unknown, and the US if city or state is known. */
 export const place = (city: string | null, state: string | null, country: string | null): string =>
   [city, state, country === "US" && (city ?? state) !== null ? null : country]
@@ -68,30 +58,6 @@ function isWebAddress(address: string): boolean {
 /** Returns an address's host name without `www.`, as a short label for a link. */
 export const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
-
-/** Labels of values for which replacing underscores is not enough. */
-const labels: ReadonlyMap<string, string> = new Map([
-  ["reit", "REIT"],
-  ["dst", "Delaware statutory trust"],
-  ["tic", "Tenancy in common"],
-  ["qof", "Opportunity fund"],
-  ["reg_d_506b", "Reg D 506(b)"],
-  ["reg_d_506c", "Reg D 506(c)"],
-  ["section_3c5", "Section 3(c)(5)"],
-  ["1031_exchange_dst", "1031 exchange"],
-  ["aum_change", "AUM change"],
-  ["co_investment", "Co-investment"],
-  ["value_add", "Value-add"],
-]);
-
-const slug = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;
-
-/** Returns a value's label. Text that is not a slug stays as the source wrote it. */
-export function valueLabel(value: string): string {
-  if (!slug.test(value)) return value;
-  const words = value.replaceAll("_", " ");
-  return labels.get(value) ?? words.charAt(0).toUpperCase() + words.slice(1);
-}
 
 /** Estimate of the markup around a piece, such as a table row's tags, in bytes. */
 const rowBytes = 70;

@@ -5,6 +5,7 @@ import type { Query } from "#operations/operation.ts";
 import { filterText, readQuery } from "#operations/parameters.ts";
 import type { Part } from "#pages/html.ts";
 import { grouped, wordList } from "#pages/prose.ts";
+import { money, valueLabel } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
 import type { EachKind, RecordKind } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
@@ -13,7 +14,6 @@ import { nameOfMarket, spellingsOfMarket } from "#search/market-spellings.ts";
 import { positionOfId } from "#search/name-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { hidden } from "./page.ts";
-import { money, valueLabel } from "./records.ts";
 
 export const browsePaths = {
   gp: "/browse/gps",

@@ -137,7 +137,7 @@ function apiCall({ own }: ReaderRequest, { kind, query }: View): Html {
   const target = `${lists[kind].path}?${canonicalQuery(query)}`;
   const { curl, typescript, python } = callLines({ base: own.base, target });
   return html`<details class="call">
-    <summary class="button">API call</summary>
+    <summary class="button quiet">API call</summary>
     <p>The API call for this view. It counts as one request.</p>
     ${copyBlock("Request with curl", curl)} ${copyBlock("Request in TypeScript", typescript)}
     ${copyBlock("Request in Python", python)}
@@ -249,7 +249,7 @@ function recordTable(view: View, positions: readonly number[]): Html {
     label: nouns[kind][1],
     columns: columns.map((column) => ({
       ...column,
-      isPlain: true,
+      isPlain: column.isNumber !== true,
       head: sortLink(view, column),
     })),
     rows: records.map((record, i) =>
@@ -277,8 +277,8 @@ function pageSteps(view: View, { total, positions }: Selection): Part {
   if (total === 0) return null;
   const at = (next: number, label: string, rel: string) =>
     next < 0 || next >= total
-      ? html`<span class="button">${label}</span>`
-      : html`<a class="button" href="${viewHref(view, { offset: next })}" rel="${rel}"
+      ? html`<span class="button quiet">${label}</span>`
+      : html`<a class="button quiet" href="${viewHref(view, { offset: next })}" rel="${rel}"
           >${label}</a
         >`;
   const span =
@@ -308,7 +308,7 @@ function nothing(view: View): Html {
     <p>Each of these leaves the others as they are:</p>
     ${removals(view).map(
       ({ name, value, href }) =>
-        html`<a class="button" href="${href}">Remove ${valueWords(view, name, value)}</a> `,
+        html`<a class="button quiet" href="${href}">Remove ${valueWords(view, name, value)}</a> `,
     )}
   </div>`;
 }

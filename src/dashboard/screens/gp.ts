@@ -25,7 +25,6 @@ import {
   cutText,
   hostOf,
   listText,
-  money,
   outside,
   place,
   provenanceWords,
@@ -38,6 +37,7 @@ import { placesOn, usMap } from "#pages/map.ts";
 import { columnPlot, signalGroups, stepPlot } from "#pages/plot.ts";
 import { counted, dayElement, grouped } from "#pages/prose.ts";
 import { factList, table } from "#pages/table.ts";
+import { money } from "#pages/values.ts";
 import type { ExternalIds, Provenance } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Principal } from "#records/principal.ts";

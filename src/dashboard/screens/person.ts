@@ -18,18 +18,17 @@ import {
   byPoints,
   cutText,
   hostOf,
-  money,
   outside,
   place,
   provenanceWords,
   readRecords,
-  valueLabel,
 } from "#dashboard/components/records.ts";
 import { type Given, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { hueOf, sparkline, timeline } from "#pages/plot.ts";
 import { counted, dayElement, grouped, wordList } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";
+import { money, valueLabel } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Principal } from "#records/principal.ts";

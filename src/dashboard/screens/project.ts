@@ -16,13 +16,11 @@ import {
 import {
   cutText,
   hostOf,
-  money,
   outside,
   percentText,
   place,
   provenanceWords,
   readRecords,
-  valueLabel,
 } from "#dashboard/components/records.ts";
 import { type Given, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -30,6 +28,7 @@ import { usMap } from "#pages/map.ts";
 import { amountBars, milestones } from "#pages/plot.ts";
 import { counted, dayElement, dayText, grouped } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";
+import { money, valueLabel } from "#pages/values.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";

@@ -3,20 +3,14 @@ import { setImmediate } from "node:timers/promises";
 import { type BrowseColumn, browseColumns, countOf } from "#dashboard/components/browse-rows.ts";
 import { accountPage } from "#dashboard/components/page.ts";
 import { placeOf } from "#dashboard/components/record-page.ts";
-import {
-  cutText,
-  isSuspended,
-  joined,
-  money,
-  place,
-  readRecords,
-} from "#dashboard/components/records.ts";
+import { cutText, isSuspended, joined, place, readRecords } from "#dashboard/components/records.ts";
 import { browsePaths, capital, nouns } from "#dashboard/components/view.ts";
 import { json, type ReaderRequest, type Reply, route, type Route } from "#dashboard/screen.ts";
 import { gpFilters, parameterBounds } from "#operations/operation.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
+import { money } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
 import type { EachKind } from "#records/kinds.ts";

@@ -60,7 +60,7 @@ async function showUsage(request: MemberRequest): Promise<string> {
     scripts: ["account.js"],
     main: html`<h1>${headline(windows)}</h1>
       <p>${plan}</p>
-      <div class="gauges" data-gauges="/account/usage/quota">${windows.map(gauge)}</div>
+      <div class="figures gauges" data-gauges="/account/usage/quota">${windows.map(gauge)}</div>
       ${whatCounts} ${plotSection("hour", await barsOf("hour"))}
       ${isUsed(days) && plotSection("day", days)} ${totalsTable("key", byKey, names)}
       ${totalsTable("operation", byOperation)}`,

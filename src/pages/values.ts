@@ -1,0 +1,41 @@
+/** Values of records in words: amounts, values of closed lists, types of signals with their marks. */
+import { html, type Html } from "./html.ts";
+import { hueOf } from "./plot.ts";
+
+const short = new Intl.NumberFormat("en-US", {
+  style: "currency",
+  currency: "USD",
+  notation: "compact",
+  maximumSignificantDigits: 3,
+});
+
+/** Returns an amount such as `$1.84B`; empty if it is unknown. */
+export const money = (usd: number | null): string => (usd === null ? "" : short.format(usd));
+
+/** Labels of values for which replacing underscores is not enough. */
+const labels: ReadonlyMap<string, string> = new Map([
+  ["reit", "REIT"],
+  ["dst", "Delaware statutory trust"],
+  ["tic", "Tenancy in common"],
+  ["qof", "Opportunity fund"],
+  ["reg_d_506b", "Reg D 506(b)"],
+  ["reg_d_506c", "Reg D 506(c)"],
+  ["section_3c5", "Section 3(c)(5)"],
+  ["1031_exchange_dst", "1031 exchange"],
+  ["aum_change", "AUM change"],
+  ["co_investment", "Co-investment"],
+  ["value_add", "Value-add"],
+]);
+
+const slug = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;
+
+/** Returns a value's label. Text that is not a slug stays as the source wrote it. */
+export function valueLabel(value: string): string {
+  if (!slug.test(value)) return value;
+  const words = value.replaceAll("_", " ");
+  return labels.get(value) ?? words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Returns a signal's type with the mark of its kind. */
+export const typeMark = (type: string): Html =>
+  html`<span class="kind"><span class="mark of-${hueOf(type)}"></span>${valueLabel(type)}</span>`;
