@@ -39,7 +39,7 @@ interface Served<R extends AccountRequest = AccountRequest> {
   GET?: Serve<R>;
   POST?: Serve<R>;
   /** Link to the page in the navigation. */
-  link?: { group: "Records" | "API" | "Account"; label: string };
+  link?: { group: "API" | "Account"; label: string };
   /** True if a page's script makes the request, not a person who opens a page. */
   isBackground?: boolean;
 }

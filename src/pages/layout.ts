@@ -140,8 +140,15 @@ const head = ({ site, title, description, scripts = [], styles = [] }: PageConte
     />
     <link rel="icon" href="${assetPath("icon.svg")}" type="image/svg+xml" />
     ${(["frame.css", "style.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
-    ${(["page.js", ...scripts] as const).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
+    ${scriptsOf(site, scripts).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
+
+/** Scripts of a page: those of every page, the search of the top bar, and its own. */
+const scriptsOf = ({ hasAccounts }: Site, own: readonly AssetName[]): AssetName[] => [
+  "page.js",
+  ...(hasAccounts ? (["suggest.js"] as const) : []),
+  ...own,
+];
 
 /** Returns the side. The style sheet opens it if there is room; otherwise the reader can. */
 const sideOf = ({ name, label, links }: Side): Html =>

@@ -68,11 +68,8 @@ function sideOf({ routes, path }: AccountRequest, title: string): Side {
 const accountMenu = (signedIn: SignedIn): Html => {
   const { person, account } = signedIn;
   return html`<details class="person">
-    <summary title="${person.email}">
-      <span class="unseen">Account of </span>${person.email.charAt(0).toUpperCase()}<span
-        class="unseen"
-        >${person.email.slice(1)}</span
-      >
+    <summary aria-label="Account of ${person.email}">
+      ${person.email.charAt(0).toUpperCase()}
     </summary>
     <div>
       <p class="name">

@@ -36,7 +36,6 @@ import type { Filter, ReadModel, Selection } from "#search/read-model.ts";
 export const browseRoutes: readonly Route[] = recordKinds.map((kind) =>
   route(browsePaths[kind], "reader", {
     GET: (request) => readRecords(request, (model) => showView(request, model, kind)),
-    link: { group: "Records", label: capital(nouns[kind][1]) },
   }),
 );
 

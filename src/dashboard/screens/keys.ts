@@ -112,23 +112,32 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
   const live = await withUse(request, keys.filter(isLive));
   const isFull = live.filter(({ replacedBy }) => replacedBy === null).length >= liveKeysMax;
   const ended = keys.filter((key) => !isLive(key));
+  const expiring = live.filter(({ state }) => state === "expiring").length;
   return accountPage(request, {
     title: "Keys",
-    main: html`<h1>${live.length === 0 ? "No key yet" : counted(live.length, "key")}</h1>
-      ${live.length > 0 ? liveTable(live, now) : firstWords}
-      <h2 id="new">Create a key</h2>
-      ${faultNote(fault)}
-      ${
-        isFull
-          ? html`<p>An account may have ${liveKeysMax} keys that work. Revoke one first.</p>`
-          : newKeyForm(form)
-      }
-      ${await endedKeys(request, ended)}`,
+    main: html`<h1>
+        ${live.length === 0 ? "No key yet" : counted(live.length, "key")}
+        ${expiring > 0 && html`<span>${expiring === 1 ? "one expires" : `${expiring} expire`} soon</span>`}
+      </h1>
+      <div class="beside">
+        <div>
+          ${live.length > 0 ? liveTable(live, now) : firstWords} ${await endedKeys(request, ended)}
+        </div>
+        <section class="card">
+          <h2 id="new">Create a key</h2>
+          ${faultNote(fault)}
+          ${
+            isFull
+              ? html`<p>An account may have ${liveKeysMax} keys that work. Revoke one first.</p>`
+              : newKeyForm(form)
+          }
+        </section>
+      </div>`,
   });
 }
 
 const firstWords = html`<p>
-  Create one below; it takes ten seconds. A program sends it in the header
+  Create one; it takes ten seconds. A program sends it in the header
   <code>x-api-key</code> with every request.
 </p>`;
 
@@ -310,7 +319,7 @@ export interface KeyView extends ListedKey {
 
 function stateWords({ state, expiresAt, revokedAt }: KeyView, now: number): Html {
   if (state === "expiring")
-    return html`<span class="expires">expires ${relativeTime(expiresAt!, now)}</span>`;
+    return html`<span class="badge expires">expires ${relativeTime(expiresAt!, now)}</span>`;
   if (state === "expired") return html`expired ${relativeTime(expiresAt!, now)}`;
   if (state === "revoked") return html`revoked ${relativeTime(revokedAt!, now)}`;
   return html`${state}`;

@@ -61,7 +61,6 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
   const total = sections.reduce((sum, section) => sum + section.total, 0);
   return accountPage(request, {
     title: isAsked ? `Search for ${cutText(text, 60)}` : "Search",
-    scripts: ["suggest.js"],
     styles: ["browse.css", "search.css"],
     main: html`<div class="view-title">
         <h1>
