@@ -9,11 +9,17 @@ import {
 } from "#operations/operation.ts";
 import { filterableCommon } from "#records/common.ts";
 import { exampleTarget } from "./code-block.ts";
-import { pageMeanings, referenceOf, tryForm, valueWords } from "./docs-operation.ts";
+import {
+  pageMeanings,
+  type Parameter,
+  parameterList,
+  referenceOf,
+  tryForm,
+  valueWords,
+} from "./docs-operation.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
-import { table } from "./table.ts";
 
 /** Returns the page. @param pageSizeMax maximum value of `limit`. */
 export const listsPage = (site: Site, publicUrl: string | null, pageSizeMax: number): string =>
@@ -95,14 +101,14 @@ function commonFilters(pageSizeMax: number): Html {
   const filters = Object.entries(first!.filters).filter(([, { condition }]) =>
     commonConditions.has(condition),
   );
-  const paging = Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => [
-    html`<code>${name}</code>`,
-    `whole number, ${schema.minimum} to ${schema.maximum}`,
-    html`${prose(pageMeanings[name as "limit" | "offset"])} ${schema.default} if left out.`,
-  ]);
+  const paging = Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({
+    names: codes([name]),
+    rule: `whole number, ${schema.minimum} to ${schema.maximum}`,
+    meaning: html`${prose(pageMeanings[name as "limit" | "offset"])} ${schema.default} if left out.`,
+  }));
   return html`<section>
     <h2 id="every-list">Filters of every list</h2>
-    ${filterTable("Parameters of every list", [...rowsOf(filters), ...paging])}
+    ${parameterList("Parameters of every list", [...entriesOf(filters), ...paging])}
   </section>`;
 }
 
@@ -112,27 +118,24 @@ function listSection(list: Operation, publicUrl: string | null): Html {
     ([, { condition }]) => !commonConditions.has(condition),
   );
   const same = fetchOperations.find((operation) => operation.kind === kind)!;
-  return html`<section>
-    <h3 id="${name}"><code>GET ${path}</code></h3>
-    <p>
-      ${summary} ${prose(listWords[kind].description)} The members of a record stand with
-      <a href="${referenceOf(same)}"><code>${same.path}</code></a
-      >.
-    </p>
-    ${filterTable(`Parameters of ${path}`, [...rowsOf(own), sortRow(sorts!)])}
-    ${tryForm({ path, target: exampleTarget(list), publicUrl, fields: pairsField(example) })}
+  return html`<section class="operation">
+    <div>
+      <h3 id="${name}"><code>GET ${path}</code></h3>
+      <p>
+        ${summary} ${prose(listWords[kind].description)} The members of a record stand with
+        <a href="${referenceOf(same)}"><code>${same.path}</code></a
+        >.
+      </p>
+      ${parameterList(`Parameters of ${path}`, [...entriesOf(own), sortEntry(sorts!)])}
+    </div>
+    <div>
+      ${tryForm({ path, target: exampleTarget(list), publicUrl, fields: pairsField(example) })}
+    </div>
   </section>`;
 }
 
-const filterTable = (label: string, rows: readonly (readonly Part[])[]): Html =>
-  table({
-    label,
-    columns: ["Parameter", "Takes", "Meaning"].map((column) => ({ label: column, isPlain: true })),
-    rows,
-  });
-
-/** Returns a row for each filter. The two ends of a range share one. */
-function rowsOf(filters: readonly [name: string, filter: DeclaredFilter][]): Part[][] {
+/** Returns what to say of each filter. The two ends of a range share one entry. */
+function entriesOf(filters: readonly [name: string, filter: DeclaredFilter][]): Parameter[] {
   const byCondition = Map.groupBy(
     filters,
     ([, { condition, isOfSignal }]) => `${condition} ${isOfSignal}`,
@@ -140,7 +143,7 @@ function rowsOf(filters: readonly [name: string, filter: DeclaredFilter][]): Par
   return [...byCondition.values()].map((ends) => {
     const [, filter] = ends[0]!;
     const names = ends.map(([name], i) => [i > 0 && html`<br />`, html`<code>${name}</code>`]);
-    return [names, takes(filter), prose(filter.about)];
+    return { names, rule: takes(filter), meaning: prose(filter.about) };
   });
 }
 
@@ -158,13 +161,13 @@ function takes({ form, values, numbers, valuesMax }: DeclaredFilter): Part {
   return valuesMax === parameterBounds.idsMax ? "id" : "text";
 }
 
-function sortRow(sorts: readonly string[]): Part[] {
+function sortEntry(sorts: readonly string[]): Parameter {
   const names = new Set(sorts.map((sort) => sort.replace(/^-/, "")));
-  return [
-    html`<code>sort</code>`,
-    html`default <code>${sorts[0]}</code>`,
-    html`One of ${codes([...names])}, each also with <code>-</code> before it.`,
-  ];
+  return {
+    names: codes(["sort"]),
+    rule: html`default <code>${sorts[0]}</code>`,
+    meaning: html`One of ${codes([...names])}, each also with <code>-</code> before it.`,
+  };
 }
 
 /** Returns a field for all parameters of a list, because most requests use two or three of dozens. */

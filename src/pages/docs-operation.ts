@@ -36,36 +36,56 @@ export function operationSection(operation: Operation, facts: OperationFacts): H
   const { publicUrl } = facts;
   const { name, path, kind, summary, description } = operation;
   const { schema } = declarations[kind];
-  return html`<section>
-    <h3 id="${name}"><code>GET ${path}</code></h3>
-    <p>${summary} ${prose(description)}</p>
-    ${parameterTable(operation, facts)}
-    ${tryForm({
-      path,
-      target: exampleTarget(operation),
-      publicUrl,
-      fields: parametersOf(operation).map((parameter) => field(operation, parameter, facts)),
-    })}
-    <details>
-      <summary>Example of a record</summary>
-      ${jsonBlock(`Example of a record of ${path}`, exampleRecords[kind])}
-    </details>
-    <details>
-      <summary>Members of each record (${membersOf(schema).length})</summary>
-      ${memberTable(`Members of each record of ${path}`, schema)}
-    </details>
+  return html`<section class="operation">
+    <div>
+      <h3 id="${name}"><code>GET ${path}</code></h3>
+      <p>${summary} ${prose(description)}</p>
+      ${parameterList(
+        `Parameters of ${path}`,
+        parametersOf(operation).map((parameter) => {
+          const { need, rule, meaning } = wordsOf(parameter, operation, facts);
+          return { names: codes([parameter]), rule: `${need}, ${rule}`, meaning: prose(meaning) };
+        }),
+      )}
+      <details>
+        <summary>Members of each record (${membersOf(schema).length})</summary>
+        ${memberTable(`Members of each record of ${path}`, schema)}
+      </details>
+    </div>
+    <div>
+      ${tryForm({
+        path,
+        target: exampleTarget(operation),
+        publicUrl,
+        fields: parametersOf(operation).map((parameter) => field(operation, parameter, facts)),
+      })}
+      <details open>
+        <summary>Example of a record</summary>
+        ${jsonBlock(`Example of a record of ${path}`, exampleRecords[kind])}
+      </details>
+    </div>
   </section>`;
 }
 
-const parameterTable = (operation: Operation, facts: OperationFacts): Html =>
-  table({
-    label: `Parameters of ${operation.path}`,
-    columns: ["Parameter", "Needed", "Takes", "Meaning"].map((label) => ({ label, isPlain: true })),
-    rows: parametersOf(operation).map((name) => {
-      const { need, rule, meaning } = wordsOf(name, operation, facts);
-      return [html`<code>${name}</code>`, need, rule, prose(meaning)];
-    }),
-  });
+export interface Parameter {
+  /** Names as code: one, or the two ends of a range. */
+  names: Part;
+  /** Values it takes, in a few words. */
+  rule: Part;
+  meaning: Part;
+}
+
+/** Returns parameters one below the other, each with what it takes and means. */
+export const parameterList = (label: string, parameters: readonly Parameter[]): Html =>
+  html`<dl class="parameters" aria-label="${label}">
+    ${parameters.map(
+      ({ names, rule, meaning }) =>
+        html`<div>
+          <dt>${names} <span>${rule}</span></dt>
+          <dd>${meaning}</dd>
+        </div>`,
+    )}
+  </dl>`;
 
 /** Meanings of the parameters that every operation has. */
 export const pageMeanings: Readonly<Record<PageParameter, string>> = {

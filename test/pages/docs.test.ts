@@ -31,26 +31,26 @@ function sectionOf(name: string, of = page): string {
   return of.slice(start, of.indexOf("</section>", start));
 }
 
-test("every operation has its parameters in a table and in a form", () => {
+test("every operation has its parameters in a list and in a form", () => {
   for (const operation of fetchOperations) {
     const section = sectionOf(operation.name);
     assert.ok(section.includes(`<code>GET ${operation.path}</code>`));
     assert.ok(section.includes(exampleTarget(operation)));
     for (const name of parametersOf(operation)) {
-      assert.ok(section.includes(`<th scope="row"><code>${name}</code></th>`), name);
+      assert.ok(section.includes(`<dt><code>${name}</code> <span>`), name);
       assert.match(section, new RegExp(`<(input|textarea) name="${name}"`));
     }
     assert.equal(section.match(/ name="/g)?.length, parametersOf(operation).length);
   }
 });
 
-/** Names in the first cells of the tables of a section, in their order. */
+/** Names of the parameters of a section, in their order. */
 const namesIn = (section: string): string[] =>
-  Array.from(section.matchAll(/<th scope="row">(.*?)<\/th>/g), ([, cell]) =>
+  Array.from(section.matchAll(/<dt>(.*?)<span>/gs), ([, cell]) =>
     Array.from(cell!.matchAll(/<code>(.*?)<\/code>/g), ([, name]) => name!),
   ).flat();
 
-test("every list has its parameters in its table or in that of all lists, each once, and a form for any of them", () => {
+test("every list has its parameters in its list or in that of all lists, each once, and a form for any of them", () => {
   const common = namesIn(sectionOf("every-list", lists));
   for (const operation of listOperations) {
     const section = sectionOf(operation.name, lists);
@@ -65,9 +65,9 @@ test("every list has its parameters in its table or in that of all lists, each o
 test("every order of a list is in the row of sort, with the default", () => {
   for (const { name, sorts } of listOperations) {
     const section = sectionOf(name, lists);
-    const row = section.slice(section.indexOf('<th scope="row"><code>sort</code></th>'));
-    const cells = row.slice(0, row.indexOf("</tr>"));
-    assert.ok(cells.includes(`<td>default <code>${sorts![0]}</code></td>`), name);
+    const row = section.slice(section.indexOf("<dt><code>sort</code>"));
+    const cells = row.slice(0, row.indexOf("</dd>"));
+    assert.ok(cells.includes(`<span>default <code>${sorts![0]}</code></span>`), name);
     for (const sort of sorts!)
       assert.ok(cells.includes(`<code>${sort.replace(/^-/, "")}</code>`), `${name} ${sort}`);
   }
@@ -101,7 +101,7 @@ test("every member of every record is in its table, which says which may be null
     const section = sectionOf(name);
     for (const [member, schema] of membersOf(declarations[kind].schema)) {
       const row = section.slice(section.indexOf(`<th scope="row"><code>${member}</code></th>`));
-      const type = row.slice(0, row.indexOf("</tr>"));
+      const type = row.slice(0, row.indexOf("</dd>"));
       assert.equal(
         type.includes(" or null</td>"),
         [schema.type].flat().includes("null"),
