@@ -16,6 +16,7 @@ import {
   family,
   flag,
   neededOption,
+  option,
   parameter,
   type Values,
 } from "./command.ts";
@@ -89,16 +90,27 @@ const csv = command({
   args,
   options: {
     ...options,
-    map: neededOption("--map <file>", "the mapping from columns to records"),
+    source: option("--source <name>", "name of the source whose records are replaced"),
+    map: option("--map <file>", "the mapping from columns to records"),
+    suggests: flag(
+      "--suggest",
+      "print a draft of a mapping for one file, and on standard error what to check; import nothing",
+      "source",
+      "map",
+    ),
   },
   example: "import csv projects.csv --map examples/mappings/projects.json --source city",
-  run: ({ map, ...given }, context) =>
-    runImport(given, context, [map], async (reading) => {
+  run: async ({ map, source, suggests, ...given }, context) => {
+    if (suggests) return suggest(given, context);
+    if (source === undefined) throw missingOption("--source <name>");
+    if (map === undefined) throw missingOption("--map <file>");
+    return runImport({ ...given, source }, context, [map], async (reading) => {
       const { readMapping } = await import("#importers/read-mapping.ts");
       const { readCsv } = await import("#importers/csv.ts");
       const { draftBlocks } = await import("#datasets/draft-entry.ts");
-      return draftBlocks(readCsv(given.files, await readMapping(map), reading), given.source);
-    }),
+      return draftBlocks(readCsv(given.files, await readMapping(map), reading), source);
+    });
+  },
   ...outcome,
 });
 
@@ -107,6 +119,32 @@ export const importCommands = family(
   "replace a source's published records with those in its files",
   [ndjson, csv],
 );
+
+const missingOption = (name: string) =>
+  new CommandFault(
+    exitCodes.usage,
+    `required option '${name}' not specified. See \`gp-records import csv --help\`.`,
+  );
+
+/** Prints a draft of a mapping. Always returns null. */
+async function suggest(
+  { files, encoding }: Pick<Given, "files" | "encoding">,
+  context: CliContext,
+): Promise<null> {
+  const [file, ...others] = files;
+  if (file === undefined || file === "-" || others.length > 0)
+    throw new CommandFault(
+      exitCodes.usage,
+      "--suggest reads one file several times, so it takes one file, and not standard input.",
+    );
+  const { refuseUnreadable } = await import("#importers/source-file.ts");
+  const { suggestMapping } = await import("#importers/suggest-mapping.ts");
+  refuseUnreadable([file]);
+  const { mapping, notes } = await suggestMapping(file, encoding);
+  context.print(JSON.stringify(mapping, null, 2));
+  context.reportError(notes.map(onOneLine).join("\n"));
+  return null;
+}
 
 interface Imported {
   given: Given;
@@ -211,7 +249,7 @@ function importRefusal({
     case "rejections":
       return new CommandFault(
         exitCodes.inputRefused,
-        `${collected.rejections.count} of ${collected.read} lines were rejected; nothing was published. Correct them, or allow some with --max-rejected.`,
+        `${collected.rejections.count} of ${collected.read} lines were rejected; nothing was published. Correct them, or allow them with --max-rejected ${collected.rejections.count}.`,
       );
     case "empty":
       return new CommandFault(
@@ -233,7 +271,7 @@ function importRefusal({
 const shownMax = 20;
 
 function importJson({ given: { source, isMerge }, result, cleared }: Imported): object {
-  const { read, accepted, rejections, absent } = result.collected;
+  const { read, accepted, rejections, absent, alike } = result.collected;
   const { added, updated, removed } = result.changes;
   return {
     source,
@@ -244,6 +282,7 @@ function importJson({ given: { source, isMerge }, result, cleared }: Imported): 
     rejections: rejections.listed,
     absent: absent.count,
     absences: absent.listed,
+    alike,
     outcome: outcomeOf(result),
     refusal: result.refusal,
     added,
@@ -259,10 +298,15 @@ function importJson({ given: { source, isMerge }, result, cleared }: Imported): 
 }
 
 function importText({ given: { source }, result, cleared }: Imported): string {
-  const { read, accepted, rejections, absent } = result.collected;
+  const { read, accepted, rejections, absent, alike } = result.collected;
   const { added, updated, removed } = result.changes;
   const unchanged = unchangedOf(result) ?? 0;
-  const lines = [...listed(rejections), ...listed(absent)];
+  const lines = [
+    ...listed(rejections),
+    ...valuesText(rejections),
+    ...listed(absent),
+    ...alikeText(alike),
+  ];
   lines.push(
     `Source '${source}': ${count(read)} read = ${count(accepted)} accepted + ${count(rejections.count)} rejected.`,
   );
@@ -304,14 +348,48 @@ const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
 function listed(one: Rejections): string[] {
   const lines = one.listed
     .slice(0, shownMax)
-    .map(({ file, line, field, reason, count: times }) =>
-      onOneLine(
-        `${file}:${line}: ${field} ${reason}${times > 1 ? ` (${count(times)} times)` : ""}`,
-      ),
+    .map(({ file, line, field, reason, count: times, also = [] }) =>
+      onOneLine(`${file}:${line}: ${field} ${reason}${timesText(times, also)}`),
     );
   return one.listed.length > shownMax
     ? [...lines, `… ${one.listed.length - shownMax} more; --json lists them`]
     : lines;
+}
+
+function timesText(times: number, also: readonly number[]): string {
+  if (times === 1) return "";
+  const more = times > also.length + 1 ? ", …" : "";
+  return ` (${count(times)} times, also on line ${also.join(", ")}${more})`;
+}
+
+/** Returns what to write into the mapping for cells that are no known words, a line for each field. */
+function valuesText({ listed }: Rejections): string[] {
+  const fields = Map.groupBy(
+    listed.filter(({ word }) => word !== undefined),
+    ({ field }) => field,
+  );
+  if (fields.size === 0) return [];
+  const lines = Array.from(fields, ([field, found]) => {
+    const values = Object.fromEntries(found.map(({ word }) => [word!.cell, word!.value]));
+    const keep = found.some(({ word }) => word!.isNew) ? ', "otherwise": "keep"' : "";
+    return onOneLine(`  ${field}: "values": ${JSON.stringify(values)}${keep}`);
+  });
+  return ["Add this to these fields of the mapping, and check what each cell means:", ...lines];
+}
+
+function alikeText(alike: readonly (readonly string[])[]): string[] {
+  if (alike.length === 0) return [];
+  const lines = alike.slice(0, shownMax).map(([first, ...others]) => {
+    const values = Object.fromEntries(others.map((name) => [name, first]));
+    return onOneLine(`  "values": ${JSON.stringify(values)}, "otherwise": "keep"`);
+  });
+  const more =
+    alike.length > shownMax ? [`  … ${alike.length - shownMax} more; --json lists them`] : [];
+  return [
+    "Names of these GPs differ by legal form alone. If they are one GP, add this where the mapping takes their names:",
+    ...lines,
+    ...more,
+  ];
 }
 
 function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>): string[] {

@@ -11,7 +11,7 @@ import {
   type StoredLinks,
 } from "./draft-record.ts";
 import { countRejections, type Place, type Rejections } from "./rejections.ts";
-import { linksIn, type TextStore } from "./text-store.ts";
+import { linksIn, ownIn, type TextStore } from "./text-store.ts";
 
 export interface Collected {
   /** Number of lines or rows that were read. */
@@ -20,6 +20,8 @@ export interface Collected {
   rejections: Rejections;
   /** Lines with removals of records that do not exist. */
   absent: Rejections;
+  /** Names of delivered GPs that differ by legal form alone, as in `Acme LLC` and `Acme, Inc.`: the first groups. */
+  alike: string[][];
 }
 
 interface CollectRequest {
@@ -64,14 +66,38 @@ export async function collectSource({
   if (dropped.size > 0)
     for (const kind of recordKinds)
       records[kind] = records[kind].filter(({ sourceId }) => !dropped.has(keyOf(kind, sourceId)));
+  const alike = alikeNames(records.gp, texts);
   if (former !== null) {
     const settled = mergeInto(records, former, ledger.removals, texts);
     for (const { file, line, faults } of settled.rejected) rejections.add(file, line, faults);
     for (const { file, line, faults } of settled.absent) absent.add(file, line, faults);
   }
   const accepted = read - rejections.count;
-  return { collected: { read, accepted, rejections, absent }, records };
+  return { collected: { read, accepted, rejections, absent, alike }, records };
 }
+
+/** Words that name a legal form at the end of a folded name. */
+const legalForm =
+  /(?: (?:llc|l l c|lc|lp|l p|llp|lllp|pllc|inc|incorporated|corp|corporation|co|company|ltd|limited|plc|gmbh|kg|ag|sa))+$/;
+
+/** Maximum number of groups of alike names that an import tells of. */
+const alikeMax = 100;
+
+function alikeNames(gps: readonly DraftRecord[], texts: TextStore): string[][] {
+  const groups = new Map<string, DraftRecord[]>();
+  for (const gp of gps) {
+    const stem = gp.sortKey.replace(legalForm, "");
+    const group = groups.get(stem);
+    if (group === undefined) groups.set(stem, [gp]);
+    else if (group.every(({ sortKey }) => sortKey !== gp.sortKey)) group.push(gp);
+  }
+  return [...groups.values()]
+    .filter((group) => group.length > 1)
+    .slice(0, alikeMax)
+    .map((group) => group.map(({ text }) => nameIn(ownIn(texts.read(text)))));
+}
+
+const nameIn = (own: string) => (JSON.parse(`{${own}}`) as { name: string }).name;
 
 const none: readonly never[] = [];
 

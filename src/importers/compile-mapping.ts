@@ -17,8 +17,9 @@ import {
   parseTemplate,
 } from "./cells.ts";
 import { isoFormats, type DateFormat, readDate } from "./dates.ts";
-import { quoted, Unreadable } from "./import-fault.ts";
+import { isFormula, quoted, Unreadable } from "./import-fault.ts";
 import {
+  chooseMark,
   type Field,
   fieldsOf,
   idField,
@@ -32,7 +33,7 @@ import {
   type SourceOfField,
   type Written,
 } from "./mapping.ts";
-import { nearestFinder } from "./nearest.ts";
+import { nearestFinder, nearestWords } from "./nearest.ts";
 
 export type CompiledMapping = ReturnType<typeof compileMapping>;
 
@@ -116,6 +117,9 @@ const codeOfState = new Map(
     [fold(name), code],
   ]),
 );
+/** Returns the USPS code of a state's name or code, or undefined. */
+export const stateCode = (text: string): string | undefined => codeOfState.get(fold(text));
+
 const nearestState = nearestFinder(Object.values(usStates));
 
 /** Replaces states with USPS codes where the country is the US or unknown. Adds a fault for an unknown state. */
@@ -123,19 +127,27 @@ function codeStates(record: Record<string, unknown>, faults: RecordFault[]): voi
   for (const [state, country] of stateMembers) {
     const text = record[state];
     if (typeof text !== "string" || !mayBeInUs(record[country])) continue;
-    const code =
-      codeOfState.get(fold(text)) ??
-      new Unreadable(
-        `must be a state of the US, unless ${country} names another country; it is ${quoted(text)}${nearestState(text)}`,
-      );
-    record[state] = orFault(state, code, faults);
+    record[state] = orFault(state, stateCode(text) ?? unknownState(text, country), faults);
   }
+}
+
+function unknownState(text: string, country: string): Unreadable {
+  const name = nearestState(text);
+  const value =
+    name === undefined
+      ? `${chooseMark}the code of a state; null, without quotes, if it says nothing`
+      : stateCode(name);
+  return new Unreadable(
+    `must be a state of the US, unless ${country} names another country; it is ${quoted(text)}${nearestWords(name)}`,
+    { cell: text, value, isNew: true },
+  );
 }
 
 /** Returns a value if it is valid. Otherwise adds a fault and returns undefined. */
 function orFault<V>(field: string, value: V | Unreadable, faults: RecordFault[]): V | undefined {
   if (!(value instanceof Unreadable)) return value;
-  faults.push({ field, reason: value.reason, isOfCell: true });
+  const { reason, word } = value;
+  faults.push({ field, reason, isOfCell: true, ...(word && { word }) });
   return undefined;
 }
 
@@ -273,7 +285,7 @@ function compileSource(source: SourceOfField, field: Field, context: MappingCont
       const text = read(cells);
       const found = valuesOf(text);
       if (found instanceof Unreadable)
-        return new Unreadable(`${found.reason}; ${label} ${quoted(clean(text))}`);
+        return new Unreadable(`${found.reason}; ${label} ${quoted(clean(text))}`, found.word);
       values.push(...found);
       if (!field.list && values.length > 0) break;
     }
@@ -334,7 +346,7 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
   );
   const missing = missingOf(source, context);
   const onlyListed = source.values !== undefined && source.otherwise !== "keep";
-  const nearestWords = nearestFinder(onlyListed ? Object.keys(source.values ?? {}) : field.choices);
+  const nearestWord = nearestFinder(onlyListed ? Object.keys(source.values ?? {}) : field.choices);
   const choiceOf = new Map(field.choices.map((choice) => [wordKey(choice), choice]));
   const options = { ...context, ...source, choiceOf };
 
@@ -345,7 +357,16 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
     if (!(found instanceof Unreadable)) return [found];
     if (source.otherwise_value !== undefined) return [source.otherwise_value];
     if (source.otherwise === "missing") return [];
-    return new Unreadable(found.reason + nearestWords(clean(text)));
+    const word = nearestWord(clean(text));
+    if (!onlyListed && field.kind !== "choice") return found;
+    const value =
+      word === undefined
+        ? chooseMark + valueWords(field)
+        : onlyListed
+          ? listed.get(comparable(word))
+          : word;
+    const unknown = { cell: clean(text), value, isNew: !onlyListed };
+    return new Unreadable(found.reason + nearestWords(word), unknown);
   };
   const known = (text: string): readonly unknown[] | undefined => {
     const word = comparable(text);
@@ -367,6 +388,10 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
   };
 }
 
+/** Returns words for the values that a field takes. */
+export const valueWords = ({ choices }: Field): string =>
+  `${choices.length > 0 ? `one of ${choices.join(", ")}` : "what it means"}; null, without quotes, if it says nothing`;
+
 interface ReadingOptions extends Omit<SourceOfField, "dates" | "missing"> {
   dates: readonly DateFormat[];
   /** Words of a closed list, by their `wordKey`. */
@@ -379,6 +404,7 @@ function convert(
   field: Field,
   options: ReadingOptions,
 ): string | number | Unreadable {
+  if (isFormula(text)) return new Unreadable("is a formula; save the table with values instead");
   switch (field.kind) {
     case "paragraphs":
       return cleanParagraphs(text);
@@ -401,7 +427,7 @@ const readChoice = (text: string, { choices }: Field, { choiceOf }: ReadingOptio
   choiceOf.get(wordKey(clean(text))) ?? new Unreadable(`must be one of ${choices.join(", ")}`);
 
 /** Returns the form in which words of a closed list are compared. Separators stay only between digits: `5_10`. */
-const wordKey = (text: string) =>
+export const wordKey = (text: string) =>
   text
     .toLowerCase()
     .replace(/[\s_\p{Pd}]+/gu, "_")

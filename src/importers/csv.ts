@@ -129,7 +129,7 @@ const lineEnd = /\r\n|\r|\n/g;
  * @throws ImportFault if the file cannot be read, a quote is never closed, or a row is longer than 1 MiB. Nothing after
  *   such a row can be trusted.
  */
-export async function* readRows(file: string, mapping: Mapping): AsyncGenerator<CsvRow, void> {
+export async function* readRows(file: string, mapping: TableFormat): AsyncGenerator<CsvRow, void> {
   const format = formatOf(mapping);
   let line = 1;
   // The parser calls this for each row, even a blank one, so that `line` is right if the next row fails.
@@ -157,7 +157,10 @@ export async function* readRows(file: string, mapping: Mapping): AsyncGenerator<
   }
 }
 
-function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: Mapping): Options {
+/** How a table is written. */
+export type TableFormat = Pick<Mapping, "delimiter" | "encoding" | "quotes">;
+
+function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: TableFormat): Options {
   return {
     delimiter,
     quote: quotes ? '"' : null,
@@ -193,7 +196,7 @@ function wordsFor(error: CsvError): string {
 const beyondAscii = /[\x80-\xff]/;
 
 /** Returns a decoder for cells in which each character stands for one byte. An invalid byte spoils only its cell. */
-function cellDecoder(encoding: Encoding): (bytes: string) => string | Unreadable {
+export function cellDecoder(encoding: Encoding): (bytes: string) => string | Unreadable {
   const decode = decoderOf(encoding);
   return (bytes) => (beyondAscii.test(bytes) ? decode(Buffer.from(bytes, "latin1")) : bytes);
 }

@@ -2,12 +2,18 @@
 import { existsInCalendar } from "#records/fields.ts";
 import { Unreadable } from "./import-fault.ts";
 
-const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
+const monthNames =
+  "january february march april may june july august september october november december".split(
+    " ",
+  );
 
 /** Pattern of a time of day after a date. The time is dropped. */
 const timeOfDay = String.raw`(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M)?Z?)?`;
 
-/** Date formats. `MON` is the three-letter English name of a month. A year always has four digits. */
+/**
+ * Date formats. `MON` is the English name of a month, whole or its first three letters. `dmy`, `mdy` and `ymd` take
+ * slashes, points, hyphens or spaces, and months as numbers or names. A year always has four digits.
+ */
 export const dateFormats = [
   "YYYY-MM-DD",
   "YYYY-MM",
@@ -17,6 +23,9 @@ export const dateFormats = [
   "DD/MM/YYYY",
   "MM/YYYY",
   "DD-MON-YYYY",
+  "dmy",
+  "mdy",
+  "ymd",
 ] as const;
 export type DateFormat = (typeof dateFormats)[number];
 
@@ -27,9 +36,20 @@ export const isoFormats: readonly DateFormat[] = ["YYYY-MM-DD", "YYYY-MM", "YYYY
 const yearMin = 1600;
 const yearMax = 2200;
 
+/** Patterns of the parts of `dmy` and its like. */
+const partOf: Readonly<Record<string, string>> = {
+  d: String.raw`(?<day>\d{1,2})`,
+  m: String.raw`(?:(?<month>\d{1,2})|(?<name>[a-z]{3,9}))`,
+  y: String.raw`(?<year>\d{4})`,
+};
+
 const patterns = new Map(dateFormats.map((format) => [format, patternOf(format)]));
 
 function patternOf(format: DateFormat): RegExp {
+  if (/^[dmy]+$/.test(format)) {
+    const parts = Array.from(format, (letter) => partOf[letter]);
+    return new RegExp(`^${parts.join(String.raw`(?:[.,] ?|[-/ ])`)}${timeOfDay}$`, "i");
+  }
   const oneDigit = format.includes("/") || format.includes("MON") ? "1," : "";
   const digits = format
     .replace("YYYY", String.raw`(?<year>\d{4})`)
@@ -48,10 +68,13 @@ export function readDate(text: string, formats: readonly DateFormat[]): string |
   return new Unreadable(`must be a date written ${formats.join(" or ")}`);
 }
 
+/** Returns the number of a month. Returns 0 if there is no such month. */
+const monthOf = (name: string) =>
+  monthNames.findIndex((month) => month === name || month.slice(0, 3) === name) + 1;
+
 function dateOf(parts: Record<string, string | undefined>): string | Unreadable {
   const { year = "", name, day } = parts;
-  const month =
-    name === undefined ? parts["month"] : String(monthNames.indexOf(name.toLowerCase()) + 1);
+  const month = name === undefined ? parts["month"] : String(monthOf(name.toLowerCase()));
   if (Number(year) < yearMin || Number(year) > yearMax)
     return new Unreadable(`must be a date from the year ${yearMin} to ${yearMax}`);
   const written = [year, month, day]

@@ -1,5 +1,5 @@
 /** Faults of an import's files: a file that cannot be used, and a line or a cell that is not valid. */
-import type { RecordFault } from "#records/canonical.ts";
+import type { RecordFault, UnknownWord } from "#records/canonical.ts";
 
 /** Error for a file that cannot be used. The import then publishes nothing. */
 export class ImportFault extends Error {
@@ -36,11 +36,17 @@ export function refuseEmpty(file: string): never {
 export class Unreadable {
   /** Reason as the end of a sentence, such as "must be a whole number". */
   readonly reason: string;
+  readonly word: UnknownWord | undefined;
 
-  constructor(reason: string) {
+  constructor(reason: string, word?: UnknownWord) {
     this.reason = reason;
+    this.word = word;
   }
 }
+
+/** Reports whether a cell is a spreadsheet's formula, such as `=SUM(B2:B9)`, rather than its value. */
+export const isFormula = (cell: string): boolean =>
+  /^=\s*(?:[a-z.]+\(|\$?[a-z]{1,3}\$?\d|[-+(\d"'])/i.test(cell);
 
 const quotedLengthMax = 50;
 

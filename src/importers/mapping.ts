@@ -93,6 +93,9 @@ export const SourceOfField = Type.Object(
 );
 export type SourceOfField = Static<typeof SourceOfField>;
 
+/** Beginning of a text in a drafted mapping that the operator has to replace. The text says with what. */
+export const chooseMark = "CHOOSE: ";
+
 /** A source as written in the file: a column's name, or an object. */
 export type Written = string | SourceOfField;
 

@@ -21,19 +21,21 @@ const soughtMax = 1000;
 /** Maximum length of such a text, in characters. */
 const soughtLengthMax = 100;
 
-/** Returns a function that ends a sentence with the name most similar to a text. It returns "" if none is similar. */
-export function nearestFinder(names: readonly string[]): (text: string) => string {
-  const found = new Map<string, string>();
+/** Returns a function that finds the name most similar to a text. It returns undefined if none is similar. */
+export function nearestFinder(names: readonly string[]): (text: string) => string | undefined {
+  const found = new Map<string, string | undefined>();
   return (text) => {
-    if (names.length === 0 || text.length > soughtLengthMax) return "";
-    const known = found.get(text);
-    if (known !== undefined || found.size === soughtMax) return known ?? "";
+    if (names.length === 0 || text.length > soughtLengthMax) return undefined;
+    if (found.has(text) || found.size === soughtMax) return found.get(text);
     const [name] = nearest(text, names);
-    const words = name === undefined ? "" : `; the nearest is ${quoted(name)}`;
-    found.set(text, words);
-    return words;
+    found.set(text, name);
+    return name;
   };
 }
+
+/** Returns the end of a sentence that names the most similar name; "" if there is none. */
+export const nearestWords = (name: string | undefined): string =>
+  name === undefined ? "" : `; the nearest is ${quoted(name)}`;
 
 /** Returns trigrams, and letters numbered by occurrence, which tolerate transpositions. */
 function gramsOf(text: string): Set<string> {

@@ -8,6 +8,7 @@ import { isoFormats, readDate } from "./dates.ts";
 import { byteWords, firstInvalidUtf8 } from "./encoding.ts";
 import { ImportFault, quoted, Unreadable } from "./import-fault.ts";
 import {
+  chooseMark,
   type Field,
   type FieldKind,
   fieldsOf,
@@ -37,9 +38,30 @@ export async function readMapping(path: string): Promise<Mapping> {
     throw new ImportFault(path, null, `is not UTF-8 at ${byteWords(bytes, invalidAt)}`);
   const value = parseStrictJson(bytes.toString("utf8"));
   if (value instanceof Unreadable) throw new ImportFault(path, null, value.reason);
+  const questions = questionsIn(value, "");
+  if (questions.length > 0)
+    throw new ImportFault(path, null, "still has texts to replace, each as it says", questions);
   const faults = checkMapping(value);
   if (faults.length > 0) throw new ImportFault(path, null, "is not a mapping", faults);
   return value as Mapping;
+}
+
+/** Returns a fault for each text that a drafted mapping leaves to be replaced. */
+function questionsIn(value: unknown, path: string): RecordFault[] {
+  if (typeof value === "string")
+    return value.startsWith(chooseMark)
+      ? [{ field: path, reason: `write ${value.slice(chooseMark.length)}` }]
+      : [];
+  if (Array.isArray(value)) return value.flatMap((one, at) => questionsIn(one, `${path}[${at}]`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, one]) =>
+    questionsIn(
+      one,
+      /^\$?\w+$/.test(name) && !path.endsWith(".values")
+        ? join(path, name)
+        : `${path}[${quoted(name)}]`,
+    ),
+  );
 }
 
 /** Returns the faults of a mapping. @param value any JSON value. If it has no faults, it is a `Mapping`. */

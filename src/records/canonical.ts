@@ -96,12 +96,22 @@ export const canonicalValidators: EachKind<Validator> = eachOf(recordKinds, (kin
   Compile(canonicalSchemas[kind]),
 );
 
+/** A cell that is none of the words of a list. */
+export interface UnknownWord {
+  cell: string;
+  /** What the mapping's `values` may say of it: the value of the most similar word, or a question. */
+  value: unknown;
+  /** True if `values` needs `"otherwise": "keep"` so that all other cells are read as before. */
+  isNew: boolean;
+}
+
 /** A fault of an entry: the member or column, and what it should be. */
 export interface RecordFault {
   field: string;
   reason: string;
   /** True if the reason quotes a table's cell. Equal faults in several rows then count as one. */
   isOfCell?: true;
+  word?: UnknownWord;
 }
 
 /** Reference to a record by the source's own id. */

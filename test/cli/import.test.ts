@@ -7,6 +7,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { draftInWorkers, draftNdjson } from "#cli/draft-ndjson.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { demoSource } from "#records/common.ts";
+import { projectStatuses } from "#records/vocabulary.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { ndjsonEntries, writtenFile } from "../importers/written-file.ts";
 import { allCommands } from "../support/all-commands.ts";
@@ -54,6 +55,7 @@ test("an import reports what it read, accepted and changed, and what it publishe
     rejections: [],
     absent: 0,
     absences: [],
+    alike: [],
     outcome: "published",
     refusal: null,
     added: 2,
@@ -105,7 +107,7 @@ test("every rejection is told with file, line, field and reason, and read is acc
 
 test("the same fault of a cell is told once, with its number and the nearest value that is known", async (t) => {
   const { write, start } = workplace(t);
-  const rows = ["1,Complet", "2,Sold", "3,Complet", "4,Complet"].join("\n");
+  const rows = ["1,Complet", "2,Paused", "3,Complet", "4,Complet"].join("\n");
   const file = write("a.csv", `Ref,Stage\n${rows}\n`);
   const values = { Complete: "completed", Design: "planned" };
   const fields = { name: "Ref", status: { column: "Stage", values } };
@@ -116,6 +118,7 @@ test("the same fault of a cell is told once, with its number and the nearest val
   const args = ["import csv --source own", file, "--map", map];
   const report = JSON.parse((await start(...args, "--json")).out);
   const words = "is not listed in `values` of the mapping";
+  const question = `CHOOSE: one of ${projectStatuses.join(", ")}; null, without quotes, if it says nothing`;
   assert.equal(report.rejected, 4);
   assert.deepEqual(report.rejections, [
     {
@@ -124,11 +127,51 @@ test("the same fault of a cell is told once, with its number and the nearest val
       field: "status",
       reason: `${words}; the nearest is "Complete"; column "Stage" holds "Complet"`,
       count: 3,
+      word: { cell: "Complet", value: "completed", isNew: false },
+      also: [4, 5],
     },
-    { file, line: 3, field: "status", reason: `${words}; column "Stage" holds "Sold"`, count: 1 },
+    {
+      file,
+      line: 3,
+      field: "status",
+      reason: `${words}; column "Stage" holds "Paused"`,
+      count: 1,
+      word: { cell: "Paused", value: question, isNew: false },
+    },
   ]);
   const { out } = await start(...args);
-  assert.match(out, /^\S+a\.csv:2: status .* holds "Complet" \(3 times\)\n\S+a\.csv:3: .*"Sold"\n/);
+  assert.match(
+    out,
+    /^\S+a\.csv:2: status .* holds "Complet" \(3 times, also on line 4, 5\)\n\S+a\.csv:3: .*"Paused"\nAdd this to these fields of the mapping, .*:\n/,
+  );
+  const block = / {2}status: "values": (.*)\n/.exec(out)![1]!;
+  assert.deepEqual(JSON.parse(block), { Complet: "completed", Paused: question });
+  Object.assign(fields.status.values, JSON.parse(block));
+  write("map.json", JSON.stringify({ records: [{ record: "project", id: "Ref", fields }] }));
+  const asked = await start(...args);
+  assert.match(
+    asked.err,
+    /records\[0\]\.fields\.status\.values\["Paused"\]: write one of planned, /,
+  );
+});
+
+test("names of GPs that differ by legal form alone are told and published all the same", async (t) => {
+  const { write, json, start } = workplace(t);
+  const names = [
+    "Acme, LLC",
+    "ACME Inc.",
+    "Acme Capital LP",
+    "Birch Co",
+    "Birch & Co. LLC",
+    "Cedar",
+  ];
+  const records = names.map((name, at) => ({ ...acme, id: `${at}`, name }));
+  const file = write("a.ndjson", linesOf(...records));
+  const { alike, accepted } = await json("import ndjson --source own", file, "--dry-run");
+  assert.deepEqual([alike, accepted], [[names.slice(0, 2), names.slice(3, 5)], 6]);
+  const { out, exitCode } = await start("import ndjson --source own", file);
+  assert.equal(exitCode, exitCodes.done);
+  assert.ok(out.includes('\n  "values": {"ACME Inc.":"Acme, LLC"}, "otherwise": "keep"\n'), out);
 });
 
 test("--max-rejected publishes up to a number of lines or a share of them and not one more, and a number or share that is none ends with 2", async (t) => {

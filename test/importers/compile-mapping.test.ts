@@ -184,11 +184,21 @@ for (const [title, ofTitle] of Object.entries(cases))
         refused ? undefined : becomes,
       );
       if (!refused) continue;
-      const [{ reason, ...fault }] = entry!.faults as [RecordFault];
+      const [{ reason, word: _, ...fault }] = entry!.faults as [RecordFault];
       assert.deepEqual(fault, { field, isOfCell: true });
       assert.match(reason, becomes);
     }
   });
+
+test("a cell with a formula is refused, and a name that only begins with = is not", async (t) => {
+  const rows = ["=SUM(B1:B2)", "=B2", "=1+1", "=HYPERLINK(1)", "= Equals", "=x"];
+  const table = `Id,Name\n${rows.map((row, at) => `${at},${row}\n`).join("")}`;
+  const entries = await csvEntries(t, table, gpMapping());
+  const reasons = entries.map(({ faults }) => faults[0]?.reason);
+  for (const reason of reasons.slice(0, 4))
+    assert.match(reason ?? "", /^is a formula; save .*; column "Name" holds "=/);
+  assert.deepEqual(reasons.slice(4), [undefined, undefined]);
+});
 
 test("a template without columns or with braces that do not pair is none", () => {
   for (const text of ["Reno", "{", "}", "{A", "A}", "{}", "{A}}", "{{A}}"])

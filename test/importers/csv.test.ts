@@ -110,8 +110,7 @@ const rowsOf = (
   t: TestContext,
   content: string | Uint8Array,
   format: object = {},
-): Promise<CsvRow[]> =>
-  Array.fromAsync(readRows(writtenFile(t, "table.csv", content), { records: [], ...format }));
+): Promise<CsvRow[]> => Array.fromAsync(readRows(writtenFile(t, "table.csv", content), format));
 
 const shown = (rows: readonly CsvRow[]) =>
   rows.map(({ line, cells, quoteFault }) => [line, cells, quoteFault !== ""]);

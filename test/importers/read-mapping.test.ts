@@ -50,7 +50,7 @@ test("every fault of a mapping is told at once, each with its path in the file",
     "records[0].fields.address.template":
       "must contain columns in braces, as in {First Name} {Last Name}",
     "records[0].fields.start_date.dates[0]":
-      "must be one of YYYY-MM-DD, YYYY-MM, YYYY, YYYYMMDD, MM/DD/YYYY, DD/MM/YYYY, MM/YYYY, DD-MON-YYYY",
+      "must be one of YYYY-MM-DD, YYYY-MM, YYYY, YYYYMMDD, MM/DD/YYYY, DD/MM/YYYY, MM/YYYY, DD-MON-YYYY, dmy, mdy, ymd",
     "records[0].fields.city": "must be a column or an object",
     "records[0].fields.external_ids.sic":
       "is unknown here; known names are cik, crd, lei, sec_number, form_d_file, adv_fund, hud_id, other",
