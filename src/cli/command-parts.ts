@@ -9,6 +9,7 @@ import { exportCommand } from "./export.ts";
 import { importCommands } from "./import.ts";
 import { instancesCommand } from "./instances.ts";
 import { keyCommands } from "./keys.ts";
+import { matchCommand } from "./match.ts";
 import { migrateCommand } from "./migrate.ts";
 import { openapiCommand } from "./openapi.ts";
 import { planCommands } from "./plans.ts";
@@ -21,6 +22,7 @@ export const commandParts: readonly AddCommands[] = [
   importCommands,
   datasetCommands,
   exportCommand,
+  matchCommand,
   instancesCommand,
   accountCommands,
   planCommands,

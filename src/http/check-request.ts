@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 import { headerLines } from "#gateway/headers.ts";
-import { nearest } from "#operations/edit-distance.ts";
+import { nearest } from "#records/edit-distance.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { echo, malformed, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import { bodyBytesMax, bodyTooLarge } from "./bodies.ts";

@@ -118,7 +118,7 @@ async function* withoutMark(
  * Returns the length of a file's byte order mark in bytes; 0 if there is none.
  * @throws ImportFault if the file begins like another format or encoding.
  */
-function markLength(name: string, chunk: Buffer, encoding: Encoding): number {
+export function markLength(name: string, chunk: Buffer, encoding: Encoding): number {
   const text = chunk.toString("latin1", 0, beginningBytes);
   const hasMark = text.startsWith(utf8Mark);
   const reason = webPage.test(text)

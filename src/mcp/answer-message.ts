@@ -6,7 +6,7 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import type { Caller } from "#gateway/gateway.ts";
-import { nearest } from "#operations/edit-distance.ts";
+import { nearest } from "#records/edit-distance.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { echo, maskKeys, problemBody } from "#problems.ts";
 import { declarations, membersOf, valuesOf } from "#records/declarations.ts";

@@ -1,5 +1,5 @@
 /** Reads a tool call's arguments by the tool's schema. Describes the wrong ones and suggests corrections. */
-import { nearest, nearestValue } from "#operations/edit-distance.ts";
+import { nearest, nearestValue } from "#records/edit-distance.ts";
 import { faultOfDate, lengthFault } from "#operations/parameters.ts";
 import { echo, listedMax, type ParameterFault } from "#problems.ts";
 

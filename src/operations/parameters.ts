@@ -4,7 +4,7 @@ import { existsInCalendar } from "#records/fields.ts";
 import { dateKey, firstDay, isRelative, lastDay, onDay } from "#search/dates.ts";
 import type { Between } from "#search/own-values.ts";
 import type { Filter, Order } from "#search/read-model.ts";
-import { nearest, nearestValue } from "./edit-distance.ts";
+import { nearest, nearestValue } from "#records/edit-distance.ts";
 import {
   askedDatePattern,
   type DeclaredFilter,

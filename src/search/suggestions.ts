@@ -134,21 +134,22 @@ interface Likeness {
 }
 
 /**
- * Returns at most three known texts, the most similar first. Their trigrams and those of the requested text have a Dice
+ * Returns the known texts that are most similar, best first. Their trigrams and those of the requested text have a Dice
  * coefficient of at least 0.4 (L. R. Dice, Ecology 26, 1945). Equally similar texts are in display order.
  * @param folded the requested text, not empty.
+ * @param max maximum number of texts; three if left out.
  */
-export function suggest(index: SuggestionIndex, folded: string): string[] {
+export function suggest(index: SuggestionIndex, folded: string, max = suggestionsMax): string[] {
   const asked = differentTrigrams(folded, index.alphabet);
   const lists = listsOf(index, asked);
   const best: Likeness[] = [];
   for (const { count, sharedMax } of likeliestCounts(index, asked.size, lists.length)) {
     const similarityOf = (shared: number) => (2 * shared) / (asked.size + count);
-    const worst = best.length < suggestionsMax ? similarityMin : best.at(-1)!.similarity;
+    const worst = best.length < max ? similarityMin : best.at(-1)!.similarity;
     if (similarityOf(sharedMax) < worst) break;
     countShared(index, lists, count, (text, shared) => {
       const similarity = similarityOf(shared);
-      if (similarity >= worst) insert(best, { text, similarity }, index.places);
+      if (similarity >= worst) insert(best, { text, similarity }, index.places, max);
     });
   }
   return best.map(({ text }) => textAt(index.shown, text));
@@ -200,13 +201,13 @@ function countShared(
   for (const text of touched) visit(text, shared[text - first]!);
 }
 
-/** Inserts a text among the best, in order, and keeps at most `suggestionsMax` of them. */
-function insert(best: Likeness[], one: Likeness, places: Uint32Array): void {
+/** Inserts a text among the best, in order, and keeps at most `max` of them. */
+function insert(best: Likeness[], one: Likeness, places: Uint32Array, max: number): void {
   const place = best.findIndex(
     (other) =>
       other.similarity < one.similarity ||
       (other.similarity === one.similarity && places[other.text]! > places[one.text]!),
   );
   best.splice(place === -1 ? best.length : place, 0, one);
-  best.length = Math.min(best.length, suggestionsMax);
+  best.length = Math.min(best.length, max);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearest } from "#operations/edit-distance.ts";
+import { nearest } from "#records/edit-distance.ts";
 import { fetchGp } from "#operations/fetch-gp.ts";
 import { operations } from "#operations/index.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";

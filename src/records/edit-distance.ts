@@ -1,5 +1,5 @@
 /** Returns the minimum number of single-character edits between two words (V. I. Levenshtein, 1966). */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

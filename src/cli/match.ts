@@ -1,0 +1,36 @@
+/** `gp-records match`: finds the GP that each name of a list means. */
+import { csvHeading, csvRow } from "#csv.ts";
+import { loadGeneration } from "#datasets/served.ts";
+import { readNameList } from "#importers/name-list.ts";
+import { readBytes, shownName } from "#importers/source-file.ts";
+import { matchColumns, namesMax } from "#operations/match.ts";
+import { matchList } from "#search/match-list.ts";
+import { openReadModel } from "#search/read-model.ts";
+import { argument, command } from "./command.ts";
+import { chosenVersion, lookAtDatasets } from "./datasets-folder.ts";
+
+export const matchCommand = command({
+  name: "match",
+  description: "find the GP that each name of a list means, in the current dataset; prints CSV",
+  args: {
+    file: argument(
+      "<file>",
+      `CSV with a column name, and perhaps city, state, crd, cik; or one name a line; at most ${namesMax} names; - for standard input`,
+    ),
+  },
+  example: "match names.csv > matches.csv",
+  run: async ({ file }, context) => {
+    const bytes = Buffer.concat(await Array.fromAsync(readBytes(file)));
+    const list = readNameList(bytes, shownName(file), namesMax);
+    return lookAtDatasets(context, async (store) => {
+      const kept = await store.read();
+      const version = chosenVersion(kept, undefined);
+      const parts = loadGeneration(await store.open(version), kept.find(version));
+      const matches = [...matchList(openReadModel(parts), list)].filter((match) => match !== null);
+      return list.map((wanted, i) => ({ wanted, match: matches[i]! }));
+    });
+  },
+  json: (rows) => rows.map(({ wanted, match }) => ({ ...wanted, ...match })),
+  text: (rows) =>
+    [csvHeading(matchColumns), ...rows.map((row) => csvRow(matchColumns, row))].join("\n"),
+});

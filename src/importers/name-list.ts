@@ -1,0 +1,82 @@
+/** Reads a list of names to match: CSV with a header, or one name a line. */
+import { isUtf8 } from "node:buffer";
+import { CsvError, parse } from "csv-parse/sync";
+import { fold } from "#records/fold.ts";
+import type { WantedGp } from "#search/match-list.ts";
+import { decoderOf } from "./encoding.ts";
+import { ImportFault, Unreadable } from "./import-fault.ts";
+import { markLength } from "./source-file.ts";
+
+const columns = ["name", "city", "state", "crd", "cik"] as const;
+const delimiters = [",", ";", "\t"];
+/** Maximum length of a cell that is read, in characters. */
+const cellLengthMax = 500;
+
+/**
+ * Returns the names of a list, without blank lines. If a cell of the first line is `name`, the line is the header of
+ * CSV with commas, semicolons or tabs, whose other columns are ignored. Otherwise each line is a name. Bytes that are
+ * not UTF-8 are windows-1252.
+ * @param file name of the list in messages.
+ * @param max maximum number of names.
+ * @throws ImportFault if the list is empty, too long or not text, or a line is faulty.
+ */
+export function readNameList(bytes: Buffer, file: string, max: number): WantedGp[] {
+  const body = bytes.subarray(markLength(file, bytes, "utf-8"));
+  const text = decoderOf(isUtf8(body) ? "utf-8" : "windows-1252")(body);
+  if (text instanceof Unreadable || text.includes("\0"))
+    throw new ImportFault(file, null, "is not text; save the list as CSV in UTF-8");
+  const lines = readLines(file, text);
+  const wanted = lines.map(({ line, cells }): WantedGp => {
+    const long = cells.find(({ length }) => length > cellLengthMax);
+    if (long !== undefined)
+      throw new ImportFault(file, line, `a cell has more than ${cellLengthMax} characters`);
+    const [name = "", city, state, crd, cik] = cells;
+    if (name === "" && !crd && !cik) throw new ImportFault(file, line, "has no name, CRD or CIK");
+    return { name, city, state, crd, cik };
+  });
+  if (wanted.length === 0) throw new ImportFault(file, null, "contains no names");
+  if (wanted.length > max)
+    throw new ImportFault(
+      file,
+      lines[max]!.line,
+      `a list may have at most ${max} names, and this has ${wanted.length}; split it`,
+    );
+  return wanted;
+}
+
+interface Line {
+  /** Number of the line, from 1. */
+  line: number;
+  /** Values of `columns`; only the name if the list has no header. */
+  cells: string[];
+}
+
+function readLines(file: string, text: string): Line[] {
+  const all = text.split(/\r\n|\r|\n/);
+  const [header = ""] = all;
+  const delimiter = delimiters.find((one) => namesIn(header, one).includes("name"));
+  if (delimiter === undefined && fold(header) !== "name")
+    return all.flatMap((name, i) =>
+      name.trim() === "" ? [] : [{ line: i + 1, cells: [name.trim()] }],
+    );
+  const places = columns.map((column) => namesIn(header, delimiter ?? ",").indexOf(column));
+  try {
+    const rows = parse(text, {
+      delimiter: delimiter ?? ",",
+      relax_column_count: true,
+      record_delimiter: ["\r\n", "\n", "\r"],
+      from: 2,
+      info: true,
+    }) as unknown as { info: { lines: number }; record: string[] }[];
+    return rows.flatMap(({ info, record }) =>
+      record.every((cell) => cell.trim() === "")
+        ? []
+        : [{ line: info.lines, cells: places.map((place) => record[place]?.trim() ?? "") }],
+    );
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new ImportFault(file, Number(error["lines"] ?? 1), "has a quote that is never closed");
+  }
+}
+
+const namesIn = (header: string, delimiter: string): string[] => header.split(delimiter).map(fold);

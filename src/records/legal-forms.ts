@@ -1,0 +1,53 @@
+/** Legal forms in names of firms, such as `LLC`: which words they are, and a name without them. */
+
+/** Forms as folded text, each with one spelling for all of its own. */
+const formOf: Readonly<Record<string, string>> = {
+  llc: "llc",
+  lp: "lp",
+  llp: "llp",
+  lllp: "lllp",
+  inc: "inc",
+  incorporated: "inc",
+  corp: "corp",
+  corporation: "corp",
+  co: "co",
+  company: "co",
+  ltd: "ltd",
+  limited: "ltd",
+  plc: "plc",
+  gmbh: "gmbh",
+  ag: "ag",
+  sa: "sa",
+  sarl: "sarl",
+  bv: "bv",
+  nv: "nv",
+  pte: "pte",
+  pty: "pty",
+};
+
+/** Forms of several words, as folded text, each with its short spelling. */
+const written: readonly (readonly [RegExp, string])[] = [
+  [/ (?:limited liability company|l l c)\b/g, " llc"],
+  [/ (?:limited liability partnership|l l p)\b/g, " llp"],
+  [/ (?:limited partnership|l p)\b/g, " lp"],
+];
+
+/** Words that people add to names or leave out. */
+const idle = new Set(["the", "and"]);
+
+/** A folded name in two parts: its words without form, `the` and `and`; and its forms, empty if it names none. */
+export interface NameParts {
+  core: string;
+  form: string;
+}
+
+/** Splits a folded name. A name of nothing but forms is its own core. */
+export function splitName(folded: string): NameParts {
+  const text = written.reduce((name, [long, short]) => name.replace(long, short), folded);
+  const words = text.split(" ");
+  const forms: string[] = [];
+  while (words.length > 1 && Object.hasOwn(formOf, words.at(-1)!))
+    forms.unshift(formOf[words.pop()!]!);
+  const core = words.filter((word) => !idle.has(word));
+  return { core: (core.length > 0 ? core : words).join(" "), form: forms.join(" ") };
+}

@@ -1,0 +1,211 @@
+/** Matches a list of names to GPs: the GP that each name means, how sure that is, and the runner-up. */
+import { editDistance } from "#records/edit-distance.ts";
+import { fold } from "#records/fold.ts";
+import type { Gp } from "#records/gp.ts";
+import { type NameParts, splitName } from "#records/legal-forms.ts";
+import { usStates } from "#records/us-states.ts";
+import { readDocuments } from "./dataset-parts.ts";
+import { positionOfId } from "./name-index.ts";
+import { indexOfText, textAt } from "./packed-texts.ts";
+import type { ReadModel } from "./read-model.ts";
+import { suggest } from "./suggestions.ts";
+
+/** Facts that a list gives about a GP. Facts left out are undefined or empty. */
+export interface WantedGp {
+  /** Name, or current or former id. */
+  name: string;
+  city?: string | undefined;
+  state?: string | undefined;
+  crd?: string | undefined;
+  cik?: string | undefined;
+}
+
+/**
+ * How sure a match is:
+ * - `sure`: the CRD, CIK or id belongs to this GP alone; or one of its names is the same apart from case, punctuation
+ *   and legal form, no other GP fits as well, and neither place nor legal form contradicts.
+ * - `probable`: the name is the same but the place or legal form contradicts; or the name differs by a typo and no other
+ *   GP is as near.
+ * - `unsure`: several GPs fit equally well, a given number contradicts, or the name is only similar.
+ * - `none`: no GP has a similar name.
+ */
+type Certainty = "sure" | "probable" | "unsure" | "none";
+
+type MatchedGp = Pick<Gp, "id" | "name" | "hq_city" | "hq_state">;
+
+/** The GP that a name means. `gp` is null exactly if nobody was found. */
+export interface Match {
+  certainty: Certainty;
+  gp: MatchedGp | null;
+  runnerUp: MatchedGp | null;
+}
+
+/** Numbers of public registers that decide a match. */
+const registers = ["crd", "cik"] as const;
+
+/** Minimum likeness of a similar name, and of one that differs by a typo. Equal names have 1. */
+const likenessMin = 0.65;
+const typoLikenessMin = 0.85;
+/** Difference of likeness by which the best name must be ahead of the second. */
+const leadMin = 0.04;
+/** Number of similar names that are compared letter by letter. */
+const comparedMax = 6;
+
+interface Candidate {
+  position: number;
+  gp: Gp;
+  /** From 0 to 1: 1 for the same name apart from its legal form. */
+  likeness: number;
+  hasOtherForm: boolean;
+  /** Number of given places that are the GP's, less those that are not. */
+  placeFit: number;
+  hasOtherPlace: boolean;
+}
+
+/**
+ * Yields the match of each name, in order. Yields null between pieces of work of about a millisecond, so that the caller
+ * may pause there.
+ */
+export function* matchList(model: ReadModel, list: readonly WantedGp[]): Generator<Match | null> {
+  for (const register of registers)
+    if (list.some(({ [register]: number }) => isGiven(number)))
+      for (const _ of model.prepare("gp", { [register]: ["0"] })) yield null;
+  for (const wanted of list) yield matchOne(model, wanted);
+}
+
+const isGiven = (text: string | undefined): text is string => text !== undefined && text !== "";
+
+function matchOne(model: ReadModel, wanted: WantedGp): Match {
+  const { parts } = model;
+  const given = registers.filter((register) => isGiven(wanted[register]));
+  const numbered = new Set(
+    given.flatMap((one) => model.select("gp", { [one]: [wanted[one]!] }, firstTwo).positions),
+  );
+  if (numbered.size > 0) {
+    const [gp, other] = matchedGps(model, [...numbered]);
+    return { certainty: other === undefined ? "sure" : "unsure", gp: gp!, runnerUp: other ?? null };
+  }
+  const ofId = positionOfId(parts.ids, wanted.name.trim());
+  if (ofId !== -1) return { certainty: "sure", gp: matchedGps(model, [ofId])[0]!, runnerUp: null };
+  const [best, second] = rankedCandidates(model, wanted);
+  if (best === undefined) return { certainty: "none", gp: null, runnerUp: null };
+  const hasOtherNumber = given.some((one) => (best.gp.external_ids[one] ?? []).length > 0);
+  const certainty = hasOtherNumber ? "unsure" : certaintyOf(best, second);
+  return { certainty, gp: inBrief(best.gp), runnerUp: second ? inBrief(second.gp) : null };
+}
+
+const firstTwo = { limit: 2, offset: 0 };
+
+function certaintyOf(best: Candidate, second: Candidate | undefined): Certainty {
+  const lead = second === undefined ? 1 : best.likeness - second.likeness;
+  const isAhead = lead >= leadMin || best.placeFit > second!.placeFit;
+  if (!isAhead || best.likeness < typoLikenessMin) return "unsure";
+  if (best.likeness < 1) return best.hasOtherPlace ? "unsure" : "probable";
+  return best.hasOtherPlace || best.hasOtherForm ? "probable" : "sure";
+}
+
+/** Returns the GPs whose names equal or resemble the wanted one, the best first. */
+function rankedCandidates(model: ReadModel, wanted: WantedGp): Candidate[] {
+  const folded = fold(wanted.name);
+  if (folded === "") return [];
+  const sought = splitName(folded);
+  const { nameSuggestions } = model.parts;
+  const equal = gpsNamed(model, sought);
+  const similar =
+    equal.length > 0
+      ? []
+      : [...new Set([sought.core, folded])]
+          .flatMap((text) => suggest(nameSuggestions, text, comparedMax))
+          .map((name) => splitName(fold(name)))
+          .filter(({ core }) => likenessOf(sought.core, core) >= likenessMin);
+  const positions = [...new Set([...equal, ...similar.flatMap((name) => gpsNamed(model, name))])];
+  return readDocuments<Gp>(model.parts.documents.gp, positions)
+    .map((gp, i) => candidateOf(gp, positions[i]!, sought, wanted))
+    .sort(
+      (a, b) =>
+        b.likeness - a.likeness ||
+        b.placeFit - a.placeFit ||
+        Number(a.hasOtherForm) - Number(b.hasOtherForm) ||
+        a.position - b.position,
+    );
+}
+
+function candidateOf(gp: Gp, position: number, sought: NameParts, wanted: WantedGp): Candidate {
+  const names = [gp.name, gp.legal_name ?? gp.name, ...gp.aliases].map((name) =>
+    splitName(fold(name)),
+  );
+  const likeness = Math.max(...names.map(({ core }) => likenessOf(sought.core, core)));
+  const forms = names
+    .filter(({ core }) => likenessOf(sought.core, core) === likeness)
+    .map(({ form }) => form);
+  const places: number[] = [
+    agreement(wanted.city, gp.hq_city, fold),
+    agreement(wanted.state, gp.hq_state, stateCode),
+  ];
+  return {
+    position,
+    gp,
+    likeness,
+    // A name without its form contradicts no form, but a registered name with another one does.
+    hasOtherForm: sought.form !== "" && !forms.includes(sought.form) && forms.some(isGiven),
+    placeFit: places.reduce((sum, one) => sum + one, 0),
+    hasOtherPlace: places.includes(-1),
+  };
+}
+
+/** Returns 1 if two places are the same, -1 if they differ, and 0 if either is unknown. */
+function agreement(
+  given: string | undefined,
+  known: string | null,
+  comparable: (text: string) => string,
+): number {
+  if (!isGiven(given) || known === null) return 0;
+  return comparable(given) === comparable(known) ? 1 : -1;
+}
+
+const codeOfState = new Map(
+  Object.entries(usStates).map(([code, name]) => [fold(name), fold(code)]),
+);
+const stateCode = (state: string) => codeOfState.get(fold(state)) ?? fold(state);
+
+/** Returns how alike two names are, from 0 to 1: 1 less the share of letters that must be edited. */
+const likenessOf = (a: string, b: string): number =>
+  a === b ? 1 : 1 - editDistance(a, b) / Math.max(a.length, b.length);
+
+/** Returns the positions of the GPs with a name of this core, whatever its legal form. */
+function gpsNamed({ parts: { names } }: ReadModel, { core }: NameParts): number[] {
+  const { first, later } = names.gpsOfWord;
+  const lists = core.split(" ").map((text) => {
+    const word = indexOfText(names.words, Buffer.from(text));
+    return { word, gps: word === -1 ? [] : [gpsIn(first, word), gpsIn(later, word)] };
+  });
+  const counts = lists.map(({ gps }) => gps.reduce((sum, { length }) => sum + length, 0));
+  if (counts.includes(0)) return [];
+  const { gps } = lists[counts.indexOf(Math.min(...counts))]!;
+  const opening = lists[0]!.word;
+  const { starts, items } = names.wordsOfName;
+  const isNamed = (gp: number) => {
+    for (let name = names.firstNameOfGp[gp]!; name < names.firstNameOfGp[gp + 1]!; name++) {
+      const [start, end] = [starts[name]!, starts[name + 1]!];
+      // Most names begin otherwise. The second word opens a name that begins with `the`.
+      if (items[start] !== opening && items[start + 1] !== opening) continue;
+      const words = Array.from(items.subarray(start, end), (word) => textAt(names.words, word));
+      if (splitName(words.join(" ")).core === core) return true;
+    }
+    return false;
+  };
+  return [...new Set(gps.flatMap((some) => Array.from(some)))].filter(isNamed);
+}
+
+const gpsIn = ({ starts, items }: { starts: Uint32Array; items: Uint32Array }, word: number) =>
+  items.subarray(starts[word]!, starts[word + 1]!);
+
+const matchedGps = ({ parts }: ReadModel, positions: readonly number[]): MatchedGp[] =>
+  readDocuments<Gp>(parts.documents.gp, positions).map(inBrief);
+
+const inBrief = ({ id, name, hq_city, hq_state }: Gp): MatchedGp => ({
+  id,
+  name,
+  hq_city,
+  hq_state,
+});

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { importRecords } from "../support/dataset.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const gps = [
+  {
+    id: "a",
+    name: "Café Capital Partners",
+    legal_name: "Café Capital Partners, LLC",
+    hq_city: "Dallas",
+    hq_state: "TX",
+  },
+  {
+    id: "b",
+    name: "Harbor Point Realty",
+    hq_city: "Boston",
+    hq_state: "MA",
+    external_ids: { crd: ["9900001"], cik: ["0009000001"] },
+  },
+  { id: "c", name: "Harbor Point Realty", hq_city: "Miami", hq_state: "FL" },
+  { id: "d", name: "=Summit & Company" },
+].map((gp) => ({ record: "gp", ...gp }));
+
+async function published(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  await importRecords(openCatalogue(join(dataDir, "datasets")), gps);
+  const file = join(temporaryFolder(t), "names.csv");
+  const commands = allCommands(dataDir);
+  const match = (content: string | Buffer) => {
+    writeFileSync(file, content);
+    return commands.json("match", file);
+  };
+  return { file, match, ...commands };
+}
+
+const brief = (rows: { certainty: string; gp: { hq_city: string | null } | null }[]) =>
+  rows.map(({ certainty, gp }) => `${certainty} ${gp?.hq_city ?? "-"}`);
+
+test("match decides by CRD or CIK, then by name, with city and state between equal names", async (t) => {
+  const { match } = await published(t);
+  const found = await match(
+    [
+      "Name;City;State;Note;CRD;CIK",
+      "Cafe capital partners;;;x;;",
+      "Café Capital Partners L.L.C.;Dallas;texas;;;",
+      "Café Capital Partners LP;;;;;",
+      "Café Capital Partners;Denver;;;;",
+      "Cafe Captial Partners;;;;;",
+      "Harbor Point Realty, Inc.;;;;;",
+      "Harbor Point Realty;;Florida;;;",
+      "Anything;;;;9900001;",
+      "Anything;;;;;9000001",
+      "Nobody Knows This One;;;;;",
+    ].join("\r\n"),
+  );
+  assert.deepEqual(brief(found), [
+    "sure Dallas",
+    "sure Dallas",
+    "probable Dallas",
+    "probable Dallas",
+    "probable Dallas",
+    `unsure ${found[5].gp.hq_city}`,
+    "sure Miami",
+    "sure Boston",
+    "sure Boston",
+    "none -",
+  ]);
+  assert.deepEqual([found[5].gp.hq_city, found[5].runnerUp.hq_city].toSorted(), [
+    "Boston",
+    "Miami",
+  ]);
+});
+
+test("match reads windows-1252, a byte order mark, and one name a line, in which a comma means nothing", async (t) => {
+  const { match } = await published(t);
+  for (const content of [
+    Buffer.from("Café Capital Partners, LLC\r\n\r\nSummit and Company", "latin1"),
+    '\uFEFFname\n"Café Capital Partners, LLC"\n\nSummit and Company\n',
+  ])
+    assert.deepEqual(brief(await match(content)), ["sure Dallas", "sure -"]);
+});
+
+test("match prints CSV that no spreadsheet runs", async (t) => {
+  const { file, text } = await published(t);
+  writeFileSync(file, "=Summit & Co.\n<script>alert(1)</script>");
+  const [heading, first, second] = (await text("match", file)).split("\n");
+  assert.equal(
+    heading,
+    "name,city,state,crd,cik,certainty,gp_id,gp_name,gp_city,gp_state,runner_up_id,runner_up_name",
+  );
+  assert.match(first!, /^'=Summit & Co\.,,,,,sure,gp_\w{16},'=Summit & Company,,,,$/);
+  assert.equal(second, "<script>alert(1)</script>,,,,,none,,,,,,");
+});
+
+test("match refuses a list that is empty, too long, binary or faulty, and names the line", async (t) => {
+  const { file, start } = await published(t);
+  const refused = async (content: string | Buffer, words: RegExp) => {
+    writeFileSync(file, content);
+    const { exitCode, out, err } = await start("match", file);
+    assert.deepEqual([exitCode, out], [exitCodes.inputRefused, ""]);
+    assert.match(err, words);
+  };
+  await refused("", /names\.csv: contains no names/);
+  await refused(
+    "name\n" + "x\n".repeat(5001),
+    /names\.csv:5002: .*at most 5000 names, and this has 5001/,
+  );
+  await refused(Buffer.from("PK\x03\x04xlsx"), /names\.csv: is a zip archive or a spreadsheet/);
+  await refused(Buffer.from([0x41, 0, 0x42]), /names\.csv: is not text/);
+  await refused("name,city\n,Dallas", /names\.csv:2: has no name, CRD or CIK/);
+  await refused('name\nA\n"B', /names\.csv:\d: has a quote that is never closed/);
+});
