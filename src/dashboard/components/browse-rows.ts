@@ -18,6 +18,8 @@ export interface BrowseColumn<R = never> {
   /** Ascending value of `sort`; omitted if lists have no such order. */
   sort?: string;
   isNumber?: boolean;
+  /** True to show equal cells of successive rows once. */
+  isOnce?: boolean;
   cell(record: R, at: number, model: ReadModel): Part;
 }
 
@@ -105,6 +107,7 @@ const principalColumns: readonly BrowseColumn<Principal>[] = [
 ];
 
 const signalColumns: readonly BrowseColumn<Signal>[] = [
+  { label: "Date", sort: "date", isOnce: true, cell: ({ date }) => day(date) },
   { label: "Type", cell: ({ type }) => typeMark(type) },
   { label: "GP", cell: gpCell },
   {
@@ -118,7 +121,6 @@ const signalColumns: readonly BrowseColumn<Signal>[] = [
     isNumber: true,
     cell: ({ amount_usd }) => money(amount_usd),
   },
-  { label: "Date", sort: "date", isNumber: true, cell: ({ date }) => day(date) },
 ];
 
 const projectColumns: readonly BrowseColumn<Project>[] = [

@@ -2,11 +2,11 @@
 import { lists } from "#operations/lists.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
-import type { EachKind } from "#records/kinds.ts";
+import type { EachKind, RecordKind } from "#records/kinds.ts";
 import { propertyTypes, strategies } from "#records/vocabulary.ts";
 import { isRelative } from "#search/dates.ts";
 import { nameOfMarket, spellingsOfMarket } from "#search/market-spellings.ts";
-import { filterable } from "#search/read-model.ts";
+import { type Filter, filterable } from "#search/read-model.ts";
 import { totalOf, valueWords, type View, viewHref, withValues } from "./view.ts";
 
 /** Filters that are offered, in this order. Those of a range stand under the name of the range. */
@@ -53,6 +53,12 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   units: ["50", "100", "250"],
   total_amount_usd: ["10000000", "50000000", "100000000"],
 };
+
+/** Returns a filter on all values that the facets of a kind count, for `prepare`. */
+export const neededBy = (kind: RecordKind): Filter =>
+  Object.fromEntries(
+    offered[kind].flatMap((name) => (filterable[kind][name] === undefined ? [] : [[name, ["-"]]])),
+  );
 
 /** A facet of a view. */
 export interface Facet {

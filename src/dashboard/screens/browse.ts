@@ -1,7 +1,7 @@
 /** Browse: one page for each kind of record, whose address is a query of the kind's list. */
 import { setImmediate } from "node:timers/promises";
 import { type BrowseColumn, browseColumns } from "#dashboard/components/browse-rows.ts";
-import { type Facet, facetsOf } from "#dashboard/components/facets.ts";
+import { type Facet, facetsOf, neededBy } from "#dashboard/components/facets.ts";
 import { plotsOf } from "#dashboard/components/browse-plots.ts";
 import { accountPage } from "#dashboard/components/page.ts";
 import { fitting, readRecords } from "#dashboard/components/records.ts";
@@ -31,7 +31,7 @@ import { type ParameterFault, Problem } from "#problems.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import type { Miss } from "#search/facet-index.ts";
-import type { Filter, ReadModel, Selection } from "#search/read-model.ts";
+import type { ReadModel, Selection } from "#search/read-model.ts";
 
 export const browseRoutes: readonly Route[] = recordKinds.map((kind) =>
   route(browsePaths[kind], "reader", {
@@ -57,15 +57,15 @@ async function showView(
   return viewPage(request, view, model.select(kind, filter, { limit, offset }, order));
 }
 
-/** Reads the values of the kind's records if they have not been read yet. Other requests are answered meanwhile. */
+/** Reads the values that the view and its facets need, once for a dataset. Other requests are answered meanwhile. */
 async function prepare({ kind, model, query: { filter, order } }: View): Promise<void> {
-  // Any text of the record's own, so that all values are read.
-  const own = { source: ["-"], ...filter };
-  const needed =
-    kind === "gp"
-      ? { ...own, signal: { source: ["-"], ...(filter["signal"] as Filter | undefined) } }
-      : own;
-  for (const _ of model.prepare(kind, needed, order)) await setImmediate();
+  const needed = [
+    model.prepare(kind, { ...neededBy(kind), ...filter }, order),
+    // Places of markets are those of projects.
+    model.prepare("project", neededBy("project")),
+    ...(kind === "gp" ? [model.prepare("signal", neededBy("signal"))] : []),
+  ];
+  for (const steps of needed) for (const _ of steps) await setImmediate();
 }
 
 function viewPage(request: ReaderRequest, view: View, selection: Selection): string {
@@ -82,10 +82,13 @@ function viewPage(request: ReaderRequest, view: View, selection: Selection): str
         ${apiCall(request, view)}
       </div>
       ${chips(view)}
-      <div class="browse">
+      <div class="browse of-${kind}">
         ${facetColumn(view, facets, total)}
         <div class="records">
-          <div class="plots">${plotsOf(view, facets)}</div>
+          <details class="charts">
+            <summary>Map and charts</summary>
+            <div class="plots">${plotsOf(view, facets)}</div>
+          </details>
           ${selection.misses.map((miss) => missNote(view, miss))}
           ${total === 0 ? nothing(view) : recordTable(view, positions)}
           ${pageSteps(view, selection)}
@@ -144,34 +147,36 @@ function apiCall({ own }: ReaderRequest, { kind, query }: View): Html {
 }
 
 /** Limit of a facet's rows, in bytes of markup. Each link repeats the whole query. */
-const facetBytesMax = 1700;
+const facetBytesMax = 1500;
 /** Number of a facet's rows that are always shown. The others unfold. */
 const rowsAtOnce = 6;
 /** Labels longer than these, in characters, may be cut. */
 const labelLengthMax = 20;
 
-const facetColumn = (view: View, facets: readonly Facet[], total: number): Html =>
-  html`<nav id="filters" class="facets" aria-label="Filters">
-    ${nameForm(view)} ${facets.map((facet) => facetSection(view, facet))}
-    <a class="button done" href="#main">Show ${counted(total, ...nouns[view.kind])}</a>
+/** Returns the facets, in one form for the name, the ends of ranges, and values that have no link. */
+function facetColumn(view: View, facets: readonly Facet[], total: number): Html {
+  const { kind, query } = view;
+  const name = lists[kind].filters["name"] === undefined ? "gp_name" : "name";
+  const own = [name, ...facets.flatMap(({ fields }) => fields.map((field) => field.name))];
+  return html`<nav id="filters" class="facets" aria-label="Filters">
+    <form role="search" action="${browsePaths[kind]}">
+      ${keptFields(view, own)}
+      <section>
+        <label
+          >${kind === "signal" ? "Name of a GP" : "Name"}
+          <input
+            name="${name}"
+            type="search"
+            autocomplete="off"
+            placeholder="Part of a name"
+            value="${query.values[name]?.[0] ?? ""}"
+            maxlength="200"
+        /></label>
+      </section>
+      ${facets.map((facet) => facetSection(view, facet))}
+    </form>
+    <a class="button show" href="#main">Show ${counted(total, ...nouns[kind])}</a>
   </nav>`;
-
-/** Returns the form that narrows the view by a name: of the record, or of the GP of a signal. */
-function nameForm(view: View): Html {
-  const name = lists[view.kind].filters["name"] === undefined ? "gp_name" : "name";
-  return html`<form role="search" action="${browsePaths[view.kind]}">
-    ${keptFields(view, [name])}
-    <label
-      >${view.kind === "signal" ? "Name of a GP" : "Name"}
-      <input
-        name="${name}"
-        type="search"
-        autocomplete="off"
-        placeholder="Part of a name"
-        value="${view.query.values[name]?.[0] ?? ""}"
-        maxlength="200"
-    /></label>
-  </form>`;
 }
 
 function facetSection(view: View, { name, rows, fields, filters }: Facet): Part {
@@ -195,10 +200,16 @@ function facetSection(view: View, { name, rows, fields, filters }: Facet): Part 
         <ul>
           ${links.slice(rowsAtOnce)}
         </ul>
-        ${links.length < rows.length && otherValue(view, name, rows.length - links.length)}
+        ${
+          links.length < rows.length &&
+          html`<label
+            >${grouped(rows.length - links.length)} others
+            <input name="${name}" placeholder="Whole value" maxlength="100"
+          /></label>`
+        }
       </details>`
     }
-    ${fields.length > 0 && rangeForm(view, fields)}
+    ${fields.length > 0 && rangeFields(fields)}
   </section>`;
 }
 
@@ -211,34 +222,20 @@ function facetRow({ label, state, count, href }: Facet["rows"][number]): Html {
   return href === null ? html`<li><span>${content}</span></li>` : html`<li><a href="${href}#filters" ${chosen}>${content}</a></li>`;
 }
 
-/** Returns the form for a value that has no link. @param count number of such values. */
-const otherValue = (view: View, name: string, count: number): Html =>
-  html`<form action="${browsePaths[view.kind]}">
-    ${keptFields(view)}
-    <label
-      >${grouped(count)} others
-      <input name="${name}" placeholder="Whole value" required maxlength="100"
-    /></label>
-  </form>`;
-
-/** Returns the form for the ends of a range. */
-const rangeForm = (view: View, fields: Facet["fields"]): Html =>
-  html`<form class="range" action="${browsePaths[view.kind]}">
-    ${keptFields(
-      view,
-      fields.map(({ name }) => name),
-    )}
-    ${fields.map(
-      ({ name, value }) =>
-        html`<input
-          name="${name}"
-          value="${value}"
-          aria-label="${filterLabel(name)} ${/(from|min)$/.test(name) ? "from" : "to"}"
-          placeholder="${/(from|min)$/.test(name) ? "from" : "to"}"
-        />`,
-    )}
+/** Returns the fields for the ends of a range. */
+const rangeFields = (fields: Facet["fields"]): Html =>
+  html`<div class="range">
+    ${fields.map(({ name, value }) => {
+      const end = /(from|min)$/.test(name) ? "from" : "to";
+      return html`<input
+        name="${name}"
+        value="${value}"
+        aria-label="${filterLabel(name)} ${end}"
+        placeholder="${end}"
+      />`;
+    })}
     <button class="quiet">Apply</button>
-  </form>`;
+  </div>`;
 
 function recordTable(view: View, positions: readonly number[]): Html {
   const { kind, model } = view;
@@ -252,10 +249,17 @@ function recordTable(view: View, positions: readonly number[]): Html {
       head: sortLink(view, column),
     })),
     rows: records.map((record, i) =>
-      columns.map(({ cell }) => cell(record, positions[i]!, model) || "–"),
+      columns.map(({ cell, isOnce }) => {
+        const content = cell(record, positions[i]!, model) || "–";
+        const isAgain =
+          isOnce && i > 0 && isSame(content, cell(records[i - 1], positions[i - 1]!, model));
+        return isAgain ? html`<span class="unseen">${content}</span>` : content;
+      }),
     ),
   });
 }
+
+const isSame = (one: Part, other: Part): boolean => html`${one}`.markup === html`${other}`.markup;
 
 /** Returns the head of a column. If the list can be sorted by it, it is a link: the other way round if it is so already. */
 function sortLink(view: View, { label, sort, isNumber }: BrowseColumn): Part {

@@ -1,0 +1,88 @@
+/** Questions that analysts have, answered on Browse in a real browser without a script. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { demoSize, inventRecords } from "#demo/invent.ts";
+import { browser } from "../support/browser.ts";
+import { startService } from "../support/service.ts";
+
+const clicksMax = 4;
+
+/** From the first page: rows of facets to click, a name to type, and the request that returns the same records. */
+const questions = [
+  {
+    question: "multifamily GPs in Dallas with a signal in the last 90 days",
+    path: "/browse/gps",
+    rows: [
+      ["Market", "Dallas, TX"],
+      ["Property type", "Multifamily"],
+      ["Signals", "Last 90 days"],
+    ],
+    request: "/list-gps?market=Dallas,+TX&property_type=multifamily&signal_date_from=-90d",
+  },
+  {
+    question: "projects under construction in Texas with at least 100 units",
+    path: "/browse/projects",
+    rows: [
+      ["Status", "Under construction"],
+      ["State", "TX"],
+      ["Units", "100 or more"],
+    ],
+    request: "/list-projects?status=under_construction&state=TX&units_min=100",
+  },
+  {
+    question: "GPs that are value-add, in Dallas and in multifamily",
+    path: "/browse/gps",
+    rows: [
+      ["Strategy", "Value-add"],
+      ["Market", "Dallas, TX"],
+      ["Property type", "Multifamily"],
+    ],
+    request: "/list-gps?strategy=value_add&market=dallas&property_type=multifamily",
+  },
+] as const;
+
+const row = (page: Page, group: string, label: string) =>
+  page
+    .locator("#filters section")
+    .filter({ has: page.getByRole("heading", { name: group, exact: true }) })
+    .getByRole("link", { name: label });
+
+const idsOn = async (page: Page): Promise<string[]> => {
+  const names = await page.locator("tbody th a").all();
+  const hrefs = await Promise.all(names.map((name) => name.getAttribute("href")));
+  return hrefs.map((href) => href!.split("/").at(-1)!);
+};
+
+test("each question takes at most four clicks and one typed word, and finds what a request does", async (t) => {
+  const chromium = await browser(t);
+  if (chromium === null) return;
+  const size = { ...demoSize, gps: 1200, principals: 1500, signals: 2500, projects: 2500 };
+  const records = [...inventRecords(size)].flatMap((entry) => entry.records);
+  const settings = { BROWSE: "everyone", CONTACT: "records@example.org" };
+  const service = await startService(t, { records, settings });
+  const page = await (await chromium.newContext({ javaScriptEnabled: false })).newPage();
+  const { key } = await service.newKey();
+  const found = async (request: string) => {
+    const { body } = await service.get(`${request}&limit=25`, { "x-api-key": key });
+    return body.data.map(({ id }: { id: string }) => id) as string[];
+  };
+  for (const { question, path, rows, request } of questions) {
+    await page.goto(service.url + path);
+    assert.ok(rows.length < clicksMax, "one click is left for the way to the page");
+    for (const [group, label] of rows) await row(page, group, label).click();
+    const ids = await idsOn(page);
+    assert.ok(ids.length > 0, question);
+    assert.deepEqual(ids, await found(request), question);
+  }
+  // What else somebody is in: the name of a person, who leads to all GPs of theirs.
+  await page.goto(`${service.url}/browse/people`);
+  const { body } = await service.get("/list-principals?limit=100", { "x-api-key": key });
+  const person = body.data.find(({ gps }: { gps: unknown[] }) => gps.length > 0);
+  await page.getByRole("searchbox").fill(person.name);
+  await page.getByRole("searchbox").press("Enter");
+  assert.ok((await idsOn(page)).includes(person.id));
+  await page.locator(`a[href="/browse/people/${person.id}"]`).click();
+  for (const { id } of person.gps)
+    assert.ok((await page.locator(`a[href^="/browse/gps/${id}"]`).count()) > 0, id);
+});
