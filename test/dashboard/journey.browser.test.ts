@@ -34,7 +34,8 @@ async function signUp(page: Page, url: string): Promise<void> {
   await page.locator("main a[href*='/account/link?']").click();
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign up" }).click();
-  await page.waitForURL(`${url}/account/keys*`);
+  await page.waitForURL(`${url}/browse/gps`);
+  await page.goto(`${url}/account/keys`);
 }
 
 /** @returns the key and the curl line on the page. */
