@@ -1,7 +1,8 @@
-/** Makes tools from declarations. A tool answers with a page, and each call counts as one request. */
+/** Makes tools from declarations. A tool answers with a page, and each call is counted. */
 import type { Caller, Found, Outcome, Refusal } from "#gateway/gateway.ts";
 import type { AnswerSource } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
+import { greatestRequest, type Quotas } from "#limits/policy.ts";
 import { Meta, Pagination } from "#operations/envelope.ts";
 import { type Operation, pageSchemas } from "#operations/operation.ts";
 import { internalError, Problem } from "#problems.ts";
@@ -47,7 +48,7 @@ export interface Tool {
   name: string;
   /** Entry in the list of tools. */
   listed: object;
-  /** Counts one request and answers it. Never rejects: a refusal is an outcome. */
+  /** Counts the call and answers it. Never rejects: a refusal is an outcome. */
   call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<CallOutcome>;
 }
 
@@ -69,6 +70,8 @@ interface ToolDeclaration {
   hasDetail: boolean;
   /** Returns a Problem if the caller may not use the tool. */
   refusal?(caller: Caller): Problem | undefined;
+  /** Returns the number of requests that a call counts as; one if left out. */
+  cost?(values: ArgumentValues): number;
   /** Answers a call with checked arguments. @throws Problem if it is refused. */
   answer(values: ArgumentValues): ToolAnswer | Promise<ToolAnswer>;
 }
@@ -76,7 +79,7 @@ interface ToolDeclaration {
 /** Returns the declared tool. Calls with wrong arguments count, too. */
 export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclaration): Tool {
   const { name, title, description, item, properties, required, hasDetail } = declaration;
-  const { limitMax = dependencies.pageSizeMax, refusal, answer } = declaration;
+  const { limitMax = dependencies.pageSizeMax, refusal, cost = () => 1, answer } = declaration;
   const inputSchema = {
     type: "object",
     properties: {
@@ -91,11 +94,17 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
     name,
     listed: { name, title, description, inputSchema, outputSchema: pageSchema(item), annotations },
     call(caller, given) {
+      let read: ReturnType<typeof readArguments> | undefined;
+      const readOnce = () => (read ??= readArguments(name, inputSchema, given));
       const work = () => {
-        const { values, faults, faultCount } = readArguments(name, inputSchema, given);
+        const { values, faults, faultCount } = readOnce();
         return faultCount > 0 ? { datasetVersion: null, faults, faultCount } : answer(values);
       };
-      return answerCounted(dependencies, caller, work, refusal);
+      const price = () => {
+        const { values, faultCount } = readOnce();
+        return faultCount > 0 ? 1 : cost(values);
+      };
+      return answerCounted(dependencies, caller, work, () => refusal?.(caller) ?? price());
     },
   };
 }
@@ -107,16 +116,22 @@ const annotations = {
   openWorldHint: false,
 };
 
-/** Counts one request and answers it. A failure becomes a problem but stays counted. A `refusal` is not counted. */
+/**
+ * Counts a call and answers it. A failure becomes a problem but stays counted.
+ * @param cost returns the number of requests that it counts as, one if left out; a Problem is not counted.
+ */
 export async function answerCounted(
   { gateway }: Pick<ToolDependencies, "gateway">,
   caller: Caller,
   answer: () => ToolAnswer | Promise<ToolAnswer>,
-  refusal?: ToolDeclaration["refusal"],
+  cost: () => number | Problem = () => 1,
 ): Promise<CallOutcome> {
   const counting = (): Found<null> => ({ kind: "answer", answer: null });
-  const cost = () => refusal?.(caller) ?? 1;
-  const { result, ...outcome } = await gateway.counted({ caller }, counting, cost);
+  const price = (_: object, quotas: Quotas) => {
+    const requests = cost();
+    return requests instanceof Problem ? requests : Math.min(requests, greatestRequest(quotas));
+  };
+  const { result, ...outcome } = await gateway.counted({ caller }, counting, price);
   if (result.kind === "problem") return { ...outcome, result };
   try {
     return { ...outcome, result: { kind: "answer", answer: await answer() } };

@@ -1,4 +1,4 @@
-/** All tools: the operations, the vocabulary, and the changes. */
+/** All tools: the operations, the vocabulary, the changes, and matching. */
 import { createReadStream } from "node:fs";
 import { text } from "node:stream/consumers";
 import { changesRefusal } from "#gateway/read-changes.ts";
@@ -7,6 +7,7 @@ import { changesOfRequest, findStep, type StepPart } from "#operations/changes.t
 import type { Format } from "#operations/formats.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { filterSchema, type Operation, sortMeaning } from "#operations/operation.ts";
+import { matchCost, matchInSlices } from "#operations/match.ts";
 import { vocabularyOf } from "#operations/vocabulary.ts";
 import { echo } from "#problems.ts";
 import type { RecordKind } from "#records/kinds.ts";
@@ -26,6 +27,7 @@ export const makeTools = (dependencies: ToolDependencies): readonly Tool[] => [
   ...dependencies.operations.map((operation) => operationTool(dependencies, operation)),
   vocabularyTool(dependencies),
   changesTool(dependencies),
+  matchTool(dependencies),
 ];
 
 function operationTool(dependencies: ToolDependencies, operation: Operation): Tool {
@@ -212,4 +214,75 @@ function formsOf({ record, ...change }: RecordChange, detail: Detail): object[] 
   if (record === undefined) return [change, shortest];
   const brief = { ...change, record: inBrief(kind, record) };
   return detail === "full" ? [{ ...change, record }, brief, shortest] : [brief, shortest];
+}
+
+/** Maximum number of names in a call. */
+const matchedMax = 200;
+/** Arguments with a fact about each name, by the fact. */
+const factLists = { city: "cities", state: "states", crd: "crds", cik: "ciks" } as const;
+
+const factsOfNames = (fact: string) =>
+  ({
+    type: "array",
+    items: { type: "string", minLength: 0, maxLength: 200 },
+    maxItems: matchedMax,
+    description: `${fact} of each name, in the order of \`names\`; an empty text if unknown.`,
+  }) as const;
+
+const matchTool = (dependencies: ToolDependencies): Tool =>
+  makeTool(dependencies, {
+    name: "match_gps",
+    title: "GPs that a list of names means",
+    description:
+      "For each name the GP that it means, `certainty` (sure, probable, unsure, none) and the runner-up. Case, punctuation and legal form do not matter; a CRD or CIK decides, a city and state break ties. Counts one request for each started 100 names on the page.",
+    item: { type: "object", required: ["name", "certainty", "gp", "runner_up"] },
+    properties: {
+      names: {
+        type: "array",
+        items: { type: "string", maxLength: 500 },
+        maxItems: matchedMax,
+        description: `Names of firms, or ids of GPs; at most ${matchedMax}.`,
+      },
+      cities: factsOfNames("City of the head office"),
+      states: factsOfNames("State of the head office"),
+      crds: factsOfNames("CRD"),
+      ciks: factsOfNames("CIK"),
+    },
+    required: ["names"],
+    limitMax: matchedMax,
+    hasDetail: false,
+    cost: (values) => matchCost(namesOnPage(values as unknown as MatchValues).length),
+    answer: (values) => matchNames(dependencies, values as unknown as MatchValues),
+  });
+
+type MatchValues = Bounds & { names: readonly string[] } & {
+  [List in (typeof factLists)[keyof typeof factLists]]?: readonly string[];
+};
+
+const namesOnPage = ({ names, offset, limit }: MatchValues) => names.slice(offset, offset + limit);
+
+async function matchNames(
+  dependencies: ToolDependencies,
+  values: MatchValues,
+): Promise<ToolAnswer> {
+  const { names, limit, offset } = values;
+  const facts = Object.entries(factLists);
+  const uneven = facts.find(([, list]) => (values[list] ?? names).length !== names.length);
+  if (uneven !== undefined)
+    return faulty({
+      parameter: uneven[1],
+      code: "out_of_range",
+      detail: `Must have as many entries as 'names': ${names.length}.`,
+    });
+  const wanted = namesOnPage(values).map((name, i) => ({
+    name,
+    ...Object.fromEntries(facts.map(([fact, list]) => [fact, values[list]?.[offset + i]])),
+  }));
+  const { model, matches } = await matchInSlices(() => served(dependencies), wanted);
+  const entries = matches.map(({ certainty, gp, runnerUp }, i) => [
+    { name: wanted[i]!.name, certainty, gp, runner_up: runnerUp },
+  ]);
+  const bounds = { limit, offset, total: names.length };
+  const content = writeValues(model, entries, bounds, "match_gps");
+  return { datasetVersion: model.parts.version, content };
 }

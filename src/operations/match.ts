@@ -1,9 +1,41 @@
-/** Matching of lists: its limit, and a match as a row of a table. */
+/** Matching of lists: its limits and cost, its work in slices, and a match as a row of a table. */
+import { setImmediate } from "node:timers/promises";
 import type { Column } from "#csv.ts";
-import type { Match, WantedGp } from "#search/match-list.ts";
+import { type Match, matchList, type WantedGp } from "#search/match-list.ts";
+import type { ReadModel } from "#search/read-model.ts";
 
 /** Maximum number of names in a list. */
 export const namesMax = 5000;
+/** Number of names that count as one request. */
+const namesOfRequest = 100;
+
+/** Returns the number of requests that matching so many names counts as. */
+export const matchCost = (names: number): number => Math.max(1, Math.ceil(names / namesOfRequest));
+
+/** Maximum time that a list is matched before other requests may run, in ms. */
+const sliceMilliseconds = 2;
+
+/**
+ * Matches a list in slices, so that the thread goes on serving. Begins again if the dataset is replaced meanwhile.
+ * @param current returns the model to answer from, or throws.
+ */
+export async function matchInSlices(
+  current: () => ReadModel,
+  list: readonly WantedGp[],
+): Promise<{ model: ReadModel; matches: Match[] }> {
+  const model = current();
+  const matches: Match[] = [];
+  let begun = performance.now();
+  for (const match of matchList(model, list)) {
+    if (match !== null) matches.push(match);
+    if (performance.now() - begun < sliceMilliseconds) continue;
+    await setImmediate();
+    if (current() !== model) return matchInSlices(current, list);
+    begun = performance.now();
+  }
+  return { model, matches };
+}
+
 /** A name and its match. */
 interface MatchRow {
   wanted: WantedGp;

@@ -301,7 +301,7 @@ export function lengthFault(
 ): ParameterFault | undefined {
   const length = [...value.normalize()].length;
   const detail = `Must have ${minimum} to ${maximum} characters.`;
-  if (length === 0) return { parameter, code: "empty_value", detail };
+  if (length === 0 && minimum > 0) return { parameter, code: "empty_value", detail };
   if (length < minimum) return { parameter, code: "too_short", detail, minimum };
   return length > maximum ? { parameter, code: "too_long", detail, maximum } : undefined;
 }

@@ -108,13 +108,15 @@ export const mcpPage = (site: Site, publicUrl: string | null): string =>
       <section>
         <h2 id="tools">Tools</h2>
         <p>
-          All are read-only. Each call counts 1 against your quota, whatever its answer.
+          All are read-only. Each call counts 1 against your quota, whatever its answer;
+          <code>match_gps</code> counts 1 for each started 100 names on its page.
           ${codes(operations.map(({ name }) => name.replaceAll("-", "_")))} take the parameters of
           the <a href="/docs#operations">operations</a> and <a href="/docs/lists">lists</a> of these
           names, and give the same records. A parameter that may be repeated is a list of values.
           <code>vocabulary</code> gives tags, themes and markets with their numbers of GPs, and the
           closed lists. <code>changes_since</code> gives what the publication after a dataset
-          changed, and how to go on.
+          changed, and how to go on. <code>match_gps</code> gives the GP that each of up to 200
+          names means, and how sure that is.
         </p>
         <p>
           <code>detail</code> is <code>brief</code> by default, which gives the members that matter

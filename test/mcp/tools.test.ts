@@ -20,7 +20,7 @@ const listBytesMax = 60_000;
 
 const names = listed(`
   fetch_gp fetch_principals fetch_signals fetch_projects
-  list_gps list_principals list_signals list_projects vocabulary changes_since
+  list_gps list_principals list_signals list_projects vocabulary changes_since match_gps
 `);
 
 /** The records of an answer, which has them twice. */
