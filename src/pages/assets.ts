@@ -17,7 +17,6 @@ const names = [
   "browse.css",
   "plot.css",
   "records.css",
-  "search.css",
   "page.js",
   "account.js",
   "docs.js",

@@ -113,7 +113,7 @@ function topBar({ site, path, account }: PageContent): Html {
 
 /** Returns the form that searches GPs, people and projects. */
 export const searchForm = (placeholder: string): Html =>
-  html`<form class="search" role="search" action="/search">
+  html`<form class="search" role="search" aria-label="${placeholder}" action="/search">
     <input
       name="q"
       type="search"

@@ -101,7 +101,7 @@ test("every member of every record is in its table, which says which may be null
     const section = sectionOf(name);
     for (const [member, schema] of membersOf(declarations[kind].schema)) {
       const row = section.slice(section.indexOf(`<th scope="row"><code>${member}</code></th>`));
-      const type = row.slice(0, row.indexOf("</dd>"));
+      const type = row.slice(0, row.indexOf("</tr>"));
       assert.equal(
         type.includes(" or null</td>"),
         [schema.type].flat().includes("null"),

@@ -61,7 +61,7 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
   const total = sections.reduce((sum, section) => sum + section.total, 0);
   return accountPage(request, {
     title: isAsked ? `Search for ${cutText(text, 60)}` : "Search",
-    styles: ["browse.css", "search.css"],
+    styles: ["browse.css"],
     main: html`<div class="view-title">
         <h1>
           ${isAsked ? html`${counted(total, "result")}<span> for “${text}”</span>` : "Search"}
