@@ -139,7 +139,7 @@ const head = ({ site, title, description, scripts = [], styles = [] }: PageConte
       crossorigin
     />
     <link rel="icon" href="${assetPath("icon.svg")}" type="image/svg+xml" />
-    ${(["frame.css", "style.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
+    ${(["style.css", "frame.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
     ${scriptsOf(site, scripts).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
 
