@@ -41,6 +41,16 @@ export const withOrigin = (code: string): Part =>
 export const curlBlock = (label: string, publicUrl: string | null, target: string): Html =>
   copyBlock(label, withOrigin(callLines({ base: originOf(publicUrl), target }).curl));
 
+/** Returns an API call in shell, TypeScript and Python to copy. @param target path and query. */
+export function callBlocks(base: string, target: string): Html[] {
+  const { curl, typescript, python } = callLines({ base, target });
+  return [
+    copyBlock("Request with curl", curl),
+    copyBlock("Request in TypeScript", typescript),
+    copyBlock("Request in Python", python),
+  ];
+}
+
 interface Call {
   /** Origin (and path) of the service, without a trailing slash. */
   base: string;

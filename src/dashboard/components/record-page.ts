@@ -1,6 +1,6 @@
 /** Parts that the pages of a GP, a person and a project share: head, figures, cards, tables, and where records are from. */
 import type { AccountRequest } from "#dashboard/screen.ts";
-import { curlBlock } from "#pages/code-block.ts";
+import { callBlocks } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { periodsUntil, signalColumns } from "#pages/plot.ts";
 import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
@@ -137,11 +137,18 @@ export const valueLinks = (
   });
 
 /** Returns the request that gives the record over the API. @param target path and query. */
-export const apiCall = ({ own }: AccountRequest, target: string): Html =>
-  card({
+export function apiCall({ own }: AccountRequest, target: string): Html {
+  const [curl, ...others] = callBlocks(own.base, target);
+  return card({
     title: "The API call for this page",
-    body: curlBlock("API call", own.base, target),
+    aside: "counts one request",
+    body: html`${curl}
+      <details class="call">
+        <summary>TypeScript and Python</summary>
+        ${others}
+      </details>`,
   });
+}
 
 export const titleOrRoles = ({ title, roles }: Pick<Principal, "title" | "roles">): string =>
   cutText(title ?? roles.map(valueLabel).join(", "), nameLengthMax);

@@ -23,7 +23,7 @@ import {
 import { type Given, page, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { lists } from "#operations/lists.ts";
 import { canonicalQuery } from "#operations/parameters.ts";
-import { callLines, copyBlock } from "#pages/code-block.ts";
+import { callBlocks } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
@@ -137,12 +137,10 @@ function removals(view: View) {
 /** Returns the API call that returns the records on the page. */
 function apiCall({ own }: ReaderRequest, { kind, query }: View): Html {
   const target = `${lists[kind].path}?${canonicalQuery(query)}`;
-  const { curl, typescript, python } = callLines({ base: own.base, target });
   return html`<details class="call">
     <summary class="button quiet">API call</summary>
     <p>The API call for this view. It counts as one request.</p>
-    ${copyBlock("Request with curl", curl)} ${copyBlock("Request in TypeScript", typescript)}
-    ${copyBlock("Request in Python", python)}
+    ${callBlocks(own.base, target)}
   </details>`;
 }
 
