@@ -134,7 +134,7 @@ function gpsCard({ gps: all }: Principal, gps: readonly OwnGp[]): Part {
     card({
       title: counted(all.length, "GP"),
       aside: all.length > gps.length && shownOf(gps.length, all.length),
-      body: rowsOf("named", { label: "GPs", columns, rows }),
+      body: rowsOf("named gps", { label: "GPs", columns, rows }),
     })
   );
 }
