@@ -341,12 +341,12 @@ export async function close(
   await writeAudit(transaction, { actor, action: "account.closed", account, subject: id, now });
 }
 
-/** Closes an account without revoking its keys, inside a transaction. Deletes its memberships, links and notices. */
+/** Closes an account without revoking its keys, inside a transaction. Deletes its memberships, links, notices and followed views. */
 export async function closeRows(
   transaction: ControlTransaction,
   { account, id, at }: { account: number; id: string; at: string },
 ): Promise<void> {
-  for (const table of ["member", "link", "notice"] as const)
+  for (const table of ["member", "link", "notice", "followed_view"] as const)
     await transaction.deleteFrom(table).where("account", "=", account).execute();
   await transaction
     .updateTable("account")

@@ -3,6 +3,7 @@ import { type Actor, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTransaction } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { accountJson, close, requireOpenNumber } from "./accounts.ts";
+import { listFollowedViews } from "./followed-views.ts";
 import { deleteMember, listMembers, listMemberships, type Membership } from "./members.ts";
 import { personOf, requirePersonRow } from "./people.ts";
 import { forgive } from "./throttle.ts";
@@ -73,6 +74,7 @@ async function membershipJson(
       .where("account", "=", number)
       .orderBy("created_at")
       .execute(),
+    followed_views: await listFollowedViews(database, number),
     notices: await database
       .selectFrom("notice")
       .select(["kind", "subject", "at"])

@@ -18,6 +18,7 @@ export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
     "throttle",
     "audit",
     "notice",
+    "followed_view",
   ],
   "usage.sqlite": ["key_use", "usage_hour", "usage_writer"],
 };

@@ -90,6 +90,7 @@ async function receive(
     routes,
     signedIn: signedIn ?? null,
     now: sent.now,
+    monotonicMicroseconds: sent.monotonicMicroseconds,
   };
 }
 

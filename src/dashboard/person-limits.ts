@@ -1,6 +1,6 @@
 /**
  * Limits requests for pages: of one person across all their accounts, and of one network's people who are not signed
- * in.
+ * in. Limits requests for private feeds, too.
  */
 import { networksOf, networksPerSite } from "#limits/client-network.ts";
 import { type KeyedPolicy, type LimitStatus, openKeyedLimit } from "#limits/keyed-limit.ts";
@@ -16,6 +16,9 @@ export type PersonRequest = "view" | "form" | "background";
 
 /** The exhausted window with the longest wait. */
 export type TooMany = NonNullable<ReturnType<PersonLimiter["take"]>>;
+
+/** Limit on the requests for one private feed. */
+const feedMinute: KeyedPolicy = { name: "minute", quota: 1, window: 60 };
 
 export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
@@ -54,6 +57,7 @@ export function openPersonLimiter() {
   const view = openNetworks(anonymousMinute, anonymousDay);
   // An anonymous form asks for a download, which counts as a view.
   const anonymous = { view, form: view, background: openNetworks(anonymousMinute) };
+  const feeds = open([feedMinute]);
   const refusal = ({ admitted, policy, retryAfterSeconds }: LimitStatus) =>
     admitted ? null : { name: policy.name, quota: policy.quota, retryAfterSeconds };
   return {
@@ -69,6 +73,11 @@ export function openPersonLimiter() {
     takeAnonymous(address: string, kind: PersonRequest, now: number) {
       latest = Math.max(latest, now);
       return refusal(anonymous[kind].take(address));
+    },
+    /** Counts a request for a private feed, by its id. See `take`. */
+    takeFeed(id: string, now: number) {
+      latest = Math.max(latest, now);
+      return refusal(feeds.take(id));
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Membership } from "#accounts/members.ts";
 import type { Passwords } from "#accounts/passwords.ts";
 import type { SignedIn } from "#accounts/sessions.ts";
 import { TooOften } from "#accounts/throttle.ts";
+import type { ChangesReader } from "#datasets/joined-steps.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
@@ -128,6 +129,7 @@ export interface AccountServices {
   mailer: Mailer;
   lookAtQuota: LookAtQuota;
   personLimiter: PersonLimiter;
+  changes: ChangesReader;
   /** Returns the records, or null if none can be shown. */
   model(): ReadModel | null;
   /** Returns the people to whom these records are shown. */
@@ -152,6 +154,8 @@ export interface AccountRequest {
   signedIn: SignedIn | null;
   /** Time of the request, in ms since 1970. */
   now: number;
+  /** The same moment on the monotonic clock, in µs. */
+  monotonicMicroseconds: number;
 }
 
 /** A request by a person who is signed in. */

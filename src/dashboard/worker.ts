@@ -1,7 +1,9 @@
 /** The account worker: a thread with its own stores that answers the requests for pages for people and runs jobs. */
+import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/sessions.ts";
 import { openPasswords } from "#accounts/passwords.ts";
+import { openChangesReader } from "#datasets/joined-steps.ts";
 import { loadGeneration } from "#datasets/served.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
@@ -131,6 +133,7 @@ async function openServices(): Promise<AccountServices> {
         send({ number: lookNumber, look: { account, quotas } });
       }),
     personLimiter: openPersonLimiter(),
+    changes: openChangesReader(join(settings.dataDir, "datasets")),
     model: readModel,
     browse: () => browse,
     reportError,

@@ -224,6 +224,7 @@ export function openChangesReader(folder: string) {
       });
       return { changes: newestFirst(onlyChanged(changes, base)), gaps };
     },
+    readStep: keep,
     members: membersOf,
   };
 }

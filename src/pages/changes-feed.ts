@@ -1,6 +1,6 @@
-/** The feed at `/changes.atom` (RFC 4287): an entry for each recent publication, with counts but without records. */
-import { hash } from "node:crypto";
+/** The feed at `/changes.atom`: an entry for each recent publication, with counts but without records. */
 import type { Publication } from "#records/publication.ts";
+import { atomFeed, urnOf } from "./atom.ts";
 
 const entriesMax = 100;
 
@@ -14,25 +14,16 @@ export function changesFeed(
   address: string,
   updatedAt: string,
 ): string {
-  const entries = publications.slice(0, entriesMax);
-  return `<?xml version="1.0" encoding="utf-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom">
-<id>${escaped(/^https?:/.test(address) ? address : idOf("feed"))}</id>
-<title>gp-records: publications</title>
-<updated>${entries[0]?.published_at ?? updatedAt}</updated>
-<author><name>gp-records</name></author>
-<link rel="self" type="application/atom+xml" href="${escaped(address)}"/>
-${entries.map(entry).join("")}</feed>
-`;
+  const entries = publications.slice(0, entriesMax).map((publication) => ({
+    id: urnOf(`${publication.version} ${publication.published_at}`),
+    title: publication.version,
+    updatedAt: publication.published_at,
+    text: contentOf(publication),
+  }));
+  const id = /^https?:/.test(address) ? address : urnOf("feed");
+  const title = "gp-records: publications";
+  return atomFeed({ id, title, self: address, updatedAt, entries }, "gp-records");
 }
-
-const entry = (publication: Publication): string => `<entry>
-<id>${idOf(`${publication.version} ${publication.published_at}`)}</id>
-<title>${publication.version}</title>
-<updated>${publication.published_at}</updated>
-<content type="text">${escaped(contentOf(publication))}</content>
-</entry>
-`;
 
 /** Returns counts such as `gp: 12 added, 31 changed, 1 merged; signal: 105 added`. */
 function contentOf({ step }: Publication): string {
@@ -45,19 +36,3 @@ function contentOf({ step }: Publication): string {
   });
   return kinds.filter((text) => text !== "").join("; ");
 }
-
-/** Returns a URN made from a name, the same on every server (RFC 9562, version 8). */
-function idOf(name: string): string {
-  const digits = hash("sha256", `gp-records publication ${name}`);
-  const groups = [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `8${digits.slice(13, 16)}`,
-    `8${digits.slice(17, 20)}`,
-    digits.slice(20, 32),
-  ];
-  return `urn:uuid:${groups.join("-")}`;
-}
-
-const escaped = (text: string) =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");

@@ -41,6 +41,8 @@ export const auditActions = [
   "person.address_changed",
   "person.exported",
   "person.deleted",
+  "view.followed",
+  "view.unfollowed",
   "plan.set",
   "plan.removed",
   "dataset.published",

@@ -177,10 +177,28 @@ const tables = {
   },
 } as const;
 
+/** Tables that a later step of each schema adds. */
+const addedTables = {
+  /** A view of records that an account follows by a private feed. */
+  followed_view: {
+    /** SHA-256 of the secret in the feed's address. The database does not contain the secret itself. */
+    digest: "bytea primary key",
+    id: "text not null unique",
+    account: "integer not null references account",
+    /** Kind of the records. */
+    kind: "text not null",
+    /** Query of the kind's list, without paging; empty for all records. */
+    query: "text not null",
+    /** Id of the person who follows it. It remains after the person is deleted. */
+    made_by: "text not null",
+    created_at: "text not null",
+  },
+} as const;
+
 export type Role = "owner" | "member";
 export type LinkKind = "sign-up" | "invite" | "reset" | "email";
 
-export type ControlTables = RowsOf<typeof tables> & {
+export type ControlTables = RowsOf<typeof tables & typeof addedTables> & {
   member: { role: Role };
   link: { kind: LinkKind; role: Role | null };
 };
@@ -206,6 +224,12 @@ export const controlTableSql: readonly string[] = [
   "create index known_browser_person on known_browser (person)",
   "create index link_email on link (email_folded)",
   "create index audit_account on audit (account, number)",
+];
+
+/** Statements of the step `followed-views`. */
+export const followedViewSql: readonly string[] = [
+  ...createTables(addedTables, "  "),
+  "create index followed_view_account on followed_view (account)",
 ];
 
 /** Maximum number of requests in each window; null means the plan's or the service's maximum. */

@@ -1,5 +1,5 @@
 /** The steps of a PostgreSQL schema, oldest first. A released step is never changed, only followed by others. */
-import { controlTableSql } from "./control-tables.ts";
+import { controlTableSql, followedViewSql } from "./control-tables.ts";
 import { datasetTables } from "./dataset-tables.ts";
 import { postgresUsageSchema } from "./usage-schema.ts";
 
@@ -10,10 +10,11 @@ export interface PostgresStep {
   sql: string;
 }
 
-/**
- * SQL for the control tables. Text compares and sorts byte by byte, as in SQLite, whatever the database's collation.
- */
-const control = `${controlTableSql.join(";\n").replaceAll(/\btext\b/g, 'text collate "C"')};
+/** Returns SQL in which text compares and sorts byte by byte, as in SQLite, whatever the database's collation. */
+const sqlOf = (statements: readonly string[]) =>
+  `${statements.join(";\n").replaceAll(/\btext\b/g, 'text collate "C"')};\n`;
+
+const control = `${sqlOf(controlTableSql)}
 
 -- Key changes, for servers that keep keys in memory. Account 0 counts all changes. An account's row has the count of
 -- its keys' last change. Account -1 has the count of the last change that may concern all accounts. Account 0's row
@@ -224,4 +225,5 @@ const tables = [control, counts, datasetTables, postgresUsageSchema].join("\n");
 
 export const postgresSteps: readonly PostgresStep[] = [
   { name: "0001-all", isAdditive: false, sql: tables },
+  { name: "0002-followed-views", isAdditive: true, sql: sqlOf(followedViewSql) },
 ];

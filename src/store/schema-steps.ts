@@ -1,6 +1,6 @@
 /** The schema steps of each file, oldest first. A released step is never changed, only followed by others. */
 import type { DatabaseSync } from "node:sqlite";
-import { controlTableSql } from "./control-tables.ts";
+import { controlTableSql, followedViewSql } from "./control-tables.ts";
 import { sqliteUsageSchema } from "./usage-schema.ts";
 
 export interface FileStep {
@@ -24,7 +24,10 @@ const textOf = (statements: readonly string[]) => `${statements.join(";\n")};\n`
 
 /** Schema steps of each store, by file name. */
 export const fileSteps = {
-  "control.sqlite": [{ name: "0001-tables", sql: textOf([...controlTableSql, ...keyChanges]) }],
+  "control.sqlite": [
+    { name: "0001-tables", sql: textOf([...controlTableSql, ...keyChanges]) },
+    { name: "0002-followed-views", sql: textOf(followedViewSql) },
+  ],
   "usage.sqlite": [{ name: "0001-tables", sql: textOf(sqliteUsageSchema) }],
 } as const satisfies Record<string, readonly FileStep[]>;
 

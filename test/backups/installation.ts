@@ -89,6 +89,15 @@ const controlRows: Rows = {
     detail: JSON.stringify({ i, text: "ü 🏠" }),
   })),
   notice: [{ account: 1, kind: "quota", subject: "day", at: at(8) }],
+  followed_view: rowsOf("digest id account kind query made_by created_at", [
+    bytes(12),
+    "fv_1",
+    1,
+    "gp",
+    "market=dallas",
+    "per_1",
+    at(9),
+  ]),
 };
 
 function account(number: number, own: Record<string, SQLInputValue> = {}) {

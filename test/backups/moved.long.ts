@@ -33,7 +33,17 @@ async function fillLog(dataDir: string): Promise<void> {
   await tidyUsage(dataDir, noon);
 }
 
-const control = ["plan", "account", "api_key", "person", "member", "throttle", "audit", "notice"];
+const control = [
+  "plan",
+  "account",
+  "api_key",
+  "person",
+  "member",
+  "throttle",
+  "audit",
+  "notice",
+  "followed_view",
+];
 
 /** What SQLite says of a value: its type and its text. The client of PostgreSQL gives large whole numbers as text. */
 function quoted(value: string | number | Uint8Array | null): string[] {

@@ -18,6 +18,9 @@ import { openUser, type Page, signedIn } from "../support/user.ts";
 /** The paths of all routes, by who gets them without signing in. */
 const paths = {
   nobody: [
+    "/account/feeds",
+    "/account/feeds/follow",
+    "/account/feeds/unfollow",
     "/account/keys",
     "/account/keys/{id}",
     "/account/keys/{id}/rename",
@@ -48,6 +51,7 @@ const paths = {
     "/account/usage/quota",
   ],
   whoMayBrowse: [
+    "/browse/changes",
     "/browse/gps",
     "/browse/gps/{id}",
     "/browse/people",
@@ -69,6 +73,7 @@ const paths = {
     "/account/sign-out",
     "/account/sign-up",
     "/browse",
+    "/feeds/{secret}",
   ],
 } as const;
 

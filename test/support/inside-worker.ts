@@ -1,5 +1,6 @@
 /** The account worker without its thread: each request is a function call, and every hash and query is counted. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import { Kysely } from "kysely";
@@ -13,6 +14,7 @@ import type {
   PageRequest,
   LookAtQuota,
 } from "#dashboard/messages.ts";
+import { openChangesReader } from "#datasets/joined-steps.ts";
 import { openPersonLimiter } from "#dashboard/person-limits.ts";
 import type { AccountServices } from "#dashboard/screen.ts";
 import { routes } from "#dashboard/screens/index.ts";
@@ -63,6 +65,7 @@ export async function openInsideWorker(
     },
     lookAtQuota: () => assert.fail(),
     personLimiter: openPersonLimiter(),
+    changes: openChangesReader(join(dataDir, "datasets")),
     model: () => null,
     browse: () => settings.browse ?? workerSettings.browse,
     reportError: (error: string) => assert.fail(error),

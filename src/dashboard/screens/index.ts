@@ -3,6 +3,8 @@ import type { Route } from "#dashboard/screen.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
 import { formerAddressRoutes } from "./former-addresses.ts";
+import { changesRoutes } from "./changes.ts";
+import { feedRoutes } from "./feeds.ts";
 import { browseGpRoutes } from "./gp.ts";
 import { keysRoutes } from "./keys.ts";
 import { linkRoutes } from "./link.ts";
@@ -19,6 +21,7 @@ import { usageRoutes } from "./usage.ts";
 
 export const routes: readonly Route[] = [
   ...browseRoutes,
+  ...changesRoutes,
   ...browseGpRoutes,
   ...personRoutes,
   ...projectRoutes,
@@ -26,6 +29,7 @@ export const routes: readonly Route[] = [
   ...keysRoutes,
   ...usageRoutes,
   ...requestsRoutes,
+  ...feedRoutes,
   ...noticesRoutes,
   ...signInRoutes,
   ...linkRoutes,

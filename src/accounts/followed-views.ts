@@ -1,0 +1,101 @@
+/** Views of records that an account follows by private feeds. The secret in a feed's address is stored as a digest. */
+import { writeAudit } from "#store/audit.ts";
+import type { ControlDatabase } from "#store/control-tables.ts";
+import { DomainError } from "#store/domain-error.ts";
+import { digestToken, makeId, makeToken } from "#store/random-text.ts";
+import type { ControlStore } from "#store/stores.ts";
+import { mayReadChanges } from "./plans.ts";
+
+/** Maximum number of views that an account follows. */
+const viewsMax = 100;
+
+interface Acting {
+  /** Number of the account. */
+  account: number;
+  /** Id of the person. */
+  actor: string;
+  now: number;
+}
+
+/** A kind of record, and a query of its list without paging; the query is empty for all records. */
+interface View {
+  kind: string;
+  query: string;
+}
+
+/**
+ * Follows a view.
+ * @returns the secret, which is stored nowhere: show it and forget it.
+ * @throws DomainError `refused` if the account's plan does not include changes, `conflict` if it follows too many views.
+ */
+export function followView(
+  control: ControlStore,
+  { kind, query, account, actor, now }: View & Acting,
+): Promise<{ id: string; secret: string }> {
+  return control.write(async (transaction) => {
+    if (!(await mayReadChanges(transaction, account)))
+      throw new DomainError("refused", "The plan of this account does not include changes.");
+    if ((await listFollowedViews(transaction, account)).length >= viewsMax)
+      throw new DomainError(
+        "conflict",
+        `This account follows ${viewsMax} views already. Stop following one of them first.`,
+      );
+    const secret = makeToken();
+    const id = makeId("fv");
+    const made = { made_by: actor, created_at: new Date(now).toISOString() };
+    const row = { digest: digestToken(secret), id, account, kind, query, ...made };
+    await transaction.insertInto("followed_view").values(row).execute();
+    const detail = { kind, query };
+    await writeAudit(transaction, {
+      actor,
+      action: "view.followed",
+      account,
+      subject: id,
+      detail,
+      now,
+    });
+    return { id, secret };
+  });
+}
+
+/** Stops following a view: its feed is gone at once. @throws DomainError `not_found` if the account follows no such view. */
+export function unfollowView(
+  control: ControlStore,
+  { id, account, actor, now }: Acting & { id: string },
+): Promise<void> {
+  return control.write(async (transaction) => {
+    const { numDeletedRows } = await transaction
+      .deleteFrom("followed_view")
+      .where("id", "=", id)
+      .where("account", "=", account)
+      .executeTakeFirst();
+    if (numDeletedRows === 0n)
+      throw new DomainError("not_found", "This account follows no such view.");
+    await writeAudit(transaction, { actor, action: "view.unfollowed", account, subject: id, now });
+  });
+}
+
+/** Lists the views that an account follows, oldest first. */
+export const listFollowedViews = (database: ControlDatabase, account: number) =>
+  database
+    .selectFrom("followed_view")
+    .select(["id", "kind", "query", "made_by", "created_at"])
+    .where("account", "=", account)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+
+/** Finds the view of a feed. Returns null if there is none, or its account may not read changes at the moment. */
+export async function findFollowedView(
+  database: ControlDatabase,
+  secret: string,
+): Promise<(View & { id: string }) | null> {
+  const row = await database
+    .selectFrom("followed_view")
+    .innerJoin("account", "account.number", "followed_view.account")
+    .select(["followed_view.id", "kind", "query", "account"])
+    .where("digest", "=", digestToken(secret))
+    .where("suspended_at", "is", null)
+    .executeTakeFirst();
+  return row !== undefined && (await mayReadChanges(database, row.account)) ? row : null;
+}
