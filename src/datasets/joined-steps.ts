@@ -30,7 +30,7 @@ export interface JoinedChange extends Difference {
   base: string | null;
 }
 
-export interface JoinedSteps {
+interface JoinedSteps {
   /** Changes, those of the newest publication first. */
   changes: readonly JoinedChange[];
   /** Publications whose changes are not known: there is no step, and the datasets are not kept. */
@@ -46,7 +46,7 @@ export interface Stretch {
 }
 
 /** Values of a record's members before and after, as far as they differ. */
-export interface ChangedMembers {
+interface ChangedMembers {
   /** Null if the values are not known: the record is new, or was removed and added again. */
   before: Readonly<Record<string, unknown>> | null;
   after: Readonly<Record<string, unknown>>;

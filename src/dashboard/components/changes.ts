@@ -1,39 +1,25 @@
 /** Changes of records as pages and feeds tell them: which belong to a view, and each in words. */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChangesReader, JoinedChange } from "#datasets/joined-steps.ts";
-import { operations } from "#operations/index.ts";
-import { lists } from "#operations/lists.ts";
-import type { Query } from "#operations/operation.ts";
-import { filterText, readQuery } from "#operations/parameters.ts";
+import { filterText } from "#operations/parameters.ts";
 import { dayText } from "#pages/prose.ts";
-import { type EachKind, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { positionOfId } from "#search/name-index.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
-import { cutText, money, valueLabel } from "./records.ts";
+import { money, valueLabel } from "#pages/values.ts";
+import { cutText } from "./records.ts";
+import { browsePaths, filterLabel, nouns, readView, type View } from "./view.ts";
 
-/** A kind of record and the records of it that satisfy a filter. */
-export interface View {
-  kind: RecordKind;
-  filter: Filter;
-  /** The filter as a query of the kind's list, the same for equal ones. */
-  query: string;
-  /** The filter in words; empty for all records. */
-  words: string;
-}
+/** Reads a stored view. @throws Problem `invalid-parameters`, as the list of the kind does. */
+export const readQueryOf = (model: ReadModel, kind: RecordKind, query: string): View =>
+  readView(model, kind, [...new URLSearchParams(query)]);
 
-/** Reads a view from a query of the kind's list. @throws Problem `invalid-parameters`, as the list does. */
-export function readView(model: ReadModel, kind: RecordKind, query: string): View {
-  const day = model.parts.updatedAt.slice(0, 10);
-  const { filter, values } = readQuery(lists[kind], query, 1, operations, { day });
+/** Returns the filter of a view as a query, the same for equal ones; empty for all records of the kind. */
+export function queryOf({ query: { values } }: View): string {
   const { sort: _, ...asked } = values;
-  return { kind, filter, query: filterText(asked), words: wordsOf(asked) };
+  return filterText(asked);
 }
-
-const wordsOf = (values: Query["values"]): string =>
-  Object.entries(values)
-    .map(([name, all]) => `${valueLabel(name)}: ${all.map(valueLabel).join(" or ")}`)
-    .join(", ");
 
 /** Returns the id of the GP that a former one is part of now; null if there is none. */
 export function partOf(model: ReadModel, id: string): string | null {
@@ -51,13 +37,11 @@ interface InView {
  * Finds the changes in a view: by the records as they are now, and those that are gone by what they last were.
  * @param changes each record once.
  */
-export async function inView(
-  model: ReadModel,
-  { kind, filter, query }: View,
-  changes: readonly JoinedChange[],
-): Promise<InView> {
+export async function inView(view: View, changes: readonly JoinedChange[]): Promise<InView> {
+  const { kind, model } = view;
+  const { filter } = view.query;
   const ofKind = changes.filter((one) => one.kind === kind);
-  if (query === "") return { changes: ofKind, unknown: [] };
+  if (queryOf(view) === "") return { changes: ofKind, unknown: [] };
   const idNow = ({ change, id, into }: JoinedChange) => (change === "merged" ? into! : id);
   const isGone = ({ change }: JoinedChange) => change === "removed";
   const here = ofKind.filter((one) => !isGone(one));
@@ -115,7 +99,7 @@ export interface ToldChange {
 }
 
 /** A member with its values before and after, or a note without them. */
-export interface ToldFact {
+interface ToldFact {
   label: string;
   values: readonly [before: string, after: string] | null;
 }
@@ -145,7 +129,7 @@ export async function tellChanges(
     const record = records.get(change) ?? told;
     return {
       change,
-      name: record === undefined ? `A ${singular[change.kind]}` : nameOf(record),
+      name: record === undefined ? `A ${nouns[change.kind][0]}` : nameOf(record),
       href: hrefOf(model, change, record),
       facts: factsOf(model, change, record, members[i]!, isPrivate),
     };
@@ -156,29 +140,15 @@ export async function tellChanges(
 const sourceOf = (model: ReadModel, one: JoinedChange): ReadModel | null =>
   one.change === "added" || one.change === "changed" ? model : lastStep(one).departed();
 
-export const singular: EachKind<string> = {
-  gp: "GP",
-  principal: "person",
-  signal: "signal",
-  project: "project",
-};
-
 const nameOf = ({ name, title }: AnyRecord): string => cutText(String(name ?? title), 120);
 
-const paths: EachKind<string> = {
-  gp: "/browse/gps",
-  principal: "/browse/people",
-  signal: "/browse/signals",
-  project: "/browse/projects",
-};
-
 function hrefOf(model: ReadModel, { kind, change, id, into }: JoinedChange, record?: AnyRecord) {
-  if (change === "merged") return `${paths.gp}/${into}`;
-  if (kind !== "signal") return change === "removed" ? null : `${paths[kind]}/${id}`;
+  if (change === "merged") return `${browsePaths.gp}/${into}`;
+  if (kind !== "signal") return change === "removed" ? null : `${browsePaths[kind]}/${id}`;
   const [gp] = (record?.["gps"] ?? []) as { id: string }[];
   return gp === undefined || partOf(model, gp.id) === null
     ? null
-    : `${paths.gp}/${gp.id}?tab=signals`;
+    : `${browsePaths.gp}/${gp.id}?tab=signals`;
 }
 
 /** Members that say nothing to a person, or repeat others. */
@@ -211,7 +181,7 @@ function factsOf(
   );
   if (names.length === 0) return [note("Identifiers, or what the source says of it")];
   const facts = names.slice(0, factsMax).map((name) => ({
-    label: valueLabel(name.replace(/_usd$/, "")),
+    label: filterLabel(name),
     values: [valueText(name, before[name]), valueText(name, after[name])] as const,
   }));
   const more = names.length - facts.length;

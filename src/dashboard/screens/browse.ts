@@ -1,6 +1,7 @@
 /** Browse: one page for each kind of record, whose address is a query of the kind's list. */
 import { setImmediate } from "node:timers/promises";
 import { type BrowseColumn, browseColumns } from "#dashboard/components/browse-rows.ts";
+import { queryOf } from "#dashboard/components/changes.ts";
 import { type Facet, facetsOf, neededBy } from "#dashboard/components/facets.ts";
 import { plotsOf } from "#dashboard/components/browse-plots.ts";
 import { accountPage } from "#dashboard/components/page.ts";
@@ -79,6 +80,7 @@ function viewPage(request: ReaderRequest, view: View, selection: Selection): str
     styles: ["browse.css"],
     main: html`<div class="view-title">
         <h1>${counted(total, ...nouns[kind])}<span>${words}</span></h1>
+        <a class="button" href="/browse/changes?kind=${kind}&${queryOf(view)}">Changes</a>
         ${apiCall(request, view)}
       </div>
       ${chips(view)}

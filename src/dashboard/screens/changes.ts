@@ -5,12 +5,19 @@ import {
   inView,
   kindNamed,
   partOf,
-  readView,
-  singular,
+  queryOf,
   tellChanges,
   type ToldChange,
-  type View,
 } from "#dashboard/components/changes.ts";
+import {
+  askedPairs,
+  capital,
+  keptFields,
+  nouns,
+  readView,
+  type View,
+  viewWords,
+} from "#dashboard/components/view.ts";
 import { accountPage, hidden, wordReply } from "#dashboard/components/page.ts";
 import { apiCall, card, figures } from "#dashboard/components/record-page.ts";
 import { readRecords } from "#dashboard/components/records.ts";
@@ -28,29 +35,21 @@ import { counted, dayElement, dayText, exactTime, grouped } from "#pages/prose.t
 import { table } from "#pages/table.ts";
 import { Problem } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
-import { type EachKind, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { followForm, labelOf, queryOf } from "./feeds.ts";
+import { followForm, labelOf, pageQuery } from "./feeds.ts";
 
 export const changesRoutes: readonly Route[] = [
   route("/browse/changes", "reader", {
     GET: (request) => readRecords(request, (model) => showChanges(request, model)),
-    link: { group: "Records", label: "Changes" },
   }),
 ];
 
 const path = "/browse/changes";
 const rowsOfPage = 25;
 const plottedMax = 20;
-
-const titles: EachKind<string> = {
-  gp: "GPs",
-  principal: "People",
-  signal: "Signals",
-  project: "Projects",
-};
 
 /** What the address asks for. */
 interface Asked {
@@ -88,7 +87,7 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
   }
   const { view, kind, offset, stretch } = asked;
   const joined = await services.changes.join(stretch, (id) => partOf(model, id));
-  const filtered = view === null ? null : await inView(model, view, joined.changes);
+  const filtered = view === null ? null : await inView(view, joined.changes);
   const ofAll = filtered?.changes ?? joined.changes;
   const changes = kind === undefined ? ofAll : ofAll.filter((one) => one.kind === kind);
   const page = changes.slice(offset, offset + rowsOfPage);
@@ -108,7 +107,7 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
         <div>
           ${card({
             title: view === null ? "What changed" : `What changed in this view`,
-            aside: view?.words,
+            aside: view && viewWords(view),
             body: html`${kindTabs(asked, ofAll, view)} ${changeTable(told)}
             ${pageLinks(asked, changes.length)}`,
           })}
@@ -142,13 +141,11 @@ function readAsked(
   if (kind === undefined && (query.get("kind") ?? "") !== "")
     return `'kind' must be one of ${recordKinds.join(", ")}.`;
   const offset = Number(/^\d{1,9}$/.exec(query.get("offset") ?? "")?.[0] ?? 0);
-  const rest = new URLSearchParams(
-    [...query].filter(([name, value]) => !ownNames.includes(name) && value.trim() !== ""),
-  );
+  const rest = new URLSearchParams([...query].filter(([name]) => !ownNames.includes(name)));
   if (rest.size > 0 && kind === undefined)
     return `'${[...rest.keys()][0]!.slice(0, 60)}' needs a kind of record: add 'kind', such as kind=gp.`;
   try {
-    const view = rest.size === 0 ? null : readView(model, kind!, rest.toString());
+    const view = rest.size === 0 ? null : readView(model, kind!, askedPairs(kind!, rest));
     return { since, stretch, kind, view, offset };
   } catch (fault) {
     if (fault instanceof Problem) return fault.message;
@@ -177,7 +174,8 @@ function hrefOf({ since, kind, view }: Asked, other: Partial<Asked> = {}): strin
   const asked = { since, kind, view, offset: 0, ...other };
   const pairs = new URLSearchParams({ since: asked.since });
   if (asked.kind !== undefined) pairs.set("kind", asked.kind);
-  for (const [name, value] of new URLSearchParams(asked.view?.query)) pairs.append(name, value);
+  for (const [name, value] of new URLSearchParams(asked.view === null ? "" : queryOf(asked.view)))
+    pairs.append(name, value);
   if (asked.offset > 0) pairs.set("offset", String(asked.offset));
   return `${path}?${pairs.toString()}`;
 }
@@ -211,8 +209,7 @@ function sinceLinks({ now }: ReaderRequest, asked: Asked): Html {
     <label
       >Since <input type="date" name="since" value="${isVersion(since) ? "" : since}" required
     /></label>
-    ${kind !== undefined && hidden("kind", kind)}
-    ${[...new URLSearchParams(view?.query)].map(([name, value]) => hidden(name, value))}
+    ${kind !== undefined && hidden("kind", kind)} ${view !== null && keptFields(view, ["sort"])}
     <button class="quiet">Show</button>
     <span class="muted">
       ${counted(stretch.publications.length, "publication")}${last && html`, the last on ${exactTime(last.published_at)}`}
@@ -232,7 +229,7 @@ const notes = (
     </p>`,
   unknown.length > 0 &&
     html`<p class="muted">
-      ${counted(unknown.length, `removed ${singular[view!.kind]}`, `removed ${kinds[view!.kind].plural}`)}
+      ${counted(unknown.length, ...(nouns[view!.kind].map((noun) => `removed ${noun}`) as [string, string]))}
       may have belonged to this view: the dataset that last had them is not kept.
     </p>`,
 ];
@@ -277,7 +274,11 @@ function figureOf(kind: RecordKind, changes: readonly JoinedChange[]) {
     const count = ofKind.filter((one) => one.change === change).length;
     return count === 0 ? [] : [`${grouped(count)} ${change}`];
   });
-  return { label: titles[kind], value: grouped(ofKind.length), note: notes.join(", ") || "none" };
+  return {
+    label: capital(nouns[kind][1]),
+    value: grouped(ofKind.length),
+    note: notes.join(", ") || "none",
+  };
 }
 
 function kindTabs(asked: Asked, changes: readonly JoinedChange[], view: View | null): Html {
@@ -289,7 +290,7 @@ function kindTabs(asked: Asked, changes: readonly JoinedChange[], view: View | n
       const count =
         view !== null && kind !== view.kind ? null : kind ? countOf(kind) : changes.length;
       return html`<a href="${href}" ${kind === asked.kind && html`aria-current="page"`}
-        >${kind === undefined ? "All" : titles[kind]}
+        >${kind === undefined ? "All" : capital(nouns[kind][1])}
         ${count !== null && html`<span>${grouped(count)}</span>`}</a
       > `;
     })}
@@ -305,7 +306,7 @@ const changeTable = (told: readonly ToldChange[]): Part =>
         rows: told.map(({ change, name, href, facts }) => [
           href === null ? name : html`<a href="${href}" title="${name}">${name}</a>`,
           html`<span class="change ${change.change}">${change.change}</span>
-            ${singular[change.kind]}`,
+            ${nouns[change.kind][0]}`,
           facts.map(({ label, values }, i) => [
             i > 0 && "; ",
             label,
@@ -352,12 +353,12 @@ function followCard(
   { since, kind, view }: Asked,
   followed: readonly { id: string; kind: string; query: string }[],
 ): Html {
-  const shown = kind === undefined ? null : { kind, query: view?.query ?? "" };
-  const isFollowed = followed.some((one) => one.kind === kind && one.query === shown?.query);
+  const shown = kind === undefined ? null : view === null ? "" : queryOf(view);
+  const isFollowed = followed.some((one) => one.kind === kind && one.query === shown);
   const links = followed.map(
     ({ kind: of, query }) =>
       html`<li>
-        <a href="${path}?since=${since}&${queryOf({ kind: of, query })}"
+        <a href="${path}?since=${since}&${pageQuery(of, query)}"
           >${labelOf(model, of as RecordKind, query)}</a
         >
       </li>`,
@@ -370,7 +371,7 @@ function followCard(
         ${links}
       </ul>`
     }
-    ${shown === null ? html`<p>Choose a kind of record to follow its changes by a private feed.</p>` : isFollowed ? null : followForm(shown)}`,
+    ${shown === null ? html`<p>Choose a kind of record to follow its changes by a private feed.</p>` : isFollowed ? null : followForm(kind!, shown)}`,
     more: { href: "/account/feeds", label: "Feeds of this account" },
   });
 }

@@ -10,11 +10,11 @@ import {
   inView,
   kindNamed,
   partOf,
-  readView,
-  singular,
+  queryOf,
+  readQueryOf,
   tellChanges,
-  type View,
 } from "#dashboard/components/changes.ts";
+import { capital, nouns, type View, viewWords } from "#dashboard/components/view.ts";
 import { accountPage, doneNote, faultNote, hidden, wordReply } from "#dashboard/components/page.ts";
 import {
   type AccountRequest,
@@ -35,7 +35,7 @@ import { copyBlock } from "#pages/code-block.ts";
 import { html, type Html } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
-import { kinds, type RecordKind } from "#records/kinds.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { Publication } from "#records/publication.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { DomainError } from "#store/domain-error.ts";
@@ -52,7 +52,7 @@ export const feedRoutes: readonly Route[] = [
 ];
 
 /** Returns a form that follows a view. */
-export const followForm = ({ kind, query }: Pick<View, "kind" | "query">): Html =>
+export const followForm = (kind: RecordKind, query: string): Html =>
   html`<form method="post" action="/account/feeds/follow">
     ${hidden("kind", kind)}${hidden("query", query)}<button class="quiet">Follow this view</button>
   </form>`;
@@ -63,8 +63,8 @@ async function follow(request: MemberRequest): Promise<Given> {
   const model = services.model();
   if (kind === undefined || model === null)
     throw new DomainError("invalid", "Choose records on Browse or Changes, and follow them there.");
-  const view = readView(model, kind, form.get("query") ?? "");
-  const order = { kind, query: view.query, ...acting(request) };
+  const view = readQueryOf(model, kind, form.get("query") ?? "");
+  const order = { kind, query: queryOf(view), ...acting(request) };
   const { secret } = await followView(services.control, order);
   const made = html`<section class="done" role="status">
     <p>
@@ -105,7 +105,7 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
               label: "Followed views, oldest first",
               columns: ["View", "Since", { label: "Action", isPlain: true }],
               rows: views.map(({ id, kind, query, created_at }) => [
-                html`<a href="/browse/changes?${queryOf({ kind, query })}"
+                html`<a href="/browse/changes?${pageQuery(kind, query)}"
                   >${labelOf(model, kind as RecordKind, query)}</a
                 >`,
                 relativeTime(created_at, now),
@@ -119,23 +119,22 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
 }
 
 /** Returns a view as the query of the page of changes. */
-export const queryOf = ({ kind, query }: { kind: string; query: string }): string =>
+export const pageQuery = (kind: string, query: string): string =>
   `kind=${kind}${query === "" ? "" : `&${query}`}`;
 
-/** Returns the name of a view, such as `Projects, status: Completed`. */
-const titleOf = ({ kind, words }: View): string =>
-  `${kinds[kind].title}${words === "" ? "" : `, ${words}`}`;
+/** Returns the name of a view, such as `GPs in Dallas with multifamily`. */
+const titleOf = (view: View): string => `${capital(nouns[view.kind][1])}${viewWords(view)}`;
 
 /** Returns the name of a stored view. Its query stands for it if it cannot be read at the moment. */
 export function labelOf(model: ReadModel | null, kind: RecordKind, query: string): string {
   const view = model === null ? null : readStored(model, { kind, query });
-  return view === null ? `${kinds[kind].title}, ${query}` : titleOf(view);
+  return view === null ? `${capital(nouns[kind][1])}, ${query}` : titleOf(view);
 }
 
 /** Reads a stored view. Returns null if this program no longer takes its query. */
 function readStored(model: ReadModel, { kind, query }: { kind: string; query: string }) {
   try {
-    return readView(model, kind as RecordKind, query);
+    return readQueryOf(model, kind as RecordKind, query);
   } catch {
     return null;
   }
@@ -157,7 +156,7 @@ async function showFeed(request: AccountRequest): Promise<Reply> {
     const reply = wordReply(request, 503, "No records yet", "Ask again in a minute.");
     return withHeader(reply, "retry-after", "60");
   }
-  const feed = await makeFeed(request, model, view, followed.id);
+  const feed = await makeFeed(request, view, followed.id);
   const body = atomFeed(feed, services.settings.serviceName);
   return { status: 200, headers: [["content-type", atomType]], body };
 }
@@ -168,11 +167,11 @@ const entriesMax = 1000;
 
 async function makeFeed(
   { services, own, now }: AccountRequest,
-  model: ReadModel,
   view: View,
   id: string,
 ): Promise<Feed> {
   const { changes: reader } = services;
+  const { kind, model } = view;
   const since = now - feedDays * dayMilliseconds;
   const published = reader
     .list(model.parts.version)
@@ -192,7 +191,7 @@ async function makeFeed(
   }
   const lastOf = ({ id: of }: JoinedChange) => last.get(of)!;
   // Each record belongs to the view, or does not, by its last state.
-  const told = await inView(model, view, [...last.values()]);
+  const told = await inView(view, [...last.values()]);
   const [isTold, isUnknown] = [told.changes, told.unknown].map((some) => idsOf(some));
   const entries: Feed["entries"][number][] = [];
   for (const { publication, changes } of steps) {
@@ -216,15 +215,15 @@ async function makeFeed(
         facts.map(factText).join("; "),
         href,
       );
-    const page = `/browse/changes?since=${from}&${queryOf(view)}`;
+    const page = `/browse/changes?since=${from}&${pageQuery(kind, queryOf(view))}`;
     const more = shown.length - fitting.length;
     if (more > 0)
-      add("more", `${counted(more, "further change")}`, "They are on the page of changes.", page);
+      add("more", counted(more, "further change"), "They are on the page of changes.", page);
     const gone = changes?.filter((one) => isUnknown!.has(one.id)).length ?? 0;
     if (gone > 0)
       add(
         "removed",
-        `${counted(gone, `removed ${singular[view.kind]}`, `removed ${kinds[view.kind].plural}`)}`,
+        counted(gone, ...(nouns[kind].map((noun) => `removed ${noun}`) as [string, string])),
         "Whether they belonged to this view is not known: the dataset that had them is not kept.",
         page,
       );
