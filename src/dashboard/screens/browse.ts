@@ -15,6 +15,7 @@ import {
   nouns,
   readView,
   rowChoices,
+  totalOf,
   valueWords,
   type View,
   viewHref,
@@ -131,7 +132,8 @@ function removals(view: View) {
       ? []
       : all.map((value) => {
           const left = all.filter((one) => one !== value);
-          return { name, value, href: viewHref(view, { values: withValues(values, name, left) }) };
+          const changed = withValues(values, name, left);
+          return { name, value, changed, href: viewHref(view, { values: changed }) };
         }),
   );
 }
@@ -159,7 +161,7 @@ function facetColumn(view: View, facets: readonly Facet[], total: number): Html 
   const name = lists[kind].filters["name"] === undefined ? "gp_name" : "name";
   const own = [name, ...facets.flatMap(({ fields }) => fields.map((field) => field.name))];
   return html`<nav id="filters" class="facets" aria-label="Filters">
-    <form role="search" action="${browsePaths[kind]}">
+    <form action="${browsePaths[kind]}">
       ${keptFields(view, own)}
       <section>
         <label
@@ -308,10 +310,12 @@ function nothing(view: View): Html {
   const [one] = nouns[view.kind];
   return html`<div class="empty">
     <h2>No ${one}${viewWords(view)}</h2>
-    <p>Each of these leaves the others as they are:</p>
+    <p>Remove one condition, and so many remain:</p>
     ${removals(view).map(
-      ({ name, value, href }) =>
-        html`<a class="button quiet" href="${href}">Remove ${valueWords(view, name, value)}</a> `,
+      ({ name, value, changed, href }) =>
+        html`<a class="button quiet" href="${href}"
+          >Remove ${valueWords(view, name, value)}: ${grouped(totalOf(view, changed))}</a
+        > `,
     )}
   </div>`;
 }
