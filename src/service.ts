@@ -118,7 +118,10 @@ export async function openService(
       database: shared?.forThreads ?? null,
       linkBase: config.publicUrl ?? localUrl(config.host, (server.address() as AddressInfo).port),
     }),
-    counters: () => counters,
+    quota: {
+      look: counters.look.bind(counters),
+      take: (...charged) => gateway.charge(...charged),
+    },
     reportError: (message) => log.error(message),
   });
   const cache = openAnswerCache(config.answerCacheBytes);

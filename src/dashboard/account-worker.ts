@@ -9,14 +9,14 @@ import type {
   PageAnswer,
   PageRequest,
   AccountWorkerSettings,
+  TakeQuota,
   ToAccountWorker,
 } from "./messages.ts";
 
 interface AccountWorkerOptions {
   /** Returns the thread's settings. Called each time the thread starts, because the port is known only then. */
   settings(): AccountWorkerSettings;
-  /** Returns the counters. Called for each quota lookup. */
-  counters(): Counters;
+  quota: { look: Counters["look"]; take: TakeQuota };
   /** Receives messages for the operator. */
   reportError(error: string): void;
 }
@@ -33,7 +33,7 @@ interface RunningThread {
 const youngGenerationMegabytes = 8;
 
 export function openAccountWorker(options: AccountWorkerOptions) {
-  const { settings, counters, reportError } = options;
+  const { settings, quota, reportError } = options;
   let thread: RunningThread | null = null;
   let shown: ToAccountWorker | null = null;
   let number = 0;
@@ -52,10 +52,10 @@ export function openAccountWorker(options: AccountWorkerOptions) {
         waiting.get(message.number)?.resolve(message.answer);
         waiting.delete(message.number);
       } else {
-        const { number: asked, look } = message;
-        void Promise.resolve(counters().look(look.account, look.quotas)).then((status) =>
-          send({ number: asked, status }),
-        );
+        const { number: asked } = message;
+        const status =
+          "look" in message ? quota.look(...message.look) : quota.take(...message.take);
+        void Promise.resolve(status).then((known) => send({ number: asked, status: known }));
       }
     });
     worker.on("error", (error: Error) =>

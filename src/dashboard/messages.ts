@@ -42,7 +42,7 @@ export interface PageAnswer {
   status: number;
   /** Headers as pairs, because `set-cookie` may occur twice. The HTTP thread adds the headers of every page. */
   headers: readonly (readonly [string, string])[];
-  body: string;
+  body: string | Uint8Array;
 }
 
 /** Jobs that one instance does for all instances, with their lock numbers, which must never change. */
@@ -54,10 +54,17 @@ export type JobsDone = Readonly<Partial<Record<Job, boolean>>>;
 /** Asks the HTTP thread for an account's quota status, without counting a request. */
 export type LookAtQuota = (account: number, quotas: Quotas) => Promise<QuotaStatus>;
 
+/** Asks the HTTP thread to charge an account. Returns null if that cannot be counted. */
+export type TakeQuota = (
+  account: number,
+  quotas: Quotas,
+  requests: number,
+) => Promise<QuotaStatus | null>;
+
 /** Messages from the HTTP thread. */
 export type ToAccountWorker =
   | { number: number; request: PageRequest }
-  | { number: number; status: QuotaStatus }
+  | { number: number; status: QuotaStatus | null }
   /** Dataset to show, and the people to whom its records are shown. */
   | { dataset: LoadOrder; browse: Config["browse"] }
   | { isLast: true };
@@ -65,7 +72,8 @@ export type ToAccountWorker =
 /** Messages from the account worker. */
 export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
-  | { number: number; look: { account: number; quotas: Quotas } }
+  | { number: number; look: Parameters<LookAtQuota> }
+  | { number: number; take: Parameters<TakeQuota> }
   /** State of all wanted jobs, sent at the start and after each change if PostgreSQL holds the accounts. */
   | { jobs: JobsDone }
   /** Error for the operator's log. */

@@ -9,7 +9,13 @@ import type { ReadModel } from "#search/read-model.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { Mailer } from "./mailer.ts";
-import type { AccountWorkerSettings, LookAtQuota, OwnOrigin, PageAnswer } from "./messages.ts";
+import type {
+  AccountWorkerSettings,
+  LookAtQuota,
+  OwnOrigin,
+  PageAnswer,
+  TakeQuota,
+} from "./messages.ts";
 import type { PersonLimiter } from "./person-limits.ts";
 
 /** Page that follows signing in and signing up. */
@@ -128,6 +134,7 @@ export interface AccountServices {
   passwords: Passwords;
   mailer: Mailer;
   lookAtQuota: LookAtQuota;
+  takeQuota: TakeQuota;
   personLimiter: PersonLimiter;
   changes: ChangesReader;
   /** Returns the records, or null if none can be shown. */
@@ -223,7 +230,7 @@ export const moved = (path: string, query: URLSearchParams): Reply => ({
 });
 
 /** Returns a file to save. @param name file name of letters, digits, dots and hyphens. */
-export const download = (name: string, contentType: string, body: string): Reply => ({
+export const download = (name: string, contentType: string, body: Reply["body"]): Reply => ({
   status: 200,
   headers: [
     ["content-type", contentType],

@@ -25,7 +25,9 @@ import {
   type AccountWorkerSettings,
   type Job,
   jobs,
+  type LookAtQuota,
   type PageRequest,
+  type TakeQuota,
   type ToAccountWorker,
 } from "./messages.ts";
 import { openPersonLimiter } from "./person-limits.ts";
@@ -41,9 +43,9 @@ const reportError = (error: string) => send({ error });
 let shown: LoadOrder | null = null;
 let model: ReadModel | null = null;
 let { browse } = settings;
-/** Callbacks for quota lookups that the HTTP thread has not answered yet, by lookup number. */
-const looks = new Map<number, (status: QuotaStatus) => void>();
-let lookNumber = 0;
+/** Callbacks for questions about quotas that the HTTP thread has not answered yet, by the question's number. */
+const asked = new Map<number, (status: QuotaStatus | null) => void>();
+let askedNumber = 0;
 const underWay = new Set<Promise<void>>();
 const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
@@ -127,11 +129,8 @@ async function openServices(): Promise<AccountServices> {
     usage,
     passwords: openPasswords(),
     mailer: await openMailer(settings, reportError),
-    lookAtQuota: (account, quotas) =>
-      new Promise((resolve) => {
-        looks.set(++lookNumber, resolve);
-        send({ number: lookNumber, look: { account, quotas } });
-      }),
+    lookAtQuota: async (...look) => (await askQuota({ look }))!,
+    takeQuota: (...take) => askQuota({ take }),
     personLimiter: openPersonLimiter(),
     changes: openChangesReader(join(settings.dataDir, "datasets")),
     model: readModel,
@@ -139,6 +138,14 @@ async function openServices(): Promise<AccountServices> {
     reportError,
   };
 }
+
+const askQuota = (
+  question: { look: Parameters<LookAtQuota> } | { take: Parameters<TakeQuota> },
+): Promise<QuotaStatus | null> =>
+  new Promise((resolve) => {
+    asked.set(++askedNumber, resolve);
+    send({ number: askedNumber, ...question });
+  });
 
 /**
  * Returns the records. This thread reads them from the dataset's file when a page first needs them. Returns null if no
@@ -172,8 +179,8 @@ function track(work: Promise<void>): void {
 port.on("message", (message: ToAccountWorker) => {
   if ("request" in message) track(serve(message.number, message.request));
   else if ("status" in message) {
-    looks.get(message.number)?.(message.status);
-    looks.delete(message.number);
+    asked.get(message.number)?.(message.status);
+    asked.delete(message.number);
   } else if ("dataset" in message) {
     shown = message.dataset;
     browse = message.browse;

@@ -4,7 +4,12 @@ import { ZipFile } from "yazl";
 import { looksLikeFormula } from "#csv.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { kinds as allKinds, type RecordKind, recordKinds } from "#records/kinds.ts";
-import { recordColumns, type ColumnType } from "#records/columns.ts";
+import {
+  recordColumns,
+  type ColumnType,
+  type RecordColumn,
+  type RecordMembers,
+} from "#records/columns.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import { inPieces, type RecordSource } from "./record-source.ts";
@@ -34,9 +39,15 @@ export async function writeWorkbook(
     ...(linked.length === 0 ? [] : [linksSheet(source, linked)]),
     aboutSheet(source, kinds, licence),
   ];
-  const zip = new ZipFile();
   // With a fixed time, the same dataset gives the same file.
-  const options = { mtime: new Date(source.generation.built_at) };
+  const time = new Date(source.generation.built_at);
+  for await (const piece of workbookPieces(sheets, time)) output.write(piece);
+}
+
+/** Yields a workbook of sheets in pieces. Their rows are read one after another. @param mtime time of its files. */
+export function workbookPieces(sheets: readonly Sheet[], mtime: Date): AsyncIterable<Buffer> {
+  const zip = new ZipFile();
+  const options = { mtime };
   for (const { path, text } of fixedParts(sheets.map(({ name }) => name)))
     zip.addBuffer(Buffer.from(text), path, options);
   sheets.forEach((sheet, i) => {
@@ -44,13 +55,10 @@ export async function writeWorkbook(
       take(null, Readable.from(inPieces(sheetXml(sheet)), { objectMode: false })),
     );
   });
-  const failed = new Promise<never>((_, reject) => zip.on("error", reject));
-  failed.catch(() => {});
+  const pieces = zip.outputStream as Readable;
+  zip.on("error", (error: Error) => pieces.destroy(error));
   zip.end();
-  const write = async () => {
-    for await (const piece of zip.outputStream) output.write(piece as Buffer);
-  };
-  await Promise.race([write(), failed]);
+  return pieces;
 }
 
 function refuseTooMany(name: string, rows: number): void {
@@ -61,7 +69,7 @@ function refuseTooMany(name: string, rows: number): void {
   );
 }
 
-interface Sheet {
+export interface Sheet {
   name: string;
   headings: readonly string[];
   rows: Iterable<readonly SheetCell[]>;
@@ -102,28 +110,44 @@ function aboutSheet(
         `${name}, imported ${imported_at}`,
       ]),
       ["Licence of the data", licence ?? "not stated; ask the person who gave you this file"],
-      [
-        "Lists",
-        "Values of a list are separated by semicolons. Ids are stable from one dataset to the next.",
-      ],
-      [
-        "Dates",
-        "A date that is not known to the day is text: a year, or a year and a month. The column after it gives the precision.",
-      ],
+      ...notes,
     ],
   };
 }
 
+/** Rows of the last sheet that say how to read the others. */
+export const notes: readonly (readonly [what: string, value: string])[] = [
+  [
+    "Lists",
+    "Values of a list are separated by semicolons. Ids are stable from one dataset to the next.",
+  ],
+  [
+    "Dates",
+    "A date that is not known to the day is text: a year, or a year and a month. The column after it gives the precision.",
+  ],
+];
+
 /** Columns of a GP that are omitted, because the sheets for links, people and signals have them. */
 const onOtherSheets = new Set(["principals.name", "signals.title"]);
 
-function sheetOf(source: RecordSource, kind: RecordKind): Sheet {
-  const columns = recordColumns[kind].filter(({ name }) => !onOtherSheets.has(name));
+const sheetOf = (source: RecordSource, kind: RecordKind): Sheet =>
+  recordSheet(
+    kind,
+    recordColumns[kind].filter(({ name }) => !onOtherSheets.has(name)),
+    source.ownRecords(kind),
+  );
+
+/** Returns a sheet of records of a kind. */
+export function recordSheet(
+  kind: RecordKind,
+  columns: readonly RecordColumn[],
+  records: Iterable<RecordMembers>,
+): Sheet {
   const headings = columns.flatMap(({ name, type }) =>
     isDate(type) ? [name, `${name}_precision`] : [name],
   );
   function* rows() {
-    for (const record of source.ownRecords(kind)) {
+    for (const record of records) {
       const cells: SheetCell[] = [];
       for (const { type, of } of columns) {
         const value = of(record);

@@ -94,6 +94,12 @@ export interface Gateway {
     find: (question: Q) => Found<A>,
     cost?: (question: Q, quotas: Quotas) => number | Problem,
   ): Outcome<A> | Promise<Outcome<A>>;
+  /**
+   * Charges an account for a question that comes without a key, such as a download from a page. The caller must have
+   * checked who asks.
+   * @param requests at most `greatestRequest`. @returns null if the question cannot be counted and must be refused.
+   */
+  charge(account: number, quotas: Quotas, requests: number): Promise<QuotaStatus | null>;
   /** Checks the key as `counted` does and returns the account's quota status, but counts no request. */
   look(caller: Caller): Outcome<null> | Promise<Outcome<null>>;
 }
@@ -106,6 +112,7 @@ export function openGateway(dependencies: GatewayDependencies): Gateway {
       counted: { quotas, status },
       result,
     }));
+  const take: Counters["take"] = (...charged) => counters.take(...charged);
   return {
     identify: (presented, client) => identify(dependencies, presented, client),
     counted(question, find, cost = one) {
@@ -119,7 +126,10 @@ export function openGateway(dependencies: GatewayDependencies): Gateway {
         counted: { quotas, status },
         result: status.admitted ? attempt(question, find) : refused(quotaProblem(status, requests)),
       });
-      return whenCounted(counters.take(asker.accountNumber, quotas, requests), asker, settle);
+      return whenCounted(take(asker.accountNumber, quotas, requests), asker, settle);
+    },
+    async charge(account, quotas, requests) {
+      return Promise.try(take, account, quotas, requests).catch(() => null);
     },
     look(caller) {
       const asker = authorize(dependencies, caller);

@@ -122,7 +122,7 @@ test("an account worker mails due notices without a request, and closes once the
   const database = url === null ? null : { url, gateMemory: makeGateMemory() };
   const accountWorker = openAccountWorker({
     settings: () => ({ ...workerSettings, dataDir, database, linkBase: base, smtpUrl: mail.url }),
-    counters: () => counters,
+    quota: { look: counters.look, take: () => assert.fail("a notice charges nobody") },
     reportError: (error) => void errors.push(error),
   });
   t.after(() => accountWorker.close());

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { inflateRawSync } from "node:zlib";
 import type { OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "#exports/record-source.ts";
 import { runExport, workbookFormat } from "#exports/run-export.ts";
@@ -11,6 +10,7 @@ import { recordKinds } from "#records/kinds.ts";
 import { gp, principal, project, signal } from "../datasets/published.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { hasLibreOffice, openInLibreOffice } from "../support/libreoffice.ts";
+import { partOf } from "../support/workbook-part.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const aliases = Array.from({ length: 100 }, (_, i) => `${i} ${"x".repeat(490)}`);
@@ -135,15 +135,6 @@ test("LibreOffice opens the workbook: every sheet with its rows, accents, zeros 
   assert.equal(about.get("Licence of the data"), "CC BY 4.0");
   assert.match(about.get("Source of the data")!, /^own, imported 2026-/);
 });
-
-/** The text of a part of a ZIP archive whose parts are deflated. */
-function partOf(archive: Buffer, name: string): string {
-  const at = archive.indexOf(name);
-  // Behind the name are the extra fields, whose length stands before it (APPNOTE 4.3.7).
-  return inflateRawSync(
-    archive.subarray(at + name.length + archive.readUInt16LE(at - 2)),
-  ).toString();
-}
 
 test("the head of every sheet is frozen, and a text that looks like a formula is marked as quoted, half-width or full-width, and no other", async (t) => {
   const archive = readFileSync((await exported(t)).path);

@@ -21,6 +21,7 @@ function listGps(model: () => ReadModel) {
     gateway: {
       identify: () => assert.fail("a list looks up no key"),
       look: () => assert.fail("a list looks at no quota"),
+      charge: () => assert.fail("a list charges no account without a key"),
       counted: (question, find) => ({ asker: null, counted: null, result: find(question) }),
     },
     ...answering,

@@ -64,6 +64,7 @@ export async function openInsideWorker(
       async close() {},
     },
     lookAtQuota: () => assert.fail(),
+    takeQuota: () => assert.fail(),
     personLimiter: openPersonLimiter(),
     changes: openChangesReader(join(dataDir, "datasets")),
     model: () => null,
@@ -71,8 +72,8 @@ export async function openInsideWorker(
     reportError: (error: string) => assert.fail(error),
     ...otherwise,
   };
-  const ask = (request: Partial<PageRequest>) =>
-    answerRequest(services, routes, {
+  const ask = async (request: Partial<PageRequest>) => {
+    const answer = await answerRequest(services, routes, {
       method: "GET",
       path: "/account",
       query: "",
@@ -83,6 +84,8 @@ export async function openInsideWorker(
       ...request,
       headers: { host: "127.0.0.1:8080", ...request.headers },
     });
+    return { ...answer, body: String(answer.body) };
+  };
   const post = (
     path: string,
     fields: Readonly<Record<string, string>>,

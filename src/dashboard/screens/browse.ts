@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type BrowseColumn, browseColumns } from "#dashboard/components/browse-rows.ts";
 import { queryOf } from "#dashboard/components/changes.ts";
+import { allowanceOf, downloadForm } from "#dashboard/components/download.ts";
 import { type Facet, facetsOf, neededBy } from "#dashboard/components/facets.ts";
 import { plotsOf } from "#dashboard/components/browse-plots.ts";
 import { accountPage } from "#dashboard/components/page.ts";
@@ -56,7 +57,9 @@ async function showView(
   }
   await prepare(view);
   const { filter, limit, offset, order } = view.query;
-  return viewPage(request, view, model.select(kind, filter, { limit, offset }, order));
+  const selection = model.select(kind, filter, { limit, offset }, order);
+  const download = downloadForm(view, selection.total, await allowanceOf(request, selection.total));
+  return viewPage(request, view, selection, download);
 }
 
 /** Reads the values that the view and its facets need, once for a dataset. Other requests are answered meanwhile. */
@@ -70,7 +73,12 @@ async function prepare({ kind, model, query: { filter, order } }: View): Promise
   for (const steps of needed) for (const _ of steps) await setImmediate();
 }
 
-function viewPage(request: ReaderRequest, view: View, selection: Selection): string {
+function viewPage(
+  request: ReaderRequest,
+  view: View,
+  selection: Selection,
+  download: Html,
+): string {
   const { kind } = view;
   const { total, positions } = selection;
   const words = viewWords(view);
@@ -82,7 +90,7 @@ function viewPage(request: ReaderRequest, view: View, selection: Selection): str
     main: html`<div class="view-title">
         <h1>${counted(total, ...nouns[kind])}<span>${words}</span></h1>
         <a class="button" href="/browse/changes?kind=${kind}&${queryOf(view)}">Changes</a>
-        ${apiCall(request, view)}
+        ${apiCall(request, view)} ${selection.total > 0 && download}
       </div>
       ${chips(view)}
       <div class="browse of-${kind}">

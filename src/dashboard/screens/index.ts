@@ -2,6 +2,7 @@
 import type { Route } from "#dashboard/screen.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
+import { downloadRoutes } from "./download.ts";
 import { formerAddressRoutes } from "./former-addresses.ts";
 import { changesRoutes } from "./changes.ts";
 import { feedRoutes } from "./feeds.ts";
@@ -22,6 +23,7 @@ import { usageRoutes } from "./usage.ts";
 export const routes: readonly Route[] = [
   ...browseRoutes,
   ...changesRoutes,
+  ...downloadRoutes,
   ...browseGpRoutes,
   ...personRoutes,
   ...projectRoutes,
