@@ -69,7 +69,7 @@ function refuseTooMany(name: string, rows: number): void {
   );
 }
 
-export interface Sheet {
+interface Sheet {
   name: string;
   headings: readonly string[];
   rows: Iterable<readonly SheetCell[]>;

@@ -14,7 +14,7 @@ const rowsMax = 10_000;
 /** Number of rows that count as one request; also the maximum without signing in. */
 const rowsOfRequest = 100;
 
-export interface Allowance {
+interface Allowance {
   /** Number of rows from the first on. */
   rows: number;
   /** Number of requests that the download counts as; null if it counts as a view of a page. */

@@ -73,7 +73,7 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
 }
 
 const searchForm = (text: string): Html =>
-  html`<form class="search wide" role="search" aria-label="Names" action="/search">
+  html`<form class="search" role="search" aria-label="Names" action="/search">
     <input
       name="q"
       type="search"
