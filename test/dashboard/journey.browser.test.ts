@@ -102,6 +102,7 @@ test("without a script a stranger signs up, makes a key, sees its use, renames, 
   assert.equal((await paste(first.curl)).status, 401);
   assert.equal((await paste(second.curl)).status, 200);
 
+  await page.locator(`summary[aria-label="Account of ${email}"]`).click();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.goto(keyPage);
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
