@@ -84,7 +84,7 @@ test("a messy table is published in three tries by what --suggest and the messag
       .split("\n")
       .map((line) => JSON.parse(line));
   const names = new Map(recordsOf("gp").map(({ id, name }) => [id, name]));
-  assert.deepEqual([...names.values()].toSorted(), ["Bluefin Homes, Inc.", "Café Partners"]);
+  assert.deepEqual(new Set(names.values()), new Set(["Bluefin Homes, Inc.", "Café Partners"]));
   assert.deepEqual(
     recordsOf("project").map((one) => [
       [one.name, one.status, one.property_type, one.city, one.state, one.units],

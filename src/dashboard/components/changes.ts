@@ -188,15 +188,19 @@ function factsOf(
   return more === 0 ? facts : [...facts, note(`and ${more} more`)];
 }
 
+/** Members that introduce a new record. A kind has only some of them. */
+type IntroducedRecord = Partial<
+  Record<"type" | "status" | "city" | "state" | "title" | "date", string>
+> & { gps?: readonly { name: string }[] };
+
 /** Returns what a new record is, such as `New offering` or `Chief Executive Officer, Alder Capital`. */
 function introduction(record: AnyRecord | undefined): string {
   if (record === undefined) return "";
-  const { type, status, city, state, title, gps, date } = record;
-  const [gp] = (gps ?? []) as { name: string }[];
-  const isSignal = date !== undefined;
-  const said = isSignal
-    ? [valueLabel(String(type)), dayText(String(date))]
-    : [title, status && valueLabel(String(status)), gp?.name, city, state];
+  const { type, status, city, state, title, gps, date } = record as IntroducedRecord;
+  const said =
+    date === undefined
+      ? [title, status && valueLabel(status), gps?.[0]?.name, city, state]
+      : [type && valueLabel(type), dayText(date)];
   return cutText(said.filter((one) => typeof one === "string" && one !== "").join(", "), 120);
 }
 
@@ -209,8 +213,8 @@ function valueText(name: string, value: unknown): string {
     return name.endsWith("_year") ? String(value) : value.toLocaleString("en-US");
   }
   if (Array.isArray(value)) {
-    const names = value.map((one) =>
-      typeof one === "string" ? valueLabel(one) : String((one as AnyRecord)["name"] ?? ""),
+    const names = (value as readonly (string | { name?: string })[]).map((one) =>
+      typeof one === "string" ? valueLabel(one) : (one.name ?? ""),
     );
     return names.length === 0 ? "–" : cutText(names.join(", "), valueLengthMax);
   }
