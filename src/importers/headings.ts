@@ -19,11 +19,13 @@ const fieldOfHeading = new Map(
   }),
 );
 
-/** Returns the path of the field that a column's name means in a table of a kind. Ignores text in parentheses. */
+/** Text in parentheses that names a unit, as in `Budget ($000)`. Any other may narrow what the column holds. */
+const unit = /\((?:in )?(?:[$€\d,.\s]|us|usd|eur|k|m|mm|mio|thousands?|millions?|sf|sq ?ft)+\)/gi;
+
+/** Returns the path of the field that a column's name means in a table of a kind. Knows `entityName` by its words. */
 export function fieldNamed(kind: RecordKind, heading: string): string | undefined {
-  const known = fieldOfHeading.get(kind)!;
-  const folded = fold(heading.replace(/\([^)]*\)/g, " ").replace(/[$€]/g, " "));
-  return known.get(folded) ?? known.get(folded.replaceAll(" ", ""));
+  const words = heading.replace(unit, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
+  return fieldOfHeading.get(kind)!.get(fold(words));
 }
 
 const wordOfSpelling = new Map(

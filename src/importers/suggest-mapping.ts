@@ -1,6 +1,6 @@
 /** Drafts a mapping from a table: what each column probably holds, how it is written, and what only its owner knows. */
 import { fold } from "#records/fold.ts";
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { comparable } from "./cells.ts";
 import { readNumber, stateCode, valueWords, wordKey } from "./compile-mapping.ts";
 import { type DateFormat, isoFormats, readDate } from "./dates.ts";
@@ -33,24 +33,33 @@ interface SuggestedMapping {
  */
 export async function suggestMapping(file: string, encoding?: Encoding): Promise<SuggestedMapping> {
   const table = await readTable(file, encoding);
-  const kind = kindOf(table);
-  const draft = openDraft(kind);
+  const { kind, isSure } = kindOf(table);
+  const draft = openDraft(kind, isSure);
   const id = placeColumns(table, kind, draft);
   settleDecimals(draft);
   draft.notes.push(...leftOver(table, draft));
   return { mapping: mappingOf(table, draft, id), notes: notesOf(file, table, draft) };
 }
 
-/** Returns the kind of record that most columns fit. A column that fits no other kind counts twice. */
-function kindOf({ columns }: Table): RecordKind {
-  const found = columns.map(({ name }) => recordKinds.filter((kind) => fieldNamed(kind, name)));
-  const score = (kind: RecordKind) =>
-    found.reduce(
-      (sum, kinds) => sum + (kinds.includes(kind) ? (kinds.length === 1 ? 2 : 1) : 0),
-      0,
-    );
-  const preferred: RecordKind[] = ["project", "gp", "principal", "signal"];
-  return preferred.reduce((best, kind) => (score(kind) > score(best) ? kind : best));
+/** Kinds of records, the likelier first. */
+const likelyKinds: readonly RecordKind[] = ["project", "gp", "principal", "signal"];
+
+/** Number of points below which the kind of record is asked, not guessed. */
+const pointsForKind = 3;
+
+/** Returns the kind of record that most columns fit. A column that fits no other kind has two points. */
+function kindOf({ columns }: Table): { kind: RecordKind; isSure: boolean } {
+  const found = columns.map(({ name }) => likelyKinds.filter((kind) => fieldNamed(kind, name)));
+  const [best, second] = likelyKinds
+    .map((kind) => {
+      const kinds = found.filter((one) => one.includes(kind));
+      return { kind, points: kinds.length + kinds.filter((one) => one.length === 1).length };
+    })
+    .toSorted((a, b) => b.points - a.points);
+  return {
+    kind: best!.kind,
+    isSure: best!.points >= pointsForKind && best!.points > second!.points,
+  };
 }
 
 /** A number field, whose decimal mark is settled once all columns are read. */
@@ -65,9 +74,10 @@ interface NumberColumn {
 
 type Draft = ReturnType<typeof openDraft>;
 
-function openDraft(kind: RecordKind) {
+function openDraft(kind: RecordKind, isKindSure: boolean) {
   return {
     kind,
+    isKindSure,
     fields: new Map<string, { column: Column; source: SourceOfField }>(),
     numbers: [] as NumberColumn[],
     missing: new Set<string>(),
@@ -119,7 +129,12 @@ function byCells({ cells }: Column, fields: ReadonlyMap<string, Field>): string 
 function idOf(usable: readonly Column[], { rows }: Table, { fields }: Draft): Column | undefined {
   const isUnique = ({ cells, filled }: Column) =>
     filled === rows && cells.size === Math.min(rows, cellsMax);
-  const register = [...fields].find(([path]) => path.startsWith("external_ids."))?.[1].column;
+  // A few rows may be there twice. Where many are, the table lists something else than what the register numbers.
+  const isAlmostUnique = ({ cells, filled }: Column) =>
+    filled >= rows * 0.9 && cells.size >= Math.min(filled, cellsMax) * 0.9;
+  const register = [...fields].find(
+    ([path, { column }]) => path.startsWith("external_ids.") && isAlmostUnique(column),
+  )?.[1].column;
   const placed = new Set(Array.from(fields.values(), ({ column }) => column));
   const other = usable.find(
     (column) => !placed.has(column) && idHeading.test(fold(column.name)) && isUnique(column),
@@ -350,7 +365,7 @@ function couldBe(cell: string, { kind, fields }: Draft): string {
 
 function mappingOf(
   { columns, format: { encoding, delimiter, quotes } }: Table,
-  { kind, fields, missing, decimal }: Draft,
+  { kind, isKindSure, fields, missing, decimal }: Draft,
   id: Column | undefined,
 ): object {
   const short = (source: SourceOfField) =>
@@ -377,7 +392,9 @@ function mappingOf(
     ...(decimal !== undefined && { decimal }),
     records: [
       {
-        record: kind,
+        record: isKindSure
+          ? kind
+          : `${chooseMark}what each row is, one of ${likelyKinds.join(", ")}; the fields are those of a ${kind}`,
         id:
           id?.name ??
           `${chooseMark}the column that tells the rows apart, or of several {"template": "{Name}/{City}"}`,

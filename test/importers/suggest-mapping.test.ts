@@ -118,7 +118,7 @@ test("a messy table is published in three tries by what --suggest and the messag
 
 test("encoding and delimiter of a table are recognised, and a byte order mark is none of its text", async (t) => {
   for (const delimiter of [",", ";", "\t", "|"]) {
-    const text = `Id,Name,City\n1,Café,Köln\n2,Birch,Reno\n`.replaceAll(",", delimiter);
+    const text = `Id,Project,City\n1,Café,Köln\n2,Birch,Reno\n`.replaceAll(",", delimiter);
     const written = delimiter === "," ? undefined : delimiter;
     for (const [content, encoding] of [
       [text, undefined],
@@ -131,7 +131,7 @@ test("encoding and delimiter of a table are recognised, and a byte order mark is
         [encoding, written],
         JSON.stringify(content),
       );
-      assert.deepEqual([draft.records[0].id, draft.records[0].fields.name], ["Id", "Name"]);
+      assert.deepEqual([draft.records[0].id, draft.records[0].fields.name], ["Id", "Project"]);
     }
   }
 });
@@ -192,6 +192,19 @@ test("what is guessed is said, and so are columns without a place and formulas",
     /column 5 "Permit": such as "04\/13\/2031", a date: perhaps start_date/,
   ])
     assert.match(text, words);
+});
+
+test("the kind of record and the id are asked where the columns do not tell, and a heading that is narrower than a field gets no place", async (t) => {
+  const draft = await draftOf(t, "cik,label\n7,Ada\n7,Bo\n8,Cy\n");
+  assert.match(draft.records[0].record, /^CHOOSE: what each row is, one of project, gp, /);
+  assert.match(draft.records[0].id, /^CHOOSE: the column that tells the rows apart/);
+  const { mapping } = await suggested(
+    t,
+    "crdNumber,entityName,AUM (Individuals),AUM ($000)\n7,Acme,5,9\n8,Birch,6,7\n",
+  );
+  const [{ record, id, fields }] = (mapping as any).records;
+  assert.deepEqual([record, id, fields.name], ["gp", "crdNumber", "entityName"]);
+  assert.deepEqual(fields.aum_usd, { column: "AUM ($000)", multiply_by: 1000 });
 });
 
 test("what is no table with a header and rows is refused by file and line with the reason", async (t) => {
