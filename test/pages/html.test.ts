@@ -67,8 +67,8 @@ const sheets = globSync("src/pages/assets/*.css").map((path) => readFileSync(pat
 const css = sheets.join("\n");
 const properties = [...css.matchAll(/:root \{.*?\n\}/gs)].join("\n");
 
-test("all style sheets together have at most 1,400 lines", () => {
-  assert.ok(sheets.length > 1 && css.split("\n").length <= 1400);
+test("all style sheets together have at most 1,460 lines", () => {
+  assert.ok(sheets.length > 1 && css.split("\n").length <= 1460);
 });
 
 test("every colour of a style sheet has one for light and one for dark, and every property is used", () => {
