@@ -55,6 +55,7 @@ const walks: Record<string, ReturnType<typeof does> | null> = {
   "plans list": null,
   migrate: null,
   "keys list": null,
+  match: null,
   "audit list": null,
   "requests find": null,
   "requests list": null,
