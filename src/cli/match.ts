@@ -1,11 +1,7 @@
 /** `gp-records match`: finds the GP that each name of a list means. */
 import { csvHeading, csvRow } from "#csv.ts";
-import { loadGeneration } from "#datasets/served.ts";
-import { readNameList } from "#importers/name-list.ts";
 import { readBytes, shownName } from "#importers/source-file.ts";
 import { matchColumns, namesMax } from "#operations/match.ts";
-import { matchList } from "#search/match-list.ts";
-import { openReadModel } from "#search/read-model.ts";
 import { argument, command } from "./command.ts";
 import { chosenVersion, lookAtDatasets } from "./datasets-folder.ts";
 
@@ -20,6 +16,13 @@ export const matchCommand = command({
   },
   example: "match names.csv > matches.csv",
   run: async ({ file }, context) => {
+    const [{ loadGeneration }, { readNameList }, { matchList }, { openReadModel }] =
+      await Promise.all([
+        import("#datasets/served.ts"),
+        import("#importers/name-list.ts"),
+        import("#search/match-list.ts"),
+        import("#search/read-model.ts"),
+      ]);
     const bytes = Buffer.concat(await Array.fromAsync(readBytes(file)));
     const list = readNameList(bytes, shownName(file), namesMax);
     return lookAtDatasets(context, async (store) => {
