@@ -85,11 +85,11 @@ test("with a script suggestions are a list that the keyboard moves through", asy
   await page.locator("h1").click();
   await page.keyboard.press("/");
   await page.keyboard.type("stone");
-  const field = page.locator("main").getByRole("combobox");
-  const options = page.getByRole("option");
+  const field = page.getByRole("banner").getByRole("combobox");
+  const options = page.getByRole("banner").getByRole("option");
   await options.first().waitFor();
   assert.equal(await field.getAttribute("aria-expanded"), "true");
-  assert.match(await page.locator("main .suggestions p").innerText(), /2 of 2 results/);
+  assert.match(await page.locator("header .suggestions p").innerText(), /2 of 2 results/);
   await field.press("ArrowDown");
   await field.press("ArrowDown");
   const chosen = page.locator('[role="option"][aria-selected="true"]');
