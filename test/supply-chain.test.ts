@@ -86,7 +86,7 @@ test("the package says where it lives, where faults are reported, and which Node
 });
 
 test("every direct dependency has its reason in docs/decisions/0003-dependencies.md, and no other stands there", () => {
-  const documented = [...decision.matchAll(/^\| ([@a-z][@a-z/-]*) \| .+ \| .+ \|$/gm)]
+  const documented = [...decision.matchAll(/^\| ([@a-z][@a-z0-9/-]*) \| .+ \| .+ \|$/gm)]
     .map(([, name]) => name!)
     .filter((name) => name !== "package");
   assert.deepEqual(documented.toSorted(), Object.keys(manifest.dependencies).toSorted());
