@@ -10,10 +10,13 @@ const search = (text: string) => `/search?${new URLSearchParams({ q: text }).toS
 /** The rows of each section of the page, as words, by the section's heading. */
 const sectionsOf = ({ text }: Page) =>
   Object.fromEntries(
-    Array.from(text.matchAll(/<section>\s*<h2>(.*?)<\/h2>(.*?)<\/section>/gs), ([, head, body]) => [
-      head!,
-      Array.from(body!.matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs), ([, row]) => wordsOf(row!)),
-    ]),
+    Array.from(
+      text.matchAll(/<section class="of-\w+">\s*<h2>(.*?)<\/h2>(.*?)<\/section>/gs),
+      ([, head, body]) => [
+        head!,
+        Array.from(body!.matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs), ([, row]) => wordsOf(row!)),
+      ],
+    ),
   );
 
 const suggest = async (user: TestUser, text: string) =>

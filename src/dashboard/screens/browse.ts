@@ -89,7 +89,7 @@ function viewPage(
     styles: ["browse.css"],
     main: html`<div class="view-title">
         <h1>${counted(total, ...nouns[kind])}<span>${words}</span></h1>
-        <a class="button" href="/browse/changes?kind=${kind}&${queryOf(view)}">Changes</a>
+        <a class="button quiet" href="/browse/changes?kind=${kind}&${queryOf(view)}">Changes</a>
         ${apiCall(request, view)} ${selection.total > 0 && download}
       </div>
       ${chips(view)}

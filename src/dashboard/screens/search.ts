@@ -96,15 +96,17 @@ function sectionOf(
   const [, many] = nouns[kind];
   const columns = browseColumns[kind] as readonly BrowseColumn<unknown>[];
   const records = readDocuments<unknown>(model.parts.documents[kind], positions);
-  return html`<section>
+  return html`<section class="of-${kind}">
     <h2>${counted(total, ...nouns[kind])}</h2>
-    ${table({
-      label: capital(many),
-      columns,
-      rows: records.map((record, i) =>
-        columns.map(({ cell }) => cell(record, positions[i]!, model) || "–"),
-      ),
-    })}
+    <div class="records">
+      ${table({
+        label: capital(many),
+        columns,
+        rows: records.map((record, i) =>
+          columns.map(({ cell }) => cell(record, positions[i]!, model) || "–"),
+        ),
+      })}
+    </div>
     <p><a href="${allHref(kind, text)}">All ${counted(total, ...nouns[kind])}</a></p>
   </section>`;
 }
