@@ -1,4 +1,4 @@
-/** What the landing page shows of records where everybody sees them. */
+/** Records on the landing page where everybody sees them. */
 import { setImmediate } from "node:timers/promises";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
@@ -6,7 +6,8 @@ import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { placeOfMarket } from "#search/market-places.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
-import type { Filter, ReadModel } from "#search/read-model.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import { periodsUntil, signalColumns, signalGroups } from "./plot.ts";
 
 export type LandingRecords = Awaited<ReturnType<typeof readLandingRecords>>;
@@ -22,7 +23,7 @@ const peopleRead = 500;
  */
 export async function readLandingRecords(model: ReadModel) {
   const { documents, updatedAt } = model.parts;
-  await prepare(model, "project", { market: ["any"] });
+  await prepareInTurns(model, "project", { market: ["any"] });
   const titles = model.values("gp", "market");
   const counts = model.count("gp", "market", titles, {});
   const markets = titles.flatMap((title, i) => {
@@ -43,7 +44,9 @@ export async function readLandingRecords(model: ReadModel) {
   const byMonth = new Map<string, Map<string, number>>();
   for (const { from, until } of periods) {
     const filter = { type: types, date: { from, to: until } };
-    await prepare(model, "signal", filter);
+    await prepareInTurns(model, "signal", filter);
+    // Counting a month takes a millisecond or more, too.
+    await setImmediate();
     const found = model.count("signal", "type", types, filter);
     byMonth.set(from, new Map(types.map((type, i) => [type, found[i]!])));
   }
@@ -51,9 +54,4 @@ export async function readLandingRecords(model: ReadModel) {
     some.reduce((sum, type) => sum + byMonth.get(from)!.get(type)!, 0),
   );
   return { markets, latest, months, person: people.find(({ gps }) => gps.length > 1) ?? null };
-}
-
-async function prepare(model: ReadModel, kind: RecordKind, filter: Filter): Promise<void> {
-  for (const _ of model.prepare(kind, filter)) await setImmediate();
-  await setImmediate();
 }

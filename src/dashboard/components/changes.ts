@@ -1,11 +1,11 @@
 /** Changes of records as pages and feeds tell them: which belong to a view, and each in words. */
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChangesReader, JoinedChange } from "#datasets/joined-steps.ts";
 import { filterText } from "#operations/parameters.ts";
 import { dayText } from "#pages/prose.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { positionOfId } from "#search/name-index.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { cutText } from "./records.ts";
@@ -83,7 +83,7 @@ async function findRecords(
   filter: Filter & { id: readonly string[] },
 ): Promise<Map<string, AnyRecord>> {
   if (filter.id.length === 0) return new Map();
-  for (const _ of model.prepare(kind, filter)) await yieldToEventLoop();
+  await prepareInTurns(model, kind, filter);
   const { positions } = model.select(kind, filter, { limit: filter.id.length, offset: 0 });
   const records = readDocuments<AnyRecord>(model.parts.documents[kind], positions);
   return new Map(records.map((record) => [record.id, record]));

@@ -1,5 +1,4 @@
 /** Browse: one page for each kind of record, whose address is a query of the kind's list. */
-import { setImmediate } from "node:timers/promises";
 import { type BrowseColumn, browseColumns } from "#dashboard/components/browse-rows.ts";
 import { queryOf } from "#dashboard/components/changes.ts";
 import { allowanceOf, downloadForm } from "#dashboard/components/download.ts";
@@ -34,6 +33,7 @@ import { type ParameterFault, Problem } from "#problems.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import type { Miss } from "#search/facet-index.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel, Selection } from "#search/read-model.ts";
 
 export const browseRoutes: readonly Route[] = recordKinds.map((kind) =>
@@ -64,13 +64,10 @@ async function showView(
 
 /** Reads the values that the view and its facets need, once for a dataset. Other requests are answered meanwhile. */
 async function prepare({ kind, model, query: { filter, order } }: View): Promise<void> {
-  const needed = [
-    model.prepare(kind, { ...neededBy(kind), ...filter }, order),
-    // Places of markets are those of projects.
-    model.prepare("project", neededBy("project")),
-    ...(kind === "gp" ? [model.prepare("signal", neededBy("signal"))] : []),
-  ];
-  for (const steps of needed) for (const _ of steps) await setImmediate();
+  await prepareInTurns(model, kind, { ...neededBy(kind), ...filter }, order);
+  // Places of markets are those of projects.
+  await prepareInTurns(model, "project", neededBy("project"));
+  if (kind === "gp") await prepareInTurns(model, "signal", neededBy("signal"));
 }
 
 function viewPage(

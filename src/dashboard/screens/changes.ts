@@ -51,7 +51,7 @@ const path = "/browse/changes";
 const rowsOfPage = 25;
 const plottedMax = 20;
 
-/** What the address asks for. */
+/** Choices in the address. */
 interface Asked {
   since: string;
   stretch: Stretch;

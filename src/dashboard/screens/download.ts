@@ -37,6 +37,7 @@ import { Problem } from "#problems.ts";
 import type { RecordColumn, RecordMembers } from "#records/columns.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const downloadRoutes: readonly Route[] = recordKinds.map((kind) =>
@@ -68,7 +69,7 @@ async function sendView(
     );
   }
   const { filter, order } = view.query;
-  for (const _ of model.prepare(kind, filter, order)) await setImmediate();
+  await prepareInTurns(model, kind, filter, order);
   const { total } = model.select(kind, filter, { limit: 0, offset: 0 });
   const { rows, requests } = await allowanceOf(request, total);
   const refused = requests === null ? null : await charge(request, view, requests);

@@ -47,6 +47,7 @@ import { readDocuments } from "#search/dataset-parts.ts";
 import { middleOf, placeOfMarket } from "#search/market-places.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { positionOfId } from "#search/name-index.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const browseGpRoutes: readonly Route[] = [
@@ -73,7 +74,7 @@ interface Listed<R> {
   total: number;
 }
 
-function showGp(request: ReaderRequest, model: ReadModel): Given {
+async function showGp(request: ReaderRequest, model: ReadModel): Promise<Given> {
   const id = request.names["id"]!;
   const position = positionOfId(model.parts.ids, id);
   if (position === -1)
@@ -86,6 +87,8 @@ function showGp(request: ReaderRequest, model: ReadModel): Given {
     );
   const [gp] = readDocuments<Gp>(model.parts.documents.gp, [position]);
   if (gp!.id !== id) return moved(pathOf(gp!), request.query);
+  // Places of markets are those of projects.
+  await prepareInTurns(model, "project", { market: ["-"] });
   const people = recordsOfGp<Principal>(model, "principal", position);
   people.records = people.records.map((person) => asSeen(request, person));
   people.records.sort((a, b) => compareDays(b.last_seen_date, a.last_seen_date));

@@ -35,6 +35,7 @@ import type { Principal } from "#records/principal.ts";
 import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { positionOfId } from "#search/name-index.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 
 export const personRoutes: readonly Route[] = [
@@ -54,7 +55,8 @@ interface OwnGp {
   people: Principal[];
 }
 
-function showPerson(request: ReaderRequest, model: ReadModel): Given {
+async function showPerson(request: ReaderRequest, model: ReadModel): Promise<Given> {
+  await prepareInTurns(model, "principal", { id: ["-"], crd: ["-"], name: "-" });
   const [found] = findPeople(model, { id: [request.names["id"]!] }, 1);
   if (found === undefined)
     return wordReply(

@@ -33,6 +33,7 @@ import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 export const projectRoutes: readonly Route[] = [
@@ -46,7 +47,9 @@ const nearestMax = 6;
 const neighboursMax = 2000;
 const signalsMax = 20;
 
-function showProject(request: ReaderRequest, model: ReadModel): Given {
+async function showProject(request: ReaderRequest, model: ReadModel): Promise<Given> {
+  await prepareInTurns(model, "project", { id: ["-"], market: ["-"] });
+  await prepareInTurns(model, "signal", { project_id: ["-"] });
   const id = [request.names["id"]!];
   const [project] = findProjects(model, { id }, 1);
   if (project === undefined)

@@ -1,5 +1,4 @@
 /** The search for GPs, people and projects by name, and the suggestions while somebody types one. */
-import { setImmediate } from "node:timers/promises";
 import { type BrowseColumn, browseColumns, countOf } from "#dashboard/components/browse-rows.ts";
 import { accountPage } from "#dashboard/components/page.ts";
 import { placeOf } from "#dashboard/components/record-page.ts";
@@ -17,6 +16,7 @@ import type { EachKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { NamedKind, ReadModel, Selection } from "#search/read-model.ts";
 
 export const searchRoutes: readonly Route[] = [
@@ -46,8 +46,7 @@ const allHref = (kind: NamedKind, text: string): string =>
 
 /** Reads the names of people and projects if they have not been read. Other requests are answered meanwhile. */
 async function prepare(model: ReadModel, name: string): Promise<void> {
-  for (const kind of ["principal", "project"] as const)
-    for (const _ of model.prepare(kind, { name })) await setImmediate();
+  for (const kind of ["principal", "project"] as const) await prepareInTurns(model, kind, { name });
 }
 
 async function searchPage(request: ReaderRequest, model: ReadModel): Promise<string> {
