@@ -38,6 +38,13 @@ export interface MemberFacts {
   role: string;
 }
 
+export interface ViewFacts {
+  id: string;
+  account: string;
+  /** Time at which the account began or stopped following the view. */
+  at: string;
+}
+
 export type ControlFacts = Awaited<ReturnType<typeof queryControlFacts>>;
 
 const keysQuery = `
@@ -48,6 +55,10 @@ const membersQuery = `
   select m.person || ' ' || m.account as id, m.person, m.account, a.name as "accountName", p.email, m.role
   from member m join account a on a.number = m.account join person p on p.id = m.person
   order by m.account, m.joined_at, p.email_folded`;
+
+const viewsQuery = (action: "view.followed" | "view.unfollowed") => `
+  select v.subject as id, a.name as account, v.at from audit v join account a on a.number = v.account
+  where v.action = '${action}' order by v.number`;
 
 const accountsQuery = `
   select number, id, name, suspended_at as "suspendedAt", closed_at as "closedAt" from account order by number`;
@@ -67,6 +78,9 @@ export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row
     deleted: await byId<{ id: string; at: string }>(
       "select subject as id, at from audit where action = 'person.deleted'",
     ),
+    /** Views that an account began to follow and stopped following, from the audit log. */
+    followed: await byId<ViewFacts>(viewsQuery("view.followed")),
+    unfollowed: await byId<ViewFacts>(viewsQuery("view.unfollowed")),
   };
 }
 

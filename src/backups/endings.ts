@@ -9,6 +9,7 @@ import type {
   KeyFacts,
   MemberFacts,
   PersonFacts,
+  ViewFacts,
 } from "./control-facts.ts";
 
 /**
@@ -16,6 +17,7 @@ import type {
  * - `revoked`, `expires`: a key
  * - `suspended`, `closed`: an account
  * - `deleted`, `password`: a person who was deleted, or whose password was changed
+ * - `unfollowed`: a view whose feed was stopped
  * - `removed`, `demoted`: a person who is no longer a member of an account, or no longer an owner
  */
 export interface Ending {
@@ -26,11 +28,12 @@ export interface Ending {
     | "closed"
     | "deleted"
     | "password"
+    | "unfollowed"
     | "removed"
     | "demoted";
-  /** Id of the key, the account or the person. */
+  /** Id of the key, the account, the person or the view. */
   id: string;
-  /** Name of the key or the account, or the person's address. */
+  /** Name of the key or the account, or the person's address; the id of a view. */
   name: string;
   /** Name of the account; null if only a person is concerned. */
   account: string | null;
@@ -45,6 +48,7 @@ export function findEndings(present: ControlFacts | null, backup: ControlFacts):
     ...pairs(present.keys, backup.keys).flatMap(([now, then]) => keyEndings(now, then)),
     ...pairs(present.accounts, backup.accounts).flatMap(([now, then]) => accountEndings(now, then)),
     ...[...backup.people.values()].flatMap((then) => personEndings(present, then)),
+    ...[...present.unfollowed.values()].flatMap((view) => viewEndings(view, backup)),
     ...[...backup.members.values()].flatMap((then) => memberEndings(present, then)),
   ];
 }
@@ -105,6 +109,12 @@ function personEndings(
     ? []
     : [{ what: "password", id, name, account: null, at: null }];
 }
+
+/** Returns the ending of a view that was followed when the backup was made, and is not any more. */
+const viewEndings = ({ id, account, at }: ViewFacts, { followed, unfollowed }: ControlFacts) =>
+  followed.has(id) && !unfollowed.has(id)
+    ? [{ what: "unfollowed" as const, id, name: id, account, at }]
+    : [];
 
 /**
  * Returns a membership's endings. Returns none if the present installation lacks the person or the open account: the
@@ -169,9 +179,17 @@ async function keep(
       const { password } = present.people.get(id)!;
       return transaction.updateTable("person").set({ password }).where("id", "=", id).execute();
     }
+    case "unfollowed":
+      await transaction.deleteFrom("followed_view").where("id", "=", id).execute();
+      return writeAudit(transaction, {
+        actor: service,
+        action: "view.unfollowed",
+        account: numberOf(account!, backup),
+        subject: id,
+        now: Date.parse(at!),
+      });
     default: {
-      const { number } = [...backup.accounts.values()].find(({ name }) => name === account)!;
-      const ofBoth = { person: id, account: number };
+      const ofBoth = { person: id, account: numberOf(account!, backup) };
       if (what === "removed")
         return transaction
           .deleteFrom("member")
@@ -185,3 +203,6 @@ async function keep(
     }
   }
 }
+
+const numberOf = (account: string, { accounts }: ControlFacts): number =>
+  [...accounts.values()].find(({ name }) => name === account)!.number;

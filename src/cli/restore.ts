@@ -169,6 +169,8 @@ function endingText({ what, id, name, account, at }: Ending): string {
       return `person ${id} ${name}, deleted at ${timeText(at)}`;
     case "password":
       return `the former password of the person ${id} ${name}`;
+    case "unfollowed":
+      return `feed ${id} of the account '${account}', stopped at ${timeText(at)}`;
     case "removed":
       return `membership of ${id} ${name} in the account '${account}'`;
     case "demoted":

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { closeAccount } from "#accounts/accounts.ts";
+import { findFollowedView, followView, unfollowView } from "#accounts/followed-views.ts";
 import { changePassword } from "#accounts/credentials.ts";
 import { deletePerson } from "#accounts/personal-data.ts";
 import { acceptInvitation, invite } from "#accounts/invites.ts";
@@ -103,6 +104,25 @@ test("a deleted person stays deleted, also when an earlier backup is restored af
     const found = kept.map(({ what, id, at }) => ({ what, id, at }));
     assert.deepEqual(found, [{ what: "deleted", id: eve.id, at: new Date(noon).toISOString() }]);
     assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com owner"]);
+  }
+});
+
+test("a feed that was stopped stays stopped, also when the same backup is restored again", async (t) => {
+  const { dataDir, change, byAda } = await backedUpPeople(t);
+  const view = { kind: "gp", query: "market=dallas" };
+  const { id, secret } = await change((control) => followView(control, { ...view, ...byAda }));
+  const file = join(temporaryFolder(t), "later.tar");
+  await backup(dataDir, file);
+  await change((control) => unfollowView(control, { id, ...byAda }));
+  for (let i = 0; i < 2; i++) {
+    const { kept } = await restore(dataDir, file, { mayReplace: true });
+    assert.deepEqual(
+      kept.map(({ what, id: ended }) => ({ what, id: ended })),
+      [{ what: "unfollowed", id }],
+    );
+    await change(async ({ database }) =>
+      assert.equal(await findFollowedView(database, secret), null),
+    );
   }
 });
 
