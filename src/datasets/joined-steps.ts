@@ -22,7 +22,7 @@ interface ReadStep {
   departed(): ReadModel | null;
 }
 
-/** What happened to a record between two datasets. */
+/** Change of a record between two datasets. */
 export interface JoinedChange extends Difference {
   /** Steps that changed the record, oldest first, each with the number of the change in it. */
   places: readonly { step: ReadStep; number: number }[];

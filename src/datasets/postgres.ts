@@ -396,14 +396,12 @@ async function lockImports(database: PostgresPlace): Promise<HeldLock> {
       lockKeys,
     );
     if (row!.is_ours) return lockOf(session, place);
-    const [holder] = await session.query<{ name: string | null; since: string }>(
+    const [holder] = await session.query<{ name: string; since: string | null }>(
       holderSql,
       lockKeys,
     );
-    const who =
-      holder === undefined
-        ? ""
-        : `: ${holder.name ?? "a session of another role"}, since ${holder.since}`;
+    const since = holder?.since == null ? "" : `, since ${holder.since}`;
+    const who = holder === undefined ? "" : `: ${holder.name || "an unnamed session"}${since}`;
     throw new StoreFault(
       "busy",
       `Another command is changing the datasets in ${place}${who}. Try again when it has finished.`,
@@ -431,7 +429,7 @@ const lockOf = (session: PostgresSession, place: string) => ({
 });
 
 /**
- * SQL that finds the holder; a role may not see another role's name. A holder takes the lock as its session starts, so
+ * SQL that finds the holder; a role may not see when another role's session started. A holder takes the lock as its session starts, so
  * `since` is the start of the session.
  */
 const holderSql = `

@@ -208,7 +208,7 @@ function openParsedQueryCache({
       // Only lists take dates.
       const day = operation.sorts === null ? undefined : model()?.parts.updatedAt.slice(0, 10);
       parsed = parsedQuery(operation, readQuery(operation, text, pageSizeMax, operations, { day }));
-      // Whether a range ends before it begins may depend on the day of the dataset.
+      // A range may end before it begins on one day of the dataset and not on another.
       const isLasting = !Object.values(parsed.query.values).flat().some(isRelative);
       if (isLasting && text.length <= keptLengthMax) cache.set(text, parsed);
     }

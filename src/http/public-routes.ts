@@ -26,7 +26,7 @@ export function publicRoutes(http: HttpDependencies): Route[] {
   const texts = once(() => loadTexts(http));
   const fixed = (path: string) => {
     const make = () => once(async () => (await texts()).fixed[path]!());
-    // Of what pages show about the service, only its readers change while it runs.
+    // Only the readers of records change while the service runs.
     const made = { members: make(), everyone: make() };
     return () => made[http.browse()]();
   };

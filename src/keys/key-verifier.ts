@@ -65,7 +65,8 @@ function digestOf(presented: string): string {
 }
 
 const invalidDetails = {
-  malformed: "This does not look like a key: gpr_ and 36 letters and digits, 40 characters in all.",
+  malformed:
+    "This is not an API key. A key is gpr_ followed by 36 letters and digits, 40 characters in all. Copy the whole key again.",
   checksum: "The key contains a typing error: its last 6 characters do not match the rest.",
   // The text contains a … like the refusals of known keys: V8 writes such text more slowly, which could be timed.
   unknown: "This service never issued this key (gpr_…).",

@@ -314,7 +314,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   unavailable: {
     meaning:
-      "`reason` says why: `starting` and `draining` pass within seconds; `overloaded` and `timeout`, once the load drops; `no_dataset`, once the operator has published records; `store_down`, once the service's database is reachable again or its disk has space. Try again after `retry_after` seconds.",
+      "`reason` says why: `starting` and `draining` pass within seconds; `overloaded` passes once the load drops; `timeout`, once the requested file has been made; `no_dataset`, once the operator has published records; `store_down`, once the service's database or counters can be reached again or its disk has space. Try again after `retry_after` seconds.",
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
     counted: "Only with a `reason` that arises after the key was accepted, such as `no_dataset`.",
     example: new Problem("unavailable", "The service is starting.", {

@@ -3,7 +3,7 @@ import { apiVersion } from "#operations/versions.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
 
-/** What every page says of the service it belongs to. */
+/** Facts about the service on every page. */
 export interface Site {
   /** Name of the service. */
   name: string;

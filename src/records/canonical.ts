@@ -99,7 +99,7 @@ export const canonicalValidators: EachKind<Validator> = eachOf(recordKinds, (kin
 /** A cell that is none of the words of a list. */
 export interface UnknownWord {
   cell: string;
-  /** What the mapping's `values` may say of it: the value of the most similar word, or a question. */
+  /** Value that the mapping's `values` may give it: that of the most similar word, or a question. */
   value: unknown;
   /** True if `values` needs `"otherwise": "keep"` so that all other cells are read as before. */
   isNew: boolean;
