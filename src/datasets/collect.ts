@@ -1,5 +1,6 @@
 /** Collects a source's checked records for a new generation: accepts each id once, and resolves every link. */
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { withoutForm } from "#records/legal-forms.ts";
 import { namedGpPrefix, type RecordFault, type RecordName } from "#records/canonical.ts";
 import type { Drafted, DraftedBlock, DraftedEntry } from "./draft-entry.ts";
 import {
@@ -76,17 +77,13 @@ export async function collectSource({
   return { collected: { read, accepted, rejections, absent, alike }, records };
 }
 
-/** Words that name a legal form at the end of a folded name. */
-const legalForm =
-  /(?: (?:llc|l l c|lc|lp|l p|llp|lllp|pllc|inc|incorporated|corp|corporation|co|company|ltd|limited|plc|gmbh|kg|ag|sa))+$/;
-
 /** Maximum number of groups of alike names that an import tells of. */
 const alikeMax = 100;
 
 function alikeNames(gps: readonly DraftRecord[], texts: TextStore): string[][] {
   const groups = new Map<string, DraftRecord[]>();
   for (const gp of gps) {
-    const stem = gp.sortKey.replace(legalForm, "");
+    const stem = withoutForm(gp.sortKey);
     const group = groups.get(stem);
     if (group === undefined) groups.set(stem, [gp]);
     else if (group.every(({ sortKey }) => sortKey !== gp.sortKey)) group.push(gp);

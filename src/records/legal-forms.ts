@@ -6,6 +6,8 @@ const formOf: Readonly<Record<string, string>> = {
   lp: "lp",
   llp: "llp",
   lllp: "lllp",
+  lc: "llc",
+  pllc: "llc",
   inc: "inc",
   incorporated: "inc",
   corp: "corp",
@@ -16,6 +18,7 @@ const formOf: Readonly<Record<string, string>> = {
   limited: "ltd",
   plc: "plc",
   gmbh: "gmbh",
+  kg: "kg",
   ag: "ag",
   sa: "sa",
   sarl: "sarl",
@@ -43,11 +46,19 @@ export interface NameParts {
 
 /** Splits a folded name. A name of nothing but forms is its own core. */
 export function splitName(folded: string): NameParts {
+  const { words, forms } = splitWords(folded);
+  const core = words.filter((word) => !idle.has(word));
+  return { core: (core.length > 0 ? core : words).join(" "), form: forms.join(" ") };
+}
+
+/** Returns a folded name without its legal form. */
+export const withoutForm = (folded: string): string => splitWords(folded).words.join(" ");
+
+function splitWords(folded: string): { words: string[]; forms: string[] } {
   const text = written.reduce((name, [long, short]) => name.replace(long, short), folded);
   const words = text.split(" ");
   const forms: string[] = [];
   while (words.length > 1 && Object.hasOwn(formOf, words.at(-1)!))
     forms.unshift(formOf[words.pop()!]!);
-  const core = words.filter((word) => !idle.has(word));
-  return { core: (core.length > 0 ? core : words).join(" "), form: forms.join(" ") };
+  return { words, forms };
 }
