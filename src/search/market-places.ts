@@ -34,7 +34,7 @@ export function placeOfMarket(model: ReadModel, title: string): Coordinates | nu
 }
 
 /** Returns the median of the projects that have coordinates; null if none has. */
-export function middleOf(projects: readonly Pick<Project, "latitude" | "longitude">[]) {
+function middleOf(projects: readonly Pick<Project, "latitude" | "longitude">[]) {
   const latitude = median(projects.flatMap((project) => project.latitude ?? []));
   const longitude = median(projects.flatMap((project) => project.longitude ?? []));
   return latitude === undefined || longitude === undefined ? null : { latitude, longitude };

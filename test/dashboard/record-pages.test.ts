@@ -158,7 +158,8 @@ test("over a few records", async (t) => {
     "behind the tabs of a GP are all of its records, and where they are from",
     async () => {
       const ids = ["sale", "first", "so far", "loan", "begun", "names"];
-      const signals = sectionOf(await user.get(`${pathOf("gp", "north")}?tab=signals`), "Signals");
+      const page = await user.get(`${pathOf("gp", "north")}?tab=signals`);
+      const signals = sectionOf(page, "Latest signals");
       for (const { title } of records.filter(({ id }) => ids.includes(id)) as { title: string }[])
         assert.ok(signals!.includes(leaveOut(title, "Northwind Partners")), title);
       const sources = said(await user.get(`${pathOf("gp", "north")}?tab=sources`));
@@ -175,11 +176,11 @@ test("over a few records", async (t) => {
   await t.test("a person's page tells the same individual from others of the name", () => {
     assert.equal(headingOf(ana), "Ana Müller");
     assert.match(said(ana), /Managing Partner at 2 GPs/);
-    assert.match(sectionOf(ana, "2 GPs")!, /Northwind Partners.*Hale Realty/);
+    assert.match(sectionOf(ana, "GPs")!, /Northwind Partners.*Hale Realty/);
     assert.match(sectionOf(ana, "Also at")!, /7000001 Anna Mueller .*Hale Realty/);
     assert.match(
       sectionOf(ana, "Same name elsewhere")!,
-      /^Not known to be the same person\. ANA MULLER Reno, NV$/,
+      /^not known to be the same person ANA MULLER Reno, NV$/,
     );
     assert.match(sectionOf(ana, "Signals")!, /^1 by name, 6 of the GPs|$/);
     assert.match(ana.text, /<strong>Ana Müller joins Northwind Partners<\/strong>/);
@@ -300,14 +301,7 @@ test("the content of records is text on their pages, and no page is large", asyn
       ),
     ],
   });
-  const tabs = [
-    "",
-    "?tab=signals",
-    "?tab=signals&offset=40",
-    "?tab=people",
-    "?tab=projects",
-    "?tab=sources",
-  ];
+  const tabs = ["", "?tab=signals", "?tab=people", "?tab=projects", "?tab=sources"];
   const paths = [
     ...tabs.map((tab) => pathOf("gp", "big") + tab),
     pathOf("principal", "0"),

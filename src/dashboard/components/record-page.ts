@@ -1,103 +1,193 @@
-/** Parts that the pages of a GP, a person and a project share: head, figures, cards, tables, and where records are from. */
-import type { AccountRequest } from "#dashboard/screen.ts";
+/** The page of a GP, a person or a project: one shape, the cards of its two columns, and tables of records. */
+import {
+  type AccountRequest,
+  type Given,
+  moved,
+  type ReaderRequest,
+  type Route,
+  route,
+} from "#dashboard/screen.ts";
 import { callBlocks } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { periodsUntil, signalColumns } from "#pages/plot.ts";
-import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
-import { table, type TableContent } from "#pages/table.ts";
+import { dayElement, grouped, relativeTime } from "#pages/prose.ts";
+import { factList, table } from "#pages/table.ts";
 import { money, typeMark, valueLabel } from "#pages/values.ts";
-import type { Provenance } from "#records/common.ts";
+import type { ExternalIds, GpLink } from "#records/common.ts";
+import type { Gp } from "#records/gp.ts";
 import type { LinkedKind, RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
-import type { ReadModel } from "#search/read-model.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
+import type { Filter, NamedKind, ReadModel } from "#search/read-model.ts";
+import { accountPage, wordReply } from "./page.ts";
 import {
-  basisText,
+  bandText,
+  basisWords,
   byPoints,
   cutText,
-  hostOf,
+  day,
   joined,
-  outside,
+  linkTo,
+  listText,
+  percentText,
   place,
   provenanceWords,
+  readRecords,
 } from "./records.ts";
 import { browsePaths, capital, nouns } from "./view.ts";
 
-/** Returns a link to the page of a record. */
-export const recordLink = (kind: RecordKind, { id, name }: { id: string; name: string }): Html =>
-  html`<a href="${browsePaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
-    >${cutText(name, nameLengthMax)}</a
-  >`;
+export type Sourced = Pick<Gp, "provenance">;
+type AnyRecord = Pick<Gp, "id" | "name" | "external_ids" | "provenance" | "updated_at">;
 
-const gpsMax = 5;
+/** The record of a page, and what the page is made from. */
+export interface Found<R> {
+  record: R;
+  model: ReadModel;
+  request: ReaderRequest;
+  /** Day of the dataset. */
+  today: string;
+}
 
-/** Returns links to the first five GPs, and the number of the others. */
-export const gpLinks = (gps: readonly { id: string; name: string }[]): Part =>
-  joined(
-    gps.slice(0, gpsMax).map((gp) => recordLink("gp", gp)),
-    gps.length,
-    ", ",
-  );
+interface RecordPage {
+  /** Market that the path above the name leads to. */
+  market: string | null;
+  status?: string;
+  /** Facts below the name. */
+  facts: readonly Part[];
+  /** Parts above the columns. */
+  top?: Part;
+  /** What happens. */
+  left: Part;
+  /** What the record is; false if the left column takes the whole width. */
+  right: Part;
+  /** Request that gives the record over the API: path and query. */
+  call: string;
+}
+
+/** Declares the page of each record of a kind. */
+export const recordRoute = <R extends AnyRecord>(
+  kind: NamedKind,
+  show: (found: Found<R>) => Promise<RecordPage>,
+): Route =>
+  route(`${browsePaths[kind]}/{id}`, "reader", {
+    GET: (request) =>
+      readRecords(request, async (model): Promise<Given> => {
+        const id = request.names["id"]!;
+        const [record] = (await findRecords<R>(model, kind, { id: [id] }, 1)).records;
+        if (record === undefined) {
+          const next = { href: browsePaths[kind], label: `Browse ${nouns[kind][1]}` };
+          const why = "Perhaps it is no longer published, or the address was cut off.";
+          return wordReply(request, 404, `There is no such ${nouns[kind][0]}`, why, next);
+        }
+        // A former id leads to its GP.
+        if (record.id !== id) return moved(`${browsePaths[kind]}/${record.id}`, request.query);
+        const found = { record, model, request, today: model.parts.updatedAt.slice(0, 10) };
+        return pageOf(kind, found, await show(found));
+      }),
+  });
+
+function pageOf(
+  kind: NamedKind,
+  { record: { name, provenance, updated_at }, model, request }: Found<AnyRecord>,
+  { market, status, facts, top, left, right, call }: RecordPage,
+): string {
+  const { basis, confidence } = provenance;
+  const certainty = `${capital(basisWords[basis] ?? basis)}, ${percentText(confidence)}`;
+  const badge = basis === "stated" ? "badge ok" : "badge";
+  const columns = html`<div class="beside">
+    <div>${left}</div>
+    <div>${right} ${apiCall(request, call)}</div>
+  </div>`;
+  return accountPage(request, {
+    title: `${name} · ${capital(nouns[kind][0])}`,
+    main: html`<div class="record">
+      <nav class="crumbs" aria-label="Path">
+        <a href="${browsePaths[kind]}">${capital(nouns[kind][1])}</a>
+        ${market !== null && html`/ <a href="${listHref(kind, "market", market)}">${nameOfMarket(model, market)}</a>`}
+      </nav>
+      <div class="name-line">
+        <h1>${name}</h1>
+        ${status !== undefined && html`<span class="badge">${valueLabel(status)}</span>`}
+        <span class="${badge}" title="${provenanceWords(provenance)}">${certainty}</span>
+      </div>
+      <p class="lede">
+        ${byPoints([...facts, html`updated ${relativeTime(updated_at, request.now)}`])}
+      </p>
+      ${top} ${right === false ? left : columns}
+    </div>`,
+  });
+}
+
+export interface Records<R> {
+  /** The first records, in display order. */
+  records: R[];
+  /** Number of all. */
+  total: number;
+}
+
+/** Finds the first records that satisfy a filter. Reading the values that it needs yields to other requests. */
+export async function findRecords<R>(
+  model: ReadModel,
+  kind: RecordKind,
+  filter: Filter,
+  limit: number,
+): Promise<Records<R>> {
+  await prepareInTurns(model, kind, filter);
+  const { positions, total } = model.select(kind, filter, { limit, offset: 0 });
+  return { records: readDocuments<R>(model.parts.documents[kind], positions), total };
+}
+
+/** Finds a GP's records of a kind, at most 5,000. */
+export const recordsOfGp = <R>(model: ReadModel, kind: LinkedKind, id: string) =>
+  findRecords<R>(model, kind, { gp_id: [id] }, 5000);
 
 /** Length of names and titles, in characters; longer ones are cut. */
 const nameLengthMax = 80;
 const titleLengthMax = 160;
 
-interface Head {
-  kind: RecordKind;
-  market: string | null;
-  model: ReadModel;
-  name: string;
-  badge: Part;
-  /** Facts below the name. */
-  facts: readonly Part[];
-  updatedAt: string;
-  now: number;
-}
-
-export const recordHead = ({ kind, market, model, name, badge, facts, ...at }: Head): Html =>
-  html`<nav class="crumbs" aria-label="Path">
-      <a href="${browsePaths[kind]}">${capital(nouns[kind][1])}</a>
-      ${market !== null && ["/ ", valueLinks(kind, "market", [market], nameOfMarket(model, market))]}
-    </nav>
-    <div class="name-line">
-      <h1>${name}</h1>
-      ${badge}
-    </div>
-    <p class="lede">
-      ${byPoints([...facts, html`updated ${relativeTime(at.updatedAt, at.now)}`])}
-    </p>`;
-
-/** Returns where a record is from, as a badge. */
-export const provenanceBadge = (provenance: Provenance): Html =>
-  html`<span
-    class="badge ${provenance.basis === "stated" && "ok"}"
-    title="${provenanceWords(provenance)}"
-    >${basisText(provenance)}</span
+/** Returns a link to the page of a record. */
+export const recordLink = (kind: RecordKind, { id, name }: GpLink): Html =>
+  html`<a href="${browsePaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
+    >${cutText(name, nameLengthMax)}</a
   >`;
 
-interface Figure {
-  label: string;
-  value: Part;
-  note?: Part;
-}
+/** Returns links to the first GPs, and the number of the others. */
+export const gpLinks = (gps: readonly GpLink[], max = 5): Part =>
+  joined(
+    gps.slice(0, max).map((gp) => recordLink("gp", gp)),
+    gps.length,
+    ", ",
+  );
+
+/** Returns the address of the records of a list that have a value. */
+const listHref = (kind: RecordKind, name: string, value: string): string =>
+  `${browsePaths[kind]}?${new URLSearchParams({ [name]: value }).toString()}`;
+
+/** Returns values as tags that lead to the records that have them. */
+export const listLinks = (kind: RecordKind, name: string, values: readonly string[]): Html[] =>
+  values.map((value) => {
+    const label = cutText(valueLabel(value), nameLengthMax);
+    return html`<a class="tag" href="${listHref(kind, name, value)}">${label}</a>`;
+  });
+
+type Figure = readonly [label: string, value: Part, note: Part];
 
 /** Returns the most important figures of a record. Leaves out those without a value. */
 export const figures = (shown: readonly Figure[]): Html =>
   html`<dl class="figures">
-    ${shown
-      .filter(({ value }) => value !== "" && value !== null && value !== false)
-      .map(
-        ({ label, value, note }) =>
-          html`<div>
-            <dt>${label}</dt>
-            <dd>${value}</dd>
-            <dd class="note">${note}</dd>
-          </div>`,
-      )}
+    ${shown.map(
+      ([label, value, note]) =>
+        value !== "" &&
+        value !== null &&
+        html`<div>
+          <dt>${label}</dt>
+          <dd>${value}</dd>
+          <dd class="note">${note}</dd>
+        </div>`,
+    )}
   </dl>`;
 
 interface Card {
@@ -118,24 +208,6 @@ export const card = ({ title, aside, body, more = false }: Card): Html =>
     ${body} ${more !== false && html`<footer><a href="${more.href}">${more.label}</a></footer>`}
   </section>`;
 
-/** Returns how many are shown of all, or all. */
-export const shownOf = (shown: number, total: number): string =>
-  shown < total ? `${grouped(shown)} of ${grouped(total)}` : grouped(total);
-
-/** Returns values as tags that lead to the records of a list that have them. */
-export const valueLinks = (
-  kind: RecordKind,
-  name: string,
-  values: readonly string[],
-  label?: string,
-): Html[] =>
-  values.map((value) => {
-    const href = `${browsePaths[kind]}?${new URLSearchParams({ [name]: value }).toString()}`;
-    return html`<a class="tag" href="${href}"
-      >${cutText(label ?? valueLabel(value), nameLengthMax)}</a
-    >`;
-  });
-
 /** Returns the request that gives the record over the API. @param target path and query. */
 export function apiCall({ own }: AccountRequest, target: string): Html {
   const [curl, ...others] = callBlocks(own.base, target);
@@ -150,70 +222,107 @@ export function apiCall({ own }: AccountRequest, target: string): Html {
   });
 }
 
-export const titleOrRoles = ({ title, roles }: Pick<Principal, "title" | "roles">): string =>
-  cutText(title ?? roles.map(valueLabel).join(", "), nameLengthMax);
+const idNames: Readonly<Record<keyof ExternalIds, string>> = {
+  cik: "CIK",
+  crd: "CRD",
+  lei: "LEI",
+  sec_number: "SEC number",
+  form_d_file: "Form D",
+  adv_fund: "ADV fund",
+  hud_id: "HUD",
+  other: "Other",
+};
 
-/** Returns a share such as "25–50 %". */
-export function bandText(band: NonNullable<Principal["ownership_band"]>): string {
-  const [from, to] = band.split("_");
-  if (from === "under") return `under ${to} %`;
-  return from === "over" ? `over ${to} %` : `${from}–${to} %`;
+/** Returns a card of facts. It ends with what every record has: ids elsewhere, its source and its own id. */
+export function factsCard(
+  kind: NamedKind,
+  { id, external_ids, provenance }: AnyRecord,
+  facts: Parameters<typeof factList>[0],
+): Html {
+  const ids = Object.entries(external_ids).map(
+    ([key, values]) => [idNames[key as keyof ExternalIds] ?? key, listText(values ?? [])] as const,
+  );
+  const source = [provenanceWords(provenance), provenance.url && ", ", linkTo(provenance.url)];
+  const own = [`${capital(nouns[kind][0])} ID`, html`<code>${id}</code>`] as const;
+  return card({ title: "Facts", body: factList([...facts, ...ids, ["Source", source], own]) });
 }
 
-interface SignalRows {
-  label: string;
-  signals: readonly Signal[];
-  model: ReadModel;
-  /** Names that the page says already and that titles leave out. */
-  without: readonly string[];
-  /** Name to show in bold. */
-  marked?: string;
+/** A column: its label, and a record's cell. One cell of a row has the note on where the record is from. */
+export type Column<R> = readonly [
+  label: string,
+  cell: (record: R, note: Part, before: R | undefined) => Part,
+  isNumber?: "number",
+];
+
+interface RecordsCard<R> {
+  title: string;
+  /** Class that gives the columns their widths. */
+  layout: "gps" | "people" | "signals" | "projects";
+  list: Records<R>;
+  /** Number of rows. */
+  max: number;
+  columns: readonly Column<R>[];
+  /** Words after how many are shown. */
+  aside?: string;
+  /** Address of all, for when some are not shown. */
+  all?: string;
 }
 
-/** Returns signals as a table, the date once for all of a day. */
-export function signalTable({ label, signals, model, without, marked }: SignalRows): Html {
-  const common = commonProvenance(signals);
-  const rows = signals.map((signal, i) => [
-    html`<span ${signal.date === signals[i - 1]?.date && html`class="again"`}
-      >${dayElement(signal.date)}</span
-    >`,
-    typeMark(signal.type),
-    [titleOf(signal, without, marked), noteOf(signal, common)],
-    signal.market !== null && nameOfMarket(model, signal.market),
-    money(signal.amount_usd),
-    sourceOf(signal.url ?? signal.provenance.url),
-  ]);
-  const amount = { label: "Amount", isNumber: true };
-  const columns = ["Date", "Kind", "What happened", "Market", amount, "Source"];
-  return rowsOf("signals", { label, columns, rows }, common);
+/** Returns the first records as rows, and what most of them are from. Returns null if there are none. */
+export function recordsCard<R extends Sourced>(given: RecordsCard<R>): Part {
+  const { title, layout, list, max, columns, aside = "", all } = given;
+  if (list.total === 0) return null;
+  const records = list.records.slice(0, max);
+  const sources = records.map(({ provenance }) => provenanceWords(provenance));
+  const groups = [...Map.groupBy(sources, (source) => source)];
+  const [common] = groups.toSorted(([, a], [, b]) => b.length - a.length)[0]!;
+  const rows = records.map((record, i) => {
+    const source = sources[i];
+    const note = source !== common && html` <span class="note" title="${source}">${source}</span>`;
+    return columns.map(([, cell]) => cell(record, note, records[i - 1]));
+  });
+  const heads = columns.map(([label, , isNumber]) => ({ label, isNumber: isNumber === "number" }));
+  const total = grouped(list.total);
+  const isPart = records.length < list.total;
+  return card({
+    title,
+    aside: `${isPart ? `${grouped(records.length)} of ${total}` : total}${aside}`,
+    body: html`<div class="rows ${layout}">${table({ label: title, columns: heads, rows })}</div>
+      <p class="source">Source: ${common}, unless noted.</p>`,
+    more: isPart && all !== undefined && { href: all, label: `All ${total} ${layout}` },
+  });
 }
 
 /**
- * Returns records as a table of lines, with the line that says where they are from.
- * @param layout class that gives the columns their widths. @param common see `commonProvenance`.
+ * Returns the columns of signals, the date once for all of a day.
+ * @param without name that the page says already. @param marked name to show in bold.
  */
-export const rowsOf = (layout: string, content: TableContent, common?: string): Html =>
-  html`<div class="rows ${layout}">${table(content)}</div>
-    ${common !== undefined && html`<p class="source">Source: ${common}, unless noted.</p>`}`;
-
-/** Returns a link to the page of the source; false if it has none. */
-const sourceOf = (url: string | null): Part =>
-  url !== null && html`<span title="${hostOf(url)}">${outside(url, "Read")}</span>`;
+export const signalCells = (model: ReadModel, without?: string, marked?: string) =>
+  [
+    [
+      "Date",
+      ({ date }, _, before) =>
+        html`<span ${date === before?.date && html`class="again"`}>${dayElement(date)}</span>`,
+    ],
+    ["Kind", ({ type }) => typeMark(type)],
+    ["What happened", (signal, note) => [titleOf(signal, without, marked), note]],
+    ["Market", ({ market }) => market !== null && nameOfMarket(model, market)],
+    ["Amount", ({ amount_usd }) => money(amount_usd), "number"],
+    ["Source", ({ url, provenance }) => linkTo(url ?? provenance.url, "Read")],
+  ] satisfies readonly Column<Signal>[];
 
 /** Returns a signal's title. It leads to the project that it is about. */
-function titleOf(
-  { title, project_ids: [project] }: Signal,
-  without: readonly string[],
-  marked: string | undefined,
-): Part {
-  const text = cutText(without.reduce(leaveOut, title), titleLengthMax);
+function titleOf(signal: Signal, without: string | undefined, marked: string | undefined): Part {
+  const { title, project_ids } = signal;
+  const text = cutText(without === undefined ? title : leaveOut(title, without), titleLengthMax);
   const isMarked = marked !== undefined && title.includes(marked);
-  const shown = html`<span title="${text}"
+  const words = html`<span title="${text}"
     >${isMarked ? html`<strong>${text}</strong>` : text}</span
   >`;
+  const [project] = project_ids;
   return project === undefined
-    ? shown
-    : html`<a href="${browsePaths.project}/${project}">${shown}</a>`;
+    ? words
+    : html`<a href="${browsePaths.project}/${project}">${words}</a>`;
 }
 
 /** Leaves a name out of a title that goes on without it, such as `Northwind buys land`. */
@@ -226,87 +335,36 @@ export function leaveOut(title: string, name: string): string {
     .replace(/^ \((with [^)]*)\) (.*)$/, "$2, $1")
     .replace(/ (?:at|by|of) (?= |$)/, "")
     .trim();
-  return rest.includes(" ") ? rest.charAt(0).toUpperCase() + rest.slice(1) : title;
+  return rest.includes(" ") ? capital(rest) : title;
 }
 
-interface Sourced {
-  provenance: Provenance;
-}
+/** Returns the columns of people. @param gpsOf returns the GPs to name in the column `label`. */
+export const personCells = (label: string, gpsOf: (person: Principal) => readonly GpLink[]) =>
+  [
+    ["Name", (person, note) => [recordLink("principal", person), note]],
+    ["Title", (person) => titleOrRoles(person)],
+    ["Owns", ({ ownership_band }) => bandText(ownership_band)],
+    [label, (person) => gpLinks(gpsOf(person), 1)],
+    ["Last named", ({ last_seen_date }) => day(last_seen_date)],
+  ] satisfies readonly Column<Principal>[];
 
-/** Returns the most common provenance, which a table states once. */
-export function commonProvenance(records: readonly Sourced[]): string | undefined {
-  const counts = Map.groupBy(records, ({ provenance }) => provenanceWords(provenance));
-  return [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0];
-}
+export const titleOrRoles = ({ title, roles }: Principal): string =>
+  cutText(title ?? roles.map(valueLabel).join(", "), nameLengthMax);
 
-/** Returns a record's provenance if it is not the common one; false if it is. */
-export function noteOf({ provenance }: Sourced, common: string | undefined): Part {
-  const words = provenanceWords(provenance);
-  return words !== common && html` <span class="note" title="${words}">${words}</span>`;
-}
-
-/** Returns projects as a table. @param last column that a page adds. */
-export function projectTable(
-  label: string,
-  projects: readonly Project[],
-  model: ReadModel,
-  last: { label: string; of: (project: Project) => Part },
-): Html {
-  const common = commonProvenance(projects);
-  const rows = projects.map((project) => [
-    [recordLink("project", project), noteOf(project, common)],
-    placeOf(project, model),
-    valueLabel(project.property_type),
-    valueLabel(project.status),
-    money(project.total_amount_usd),
-    last.of(project),
-  ]);
-  const numbers = ["Amount", last.label].map((one) => ({ label: one, isNumber: true }));
-  const columns = ["Name", "Place", "Kind", "Status", ...numbers];
-  return rowsOf("named projects", { label, columns, rows }, common);
-}
+/** Returns the columns of projects. @param last column that a page adds. */
+export const projectCells = <R extends Project>(model: ReadModel, last: Column<R>) =>
+  [
+    ["Name", (project, note) => [recordLink("project", project), note]],
+    ["Place", (project) => placeOf(project, model)],
+    ["Kind", ({ property_type }) => valueLabel(property_type)],
+    ["Status", ({ status }) => valueLabel(status)],
+    ["Amount", ({ total_amount_usd }) => money(total_amount_usd), "number"],
+    last,
+  ] satisfies readonly Column<R>[];
 
 export const placeOf = ({ city, state, country, market }: Project, model: ReadModel): string =>
   place(city, state, country) || (market === null ? "" : nameOfMarket(model, market));
 
-/** Maximum number of records of a GP that a page reads. */
-const readMax = 5000;
-
-/** Returns a GP's records of a kind in display order, at most 5,000, and their number. */
-export function recordsOfGp<R>(model: ReadModel, kind: LinkedKind, gp: number) {
-  const { starts, items } = model.parts.recordsOfGp[kind];
-  const [first, end] = [starts[gp]!, starts[gp + 1]!];
-  const positions = Array.from(items.subarray(first, Math.min(end, first + readMax)));
-  return { records: readDocuments<R>(model.parts.documents[kind], positions), total: end - first };
-}
-
-/** Most columns that a plot has room for. */
-const columnsMax = 48;
-
-/** Returns columns of signals by kind: by month, quarter or year, so that there is room for all. */
-export function activityOf(signals: readonly Signal[], today: string) {
-  const dated = signals.filter(({ date }) => date.length >= 7);
-  const oldest = dated.reduce((least, { date }) => (date < least ? date : least), today);
-  const months =
-    (Number(today.slice(0, 4)) - Number(oldest.slice(0, 4))) * 12 +
-    Number(today.slice(5, 7)) -
-    Number(oldest.slice(5, 7)) +
-    1;
-  const unit = months <= 24 ? "month" : months / 3 < columnsMax ? "quarter" : "year";
-  const length = { month: 1, quarter: 3, year: 12 }[unit];
-  const periods = periodsUntil(today, unit, Math.min(columnsMax, Math.ceil(months / length) + 1));
-  const columns = signalColumns(
-    periods,
-    (types, { from, until }) =>
-      dated.filter(({ date, type }) => {
-        const month = date.slice(0, 7);
-        return month >= from && month <= until && types.includes(type);
-      }).length,
-  );
-  const undated = signals.length - dated.length;
-  return {
-    unit,
-    columns,
-    left: undated > 0 ? `; ${counted(undated, "signal")} without a month` : "",
-  };
-}
+/** Compares days, the latest first; an unknown one is last. */
+export const latestFirst = (a: string | null, b: string | null): number =>
+  (b ?? "").localeCompare(a ?? "");

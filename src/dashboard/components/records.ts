@@ -1,6 +1,7 @@
-/** Records as the account pages show them: values in words, links, signals in a list, text cut to fit. */
+/** Values of records as pages show them: in words, as links, cut to fit; and who may see which. */
 import { type Given, isSignedIn, type ReaderRequest, withHeader } from "#dashboard/screen.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { html, type Part } from "#pages/html.ts";
+import { dayElement } from "#pages/prose.ts";
 import type { Provenance } from "#records/common.ts";
 import type { Principal } from "#records/principal.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -13,7 +14,7 @@ export const place = (city: string | null, state: string | null, country: string
     .join(", ");
 
 /** Words for a record's basis, as part of a sentence. */
-const basisWords: Readonly<Record<Provenance["basis"], string>> = {
+export const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   stated: "stated",
   adv_file_number: "by a file number in Form ADV",
   sponsor_text: "named in the text of a filing",
@@ -30,34 +31,28 @@ const basisWords: Readonly<Record<Provenance["basis"], string>> = {
 export const provenanceWords = ({ source, basis, confidence }: Provenance): string =>
   `${source}, ${basisWords[basis] ?? basis}, confidence ${percentText(confidence)}`;
 
-/** Returns words such as "Stated, 100 %". */
-export function basisText({ basis, confidence }: Provenance): string {
-  const words = basisWords[basis] ?? basis;
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}, ${percentText(confidence)}`;
-}
-
 export const percentText = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** Maximum length of an address that becomes a link, in characters. Longer ones are rare and would fill the page. */
-const addressLengthMax = 500;
+/** Returns a day as an element, if it is known. */
+export const day = (date: string | null): Part => date && dayElement(date);
 
-/**
- * Returns a link to another site, which learns nothing about this page. Returns the label alone unless the address is
- * http or https and at most 500 characters long.
- */
-export const outside = (address: string | null, label: Part): Html =>
-  address !== null && address.length <= addressLengthMax && isWebAddress(address)
-    ? html`<a href="${address}" rel="noopener noreferrer">${label}</a>`
-    : html`${label}`;
+/** Returns a share such as "25–50 %", if it is known. */
+export const bandText = (band: Principal["ownership_band"]): string | null =>
+  band && `${band.replace("_", /^[0-9]/.test(band) ? "–" : " ")} %`;
 
-function isWebAddress(address: string): boolean {
-  const { protocol } = URL.parse(address) ?? {};
-  return protocol === "https:" || protocol === "http:";
-}
+/** Addresses that become links: of http or https. Longer ones are rare and would fill the page. */
+const webAddress = /^https?:\/\/.{1,490}$/i;
 
-/** Returns an address's host name without `www.`, as a short label for a link. */
-export const hostOf = (address: string): string =>
+const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
+
+/** Returns a link to another site, which learns nothing about this page. Returns only text if the address is no link. */
+export function linkTo(address: string | null, label?: string): Part {
+  const text = label ?? (address && hostOf(address));
+  return address !== null && webAddress.test(address)
+    ? html`<a href="${address}" rel="noopener noreferrer">${text}</a>`
+    : address && text;
+}
 
 /** Estimate of the markup around a piece, such as a table row's tags, in bytes. */
 const rowBytes = 70;
@@ -82,20 +77,11 @@ export function cutText(text: string, lengthMax: number): string {
   return `${(space > lengthMax / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
 }
 
-const listLengthMax = 1500;
-
-/** Joins strings into a list, and cuts a list whose markup exceeds about 1,500 bytes. */
-export const listText = (texts: readonly string[]): Part =>
-  joined(
-    fitting(
-      texts.map((text) => cutText(text, listLengthMax)),
-      listLengthMax,
-    ),
-    texts.length,
-  );
+/** Joins strings into a list that is cut to fit. */
+export const listText = (texts: readonly string[]): string => cutText(texts.join("; "), 1000);
 
 /** Joins the shown parts and adds the number of further ones. Returns false if no part is shown. */
-export const joined = (shown: readonly Part[], total: number, separator = "; "): Part =>
+export const joined = (shown: readonly Part[], total: number, separator: string): Part =>
   shown.length > 0 && [
     shown.map((part, i) => [i > 0 && separator, part]),
     total > shown.length && ` and ${total - shown.length} more`,
@@ -124,27 +110,19 @@ export function asSeen<P extends Pick<Principal, ContactMember>>(
   return { ...person, email: null, linkedin_url: null, provenance: source };
 }
 
+const unpublished =
+  "Nothing has been published on this service. Records appear here once the operator imports them.";
+const suspended =
+  "Its keys and its pages show no records until the operator lifts the suspension. Ask them why.";
+
 /** Returns a page of records, or a reply that says why there are none. @param show makes the page from the records. */
 export function readRecords(
   request: ReaderRequest,
   show: (model: ReadModel) => Given | Promise<Given>,
 ): Given | Promise<Given> {
   const model = request.services.model();
-  if (model === null) {
-    const reply = wordReply(
-      request,
-      503,
-      "No records yet",
-      "Nothing has been published on this service. Records appear here once the operator imports them.",
-    );
-    return withHeader(reply, "retry-after", "5");
-  }
-  if (isSuspended(request))
-    return wordReply(
-      request,
-      403,
-      "This account is suspended",
-      "Its keys and its pages show no records until the operator lifts the suspension. Ask them why.",
-    );
+  if (model === null)
+    return withHeader(wordReply(request, 503, "No records yet", unpublished), "retry-after", "5");
+  if (isSuspended(request)) return wordReply(request, 403, "This account is suspended", suspended);
   return show(model);
 }

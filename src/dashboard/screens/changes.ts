@@ -195,7 +195,7 @@ function sinceLinks({ now }: ReaderRequest, asked: Asked): Html {
   ] as const;
   const { since, kind, view, stretch } = asked;
   const last = stretch.publications.at(-1) ?? stretch.base;
-  return html`<form method="get" action="${path}" class="since">
+  return html`<form method="get" action="${path}" class="actions">
     <nav class="tabs" aria-label="Time">
       ${choices.map(
         ([label, day]) =>
@@ -274,11 +274,7 @@ function figureOf(kind: RecordKind, changes: readonly JoinedChange[]) {
     const count = ofKind.filter((one) => one.change === change).length;
     return count === 0 ? [] : [`${grouped(count)} ${change}`];
   });
-  return {
-    label: capital(nouns[kind][1]),
-    value: grouped(ofKind.length),
-    note: notes.join(", ") || "none",
-  };
+  return [capital(nouns[kind][1]), grouped(ofKind.length), notes.join(", ") || "none"] as const;
 }
 
 function kindTabs(asked: Asked, changes: readonly JoinedChange[], view: View | null): Html {
@@ -291,7 +287,7 @@ function kindTabs(asked: Asked, changes: readonly JoinedChange[], view: View | n
         view !== null && kind !== view.kind ? null : kind ? countOf(kind) : changes.length;
       return html`<a href="${href}" ${kind === asked.kind && html`aria-current="page"`}
         >${kind === undefined ? "All" : capital(nouns[kind][1])}
-        ${count !== null && html`<span>${grouped(count)}</span>`}</a
+        ${count !== null && html`<span class="muted">${grouped(count)}</span>`}</a
       > `;
     })}
   </nav>`;

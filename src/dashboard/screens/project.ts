@@ -1,130 +1,75 @@
 /** The page of one project: its figures, its course, amounts that sources name, its signals and its neighbours. */
-import { accountPage, wordReply } from "#dashboard/components/page.ts";
 import {
-  apiCall,
   card,
+  type Column,
+  factsCard,
   figures,
+  findRecords,
+  type Found,
   gpLinks,
+  listLinks,
   placeOf,
-  projectTable,
-  provenanceBadge,
-  recordHead,
-  shownOf,
-  signalTable,
-  valueLinks,
+  projectCells,
+  recordRoute,
+  recordsCard,
+  signalCells,
 } from "#dashboard/components/record-page.ts";
-import {
-  cutText,
-  hostOf,
-  outside,
-  percentText,
-  place,
-  provenanceWords,
-  readRecords,
-} from "#dashboard/components/records.ts";
-import { type Given, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
+import { cutText, day, percentText, place } from "#dashboard/components/records.ts";
+import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
 import { amountBars, milestones } from "#pages/plot.ts";
-import { counted, dayElement, dayText, grouped } from "#pages/prose.ts";
-import { factList } from "#pages/table.ts";
+import { counted, dayText, grouped } from "#pages/prose.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
-import { readDocuments } from "#search/dataset-parts.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
-import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
-export const projectRoutes: readonly Route[] = [
-  route("/browse/projects/{id}", "reader", {
-    GET: (request) => readRecords(request, (model) => showProject(request, model)),
-  }),
-];
+export const projectRoutes: readonly Route[] = [recordRoute("project", showProject)];
 
-const nearestMax = 6;
-/** Most projects of a market that are read to find the nearest. */
-const neighboursMax = 2000;
 const signalsMax = 20;
+const nearestMax = 6;
 
-async function showProject(request: ReaderRequest, model: ReadModel): Promise<Given> {
-  await prepareInTurns(model, "project", { id: ["-"], market: ["-"] });
-  await prepareInTurns(model, "signal", { project_id: ["-"] });
-  const id = [request.names["id"]!];
-  const [project] = findProjects(model, { id }, 1);
-  if (project === undefined)
-    return wordReply(
-      request,
-      404,
-      "There is no such project",
-      "Perhaps its records are no longer published, or the address was cut off.",
-      { href: "/browse/projects", label: "Browse projects" },
-    );
-  const { positions, total } = model.select(
-    "signal",
-    { project_id: id },
-    { limit: signalsMax, offset: 0 },
-  );
-  const signals = readDocuments<Signal>(model.parts.documents.signal, positions);
-  const today = model.parts.updatedAt.slice(0, 10);
-  const near = neighbours(project, model);
-  return accountPage(request, {
-    title: `${project.name} · Project`,
-    main: html`<div class="record">
-      ${recordHead({
-        kind: "project",
-        market: project.market,
-        model,
-        name: project.name,
-        badge: html`<span class="badge">${valueLabel(project.status)}</span>
-          ${provenanceBadge(project.provenance)}`,
-        facts: [byGps(project), addressOf(project, model)],
-        updatedAt: project.updated_at,
-        now: request.now,
-      })}
-      ${keyFigures(project, signals, today)}
-      <div class="beside">
-        <div>
-          ${course(project, signals, today)} ${amounts(project, signals)}
-          ${
-            total > 0 &&
-            card({
-              title: "Signals",
-              aside: shownOf(signals.length, total),
-              body: signalTable({ label: "Signals", signals, model, without: [] }),
-            })
-          }
-          ${nearest(project, near, model)}
-        </div>
-        <div>
-          ${map(project, near, model)} ${facts(project, model)}
-          ${apiCall(request, `/list-projects?id=${project.id}`)}
-        </div>
-      </div>
-    </div>`,
-  });
+async function showProject({ record: project, model, today }: Found<Project>) {
+  const { id, market, gps } = project;
+  const signals = await findRecords<Signal>(model, "signal", { project_id: [id] }, signalsMax);
+  const near = await neighbours(project, model);
+  const miles: Column<(typeof near)[number]> = ["Miles", (one) => one.miles.toFixed(1), "number"];
+  return {
+    market,
+    status: project.status,
+    facts: [[kindOf(project), gps.length > 0 && [" by ", gpLinks(gps)]], addressOf(project, model)],
+    top: keyFigures(project, signals.records, today),
+    left: [
+      course(project, signals.records, today),
+      amounts(project, signals.records),
+      recordsCard({
+        title: "Signals",
+        layout: "signals",
+        list: signals,
+        max: signalsMax,
+        columns: signalCells(model),
+      }),
+      recordsCard({
+        title: "Nearest projects",
+        layout: "projects",
+        list: { records: near, total: near.length },
+        max: nearestMax,
+        aside: ` in ${nameOfMarket(model, market ?? "")}`,
+        columns: projectCells(model, miles),
+      }),
+    ],
+    right: [map(project, near, model), facts(project, model)],
+    call: `/list-projects?id=${id}`,
+  };
 }
-
-const findProjects = (
-  model: ReadModel,
-  filter: { id?: string[]; market?: string[] },
-  limit: number,
-) =>
-  readDocuments<Project>(
-    model.parts.documents.project,
-    model.select("project", filter, { limit, offset: 0 }).positions,
-  );
 
 const kindOf = ({ type, property_type }: Project): string =>
   `${valueLabel(type)}, ${valueLabel(property_type).toLowerCase()}`;
 
-const byGps = (project: Project): Part => [
-  kindOf(project),
-  project.gps.length > 0 && [" by ", gpLinks(project.gps)],
-];
-
-const addressOf = ({ address, zip, ...project }: Project, model: ReadModel): string =>
-  [address, [placeOf({ ...project, address, zip }, model), zip].filter(Boolean).join(" ")]
+const addressOf = (project: Project, model: ReadModel): string =>
+  [project.address, [placeOf(project, model), project.zip].filter(Boolean).join(" ")]
     .filter(Boolean)
     .join(", ");
 
@@ -136,46 +81,30 @@ const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>
   );
 
 function keyFigures(project: Project, signals: readonly Signal[], today: string): Html {
-  const { total_amount_usd: amount, square_feet: area, units, completion_date: end } = project;
+  const { total_amount_usd: amount, square_feet: area, units, affordable_units: below } = project;
+  const { completion_date: end } = project;
   const loan = latestOf(signals, "loan");
+  const [one, size, many] = units
+    ? (["dwelling", units, "dwellings"] as const)
+    : (["square foot", area, "area"] as const);
+  const rate = amount && size ? money(Math.round(amount / size)) : null;
   return figures([
-    { label: "Amount", value: money(amount), note: "total, US dollars" },
-    { label: "Raised", value: money(project.raised_amount_usd), note: "so far, US dollars" },
-    {
-      label: "Dwellings",
-      value: units !== null && grouped(units),
-      note:
-        project.affordable_units !== null && `${grouped(project.affordable_units)} below market`,
-    },
-    { label: "Floor area", value: area !== null && grouped(area), note: "square feet" },
-    ...(amount !== null && units !== null && units > 0
-      ? [
-          {
-            label: "Per dwelling",
-            value: money(Math.round(amount / units)),
-            note: "amount by dwellings",
-          },
-        ]
-      : amount !== null && area !== null && area > 0
-        ? [
-            {
-              label: "Per square foot",
-              value: money(Math.round(amount / area)),
-              note: "amount by area",
-            },
-          ]
-        : []),
-    { label: "Loan", value: money(loan?.amount_usd ?? null), note: loan && dayElement(loan.date) },
-    {
-      label: "Completion",
-      value: end !== null && dayText(end.slice(0, 7)),
-      note: end !== null && (isAfter(end, today) ? "planned" : "as stated"),
-    },
+    ["Amount", money(amount), "total, US dollars"],
+    ["Raised", money(project.raised_amount_usd), "so far, US dollars"],
+    ["Dwellings", units && grouped(units), below !== null && `${grouped(below)} below market`],
+    ["Floor area", area && grouped(area), "square feet"],
+    [`Per ${one}`, rate, `amount by ${many}`],
+    ["Loan", money(loan?.amount_usd ?? null), day(loan?.date ?? null)],
+    [
+      "Completion",
+      end && dayText(end.slice(0, 7)),
+      end && isAfter(end, today) ? "planned" : "as stated",
+    ],
   ]);
 }
 
 /** Reports whether a day is surely after another, however roughly it is known. */
-const isAfter = (day: string, today: string): boolean => day > today.slice(0, day.length);
+const isAfter = (one: string, today: string): boolean => one > today.slice(0, one.length);
 
 const eventNames: Partial<Record<Signal["type"], string>> = {
   project_announced: "Announcement",
@@ -189,35 +118,32 @@ const eventNames: Partial<Record<Signal["type"], string>> = {
 
 /** Returns the events of the project: what signals tell, and else what its record says. */
 function course(project: Project, signals: readonly Signal[], today: string): Part {
-  const told = signals.flatMap(({ type, date }) => {
-    const label = eventNames[type];
-    return label === undefined ? [] : [{ day: date, label }];
-  });
-  const has = (label: string) => told.some((one) => one.label === label);
   const { start_date: start, completion_date: end, first_sale_date: sale } = project;
-  const stated = [
-    start !== null && !has("Start of work") && { day: start, label: "Start" },
-    sale !== null && { day: sale, label: "First sale" },
-    end !== null &&
-      !has("Completion") && {
-        day: end,
-        label: isAfter(end, today) ? "Completion, planned" : "Completion",
-      },
-  ].filter((one) => one !== false);
-  const events = [...told, ...stated]
-    .toSorted((a, b) => (a.day < b.day ? -1 : 1))
-    .map((event) => ({ ...event, isPlanned: isAfter(event.day, today) }));
-  if (events.length < 2) return null;
-  const [before, last] = events.slice(-2) as [(typeof events)[0], (typeof events)[0]];
+  const told = signals.map(({ type, date }) => [eventNames[type], date] as const);
+  const isTold = (name: string) => told.some(([label]) => label === name);
+  const dates: readonly (readonly [name: string | undefined, day: string | null])[] = [
+    ...told,
+    ["Start", isTold("Start of work") ? null : start],
+    ["First sale", sale],
+    ["Completion", isTold("Completion") ? null : end],
+  ];
+  const events = dates
+    .flatMap(([name, at]) => {
+      if (name === undefined || at === null) return [];
+      const isPlanned = isAfter(at, today);
+      return { name, day: at, isPlanned, label: isPlanned ? `${name}, planned` : name };
+    })
+    .toSorted((a, b) => (a.day < b.day ? -1 : 1));
+  const [before, last] = events.slice(-2);
+  if (last === undefined) return null;
+  const time = spanText(before!.day, last.day);
   return milestones({
-    finding: `${last.label.split(",")[0]!} ${last.isPlanned ? "is planned " : ""}${spanText(before.day, last.day)} after the ${lowered(before.label)}`,
+    finding: `${last.name} ${last.isPlanned ? "is planned " : ""}${time} after the ${before!.name.toLowerCase()}`,
     measure: "Events by day, true to scale",
     events,
     today,
   });
 }
-
-const lowered = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1);
 
 /** Returns the time between two days in words, in months or years. */
 function spanText(from: string, until: string): string {
@@ -225,141 +151,91 @@ function spanText(from: string, until: string): string {
   return months < 36 ? counted(months, "month") : counted(Math.round(months / 12), "year");
 }
 
-const amountNames = {
-  price: "Price",
-  loan: "Loan",
-  offering_total: "Offering",
-  sold_to_date: "Sold so far",
-  other: "Cost as announced",
-} as const;
+const amountNames = [
+  ["price", "Price"],
+  ["loan", "Loan"],
+  ["offering_total", "Offering"],
+  ["sold_to_date", "Sold so far"],
+  ["other", "Cost as announced"],
+] as const;
 
 /** Returns the amounts that sources name, side by side. They mean different things and are never added. */
 function amounts(project: Project, signals: readonly Signal[]): Part {
   const { total_amount_usd: amount, raised_amount_usd: raised, updated_at } = project;
-  const day = dayElement(updated_at.slice(0, 10));
-  const rows = [
-    amount !== null && { label: "Amount in the record", value: amount, note: day, isMain: true },
-    raised !== null && { label: "Raised in the record", value: raised, note: day },
-    ...Object.entries(amountNames).map(([basis, label]) => {
-      const signal = latestOf(signals, basis as Signal["amount_basis"]);
-      return (
-        signal !== undefined && { label, value: signal.amount_usd!, note: dayElement(signal.date) }
-      );
+  const changed = updated_at.slice(0, 10);
+  const named: readonly (readonly [label: string, usd: number | null, day: string | null])[] = [
+    ["Amount in the record", amount, changed],
+    ["Raised in the record", raised, changed],
+    ...amountNames.map(([basis, label]) => {
+      const { amount_usd = null, date = null } = latestOf(signals, basis) ?? {};
+      return [label, amount_usd, date] as const;
     }),
-  ]
-    .filter((row) => row !== false)
+  ];
+  const rows = named
+    .flatMap(([label, value, at], i) =>
+      value === null ? [] : { label, value, note: day(at), isMain: i === 0 },
+    )
     .toSorted((a, b) => b.value - a.value);
   if (rows.length < 2) return null;
   const loan = latestOf(signals, "loan")?.amount_usd ?? null;
-  const finding =
-    amount !== null && amount > 0 && loan !== null
-      ? `The loan is ${percentText(loan / amount)} of the amount`
-      : amount !== null && amount > 0 && raised !== null
-        ? `${percentText(raised / amount)} of the amount is raised`
-        : "What sources say it costs";
-  return amountBars({
-    finding,
-    measure: "Amounts that sources name, US dollars",
-    amounts: rows,
-    format: money,
-  });
+  const shareOf = (part: number | null) => amount && part !== null && percentText(part / amount);
+  const [lent, sold] = [shareOf(loan), shareOf(raised)];
+  const finding = lent
+    ? `The loan is ${lent} of the amount`
+    : sold
+      ? `${sold} of the amount is raised`
+      : "What sources say it costs";
+  const measure = "Amounts that sources name, US dollars";
+  return amountBars({ finding, measure, amounts: rows, format: money });
 }
 
-interface Neighbour {
-  project: Project;
-  miles: number;
-}
+/** Most projects of a market that are read to find the nearest. */
+const neighboursMax = 2000;
+const milesOfDegree = 69.1;
 
 /** Returns the projects of the same market that have coordinates, nearest first. */
-function neighbours({ id, market, latitude, longitude }: Project, model: ReadModel): Neighbour[] {
+async function neighbours({ id, market, ...here }: Project, model: ReadModel) {
+  const { latitude, longitude } = here;
   if (market === null || latitude === null || longitude === null) return [];
-  return findProjects(model, { market: [market] }, neighboursMax)
-    .flatMap((project) =>
-      project.id === id || project.latitude === null || project.longitude === null
-        ? []
-        : [
-            {
-              project,
-              miles: milesBetween([latitude, longitude], [project.latitude, project.longitude]),
-            },
-          ],
-    )
+  const { records } = await findRecords<Project>(
+    model,
+    "project",
+    { market: [market] },
+    neighboursMax,
+  );
+  // Across a market the earth is flat enough, but degrees of longitude are shorter.
+  const shortened = Math.cos((latitude * Math.PI) / 180);
+  return records
+    .flatMap((project) => {
+      const { latitude: north, longitude: east } = project;
+      if (project.id === id || north === null || east === null) return [];
+      const degrees = Math.hypot(north - latitude, (east - longitude) * shortened);
+      return { ...project, latitude: north, longitude: east, miles: degrees * milesOfDegree };
+    })
     .toSorted((a, b) => a.miles - b.miles);
-}
-
-type Coordinates = readonly [latitude: number, longitude: number];
-
-const earthMiles = 3959;
-const radians = (degrees: number): number => (degrees * Math.PI) / 180;
-
-/** Returns the distance on the globe (haversine formula). */
-function milesBetween(
-  [fromLatitude, fromLongitude]: Coordinates,
-  [latitude, longitude]: Coordinates,
-) {
-  const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2;
-  const chord =
-    half(fromLatitude, latitude) +
-    Math.cos(radians(fromLatitude)) * Math.cos(radians(latitude)) * half(fromLongitude, longitude);
-  return 2 * earthMiles * Math.asin(Math.sqrt(chord));
-}
-
-const nearest = ({ market }: Project, near: readonly Neighbour[], model: ReadModel): Part => {
-  const milesOf = new Map(near.map(({ project, miles }) => [project.id, miles]));
-  return (
-    near.length > 0 &&
-    card({
-      title: "Nearest projects",
-      aside: `${shownOf(Math.min(nearestMax, near.length), near.length)} in ${nameOfMarket(model, market!)}`,
-      body: projectTable(
-        "Nearest projects",
-        near.slice(0, nearestMax).map(({ project }) => project),
-        model,
-        {
-          label: "Miles",
-          of: ({ id }) => milesOf.get(id)!.toFixed(1),
-        },
-      ),
-    })
-  );
-};
-
-function map(project: Project, near: readonly Neighbour[], model: ReadModel): Part {
-  const { latitude, longitude, name } = project;
-  if (latitude === null || longitude === null) return null;
-  const others = near.slice(0, pointsMax).map((one) => ({
-    label: cutText(one.project.name, 60),
-    latitude: one.project.latitude!,
-    longitude: one.project.longitude!,
-    count: 1,
-  }));
-  const drawing = usMap({
-    label: `${name} and ${counted(others.length, "other project")}`,
-    places: [
-      { label: cutText(name, 40), latitude, longitude, count: 1, isChosen: true },
-      ...others,
-    ],
-    width: 400,
-    height: 260,
-    isClose: true,
-    namesMax: 1,
-    radiusMax: 4,
-  });
-  return (
-    drawing &&
-    card({
-      title: "Map",
-      aside: `${latitude.toFixed(4)}, ${longitude.toFixed(4)}`,
-      body: html`${drawing}
-        <p class="source">
-          ${counted(others.length, "other project")} in ${nameOfMarket(model, project.market ?? "")}
-        </p>`,
-    })
-  );
 }
 
 /** Most neighbours on the map. */
 const pointsMax = 100;
+
+function map(
+  { latitude, longitude, name, market }: Project,
+  near: Awaited<ReturnType<typeof neighbours>>,
+  model: ReadModel,
+): Part {
+  if (latitude === null || longitude === null) return null;
+  const others = near
+    .slice(0, pointsMax)
+    .map((one) => ({ ...one, label: cutText(one.name, 60), count: 1 }));
+  const own = { label: cutText(name, 40), latitude, longitude, count: 1, isChosen: true };
+  const count = counted(others.length, "other project");
+  const size = { width: 400, height: 260, namesMax: 1, radiusMax: 4, isClose: true };
+  const drawing = usMap({ label: `${name} and ${count}`, places: [own, ...others], ...size });
+  const aside = `${latitude.toFixed(4)}, ${longitude.toFixed(4)}`;
+  const body = html`${drawing}
+    <p class="source">${count} in ${nameOfMarket(model, market ?? "")}</p>`;
+  return drawing && card({ title: "Map", aside, body });
+}
 
 /** How the market is known, as the end of a sentence. */
 const marketBasisWords: Readonly<Record<NonNullable<Project["market_basis"]>, string>> = {
@@ -369,49 +245,22 @@ const marketBasisWords: Readonly<Record<NonNullable<Project["market_basis"]>, st
 };
 
 function facts(project: Project, model: ReadModel): Html {
-  const { market, market_basis: basis, external_ids: ids } = project;
-  const link = (name: string, values: readonly string[]) =>
-    values.length > 0 && valueLinks("project", name, values);
-  const day = (of: string | null) => of !== null && dayElement(of);
-  return card({
-    title: "Facts",
-    body: factList([
-      ["Kind", kindOf(project)],
-      ["Status", valueLabel(project.status)],
-      ["Strategy", project.strategy !== null && valueLabel(project.strategy)],
-      ["GPs", project.gps.length > 0 && gpLinks(project.gps)],
-      [
-        "Market",
-        market !== null && [
-          nameOfMarket(model, market),
-          basis !== null && html`<br /><span class="note">${marketBasisWords[basis]}</span>`,
-        ],
-      ],
-      [
-        "Address",
-        [project.address, place(project.city, project.state, project.country)]
-          .filter(Boolean)
-          .join(", "),
-      ],
-      ["Start", day(project.start_date)],
-      ["First sale", day(project.first_sale_date)],
-      ["Completion", day(project.completion_date)],
-      ["Themes", link("theme", project.themes)],
-      ["Tags", link("tag", project.tags)],
-      ["CIK", ids.cik?.join(", ")],
-      ["Form D", ids.form_d_file?.join(", ")],
-      ["HUD", ids.hud_id?.join(", ")],
-      [
-        "Source",
-        [
-          provenanceWords(project.provenance),
-          project.provenance.url !== null && [
-            ", ",
-            outside(project.provenance.url, hostOf(project.provenance.url)),
-          ],
-        ],
-      ],
-      ["Project ID", html`<code>${project.id}</code>`],
-    ]),
-  });
+  const { market, market_basis: basis, address, city, state, country, themes, tags } = project;
+  const marketFact = market !== null && [
+    nameOfMarket(model, market),
+    basis && html`<br /><span class="note">${marketBasisWords[basis]}</span>`,
+  ];
+  return factsCard("project", project, [
+    ["Kind", kindOf(project)],
+    ["Status", valueLabel(project.status)],
+    ["Strategy", project.strategy && valueLabel(project.strategy)],
+    ["GPs", gpLinks(project.gps)],
+    ["Market", marketFact],
+    ["Address", [address, place(city, state, country)].filter(Boolean).join(", ")],
+    ["Start", day(project.start_date)],
+    ["First sale", day(project.first_sale_date)],
+    ["Completion", day(project.completion_date)],
+    ["Themes", themes.length > 0 && listLinks("project", "theme", themes)],
+    ["Tags", tags.length > 0 && listLinks("project", "tag", tags)],
+  ]);
 }
