@@ -6,7 +6,14 @@ import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 import { wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";
-import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";
+import {
+  formType,
+  ownOrigin,
+  type PageAnswer,
+  type PageRequest,
+  uploadPath,
+  uploadType,
+} from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
 import {
   type AccountRequest,
@@ -80,7 +87,8 @@ async function receive(
     path: sent.path,
     names: {},
     query: new URLSearchParams(sent.query),
-    form: new URLSearchParams(sent.form),
+    form: new URLSearchParams(),
+    file: null,
     client: {
       address: sent.address,
       userAgent: sent.headers["user-agent"] ?? "",
@@ -111,23 +119,44 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
     const reply = wordReply(request, 405, "Method not allowed", "Go back and try again.");
     return withHeader(reply, "allow", allowed(known.found));
   }
-  if (request.method === "POST") {
-    if (!isSameOrigin(sent, request.own.origin))
-      return wordReply(request, 403, "This form is not from this site", "Nothing was changed.");
-    const { "content-type": type = "" } = sent.headers;
-    if (type.split(";")[0]!.trim().toLowerCase() !== formType)
-      return wordReply(
-        request,
-        415,
-        problemKinds["unsupported-media-type"].title,
-        `Nothing was changed. Send ${formType}, as a form does.`,
-      );
-  }
+  if (request.method === "POST" && !isSameOrigin(sent, request.own.origin))
+    return wordReply(request, 403, "This form is not from this site", "Nothing was changed.");
   const refused = refuse(known.found, request) ?? countRequest(known.found, request, sent);
   if (refused !== null) return refused;
+  const sentForm = request.method === "POST" ? await readForm(request, sent) : null;
+  if (sentForm !== null && "status" in sentForm) return sentForm;
   const account = request.signedIn?.account ?? null;
-  const received = { ...request, names: known.names, account };
+  const received = { ...request, ...sentForm, names: known.names, account };
   return run(act, received as MemberRequest);
+}
+
+/** Returns the fields of a form and the file it sends, or a reply that says why they cannot be read. */
+async function readForm(
+  request: AccountRequest,
+  { body, headers }: PageRequest,
+): Promise<Pick<AccountRequest, "form" | "file"> | Reply> {
+  const { "content-type": type = "" } = headers;
+  const wanted = request.path === uploadPath ? uploadType : formType;
+  if (type.split(";")[0]!.trim().toLowerCase() !== wanted)
+    return wordReply(
+      request,
+      415,
+      problemKinds["unsupported-media-type"].title,
+      `Nothing was changed. Send ${wanted}, as a form does.`,
+    );
+  if (wanted === formType)
+    return { form: new URLSearchParams(Buffer.from(body).toString()), file: null };
+  const sent = new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
+  const data = await sent.formData().catch(() => null);
+  if (data === null)
+    return wordReply(request, 400, "This form cannot be read", "Go back and send it again.");
+  const form = new URLSearchParams();
+  let file: AccountRequest["file"] = null;
+  for (const [name, value] of data)
+    if (typeof value === "string") form.append(name, value);
+    else if (value.size > 0)
+      file = { name: value.name, bytes: Buffer.from(await value.arrayBuffer()) };
+  return { form, file };
 }
 
 const allowed = ({ GET, POST }: Route): string =>

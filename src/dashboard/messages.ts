@@ -5,8 +5,13 @@ import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { GateMemory } from "#store/postgres.ts";
 
-/** The only media type that the account pages accept in a request body. */
+/** Media type of the forms of account pages. */
 export const formType = "application/x-www-form-urlencoded";
+/** Media type of a form with a file. */
+export const uploadType = "multipart/form-data";
+/** The only path that takes a form with a file, and the maximum size of the form: 1 MiB and its other fields. */
+export const uploadPath = "/browse/match";
+export const uploadBytesMax = 1.125 * 1024 * 1024;
 
 /** A request for a page for people. */
 export interface PageRequest {
@@ -15,8 +20,8 @@ export interface PageRequest {
   path: string;
   /** Query without the `?`. */
   query: string;
-  /** Form body; empty if there is none. */
-  form: string;
+  /** Body of a POST; empty if there is none. */
+  body: Uint8Array;
   /** Headers by lower-case name. */
   headers: Readonly<Partial<Record<PageHeader, string>>>;
   /** IP address of the client. */

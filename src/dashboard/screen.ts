@@ -153,6 +153,8 @@ export interface AccountRequest {
   query: URLSearchParams;
   /** Form fields; empty for a GET. */
   form: URLSearchParams;
+  /** File sent with the form; null if none was. */
+  file: { name: string; bytes: Buffer } | null;
   client: Client;
   own: OwnOrigin;
   /** All routes, for the navigation. */

@@ -4,17 +4,20 @@ import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
 import { malformed, Problem, unavailable } from "#problems.ts";
 import { leaveUnread } from "./connections.ts";
-import { clientAddress, type Exchange } from "./routes.ts";
+import { clientAddress, type Exchange, type Route } from "./routes.ts";
 
 /**
- * Maximum size of a request body: 64 KiB. Limits forms of the account pages, messages to `/mcp`, and bodies that no
- * route reads.
+ * Maximum size of most request bodies: 64 KiB. Limits forms of the account pages, messages to `/mcp`, and bodies that
+ * no route reads.
  */
-export const bodyBytesMax = 64 * 1024;
+const bodyBytesMax = 64 * 1024;
 
-export const bodyTooLarge = () =>
-  new Problem("content-too-large", `A request body may have at most ${bodyBytesMax} bytes.`, {
-    maximum: bodyBytesMax,
+/** Returns the maximum size of the body of a request on a route, in bytes. */
+export const bodyMaximum = (route: Route | null): number => route?.bodyBytesMax ?? bodyBytesMax;
+
+export const bodyTooLarge = (maximum: number) =>
+  new Problem("content-too-large", `A request body may have at most ${maximum} bytes.`, {
+    maximum,
   });
 
 /** Returns the media type of a body in lower case, without its parameters. Returns an empty string if none was sent. */
@@ -31,13 +34,13 @@ export function otherType({ route }: Exchange): Problem {
  * Resolves to the whole body.
  * @throws Problem if the body is too large, or if the connection ends first.
  */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, maximum: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   request.on("data", (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > bodyBytesMax) reject(bodyTooLarge());
+    if (bytes > maximum) reject(bodyTooLarge(maximum));
     else pieces.push(piece);
   });
   request.once("end", resolve);
@@ -47,8 +50,8 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Budget of one client network for bodies in memory: 1 MiB. */
-const bodiesBytesMax = 16 * bodyBytesMax;
+/** Budget of one client network for bodies in memory: 2 MiB, so that it can send one list to match. */
+const bodiesBytesMax = 32 * bodyBytesMax;
 /**
  * Amount that a chunked body takes from the budget: 512 KiB. A chunk may be a single byte, and each chunk takes the
  * parser 0.6 µs.
@@ -65,22 +68,22 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
      * the response closes. Discards a body that does not belong to a POST. Leaves a body unread if it is too large or
      * exceeds the budget.
      */
-    take(request: IncomingMessage, response: ServerResponse) {
+    take(request: IncomingMessage, response: ServerResponse, maximum: number) {
       const { headers, method } = request;
       const { "content-length": length, "transfer-encoding": coding } = headers;
-      const bytes = coding === undefined ? Number(length) : chunkedBodyBytes;
+      const bytes = coding === undefined ? Number(length) : Math.max(chunkedBodyBytes, maximum);
       const leave = () => {
         response.shouldKeepAlive = false;
         leaveUnread(request.socket);
       };
       // check-request.ts refuses the request by its length.
-      if (Number(length ?? 0) > bodyBytesMax) return leave();
+      if (Number(length ?? 0) > maximum) return leave();
       const giveBack = shares.take(clientAddress(request, trustedProxies), bytes);
       if (giveBack === null) {
         refused.add(request);
         return leave();
       }
-      if (method === "POST") gather(request, Number(length ?? bodyBytesMax));
+      if (method === "POST") gather(request, Number(length ?? maximum));
       // Routes read only the body of a POST.
       else request.resume();
       response.once("close", giveBack);

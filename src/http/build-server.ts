@@ -4,13 +4,19 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { formType, pageRequestHeaders } from "#dashboard/messages.ts";
+import {
+  formType,
+  pageRequestHeaders,
+  uploadBytesMax,
+  uploadPath,
+  uploadType,
+} from "#dashboard/messages.ts";
 import type { Caller } from "#gateway/gateway.ts";
 import { headerLines } from "#gateway/headers.ts";
 import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
 import { clientNetwork } from "#limits/client-network.ts";
 import { internalError, malformed, Problem } from "#problems.ts";
-import { openBodyBudget, readBody, otherType, sentType } from "./bodies.ts";
+import { bodyMaximum, openBodyBudget, readBody, otherType, sentType } from "./bodies.ts";
 import { checkRequest, headerBytesMax, headerLinesMax, headersTooLarge } from "./check-request.ts";
 import { type Connections, drain, guardConnections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -76,10 +82,10 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
     if (error instanceof Problem) answerWithProblem(http, exchange, error);
     else answerWithProblem(http, exchange, internalError(), error);
   };
-  const answer = async (exchange: Exchange, { handle }: Route) => {
+  const answer = async (exchange: Exchange, route: Route) => {
     const { request } = exchange;
-    if (request.method === "POST") exchange.body = await readBody(request);
-    await handle(exchange);
+    if (request.method === "POST") exchange.body = await readBody(request, bodyMaximum(route));
+    await route.handle(exchange);
   };
   const enter = (whose: string | number, exchange: Exchange) =>
     fairQueue.enter(whose, () => {
@@ -97,9 +103,9 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
       }
     });
   const begin = (request: IncomingMessage, response: ServerResponse) => {
-    if (hasBody(request)) bodyBudget.take(request, response);
     const exchange = beginExchange(request, response);
     const route = exchange.path === null ? null : router.find(exchange.path);
+    if (hasBody(request)) bodyBudget.take(request, response, bodyMaximum(route));
     exchange.route = route;
     if (route?.who !== "key") {
       const network = clientNetwork(clientAddress(request, http.config.trustedProxies));
@@ -206,12 +212,16 @@ const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
 function accountRoutes(http: HttpDependencies): Route[] {
   const { publicUrl, trustedProxies } = http.config;
   const headers = accountHeaders + (publicUrl?.startsWith("https:") ? secureTransport : "");
-  const route = (path: string, methods = ["GET", "HEAD", "POST"]): Route => ({
+  const route = (
+    path: string,
+    { methods = ["GET", "HEAD", "POST"], ...body }: Partial<Route> = {},
+  ): Route => ({
     path,
     methods,
     who: "person",
     name: otherPaths,
     bodyType: formType,
+    ...body,
     async handle(exchange) {
       const { request, target, body } = exchange;
       // Only a malformed media type is refused here. The worker refuses other wrong types, and a body without a type,
@@ -222,7 +232,8 @@ function accountRoutes(http: HttpDependencies): Route[] {
         path: sentPath(target),
         query: queryText(exchange),
         method: request.method as "GET" | "HEAD" | "POST",
-        form: body.toString(),
+        // A copy, because a thread is sent all of the memory that a small buffer shares with others.
+        body: Uint8Array.from(body),
         headers: sentOnce(request, pageRequestHeaders),
         address: clientAddress(request, trustedProxies),
         now: http.now(),
@@ -238,7 +249,11 @@ function accountRoutes(http: HttpDependencies): Route[] {
     },
   });
   const pages = ["/account", "/browse", "/search"].flatMap((path) => [path, `${path}/*`]);
-  return [...pages.map((path) => route(path)), route("/feeds/*", ["GET", "HEAD"])];
+  return [
+    ...pages.map((path) => route(path)),
+    route(uploadPath, { bodyType: uploadType, bodyBytesMax: uploadBytesMax }),
+    route("/feeds/*", { methods: ["GET", "HEAD"] }),
+  ];
 }
 
 /**

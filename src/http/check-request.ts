@@ -5,7 +5,7 @@ import { headerLines } from "#gateway/headers.ts";
 import { nearest } from "#records/edit-distance.ts";
 import { exportsPath } from "#operations/reads.ts";
 import { echo, malformed, notReadyDetails, Problem, unavailable } from "#problems.ts";
-import { bodyBytesMax, bodyTooLarge } from "./bodies.ts";
+import { bodyMaximum, bodyTooLarge } from "./bodies.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { type Exchange, type Router, sentPath } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
@@ -52,7 +52,8 @@ function refuseUnreadable(exchange: Exchange): void {
   const url = request.url!;
   // Node keeps at least one more line than allowed, and may drop those after it.
   if (rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge();
-  if (Number(headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
+  const maximum = bodyMaximum(exchange.route);
+  if (Number(headers["content-length"] ?? 0) > maximum) throw bodyTooLarge(maximum);
   // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
   if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked")
     throw malformed("Only the transfer coding 'chunked' is understood.");

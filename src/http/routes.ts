@@ -23,6 +23,8 @@ export interface Route {
   name: ReadName | typeof otherPaths;
   /** Media type of a POST's body; undefined if the route reads no body. */
   bodyType?: string;
+  /** Maximum size of that body, in bytes; 64 KiB by default. */
+  bodyBytesMax?: number;
   /** True if the key may also be sent in `Authorization`. */
   takesBearer?: boolean;
   /** True if the route is served even while the service starts or drains. */

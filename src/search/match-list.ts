@@ -194,7 +194,9 @@ function gpsNamed({ parts: { names } }: ReadModel, { core }: NameParts): number[
     }
     return false;
   };
-  return [...new Set(gps.flatMap((some) => Array.from(some)))].filter(isNamed);
+  const found = new Set<number>();
+  for (const some of gps) for (const gp of some) if (isNamed(gp)) found.add(gp);
+  return [...found];
 }
 
 const gpsIn = ({ starts, items }: { starts: Uint32Array; items: Uint32Array }, word: number) =>

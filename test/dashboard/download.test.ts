@@ -2,13 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { byteOrderMark } from "#csv.ts";
 import { gp, principal } from "../datasets/published.ts";
-import { headingOf, openPages, setMinuteQuota, wordsOf } from "../support/record-pages.ts";
+import { headingOf, openPages, setMinuteQuota, usedOf, wordsOf } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
-import { openUser, type TestUser } from "../support/user.ts";
+import { openUser } from "../support/user.ts";
 import { partOf } from "../support/workbook-part.ts";
-
-const usedOf = async (user: TestUser) =>
-  /"used":"(.*?)"/.exec((await user.get("/account/usage/quota")).text)![1];
 
 /** The text of a download without the mark at its beginning, which `fetch` drops. */
 const linesOf = (text: string) => text.split("\r\n").slice(0, -1);

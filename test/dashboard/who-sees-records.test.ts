@@ -49,6 +49,7 @@ const paths = {
     "/account/switch",
     "/account/usage",
     "/account/usage/quota",
+    "/browse/match",
   ],
   whoMayBrowse: [
     "/browse/changes",

@@ -53,7 +53,7 @@ test("a form reaches the account worker whole, with the few headers it reads", a
     method: "POST",
     path: "/account/keys/key_1",
     query: "done=yes",
-    form,
+    body: Uint8Array.from(Buffer.from(form)),
     headers: {
       "content-type": "application/x-www-form-urlencoded",
       cookie: "a=1; b=2",

@@ -77,7 +77,7 @@ export async function openInsideWorker(
       method: "GET",
       path: "/account",
       query: "",
-      form: "",
+      body: new Uint8Array(),
       address: "127.0.0.1",
       now: noon,
       monotonicMicroseconds: noon * 1000,
@@ -91,13 +91,13 @@ export async function openInsideWorker(
     fields: Readonly<Record<string, string>>,
     request: Partial<PageRequest> = {},
   ) => {
-    const form = new URLSearchParams(fields).toString();
+    const body = Buffer.from(new URLSearchParams(fields).toString());
     const own = {
       "content-type": "application/x-www-form-urlencoded",
       "sec-fetch-site": "same-origin",
     };
     const headers = { ...own, ...request.headers };
-    return ask({ method: "POST", path, form, ...request, headers });
+    return ask({ method: "POST", path, body, ...request, headers });
   };
   return {
     place,

@@ -5,7 +5,7 @@ import { setPlan } from "#accounts/plans.ts";
 import { eventually } from "./eventually.ts";
 import { withControl } from "./own-account.ts";
 import { startService, type TestService } from "./service.ts";
-import { type Page, signedIn } from "./user.ts";
+import { type Page, signedIn, type TestUser } from "./user.ts";
 
 export async function openPages(t: TestContext, options: Parameters<typeof startService>[1] = {}) {
   const service = await startService(t, options);
@@ -43,3 +43,7 @@ export const headingOf = ({ text }: Page) =>
   textOf(/<h1>(.*?)<\/h1>/s.exec(text)![1]!)
     .replaceAll(/\s+/g, " ")
     .trim();
+
+/** Returns how much of the minute's quota the account of a person has used, such as "3 of 60". */
+export const usedOf = async (user: TestUser) =>
+  /"used":"(.*?)"/.exec((await user.get("/account/usage/quota")).text)![1];

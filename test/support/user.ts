@@ -43,12 +43,15 @@ export function openUser({ url }: Pick<TestService, "url">) {
     const body = new URLSearchParams(fields).toString();
     return send(path, "POST", body, new Headers({ ...own, ...headers }));
   };
+  /** Sends a body of another type, as a browser would from one of our own pages. */
+  const sendBody = (path: string, body: string, headers: Record<string, string>) =>
+    send(path, "POST", body, new Headers({ "sec-fetch-site": "same-origin", ...headers }));
   /** Fetches the page, fills in its form with that action, hidden fields included, and sends it. */
   const submit = async (path: string, action: string, fields: Fields = {}) => {
     const { text } = await get(path);
     return post(action, { ...hiddenFields(text, action), ...fields });
   };
-  return { cookies, get, post, submit };
+  return { cookies, get, post, sendBody, submit };
 }
 
 function keep(cookies: Map<string, string>, cookie: string): void {

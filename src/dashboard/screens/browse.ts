@@ -22,7 +22,14 @@ import {
   viewWords,
   withValues,
 } from "#dashboard/components/view.ts";
-import { type Given, page, type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
+import {
+  type Given,
+  isSignedIn,
+  page,
+  type ReaderRequest,
+  route,
+  type Route,
+} from "#dashboard/screen.ts";
 import { lists } from "#operations/lists.ts";
 import { canonicalQuery } from "#operations/parameters.ts";
 import { callBlocks } from "#pages/code-block.ts";
@@ -87,6 +94,7 @@ function viewPage(
     main: html`<div class="view-title">
         <h1>${counted(total, ...nouns[kind])}<span>${words}</span></h1>
         <a class="button quiet" href="/browse/changes?kind=${kind}&${queryOf(view)}">Changes</a>
+        ${kind === "gp" && isSignedIn(request) && html`<a class="button quiet" href="/browse/match">Match a list</a>`}
         ${apiCall(request, view)} ${selection.total > 0 && download}
       </div>
       ${chips(view)}

@@ -1,6 +1,5 @@
 /** Sends a view of Browse as CSV or as a workbook, and charges the account before the first byte. */
 import { setImmediate } from "node:timers/promises";
-import { quotasInForce } from "#accounts/plans.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import {
   allowanceOf,
@@ -8,6 +7,7 @@ import {
   downloadFormats,
   downloadPath,
 } from "#dashboard/components/download.ts";
+import { charge } from "#dashboard/components/charge.ts";
 import { wordReply } from "#dashboard/components/page.ts";
 import { asSeen, readRecords } from "#dashboard/components/records.ts";
 import {
@@ -26,13 +26,11 @@ import {
   type Reply,
   route,
   type Route,
-  withHeader,
 } from "#dashboard/screen.ts";
 import { columnsOf } from "#operations/formats.ts";
 import { lists } from "#operations/lists.ts";
 import { recordText } from "#operations/page.ts";
-import { html } from "#pages/html.ts";
-import { counted, exactTime, grouped } from "#pages/prose.ts";
+import { grouped } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
 import type { RecordColumn, RecordMembers } from "#records/columns.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -72,7 +70,8 @@ async function sendView(
   await prepareInTurns(model, kind, filter, order);
   const { total } = model.select(kind, filter, { limit: 0, offset: 0 });
   const { rows, requests } = await allowanceOf(request, total);
-  const refused = requests === null ? null : await charge(request, view, requests);
+  const back = { href: browsePaths[kind] + viewHref(view), label: "Back to the view" };
+  const refused = requests === null ? null : await charge(request, "download", requests, back);
   if (refused !== null) return refused;
   const { positions } = model.select(kind, filter, { limit: rows, offset: 0 }, order);
   const table = {
@@ -87,37 +86,6 @@ async function sendView(
 }
 
 const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-
-/** Charges the account of a member. Returns a refusal, or null if the download is paid for. */
-async function charge(request: ReaderRequest, view: View, requests: number): Promise<Reply | null> {
-  const { services, now } = request;
-  const account = request.account!.number;
-  const quotas = await quotasInForce(services.control.database, account);
-  const status = await services.takeQuota(account, quotas, requests);
-  const back = { href: browsePaths[view.kind] + viewHref(view), label: "Back to the view" };
-  if (status === null) {
-    const reply = wordReply(
-      request,
-      503,
-      "This cannot be counted now",
-      "Nothing was counted. Try again in a moment.",
-      back,
-    );
-    return withHeader(reply, "retry-after", "1");
-  }
-  if (status.admitted) return null;
-  const { retryAfterSeconds } = status;
-  const freeAt = new Date(now + retryAfterSeconds * 1000).toISOString();
-  const left = status.windows.map(
-    ({ name, remaining, quota }) => `${grouped(remaining)} of ${grouped(quota)} in the ${name}`,
-  );
-  const text = html`The download counts as ${counted(requests, "request")}. Your account has left:
-    ${left.join(", ")}. There is room for it at
-    <time datetime="${freeAt}">${exactTime(freeAt)}</time>, if nothing else is asked meanwhile.
-    Nothing was counted.`;
-  const reply = wordReply(request, 429, "Too much for your quota", text, back);
-  return withHeader(reply, "retry-after", String(retryAfterSeconds));
-}
 
 const contactColumns = ["email", "linkedin_url"];
 

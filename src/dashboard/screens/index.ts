@@ -9,6 +9,7 @@ import { feedRoutes } from "./feeds.ts";
 import { browseGpRoutes } from "./gp.ts";
 import { keysRoutes } from "./keys.ts";
 import { linkRoutes } from "./link.ts";
+import { matchRoutes } from "./match.ts";
 import { memberRoutes } from "./members.ts";
 import { noticesRoutes } from "./notices.ts";
 import { personRoutes } from "./person.ts";
@@ -24,6 +25,7 @@ export const routes: readonly Route[] = [
   ...browseRoutes,
   ...changesRoutes,
   ...downloadRoutes,
+  ...matchRoutes,
   ...browseGpRoutes,
   ...personRoutes,
   ...projectRoutes,

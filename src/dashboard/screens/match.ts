@@ -1,0 +1,137 @@
+/** Matches a list of names to GPs, as a page or as CSV. The list is neither kept nor logged. */
+import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
+import { charge } from "#dashboard/components/charge.ts";
+import { accountPage, faultNote } from "#dashboard/components/page.ts";
+import { recordLink } from "#dashboard/components/record-page.ts";
+import { place, readRecords } from "#dashboard/components/records.ts";
+import { download, type Given, type MemberRequest, posting, route } from "#dashboard/screen.ts";
+import { matchColumns, matchCost, matchInSlices, namesMax } from "#operations/match.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { counted, grouped } from "#pages/prose.ts";
+import { table } from "#pages/table.ts";
+import type { Match, WantedGp } from "#search/match-list.ts";
+import type { ReadModel } from "#search/read-model.ts";
+import { DomainError } from "#store/domain-error.ts";
+
+const path = "/browse/match";
+const fileBytesMax = 1024 * 1024;
+
+export const matchRoutes = [
+  route(path, "member", {
+    GET: (request) => readRecords(request, () => formPage(request)),
+    POST: posting({
+      page: formPage,
+      act: async (request) => readRecords(request, (model) => matchSent(request, model)),
+    }),
+  }),
+];
+
+/** Words for how sure a match is. */
+const certaintyWords: Readonly<Record<Match["certainty"], string>> = {
+  sure: "Sure",
+  probable: "Probable",
+  unsure: "Unsure",
+  none: "Nobody",
+};
+
+function formPage(request: MemberRequest, fault?: string): string {
+  return accountPage(request, {
+    title: "Match a list",
+    main: html`<h1>Match a list</h1>
+      <p>Finds the GP that each name of your list means, and says how sure that is.</p>
+      ${faultNote(fault)}
+      <form method="post" action="${path}" enctype="multipart/form-data">
+        <label
+          >Names
+          <span class="muted"
+            >One a line; or CSV whose first line has a column name, and perhaps city, state, crd and
+            cik</span
+          >
+          <textarea name="names" rows="12" spellcheck="false">
+${request.form.get("names") ?? ""}</textarea>
+        </label>
+        <label
+          >Or a file <span class="muted">CSV, at most 1 MiB</span>
+          <input type="file" name="file" accept=".csv,.txt,text/csv,text/plain" />
+        </label>
+        <p>
+          At most ${grouped(namesMax)} names. Each started 100 names count as one request of your
+          quota. The list is neither kept nor logged.
+        </p>
+        <p>
+          <button name="format" value="page">Show matches</button>
+          <button name="format" value="csv" class="quiet">Download CSV</button>
+        </p>
+      </form>`,
+  });
+}
+
+async function matchSent(request: MemberRequest, model: ReadModel): Promise<Given> {
+  const list = await sentList(request);
+  const requests = matchCost(list.length);
+  const refused = await charge(request, "match", requests, { href: path, label: "Back" });
+  if (refused !== null) return refused;
+  const { matches } = await matchInSlices(() => request.services.model() ?? model, list);
+  const rows = list.map((wanted, i) => ({ wanted, match: matches[i]! }));
+  if (request.form.get("format") !== "csv") return matchesPage(request, rows);
+  const lines = [csvHeading(matchColumns), ...rows.map((row) => csvRow(matchColumns, row))];
+  const text = byteOrderMark + lines.join(lineEnd) + lineEnd;
+  return download("matches.csv", "text/csv; charset=utf-8; header=present", text);
+}
+
+/** Returns the names that were pasted or sent as a file. @throws DomainError if they are not a list. */
+async function sentList({ form, file }: MemberRequest): Promise<WantedGp[]> {
+  const names = form.get("names") ?? "";
+  if (file !== null && names.trim() !== "")
+    throw new DomainError("invalid", "Send either names or a file, not both.");
+  if (file !== null && file.bytes.length > fileBytesMax)
+    throw new DomainError("invalid", "The file is larger than 1 MiB. Split it.");
+  // Few people match a list, so what reads one is loaded only then.
+  const [{ readNameList }, { ImportFault }] = await Promise.all([
+    import("#importers/name-list.ts"),
+    import("#importers/import-fault.ts"),
+  ]);
+  const bytes = file?.bytes ?? Buffer.from(names);
+  try {
+    return readNameList(bytes, file === null ? "names" : file.name.slice(0, 100), namesMax);
+  } catch (fault) {
+    if (!(fault instanceof ImportFault)) throw fault;
+    throw new DomainError("invalid", `${fault.message}. Nothing was counted.`);
+  }
+}
+
+interface Row {
+  wanted: WantedGp;
+  match: Match;
+}
+
+function matchesPage(request: MemberRequest, rows: readonly Row[]): string {
+  const byCertainty = Map.groupBy(rows, ({ match }) => match.certainty);
+  const totals = Object.entries(certaintyWords).map(
+    ([certainty, words]) =>
+      `${words} ${grouped(byCertainty.get(certainty as Match["certainty"])?.length ?? 0)}`,
+  );
+  return accountPage(request, {
+    title: "Matches",
+    main: html`<h1>${counted(rows.length, "name")}</h1>
+      <p>${totals.join(" · ")}. <a href="${path}">Match another list</a></p>
+      ${table({
+        label: "Matches",
+        columns: ["Name", "GP", "Id", "How sure", "Runner-up"],
+        rows: rows.map(({ wanted, match }) => [
+          [wanted.name, wanted.crd, wanted.cik].find(Boolean),
+          gpCell(match.gp),
+          match.gp !== null && html`<code>${match.gp.id}</code>`,
+          certaintyWords[match.certainty],
+          gpCell(match.runnerUp),
+        ]),
+      })}`,
+  });
+}
+
+/** Returns a link to a GP with its place; a dash for none. */
+const gpCell = (gp: Match["gp"]): Part | Html => {
+  if (gp === null) return "–";
+  const at = place(gp.hq_city, gp.hq_state, null);
+  return html`${recordLink("gp", gp)}${at !== "" && html` <span class="muted">${at}</span>`}`;
+};
