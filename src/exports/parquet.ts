@@ -1,28 +1,25 @@
 /** Writes records as Parquet. Each member has a column of its declared type; lists and objects are nested. */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { TProperties } from "typebox";
-import { declarations } from "#records/declarations.ts";
-import { Gp } from "#records/gp.ts";
+import { declarations, membersOf } from "#records/declarations.ts";
+import { ListedGp } from "#records/gp.ts";
 import type { RecordKind } from "#records/kinds.ts";
+import type { MemberSchema } from "#records/schema.ts";
 import type { OutputFile } from "#store/whole-file.ts";
 import type { RecordSource } from "./record-source.ts";
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** Members of a GP without its embedded records. Those are in the files of principals and signals, linked by `gps`. */
-const { principals: _principals, signals: _signals, ...gpMembers } = Gp.properties;
-
-const membersOf = (kind: RecordKind): TProperties =>
-  kind === "gp" ? gpMembers : declarations[kind].schema.properties;
+/** A GP comes without its embedded records, which are in the files of principals and signals, linked by `gps`. */
+const schemaOf = (kind: RecordKind) => (kind === "gp" ? ListedGp : declarations[kind].schema);
 
 /** Number of rows in a group. Larger groups take more memory to write; smaller ones take more time to read. */
 const rowsOfGroup = 4096;
 
 export function writeParquet(source: RecordSource, kind: RecordKind, output: OutputFile): void {
-  const members = Object.entries(membersOf(kind) as unknown as Record<string, Declared>);
+  const members = membersOf(schemaOf(kind));
   const schema = [
     { name: kind, num_children: members.length },
-    ...members.flatMap(([name, declared]) => elementsOf(name, declared, false)),
+    ...members.flatMap(([name, member]) => elementsOf(name, member, false)),
   ];
   const bytes = new ByteWriter();
   const moveOn = () => {
@@ -35,10 +32,10 @@ export function writeParquet(source: RecordSource, kind: RecordKind, output: Out
     createdBy: "gp-records",
     kvMetadata: [{ key: "gp-records.dataset_version", value: source.generation.version }],
   });
-  const columns = members.map(([name, declared]) => ({
+  const columns = members.map(([name, member]) => ({
     name,
     data: [] as unknown[],
-    convert: conversionOf(declared),
+    convert: conversionOf(member),
   }));
   const writeGroup = () => {
     void writer.write({ columnData: columns, rowGroupSize: rowsOfGroup });
@@ -54,18 +51,9 @@ export function writeParquet(source: RecordSource, kind: RecordKind, output: Out
   moveOn();
 }
 
-/** The part of a declaration from which a schema is made. */
-interface Declared {
-  type: string | readonly string[];
-  format?: string;
-  properties?: Readonly<Record<string, Declared>>;
-  required?: readonly string[];
-  items?: Declared;
-}
-
 /** Returns an element followed by its children, as the format requires (parquet.thrift, LogicalTypes.md). */
-function elementsOf(name: string, declared: Declared, mayBeMissing: boolean): SchemaElement[] {
-  const { type, properties, required = [], items } = declared;
+function elementsOf(name: string, member: MemberSchema, mayBeMissing: boolean): SchemaElement[] {
+  const { type, properties, required = [], items } = member;
   const mayBeNull = mayBeMissing || [type].flat().includes("null");
   const common = { name, repetition_type: mayBeNull ? "OPTIONAL" : "REQUIRED" } as const;
   if (items !== undefined)
@@ -81,11 +69,11 @@ function elementsOf(name: string, declared: Declared, mayBeMissing: boolean): Sc
       ...inner.flatMap(([key, one]) => elementsOf(key, one, !required.includes(key))),
     ];
   }
-  return [{ ...common, ...leafOf(declared) }];
+  return [{ ...common, ...leafOf(member) }];
 }
 
 /** Returns the type of a scalar. Dates stay text, because a source may know only the year. */
-function leafOf({ type, format }: Declared): Partial<SchemaElement> {
+function leafOf({ type, format }: MemberSchema): Partial<SchemaElement> {
   const [name] = [type].flat();
   if (name === "integer") return { type: "INT64" };
   if (name === "number") return { type: "DOUBLE" };
@@ -99,7 +87,7 @@ function leafOf({ type, format }: Declared): Partial<SchemaElement> {
 }
 
 /** Returns a function that converts a member's values for the writer. Only whole numbers and times are converted. */
-function conversionOf({ type, format }: Declared): (value: unknown) => unknown {
+function conversionOf({ type, format }: MemberSchema): (value: unknown) => unknown {
   if ([type].flat().includes("integer"))
     return (value) => (value === null ? null : BigInt(value as number));
   if (format === "date-time") return (value) => (value === null ? null : new Date(value as string));

@@ -8,14 +8,13 @@ import {
 } from "#operations/operation.ts";
 import {
   declarations,
-  type MemberSchema,
   membersOf,
   type ValueList,
   valueLists,
   valuesOf,
 } from "#records/declarations.ts";
 import { datePattern } from "#records/fields.ts";
-import type { TSchema } from "#records/schema.ts";
+import type { MemberSchema, TSchema } from "#records/schema.ts";
 import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";

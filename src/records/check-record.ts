@@ -1,5 +1,6 @@
 /** Checks a canonical record and puts its faults into words, member by member. */
 import { canonicalSchemas, canonicalValidators, type RecordFault } from "./canonical.ts";
+import { existsInCalendar } from "./fields.ts";
 import { eachOf, type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
 import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
@@ -49,40 +50,31 @@ function faultsOf(
 ): RecordFault[] {
   const field = instancePath.slice(1).replaceAll("/", ".");
   const given = params as Record<string, unknown>;
-  const said = (reason: string) => [{ field, reason }];
-  switch (keyword) {
-    case "required":
-      return (given["requiredProperties"] as string[]).map((name) => ({
-        field: join(field, name),
-        reason: "is required",
-      }));
-    case "boolean":
-      return said(`is not a member of a ${kind}`);
-    case "type":
-      return said(`must be ${typeWords(given["type"])}`);
-    case "enum":
-      return said(`must be one of ${enumWords(given["allowedValues"])}`);
-    case "minLength":
-      return said("must not be empty; leave it out if it is unknown");
-    case "maxLength":
-      return said(`must have at most ${Number(given["limit"])} characters`);
-    case "minimum":
-      return said(`must be at least ${Number(given["limit"])}`);
-    case "maximum":
-      return said(`must be at most ${Number(given["limit"])}`);
-    case "pattern":
-      return said(patternWords(String(given["pattern"])));
-    case "format":
-      return said("is a day or time that does not exist");
-    case "additionalProperties":
-      // Reported for the object; "boolean" reports each member.
-      return [];
-    default:
-      return said(message);
-  }
+  if (keyword === "required")
+    return (given["requiredProperties"] as string[]).map((name) => ({
+      field: field === "" ? name : `${field}.${name}`,
+      reason: "is required",
+    }));
+  // Reported for the object; "boolean" reports each member.
+  if (keyword === "additionalProperties") return [];
+  return [{ field, reason: reasons[keyword]?.(given, kind) ?? message }];
 }
 
-const join = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
+/** Reasons by the keyword of a finding, made from its parameters. */
+const reasons: Readonly<
+  Record<string, (given: Readonly<Record<string, unknown>>, kind: RecordKind) => string>
+> = {
+  boolean: (_, kind) => `is not a member of a ${kind}`,
+  type: ({ type }) => `must be ${typeWords(type)}`,
+  enum: ({ allowedValues }) =>
+    `must be one of ${(allowedValues as (string | null)[]).filter((value) => value !== null).join(", ")}`,
+  minLength: () => "must not be empty; leave it out if it is unknown",
+  maxLength: ({ limit }) => `must have at most ${Number(limit)} characters`,
+  minimum: ({ limit }) => `must be at least ${Number(limit)}`,
+  maximum: ({ limit }) => `must be at most ${Number(limit)}`,
+  pattern: ({ pattern }) => patternWords(String(pattern)),
+  format: () => "is a day or time that does not exist",
+};
 
 export function typeWords(type: unknown): string {
   const words: Record<string, string> = {
@@ -96,9 +88,6 @@ export function typeWords(type: unknown): string {
   const types = (Array.isArray(type) ? type : [type]).filter((one) => one !== "null");
   return types.map((one) => words[String(one)] ?? String(one)).join(" or ");
 }
-
-const enumWords = (values: unknown) =>
-  (values as (string | null)[]).filter((value) => value !== null).join(", ");
 
 function patternWords(pattern: string): string {
   if (pattern.includes("T[0-9]")) return "must be a time in UTC such as 2026-03-31T12:00:00Z";
@@ -184,8 +173,7 @@ function textFault(value: unknown): string | undefined {
 /** Returns the reason to reject a day or time, or undefined if it exists. @param value matches its schema. */
 function dayFault(value: unknown): string | undefined {
   if (typeof value !== "string" || value.length < 10) return undefined;
-  const day = twoDigits(value, 8);
-  const isDay = day <= 28 || day <= daysIn(Number(value.slice(0, 4)), twoDigits(value, 5));
+  const isDay = twoDigits(value, 8) <= 28 || existsInCalendar(value.slice(0, 10));
   const isTime =
     value.length === 10 ||
     (twoDigits(value, 11) < 24 && twoDigits(value, 14) < 60 && twoDigits(value, 17) < 60);
@@ -194,11 +182,6 @@ function dayFault(value: unknown): string | undefined {
 
 const twoDigits = (text: string, at: number) =>
   (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
 
 /** ASCII letters and digits, which folding keeps. */
 const plainLetterOrDigit = /[a-z0-9]/i;

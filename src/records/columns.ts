@@ -1,9 +1,9 @@
 /** Makes the columns of each kind's table from the declaration of its records. */
-import type { TProperties } from "typebox";
 import type { Column } from "#csv.ts";
 import { declarations } from "./declarations.ts";
 import { datePattern } from "./fields.ts";
 import { type EachKind, eachOf, recordKinds } from "./kinds.ts";
+import type { MemberSchema, TProperties } from "./schema.ts";
 
 /**
  * Type of a cell, which is null if its value is unknown. `text` is text. `date` is text, as precise as known: `2026`,
@@ -20,15 +20,6 @@ export interface RecordColumn extends Column<RecordMembers> {
   type: ColumnType;
 }
 
-/** The parts of a member's schema that decide its columns. */
-interface Declared {
-  type: string | readonly string[];
-  pattern?: string;
-  format?: string;
-  properties?: Readonly<Record<string, Declared>>;
-  items?: Declared;
-}
-
 /** Lists of objects, each with the members of the objects that a table shows. Each such member has its own column. */
 const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
@@ -42,8 +33,8 @@ const shownOfEach: Readonly<Record<string, readonly string[]>> = {
  * `gps.name`).
  */
 export const columnsOf = (members: TProperties): readonly RecordColumn[] =>
-  Object.entries(members as unknown as Record<string, Declared>).flatMap(([name, declared]) =>
-    columnsOfMember(name, declared, (record) => record[name]),
+  Object.entries(members as Record<string, MemberSchema>).flatMap(([name, schema]) =>
+    columnsOfMember(name, schema, (record) => record[name]),
   );
 
 /** Columns of each kind as served. A GP's include `principals.name`, `signals.title` and both totals. */
@@ -53,16 +44,16 @@ export const recordColumns: EachKind<readonly RecordColumn[]> = eachOf(recordKin
 
 function columnsOfMember(
   name: string,
-  declared: Declared,
+  schema: MemberSchema,
   valueOf: (record: RecordMembers) => unknown,
 ): RecordColumn[] {
-  const { properties, items } = declared;
+  const { properties, items } = schema;
   if (properties !== undefined)
     return Object.entries(properties).flatMap(([key, inner]) =>
       columnsOfMember(`${name}.${key}`, inner, (record) => (valueOf(record) as RecordMembers)[key]),
     );
   if (items === undefined)
-    return [{ name, type: typeOf(declared), of: (record) => valueOf(record) as string | number }];
+    return [{ name, type: typeOf(schema), of: (record) => valueOf(record) as string | number }];
   // A list inside an object may be missing, such as `external_ids.cik`.
   const listOf = (record: RecordMembers) => (valueOf(record) ?? []) as readonly unknown[];
   if (items.properties === undefined)
@@ -76,7 +67,7 @@ function columnsOfMember(
   }));
 }
 
-function typeOf({ type, pattern, format }: Declared): ColumnType {
+function typeOf({ type, pattern, format }: MemberSchema): ColumnType {
   const [name] = [type].flat();
   if (name === "integer") return "whole";
   if (name === "number") return "number";

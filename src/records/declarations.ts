@@ -4,7 +4,7 @@ import { gpDeclaration } from "./gp.ts";
 import { type EachKind, type RecordKind, recordKinds } from "./kinds.ts";
 import { principalDeclaration } from "./principal.ts";
 import { projectDeclaration } from "./project.ts";
-import type { Static, TObject, TSchema } from "./schema.ts";
+import type { MemberSchema, Static, TObject, TSchema } from "./schema.ts";
 import { signalDeclaration } from "./signal.ts";
 import { externalIdKeys, meaningsOf } from "./vocabulary.ts";
 
@@ -31,17 +31,6 @@ export const declarations = {
 
 /** A record as served. */
 export type RecordOf<K extends RecordKind> = Static<(typeof declarations)[K]["schema"]>;
-
-/** The part of JSON Schema that records use. */
-export interface MemberSchema {
-  type?: string | readonly string[];
-  description?: string;
-  enum?: readonly (string | null)[];
-  pattern?: string;
-  format?: string;
-  items?: MemberSchema;
-  properties?: Readonly<Record<string, MemberSchema>>;
-}
 
 /** Returns an object schema's members, in their order. */
 export const membersOf = (schema: TSchema | MemberSchema): [string, MemberSchema][] =>

@@ -1,6 +1,6 @@
 /** Declares the conditions by which records can be queried. Each kind has a table of them beside its members. */
 import { isDate } from "./fields.ts";
-import type { TSchema } from "./schema.ts";
+import type { MemberSchema, TSchema } from "./schema.ts";
 
 /**
  * How texts are compared: folded; by every spelling of a market; by their digits without leading zeros; or as they are.
@@ -83,7 +83,7 @@ export const onMembers = <const Names extends readonly string[]>(
   ) as Conditions<Names[number]>;
 
 function onMember<K extends string>(name: K, schema: TSchema): Condition<Record<K, unknown>> {
-  const { description = "", enum: values, type, minimum, maximum } = schema as PlainSchema;
+  const { description = "", enum: values, type, minimum, maximum } = schema as MemberSchema;
   const of = <T>(record: Record<K, unknown>) => record[name] as T;
   if (isDate(schema)) return dates(of<string | null>, description);
   if (minimum !== undefined && maximum !== undefined) {
@@ -93,18 +93,3 @@ function onMember<K extends string>(name: K, schema: TSchema): Condition<Record<
   const listed = values?.filter((value) => value !== null);
   return equality(of<string | null>, description, listed);
 }
-
-interface PlainSchema {
-  description?: string;
-  enum?: readonly (string | null)[];
-  type?: string | readonly string[];
-  minimum?: number;
-  maximum?: number;
-}
-
-export const name = { by: "name" } as const;
-export const id = { by: "id" } as const;
-export const gpId = { by: "gpId" } as const;
-export const hasGp = { by: "hasGp" } as const;
-export const ofOneGp = { by: "ofOneGp" } as const;
-export const someSignal = { by: "someSignal" } as const;

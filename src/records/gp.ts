@@ -12,15 +12,7 @@ import {
   updatedAt,
 } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
-import {
-  dates,
-  equality,
-  type Filterable,
-  id as ownId,
-  market,
-  onMembers,
-  someSignal,
-} from "./filterable.ts";
+import { dates, equality, type Filterable, market, onMembers } from "./filterable.ts";
 import { Principal } from "./principal.ts";
 import { Signal } from "./signal.ts";
 import { propertyTypes, strategies } from "./vocabulary.ts";
@@ -103,8 +95,8 @@ export const filterableGp = {
   ...onExternalIds(["cik", "crd", "lei", "sec_number", "form_d_file", "adv_fund"]),
   ...onMembers(gpMembers, ["aum_usd", "raised_to_date_usd", "founded_year"]),
   aum_as_of: dates<Gp>((gp) => gp.aum_as_of, "Date of `aum_usd`.", { isSortable: false }),
-  signal: someSignal,
-  id: ownId,
+  signal: { by: "someSignal" },
+  id: { by: "id" },
   ...filterableCommon,
 } satisfies Filterable<Gp>;
 

@@ -12,15 +12,7 @@ import {
   updatedAt,
 } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text } from "./fields.ts";
-import {
-  equality,
-  type Filterable,
-  gpId,
-  id as ownId,
-  name as ownName,
-  ofOneGp,
-  onMembers,
-} from "./filterable.ts";
+import { equality, type Filterable, onMembers } from "./filterable.ts";
 import { ownershipBands, principalRoles } from "./vocabulary.ts";
 
 const principalMembers = {
@@ -53,20 +45,16 @@ export type Principal = Static<typeof Principal>;
 
 /** Conditions on a principal. Market, tag and theme are those of a GP of the principal. */
 const filterablePrincipal = {
-  name: ownName,
-  gp_id: gpId,
-  market: ofOneGp,
-  tag: ofOneGp,
-  theme: ofOneGp,
-  role: equality<Principal>(
-    (principal) => principal.roles,
-    "A role of the person.",
-    principalRoles,
-  ),
+  name: { by: "name" },
+  gp_id: { by: "gpId" },
+  market: { by: "ofOneGp" },
+  tag: { by: "ofOneGp" },
+  theme: { by: "ofOneGp" },
+  role: equality<Principal>(({ roles }) => roles, "A role of the person.", principalRoles),
   ...onMembers(principalMembers, ["city", "state", "country", "ownership_band"]),
   ...onExternalIds(["crd"]),
   ...onMembers(principalMembers, ["start_date", "first_seen_date", "last_seen_date"]),
-  id: ownId,
+  id: { by: "id" },
   ...filterableCommon,
 } satisfies Filterable<Principal>;
 

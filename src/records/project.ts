@@ -10,16 +10,7 @@ import {
   themes,
   updatedAt,
 } from "./common.ts";
-import {
-  equality,
-  type Filterable,
-  gpId,
-  hasGp,
-  id as ownId,
-  market,
-  name as ownName,
-  onMembers,
-} from "./filterable.ts";
+import { equality, type Filterable, market, onMembers } from "./filterable.ts";
 import { date, decimal, id, label, oneOf, orNull, text, whole } from "./fields.ts";
 import {
   marketBases,
@@ -65,9 +56,9 @@ export type Project = Static<typeof Project>;
 
 /** Conditions on a project. Market, tags, themes and property type are the project's own, not its GP's. */
 const filterableProject = {
-  name: ownName,
-  gp_id: gpId,
-  has_gp: hasGp,
+  name: { by: "name" },
+  gp_id: { by: "gpId" },
+  has_gp: { by: "hasGp" },
   ...onMembers(projectMembers, ["type", "status", "property_type", "strategy"]),
   market: market<Project>(
     (project) => project.market,
@@ -75,17 +66,11 @@ const filterableProject = {
   ),
   ...onMembers(projectMembers, ["market_basis"]),
   tag: equality<Project>(
-    ({ tags, property_type, strategy }) => [
-      ...tags,
-      property_type,
-      ...(strategy === null ? [] : [strategy]),
-    ],
+    ({ tags, property_type, strategy }) =>
+      strategy === null ? [...tags, property_type] : [...tags, property_type, strategy],
     "A tag, strategy or property type of the project, as a whole value.",
   ),
-  theme: equality<Project>(
-    (project) => project.themes,
-    "A theme of the project, as a whole value.",
-  ),
+  theme: equality<Project>(({ themes }) => themes, "A theme of the project, as a whole value."),
   ...onMembers(projectMembers, ["city", "state", "zip", "country"]),
   ...onExternalIds(["cik", "form_d_file", "hud_id"]),
   ...onMembers(projectMembers, [
@@ -98,7 +83,7 @@ const filterableProject = {
     "completion_date",
     "first_sale_date",
   ]),
-  id: ownId,
+  id: { by: "id" },
   ...filterableCommon,
 } satisfies Filterable<Project>;
 

@@ -8,6 +8,20 @@ type Maker = Pick<
   "Array" | "Boolean" | "Integer" | "Number" | "Object" | "Optional" | "String" | "Unsafe"
 >;
 
+/** The part of JSON Schema that records use. */
+export interface MemberSchema {
+  type?: string | readonly string[];
+  description?: string;
+  enum?: readonly (string | null)[];
+  pattern?: string;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  items?: MemberSchema;
+  properties?: Readonly<Record<string, MemberSchema>>;
+  required?: readonly string[];
+}
+
 /** Property with which TypeBox marks optional members. */
 const optionalMark = "~optional";
 

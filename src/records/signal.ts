@@ -1,16 +1,7 @@
 /** A market signal: something that happened on a date, such as an offering, a sale or a fund close. */
 import { Type, type Static } from "./schema.ts";
 import { filterableCommon, gps, Provenance, tags, themes, updatedAt } from "./common.ts";
-import {
-  equality,
-  type Filterable,
-  gpId,
-  hasGp,
-  id as ownId,
-  ids,
-  market,
-  onMembers,
-} from "./filterable.ts";
+import { equality, type Filterable, ids, market, onMembers } from "./filterable.ts";
 import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { amountBases, propertyTypes, signalTypes } from "./vocabulary.ts";
 
@@ -40,9 +31,9 @@ export type Signal = Static<typeof Signal>;
 
 /** Conditions on a signal. Market, tags, themes and property types are the signal's own, not its GP's. */
 const filterableSignal = {
-  gp_id: gpId,
+  gp_id: { by: "gpId" },
   project_id: ids<Signal>((signal) => signal.project_ids, "Id of a project that it concerns."),
-  has_gp: hasGp,
+  has_gp: { by: "hasGp" },
   ...onMembers(signalMembers, ["type"]),
   market: market<Signal>(
     (signal) => signal.market,
@@ -59,7 +50,7 @@ const filterableSignal = {
     propertyTypes,
   ),
   ...onMembers(signalMembers, ["date", "published_at", "amount_usd", "amount_basis"]),
-  id: ownId,
+  id: { by: "id" },
   ...filterableCommon,
 } satisfies Filterable<Signal>;
 

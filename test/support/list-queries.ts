@@ -1,9 +1,10 @@
 /** Random values for every member of a record, and random queries for the lists. */
 import { lists } from "#operations/lists.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
-import { declarations, type MemberSchema, valuesOf } from "#records/declarations.ts";
+import { declarations, valuesOf } from "#records/declarations.ts";
 import { datePattern } from "#records/fields.ts";
 import type { RecordKind } from "#records/kinds.ts";
+import type { MemberSchema } from "#records/schema.ts";
 import { externalIdKeys, provenanceBases } from "#records/vocabulary.ts";
 import { awkwardRecords } from "./awkward.ts";
 import type { Random } from "./awkward/random.ts";
