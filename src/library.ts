@@ -4,11 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { startLoad } from "#datasets/start-load.ts";
-import { fetchGp } from "#operations/fetch-gp.ts";
-import { fetchPrincipals } from "#operations/fetch-principals.ts";
-import { fetchProjects } from "#operations/fetch-projects.ts";
-import { fetchSignals } from "#operations/fetch-signals.ts";
 import type { Meta, Pagination } from "#operations/envelope.ts";
+import { fetches } from "#operations/fetches.ts";
 import { json } from "#operations/formats.ts";
 import { type OperationName, operations } from "#operations/index.ts";
 import { lists } from "#operations/lists.ts";
@@ -151,10 +148,10 @@ export async function open(
   return {
     datasetVersion: parts.version,
     datasetUpdatedAt: parts.updatedAt,
-    fetchGp: (parameters) => answer(fetchGp, parameters),
-    fetchPrincipals: (parameters = {}) => answer(fetchPrincipals, parameters),
-    fetchSignals: (parameters = {}) => answer(fetchSignals, parameters),
-    fetchProjects: (parameters = {}) => answer(fetchProjects, parameters),
+    fetchGp: (parameters) => answer(fetches.gp, parameters),
+    fetchPrincipals: (parameters = {}) => answer(fetches.principal, parameters),
+    fetchSignals: (parameters = {}) => answer(fetches.signal, parameters),
+    fetchProjects: (parameters = {}) => answer(fetches.project, parameters),
     listGps: (parameters = {}) => answer(lists.gp, parameters),
     listPrincipals: (parameters = {}) => answer(lists.principal, parameters),
     listSignals: (parameters = {}) => answer(lists.signal, parameters),

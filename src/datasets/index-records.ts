@@ -5,7 +5,7 @@ import { eachOf, type LinkedKind, linkedKinds } from "#records/kinds.ts";
 import { type DatasetIndex, facetNames } from "#search/dataset-parts.ts";
 import { openFacetIndexer } from "#search/facet-index.ts";
 import { indexSuggestions } from "#search/suggestions.ts";
-import { openNumbers, packLists } from "#search/lists.ts";
+import { openLists, openNumbers } from "#search/lists.ts";
 import { indexIds, indexNames } from "#search/name-index.ts";
 import { eachOnce } from "./draft-record.ts";
 
@@ -20,7 +20,7 @@ export function openIndexer() {
   const facets = eachOf(facetNames, (facet) =>
     openFacetIndexer(filterableGp[facet].as === "market"),
   );
-  const links = eachOf(linkedKinds, () => ({ gps: openNumbers(), records: openNumbers() }));
+  const links = eachOf(linkedKinds, openLists);
   const ids: { id: string; gp: number }[] = [];
   let gpCount = 0;
   return {
@@ -36,10 +36,7 @@ export function openIndexer() {
         facets[facet].add(filterableGp[facet].of(gp as unknown as Gp) as string[], position);
     },
     /** Adds a link from a record to a GP that it belongs to, both by position. */
-    addLink(kind: LinkedKind, record: number, gp: number): void {
-      links[kind].gps.add(gp);
-      links[kind].records.add(record);
-    },
+    addLink: (kind: LinkedKind, record: number, gp: number) => links[kind].add(gp, record),
     /** Returns the index of everything added. */
     index: (documents: DatasetIndex["documents"]): DatasetIndex => ({
       documents,
@@ -47,10 +44,7 @@ export function openIndexer() {
       nameSuggestions: indexSuggestions(eachNameOnce(names)),
       facets: eachOf(facetNames, (facet) => facets[facet].index()),
       ids: indexIds(ids),
-      recordsOfGp: eachOf(linkedKinds, (kind) => {
-        const { gps, records } = links[kind];
-        return packLists(gpCount, gps.take(), records.take());
-      }),
+      recordsOfGp: eachOf(linkedKinds, (kind) => links[kind].take(gpCount)),
     }),
   };
 }

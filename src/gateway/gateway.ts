@@ -77,34 +77,9 @@ export interface GatewayDependencies {
   counters: Pick<Counters, "take" | "look">;
 }
 
-export interface Gateway {
-  /**
-   * Looks up the key that a client presented.
-   * @param presented undefined or empty if none was sent.
-   */
-  identify(presented: string | undefined, client: Client): Caller | Promise<Caller>;
-  /**
-   * Checks the key and charges the quota. Calls `find` if the question is admitted. An error that it throws becomes the
-   * result.
-   * @param cost returns the number of requests that the question counts as, at most `greatestRequest`; 1 if omitted.
-   *   Returns a Problem if the key may not ask the question; nothing is counted then. Called only for an accepted key.
-   */
-  counted<Q extends { caller: Caller }, A>(
-    question: Q,
-    find: (question: Q) => Found<A>,
-    cost?: (question: Q, quotas: Quotas) => number | Problem,
-  ): Outcome<A> | Promise<Outcome<A>>;
-  /**
-   * Charges an account for a question that comes without a key, such as a download from a page. The caller must have
-   * checked who asks.
-   * @param requests at most `greatestRequest`. @returns null if the question cannot be counted and must be refused.
-   */
-  charge(account: number, quotas: Quotas, requests: number): Promise<QuotaStatus | null>;
-  /** Checks the key as `counted` does and returns the account's quota status, but counts no request. */
-  look(caller: Caller): Outcome<null> | Promise<Outcome<null>>;
-}
+export type Gateway = ReturnType<typeof openGateway>;
 
-export function openGateway(dependencies: GatewayDependencies): Gateway {
+export function openGateway(dependencies: GatewayDependencies) {
   const { counters } = dependencies;
   const look = <A>(asker: Asker, quotas: Quotas, result: Outcome<A>["result"]) =>
     whenCounted(counters.look(asker.accountNumber, quotas), asker, (status) => ({
@@ -114,8 +89,32 @@ export function openGateway(dependencies: GatewayDependencies): Gateway {
     }));
   const take: Counters["take"] = (...charged) => counters.take(...charged);
   return {
-    identify: (presented, client) => identify(dependencies, presented, client),
-    counted(question, find, cost = one) {
+    /** Looks up the key that a client presented. @param presented undefined or empty if none was sent. */
+    identify(presented: string | undefined, client: Client): Caller | Promise<Caller> {
+      if (presented === undefined || presented === "") return { key: null, client };
+      const refuse = (error: unknown): Caller => {
+        if (error instanceof Problem) return { key: error, client };
+        throw error;
+      };
+      try {
+        const key = dependencies.verifyKey(presented);
+        if (!(key instanceof Promise)) return { key, client };
+        return key.then((found) => ({ key: found, client }), refuse);
+      } catch (error) {
+        return refuse(error);
+      }
+    },
+    /**
+     * Checks the key and charges the quota. Calls `find` if the question is admitted. An error that it throws becomes
+     * the result.
+     * @param cost returns the number of requests that the question counts as, at most `greatestRequest`; 1 if omitted.
+     *   Returns a Problem if the key may not ask the question; nothing is counted then. Called only for an accepted key.
+     */
+    counted<Q extends { caller: Caller }, A>(
+      question: Q,
+      find: (question: Q) => Found<A>,
+      cost: (question: Q, quotas: Quotas) => number | Problem = one,
+    ): Outcome<A> | Promise<Outcome<A>> {
       const asker = authorize(dependencies, question.caller);
       if (asker instanceof Problem) return unasked(asker);
       const quotas = wholeQuotas(asker.quotas);
@@ -128,10 +127,16 @@ export function openGateway(dependencies: GatewayDependencies): Gateway {
       });
       return whenCounted(take(asker.accountNumber, quotas, requests), asker, settle);
     },
-    async charge(account, quotas, requests) {
-      return Promise.try(take, account, quotas, requests).catch(() => null);
-    },
-    look(caller) {
+    /**
+     * Charges an account for a question that comes without a key, such as a download from a page. The caller must have
+     * checked who asks.
+     * @param requests at most `greatestRequest`.
+     * @returns null if the question cannot be counted and must be refused.
+     */
+    charge: (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus | null> =>
+      Promise.try(take, account, quotas, requests).catch(() => null),
+    /** Checks the key as `counted` does and returns the account's quota status, but counts no request. */
+    look(caller: Caller): Outcome<null> | Promise<Outcome<null>> {
       const asker = authorize(dependencies, caller);
       if (asker instanceof Problem) return unasked(asker);
       return look(asker, wholeQuotas(asker.quotas), { kind: "answer", answer: null });
@@ -163,10 +168,15 @@ function attempt<Q, A>(question: Q, find: (question: Q) => Found<A>): Found<A> |
   try {
     return find(question);
   } catch (error) {
-    if (error instanceof Problem) return refused(error);
-    return { kind: "problem", problem: internalError(), cause: error };
+    return refusalOf(error);
   }
 }
+
+/** Returns the refusal for an error, which is internal unless it is a Problem. */
+export const refusalOf = (error: unknown): Refusal =>
+  error instanceof Problem
+    ? refused(error)
+    : { kind: "problem", problem: internalError(), cause: error };
 
 /** Quotas completed with the defaults, one object for each `quotas` of a key, so that derived values can be cached. */
 const completed = new WeakMap<Asker["quotas"], Quotas>();
@@ -177,26 +187,6 @@ const wholeQuotas = (own: Asker["quotas"]): Quotas =>
     hour: hour ?? defaultQuotas.hour,
     day: day ?? defaultQuotas.day,
   }));
-
-function identify(
-  { verifyKey }: Pick<GatewayDependencies, "verifyKey">,
-  presented: string | undefined,
-  client: Client,
-): Caller | Promise<Caller> {
-  if (presented === undefined || presented === "") return { key: null, client };
-  const refused = (error: unknown): Caller => {
-    if (error instanceof Problem) return { key: error, client };
-    throw error;
-  };
-  try {
-    const key = verifyKey(presented);
-    return key instanceof Promise
-      ? key.then((found) => ({ key: found, client }), refused)
-      : { key, client };
-  } catch (error) {
-    return refused(error);
-  }
-}
 
 /**
  * Returns the account and key that a question counts for. Returns a Problem if the caller is refused: 401 for a missing

@@ -1,12 +1,12 @@
 /** Makes tools from declarations. A tool answers with a page, and each call is counted. */
-import type { Caller, Found, Outcome, Refusal } from "#gateway/gateway.ts";
+import { type Caller, type Found, type Outcome, type Refusal, refusalOf } from "#gateway/gateway.ts";
 import type { AnswerSource } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import { greatestRequest, type Quotas } from "#limits/policy.ts";
 import { Meta, Pagination } from "#operations/envelope.ts";
 import { type Operation, pageSchemas } from "#operations/operation.ts";
-import { internalError, Problem } from "#problems.ts";
-import type { TSchema } from "#records/schema.ts";
+import { Problem } from "#problems.ts";
+import type { MemberSchema, TSchema } from "#records/schema.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { ListedGp } from "#records/gp.ts";
 import {
@@ -136,11 +136,7 @@ export async function answerCounted(
   try {
     return { ...outcome, result: { kind: "answer", answer: await answer() } };
   } catch (error) {
-    const refused: Refusal =
-      error instanceof Problem
-        ? { kind: "problem", problem: error }
-        : { kind: "problem", problem: internalError(), cause: error };
-    return { ...outcome, result: refused };
+    return { ...outcome, result: refusalOf(error) };
   }
 }
 
@@ -182,7 +178,7 @@ function pageSchema(item: object): object {
 
 const shapeOf = (schema: TSchema): object => ({
   type: "object",
-  required: (schema as { required?: readonly string[] }).required,
+  required: (schema as MemberSchema).required,
   properties: Object.fromEntries(
     membersOf(schema).map(([name, { type, items }]) => [
       name,

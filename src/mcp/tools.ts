@@ -4,13 +4,13 @@ import { text } from "node:stream/consumers";
 import { changesRefusal } from "#gateway/read-changes.ts";
 import { served } from "#gateway/reads.ts";
 import { changesOfRequest, findStep, type StepPart } from "#operations/changes.ts";
-import type { Format } from "#operations/formats.ts";
+import { type Format, json } from "#operations/formats.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { filterSchema, type Operation, sortMeaning } from "#operations/operation.ts";
 import { matchCost, matchInSlices } from "#operations/match.ts";
 import { vocabularyOf } from "#operations/vocabulary.ts";
 import { echo } from "#problems.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { eachOf, type RecordKind } from "#records/kinds.ts";
 import type { Bounds } from "#search/read-model.ts";
 import {
   type ArgumentValues,
@@ -68,25 +68,22 @@ function operationTool(dependencies: ToolDependencies, operation: Operation): To
 const toolName = ({ name }: Operation) => name.replaceAll("-", "_");
 
 /** Formats of tools. In the answer cache, their entity tags differ from those of the HTTP formats. */
-const toolFormats = Object.fromEntries(
-  details.map((detail): [Detail, Format] => [
-    detail,
-    {
-      name: `tool-${detail}`,
-      mediaType: "application/json",
-      contentType: "application/json",
-      write(operation, model, query) {
-        const { kind, embeds } = operation;
-        const selection = model.select(kind, query.filter, query, query.order);
-        const { limit, offset } = query;
-        const hints = hintsFor(model, query, selection, false);
-        const found = { kind, embeds, ...selection, limit, offset, hints };
-        const body = Buffer.from(writeAnswer(model, found, detail, toolName(operation)));
-        return { body, total: selection.total, returned: 0 };
-      },
+const toolFormats = eachOf(
+  details,
+  (detail): Format => ({
+    ...json,
+    name: `tool-${detail}`,
+    write(operation, model, query) {
+      const { kind, embeds } = operation;
+      const selection = model.select(kind, query.filter, query, query.order);
+      const { limit, offset } = query;
+      const hints = hintsFor(model, query, selection, false);
+      const found = { kind, embeds, ...selection, limit, offset, hints };
+      const body = Buffer.from(writeAnswer(model, found, detail, toolName(operation)));
+      return { body, total: selection.total };
     },
-  ]),
-) as Readonly<Record<Detail, Format>>;
+  }),
+);
 
 const vocabularyLists = ["tags", "themes", "markets", "enums"] as const;
 

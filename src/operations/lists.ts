@@ -6,7 +6,6 @@ import {
   declared,
   type DeclaredFilter,
   type Filters,
-  type Form,
   gpFilters,
   type Operation,
   parameterBounds,
@@ -20,6 +19,8 @@ interface Words {
   /** Text after the rule that all lists share. Backticks mark code. */
   description: string;
   example: Operation["example"];
+  /** The order of the operations as a value of `sort`. A minus sign stands for the descending order. */
+  usualSort: string;
 }
 
 export const listWords: EachKind<Words> = {
@@ -27,39 +28,37 @@ export const listWords: EachKind<Words> = {
     description:
       "Without `sort` they are in order of name, or best match first if `gp_name` is given. Each comes without its principals and signals, but with their true numbers, `principals_total` and `signals_total`. `signal_type` and `signal_date` must hold for the same signal of the GP.",
     example: { market: "dallas", property_type: "multifamily" },
+    usualSort: "name",
   },
   principal: {
     description:
       "Without `sort` they are in order of name. `market`, `tag` and `theme` are those of the GPs; `gp_name` and they must hold for the same GP of the principal.",
     example: { role: "executive_officer" },
+    usualSort: "name",
   },
   signal: {
     description:
       "Without `sort` the newest come first. `market`, `tag`, `theme` and `property_type` are the signal's own, not its GP's.",
     example: { date_from: "-90d" },
+    usualSort: "-date",
   },
   project: {
     description:
       "Without `sort` they are in order of name. `market`, `tag`, `theme` and `property_type` are the project's own, not its GP's.",
     example: { status: "under_construction", units_min: "100" },
+    usualSort: "name",
   },
 };
 
 const rule =
   "Returns the records that satisfy all given filters. Dates may be as precise as `2026`, `2026-03` or `2026-03-31`, or relative to the day of the dataset, such as `-90d`; a record's date that is less precise matches if any of its days does. A record without the value matches no range, and comes last in its order.";
 
-/** Returns the filters of a list: on the name of a GP, and those that the conditions of the kind allow. */
-const listFilters = (kind: RecordKind): Filters => ({
-  gp_name: gpFilters.gp_name,
-  ...conditionFilters(kind),
-});
-
-function conditionFilters(kind: RecordKind): Filters {
-  const filters: Record<string, DeclaredFilter> = {};
-  for (const [name, condition] of Object.entries(filterable[kind]))
-    Object.assign(filters, filtersOn(kind, name, condition));
-  return filters;
-}
+/** Returns the filters that the conditions of a kind allow. */
+const conditionFilters = (kind: RecordKind): Filters =>
+  Object.assign(
+    {},
+    ...Object.entries(filterable[kind]).map(([name, one]) => filtersOn(kind, name, one)),
+  );
 
 /** Returns the filters that set a condition. */
 function filtersOn(kind: RecordKind, name: string, condition: Condition<never>): Filters {
@@ -73,14 +72,10 @@ function filtersOn(kind: RecordKind, name: string, condition: Condition<never>):
       return { [name]: gpFilters[name as keyof typeof gpFilters] };
     case "name":
       return {
-        [name]: declared(
-          name,
-          `Part of the name: all words must occur in it, as for \`gp_name\`.`,
-          {
-            form: "text",
-            lengthMax: gpFilters.gp_name.lengthMax,
-          },
-        ),
+        [name]: declared(name, ownNameMeaning, {
+          form: "text",
+          lengthMax: gpFilters.gp_name.lengthMax,
+        }),
       };
     case "id":
       return { [name]: repeated(name, `Id of one of the ${plural}.`, idRules) };
@@ -93,23 +88,28 @@ function filtersOn(kind: RecordKind, name: string, condition: Condition<never>):
   }
 }
 
+const ownNameMeaning = "Part of the name: all words must occur in it, as for `gp_name`.";
 const idRules = { valuesMax: parameterBounds.idsMax } as const;
 
 const equalityRules = ({ as, values }: Equality<never>): Partial<DeclaredFilter> =>
   as === "id" ? idRules : { values };
 
-const rangeFilters = (name: string, { meaning, numbers }: Range<never>): Filters => {
-  const [form, first, last] = numbers === null ? ["date", "from", "to"] : ["number", "min", "max"];
-  const endOf = (end: "from" | "to", words: string) =>
-    declared(name, `${meaning} ${words}`, { about: meaning, form: form as Form, numbers, end });
-  return {
-    [`${name}_${first}`]: endOf(
-      "from",
-      numbers === null ? "On this day or later." : "At least this.",
-    ),
-    [`${name}_${last}`]: endOf("to", numbers === null ? "On this day or before." : "At most this."),
-  };
-};
+/** Ends of a range by the form of its values: what the parameter's name ends with, and what it means. */
+const rangeEnds = {
+  date: { from: ["from", "On this day or later."], to: ["to", "On this day or before."] },
+  number: { from: ["min", "At least this."], to: ["max", "At most this."] },
+} as const;
+
+function rangeFilters(name: string, { meaning, numbers }: Range<never>): Filters {
+  const form = numbers === null ? "date" : "number";
+  return Object.fromEntries(
+    (["from", "to"] as const).map((end) => {
+      const [suffix, words] = rangeEnds[form][end];
+      const more = { about: meaning, form, numbers, end } as const;
+      return [`${name}_${suffix}`, declared(name, `${meaning} ${words}`, more)];
+    }),
+  );
+}
 
 /** Returns the filters on one signal of a GP. They must hold for the same signal. */
 function signalFilters(prefix: string): Filters {
@@ -130,29 +130,16 @@ function signalFilters(prefix: string): Filters {
 const ofOneSignal = (meaning: string) =>
   `Of one signal of the GP: ${meaning.charAt(0).toLowerCase()}${meaning.slice(1)}`;
 
-/** Returns the values of `sort` for a kind, the default first. A minus sign stands for the descending order. */
+/** Returns the values of `sort` for a kind, the default first. */
 function sortsOf(kind: RecordKind): readonly string[] {
-  const ranges = Object.entries(filterable[kind]).flatMap(([name, condition]) =>
-    condition.by === "range" && condition.isSortable ? [name] : [],
-  );
-  const bySignal = Object.values(filterable[kind]).some(({ by }) => by === "someSignal");
+  const conditions = Object.entries(filterable[kind]);
   const names = [
     ...(kind === "signal" ? [] : ["name"]),
-    ...ranges,
-    ...(bySignal ? ["signal_date"] : []),
+    ...conditions.flatMap(([name, one]) => (one.by === "range" && one.isSortable ? [name] : [])),
+    ...(conditions.some(([, { by }]) => by === "someSignal") ? ["signal_date"] : []),
   ];
-  const both = names.flatMap((name) => [name, `-${name}`]);
-  const usual = usualSorts[kind];
-  return [usual, ...both.filter((sort) => sort !== usual)];
+  return [...new Set([listWords[kind].usualSort, ...names.flatMap((name) => [name, `-${name}`])])];
 }
-
-/** The order of the operations as a value of `sort`. */
-const usualSorts: EachKind<string> = {
-  gp: "name",
-  principal: "name",
-  signal: "-date",
-  project: "name",
-};
 
 export const lists = eachOf(recordKinds, (kind) => ({
   name: `list-${kind}s`,
@@ -160,7 +147,7 @@ export const lists = eachOf(recordKinds, (kind) => ({
   kind,
   summary: `${kinds[kind].title} by any of their values, in any order.`,
   description: `${rule} ${listWords[kind].description}`,
-  filters: listFilters(kind),
+  filters: { gp_name: gpFilters.gp_name, ...conditionFilters(kind) },
   sorts: sortsOf(kind),
   embeds: false,
   example: listWords[kind].example,

@@ -11,7 +11,6 @@ import { apiVersion } from "./versions.ts";
 export interface Page {
   body: Buffer;
   total: number;
-  returned: number;
 }
 
 /** Answers a query from one dataset. The answer depends only on these arguments. */
@@ -21,8 +20,7 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
   const body = beginBody(model.parts.documents[operation.kind].bytes);
   body.bytes(opening);
   writeRecords(body, model.parts, operation, positions, comma);
-  const returned = positions.length;
-  const pagination = paginationOf(query, returned, total);
+  const pagination = paginationOf(query, positions.length, total);
   const hints = hintsFor(
     model,
     query,
@@ -31,7 +29,7 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
   );
   const meta = metaOf(model.parts, hints);
   body.text(`],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`);
-  return { body: body.finish(), total, returned };
+  return { body: body.finish(), total };
 }
 
 /** Returns the pagination of a page. @param returned records on this page. @param total records on all pages. */
@@ -71,7 +69,7 @@ export function answerLines(operation: Operation, model: ReadModel, query: Query
   const body = beginBody(model.parts.documents[operation.kind].bytes);
   writeRecords(body, model.parts, operation, positions, lineFeed);
   if (positions.length > 0) body.byte(lineFeed);
-  return { body: body.finish(), total, returned: positions.length };
+  return { body: body.finish(), total };
 }
 
 export const recordCounts = ({ parts: { documents } }: ReadModel) =>
@@ -80,13 +78,12 @@ export const recordCounts = ({ parts: { documents } }: ReadModel) =>
 /** Maximum number of records of one kind that a GP embeds. */
 export const embeddedMax = 100;
 
-const embeddedList = (kind: (typeof embeddedKinds)[number]) => ({
+const embeddedLists = embeddedKinds.map((kind) => ({
   kind,
   opening: Buffer.from(`,"${kind}s":[`),
   closing: Buffer.from(`],"${kind}s_total":`),
   totalOpening: Buffer.from(`,"${kind}s_total":`),
-});
-const embeddedLists = embeddedKinds.map(embeddedList);
+}));
 
 const opening = Buffer.from('{"data":[');
 const [comma, brace, lineFeed] = [0x2c, 0x7d, 0x0a];

@@ -2,14 +2,17 @@
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dateKey, firstDay, isRelative, lastDay, onDay } from "#search/dates.ts";
+import { getOrCompute } from "#search/get-or-compute.ts";
 import type { Between } from "#search/own-values.ts";
 import type { Filter, Order } from "#search/read-model.ts";
 import { nearest, nearestValue } from "#records/edit-distance.ts";
 import {
   askedDatePattern,
   type DeclaredFilter,
+  type Form,
   isRepeatable,
   type Operation,
+  pageSchemas,
   parameterBounds,
   parametersOf,
   type Query,
@@ -51,75 +54,62 @@ export function readQuery(
   };
   const values = new Map<string, string[]>();
   const read = new Set<string>();
+  const faultOf = (name: string, value: string): ParameterFault | undefined =>
+    read.has(name) && !isRepeatable(operation, name)
+      ? { parameter: name, code: "repeated_parameter", detail: "Must be given once." }
+      : faultOfValue(name, value, operation, pageSizeMax);
   for (const pair of readPairs(text)) {
-    const name = allowed.find((one) => one === pair.name);
-    const fault =
-      unreadable(pair) ??
-      (name === undefined
-        ? undefined
-        : (repeated(operation, name, read) ??
-          faultOfValue(name, pair.value, operation, pageSizeMax)));
+    const { name, value } = pair;
+    const isKnown = allowed.includes(name);
+    const fault = unreadable(pair) ?? (isKnown ? faultOf(name, value) : undefined);
     if (fault !== undefined) add(() => fault);
-    else if (name !== undefined) {
-      const known = values.get(name) ?? [];
-      known.push(pair.value);
-      values.set(name, known);
+    else if (isKnown) {
+      const known = getOrCompute(values, name, () => []);
+      known.push(value);
       const { valuesMax = 1 } = operation.filters[name] ?? {};
       if (known.length === valuesMax + 1) add(() => tooMany(name, valuesMax));
-    } else if (!read.has(pair.name))
-      add(() => unknown(pair.name, { path: operation.path, allowed }, all));
-    read.add(pair.name);
+    } else if (!read.has(name)) add(() => unknown(name, { path: operation.path, allowed }, all));
+    read.add(name);
   }
   for (const name in operation.filters) {
     const filter = operation.filters[name]!;
     if (filter.isRequired && !read.has(name)) add(() => missing(name, filter));
-    const end = values.get(name)?.[0];
-    if (filter.end !== "to" || end === undefined) continue;
-    const [fromName, from] = otherEnd(operation, filter, values);
-    if (from !== undefined && isAfter(from, end, filter, day))
-      add(() => outOfOrder(filter, [fromName, name], from, end));
+    const fault = outOfOrder(operation, name, values, day);
+    if (fault !== undefined) add(() => fault);
   }
   if (faultCount > 0) throw invalidParameters(faults, faultCount);
   return queryFrom(operation, values, limitDefault);
 }
 
-/** Returns the name and the value of the filter that sets the beginning of the same range. */
-function otherEnd(
+/** Returns the fault of a range that ends before it begins. @param toName name of the filter that may set its end. */
+function outOfOrder(
   { filters }: Path,
-  { condition, isOfSignal }: DeclaredFilter,
+  toName: string,
   values: ReadonlyMap<string, readonly string[]>,
-): [name: string, value: string | undefined] {
-  const [name] = Object.entries(filters).find(
+  day: string | undefined,
+): ParameterFault | undefined {
+  const { form, end, condition, isOfSignal } = filters[toName]!;
+  const to = values.get(toName)?.[0];
+  if (end !== "to" || to === undefined) return undefined;
+  const [fromName] = Object.entries(filters).find(
     ([, one]) => one.condition === condition && one.isOfSignal === isOfSignal,
   )!;
-  return [name, values.get(name)?.[0]];
-}
-
-/** Reports whether a range ends before it begins. A day is not before the month or year that contains it. */
-function isAfter(
-  from: string,
-  to: string,
-  { form }: DeclaredFilter,
-  day: string | undefined,
-): boolean {
-  if (form === "number") return Number(from) > Number(to);
-  if (day === undefined && isRelative(from) !== isRelative(to)) return false;
-  const keyOf = (date: string) => dateKey(onDay(date, day ?? "2000-01-01"));
-  return firstDay(keyOf(from)) > lastDay(keyOf(to));
-}
-
-function outOfOrder(
-  { form }: DeclaredFilter,
-  [fromName, toName]: readonly [string, string],
-  from: string,
-  to: string,
-): ParameterFault {
+  const from = values.get(fromName)?.[0];
+  if (from === undefined || !isAfter(from, to, form, day)) return undefined;
   const isBeyond = form === "number" ? "more than" : "after";
   return {
     parameter: fromName,
     code: "out_of_order",
     detail: `Must not be ${isBeyond} '${toName}', but ${echo(from)} is ${isBeyond} ${echo(to)}.`,
   };
+}
+
+/** Reports whether a range ends before it begins. A day is not before the month or year that contains it. */
+function isAfter(from: string, to: string, form: Form, day: string | undefined): boolean {
+  if (form === "number") return Number(from) > Number(to);
+  if (day === undefined && isRelative(from) !== isRelative(to)) return false;
+  const keyOf = (date: string) => dateKey(onDay(date, day ?? "2000-01-01"));
+  return firstDay(keyOf(from)) > lastDay(keyOf(to));
 }
 
 /**
@@ -234,30 +224,20 @@ function unknown(
   };
 }
 
-function repeated(
-  operation: Path,
-  name: string,
-  read: ReadonlySet<string>,
-): ParameterFault | undefined {
-  if (isRepeatable(operation, name) || !read.has(name)) return undefined;
-  return { parameter: name, code: "repeated_parameter", detail: "Must be given once." };
-}
-
 function faultOfValue(
   name: string,
   value: string,
   { filters, sorts }: Path,
   pageSizeMax: number,
 ): ParameterFault | undefined {
-  if (name === "limit") return faultOfWhole(name, value, { minimum: 1, maximum: pageSizeMax });
-  if (name === "offset")
-    return faultOfWhole(name, value, { minimum: 0, maximum: parameterBounds.offsetMax });
+  if (name === "limit" || name === "offset")
+    return faultOfNumber(name, value, { ...pageSchemas(pageSizeMax)[name], isWhole: true });
   if (name === "sort") return faultOfChoice(name, value, sorts!);
   const { form, values, numbers, lengthMin, lengthMax } = filters[name]!;
   if (values !== undefined) return faultOfChoice(name, value, values);
   if (form === "flag") return faultOfChoice(name, value, ["false", "true"]);
   if (form === "date") return faultOfDate(name, value);
-  if (numbers) return (numbers.isWhole ? faultOfWhole : faultOfNumber)(name, value, numbers);
+  if (numbers) return faultOfNumber(name, value, numbers);
   return lengthFault(name, form === "text" ? value.trim() : value, lengthMin, lengthMax);
 }
 
@@ -306,36 +286,18 @@ export function lengthFault(
   return length > maximum ? { parameter, code: "too_long", detail, maximum } : undefined;
 }
 
-type NumberRange = Pick<NonNullable<DeclaredFilter["numbers"]>, "minimum" | "maximum">;
-
-function faultOfWhole(
-  parameter: string,
-  value: string,
-  { minimum, maximum }: NumberRange,
-): ParameterFault | undefined {
-  const range = {
-    detail: `Must be a whole number from ${minimum} to ${maximum}.`,
-    minimum,
-    maximum,
-  };
-  if (value === "") return { parameter, code: "empty_value", ...range };
-  const whole = minimum < 0 ? /^-?[0-9]+$/ : /^[0-9]+$/;
-  if (!whole.test(value)) return { parameter, code: "not_an_integer", ...range };
-  const isInRange = Number(value) >= minimum && Number(value) <= maximum;
-  return isInRange ? undefined : { parameter, code: "out_of_range", ...range };
-}
-
 function faultOfNumber(
   parameter: string,
   value: string,
-  { minimum, maximum }: NumberRange,
+  { minimum, maximum, isWhole }: NonNullable<DeclaredFilter["numbers"]>,
 ): ParameterFault | undefined {
-  const range = { detail: `Must be a number from ${minimum} to ${maximum}.`, minimum, maximum };
+  const detail = `Must be a ${isWhole ? "whole " : ""}number from ${minimum} to ${maximum}.`;
+  const range = { detail, minimum, maximum };
   if (value === "") return { parameter, code: "empty_value", ...range };
-  const isInRange = Number(value) >= minimum && Number(value) <= maximum;
-  return /^[0-9]+(\.[0-9]+)?$/.test(value) && isInRange
-    ? undefined
-    : { parameter, code: "out_of_range", ...range };
+  const whole = minimum < 0 ? /^-?[0-9]+$/ : /^[0-9]+$/;
+  const isNumber = (isWhole ? whole : /^[0-9]+(\.[0-9]+)?$/).test(value);
+  if (isNumber && Number(value) >= minimum && Number(value) <= maximum) return undefined;
+  return { parameter, code: isWhole && !isNumber ? "not_an_integer" : "out_of_range", ...range };
 }
 
 const tooMany = (name: string, maximum: number): ParameterFault => ({
@@ -402,9 +364,8 @@ function readPairs(text: string): Pair[] {
   const pairs: Pair[] = [];
   for (const part of text.split("&")) {
     if (part === "") continue;
-    const equals = part.indexOf("=");
-    const rawName = equals === -1 ? part : part.slice(0, equals);
-    const rawValue = equals === -1 ? "" : part.slice(equals + 1);
+    const [rawName = ""] = part.split("=", 1);
+    const rawValue = part.slice(rawName.length + 1);
     const name = decode(rawName);
     const value = decode(rawValue);
     pairs.push({

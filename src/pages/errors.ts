@@ -1,5 +1,5 @@
 /** The error pages: the list at `/errors`, a page for each code, and the page that a browser gets for a problem. */
-import { fetchGp } from "#operations/fetch-gp.ts";
+import { fetches } from "#operations/fetches.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import { readQuery } from "#operations/parameters.ts";
@@ -327,7 +327,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
 /** Returns an example that the real parameter parser throws, so that its text is accurate. */
 function faultyQuery(): Problem {
   try {
-    readQuery(fetchGp, "gp_nme=northwind&limit=101", 100, operations);
+    readQuery(fetches.gp, "gp_nme=northwind&limit=101", 100, operations);
   } catch (error) {
     if (error instanceof Problem) return error;
   }

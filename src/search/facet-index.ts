@@ -8,18 +8,16 @@ import {
   emptyUnion,
   type Lists,
   makeUnion,
-  openNumbers,
+  openLists,
   openPositionLists,
   packLists,
 } from "./lists.ts";
-import { spellingsOfMarket } from "./market-spellings.ts";
+import { type Spelling, spellingsOfMarket } from "./market-spellings.ts";
 import { indexOfText, type PackedTexts, packTexts, sortByBytes, textAt } from "./packed-texts.ts";
 
-interface ValueSpelling {
-  /** Number of the value. */
+/** A spelling of a value, which has a number. */
+interface ValueSpelling extends Spelling {
   value: number;
-  folded: string;
-  shown: string;
 }
 
 export interface FacetIndex {
@@ -41,8 +39,7 @@ export interface FacetIndex {
 export function openFacetIndexer(isMarket: boolean) {
   const spellings: ValueSpelling[] = [];
   const numberOf = new Map<string, number | undefined>();
-  const carried = openNumbers();
-  const positions = openNumbers();
+  const carriers = openLists();
   let count = 0;
   const enter = (value: string) => {
     const own = isMarket ? spellingsOfMarket(value) : [{ folded: fold(value), shown: value }];
@@ -51,17 +48,16 @@ export function openFacetIndexer(isMarket: boolean) {
     for (const spelling of own) spellings.push({ value: number!, ...spelling });
     return number;
   };
+  const index = (): FacetIndex => indexFacet(spellings, carriers.take(count));
   return {
     add(values: readonly string[], position: number): void {
       for (const value of values.length < 2 ? values : new Set(values)) {
         const number = numberOf.has(value) ? numberOf.get(value) : enter(value);
-        if (number === undefined) continue;
-        carried.add(number);
-        positions.add(position);
+        if (number !== undefined) carriers.add(number, position);
       }
     },
-    index: (): FacetIndex =>
-      indexFacet(spellings, packLists(count, carried.take(), positions.take())),
+    index,
+    open: (missed: Missed, recordCount: number) => openValueSets(index(), missed, recordCount),
   };
 }
 
@@ -84,7 +80,7 @@ function indexFacet(spellings: readonly ValueSpelling[], gpsOfValue: Lists): Fac
 }
 
 /** Returns the text to show for each spelling: the first in byte order among those that fold to it. */
-function firstShown(spellings: readonly ValueSpelling[]): Map<string, string> {
+function firstShown(spellings: readonly Spelling[]): Map<string, string> {
   const shownOf = new Map<string, string>();
   for (const { folded, shown } of spellings) {
     const known = shownOf.get(folded);
@@ -139,21 +135,25 @@ export interface ValueSets {
 }
 
 /** Opens the sets of an index. @param count number of all records of the kind. */
-export function openValueSets(
-  index: FacetIndex,
-  missed: Missed,
+export const openValueSets = (index: FacetIndex, missed: Missed, count: number): ValueSets => ({
+  index,
+  find: openFind(index.gpsOfValue, count, (asked, misses) =>
+    askedValues(index, missed, asked, misses),
+  ),
+});
+
+/** Returns `find` for the records of each value. @param numbersOf returns the numbers of the requested values. */
+function openFind(
+  carriers: Lists,
   count: number,
-): ValueSets & { index: FacetIndex } {
-  const recordsOfValue = openPositionLists(index.gpsOfValue, count);
-  const carriers = makeUnion(count);
-  return {
-    index,
-    find(asked, misses) {
-      emptyUnion(carriers);
-      for (const value of askedValues(index, missed, asked, misses))
-        recordsOfValue.addTo(carriers, value);
-      return carriers.sets;
-    },
+  numbersOf: (asked: readonly string[], misses: Miss[]) => readonly number[],
+): ValueSets["find"] {
+  const recordsOfValue = openPositionLists(carriers, count);
+  const found = makeUnion(count);
+  return (asked, misses) => {
+    emptyUnion(found);
+    for (const value of numbersOf(asked, misses)) recordsOfValue.addTo(found, value);
+    return found.sets;
   };
 }
 
@@ -188,32 +188,22 @@ const comparable: Readonly<Record<"digits" | "id", (text: string) => string>> = 
 export function openExactSets(as: keyof typeof comparable) {
   const { [as]: textOf } = comparable;
   const numberOf = new Map<string, number>();
-  const carried = openNumbers();
-  const positions = openNumbers();
+  const carriers = openLists();
   return {
     add(values: readonly string[], position: number): void {
-      for (const text of new Set(values.map(textOf))) {
-        carried.add(getOrCompute(numberOf, text, () => numberOf.size));
-        positions.add(position);
-      }
+      for (const text of new Set(values.map(textOf)))
+        carriers.add(getOrCompute(numberOf, text, () => numberOf.size), position);
     },
-    open(missed: Missed, count: number): ValueSets {
-      const lists = packLists(numberOf.size, carried.take(), positions.take());
-      const recordsOfValue = openPositionLists(lists, count);
-      const carriers = makeUnion(count);
-      return {
-        index: null,
-        find(asked, misses) {
-          emptyUnion(carriers);
-          for (const value of asked) {
-            const folded = textOf(value);
-            const number = folded === "" ? undefined : numberOf.get(folded);
-            if (number === undefined) misses.push({ ...missed, value, folded });
-            else recordsOfValue.addTo(carriers, number);
-          }
-          return carriers.sets;
-        },
-      };
-    },
+    open: (missed: Missed, count: number): ValueSets => ({
+      index: null,
+      find: openFind(carriers.take(numberOf.size), count, (asked, misses) =>
+        asked.flatMap((value) => {
+          const folded = textOf(value);
+          const number = folded === "" ? undefined : numberOf.get(folded);
+          if (number === undefined) misses.push({ ...missed, value, folded });
+          return number ?? [];
+        }),
+      ),
+    }),
   };
 }

@@ -6,7 +6,7 @@ import { type DatasetParts, documentCount, type FacetName, facetNames } from "./
 import { type Miss, openValueSets } from "./facet-index.ts";
 import { emptyUnion, makeUnion } from "./lists.ts";
 import { matchNames, openNames, rankCount } from "./match-names.ts";
-import { positionOfId } from "./name-index.ts";
+import { type NameIndex, positionOfId } from "./name-index.ts";
 
 /** Conditions on a GP. A record is found if one of its GPs satisfies all of them. */
 export type GpFilter = { gp_name?: string | undefined } & {
@@ -46,25 +46,29 @@ export const inRanks = (
   ranks: ranked.map((some, rank) => ({ some, each, but: ranked.slice(0, rank).flat() })),
 });
 
+/**
+ * Opens the search by name. It returns sets of the records that match a folded text, for each rank that may have any.
+ * @param index names of the records, which for other kinds than GPs are those of the records themselves.
+ */
+export function openNameSearch(index: NameIndex, count: number) {
+  const names = openNames(index, count);
+  const ranks = Array.from({ length: rankCount }, () => makeUnion(count));
+  /** @param best position to return in the best rank; -1 for none. */
+  return (folded: string, best = -1): readonly (readonly Bitset[])[] => {
+    ranks.forEach(emptyUnion);
+    if (best !== -1) addBit(ranks[0]!.own, best);
+    if (folded !== "") matchNames(names, folded, ranks);
+    return ranks.map(({ sets }) => sets.filter(isTouched)).filter(({ length }) => length > 0);
+  };
+}
+
 export function openGpSearch(parts: DatasetParts) {
   const gpCount = documentCount(parts.documents.gp);
-  const names = openNames(parts.names, gpCount);
+  const findNamed = openNameSearch(parts.names, gpCount);
   const facets = eachOf(facetNames, (name) =>
     openValueSets(parts.facets[name], { kind: "gp", parameter: name }, gpCount),
   );
-  const unions = Array.from({ length: rankCount }, () => makeUnion(gpCount));
   const every = everyBit(gpCount);
-
-  /** Returns sets of the GPs that match a name, for each rank that may have any. */
-  function findNamed(name: string): Bitset[][] {
-    for (const union of unions) emptyUnion(union);
-    const gp = positionOfId(parts.ids, name);
-    const folded = gp === -1 ? fold(name) : "";
-    if (gp !== -1) addBit(unions[0]!.own, gp);
-    if (folded !== "") matchNames(names, folded, unions);
-    return unions.map(({ sets }) => sets.filter(isTouched)).filter((sets) => sets.length > 0);
-  }
-
   return {
     facets,
     find(filter: GpFilter): Found {
@@ -72,7 +76,8 @@ export function openGpSearch(parts: DatasetParts) {
       let ranked: (readonly Bitset[])[] = [[every]];
       const { gp_name: name } = filter;
       if (name !== undefined) {
-        ranked = findNamed(name);
+        const gp = positionOfId(parts.ids, name);
+        ranked = findNamed(gp === -1 ? fold(name) : "", gp);
         if (ranked.length === 0) misses.push(missedName(name, fold(name)));
       }
       const each: (readonly Bitset[])[] = [];

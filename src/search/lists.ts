@@ -46,6 +46,19 @@ export function openNumbers(): { add(number: number): void; take(): Uint32Array<
   };
 }
 
+/** Opens lists that grow in any order, outside the heap. `take` packs them; every list added to is below its `count`. */
+export function openLists() {
+  const owners = openNumbers();
+  const items = openNumbers();
+  return {
+    add(list: number, item: number): void {
+      owners.add(list);
+      items.add(item);
+    },
+    take: (count: number): Lists => packLists(count, owners.take(), items.take()),
+  };
+}
+
 /**
  * Inverts lists: returns for each item the lists that contain it.
  * @param count number of lists to return; every item is below it.

@@ -13,7 +13,7 @@ const hyphenatedCities = [
 /** Pattern of titles by the US Office of Management and Budget: `City-City, ST-ST`. */
 const metropolitanTitle = /^(?<cities>[^,]+), ?(?<states>[A-Z]{2}(?:-[A-Z]{2})*)$/i;
 
-interface Spelling {
+export interface Spelling {
   folded: string;
   shown: string;
 }

@@ -1,5 +1,5 @@
 /** Indexes of GPs by the words of their folded names, and by their ids. */
-import { type Lists, openNumbers, packLists } from "./lists.ts";
+import { type Lists, openLists, openNumbers, packLists } from "./lists.ts";
 import {
   indexOfText,
   packTexts,
@@ -69,18 +69,16 @@ function indexWords(
   gpOfName: Uint32Array,
   wordCount: number,
 ): NameIndex["gpsOfWord"] {
-  const pairs = () => ({
-    words: openNumbers(),
-    gps: openNumbers(),
+  const open = () => ({
+    gps: openLists(),
     /** Last GP added for each word, to skip repeats: a name, or two names of a GP, may share a word. */
     lastGps: new Int32Array(wordCount).fill(-1),
   });
-  const [alone, first, later] = [pairs(), pairs(), pairs()];
-  const add = ({ words, gps, lastGps }: typeof alone, word: number, gp: number) => {
+  const [alone, first, later] = [open(), open(), open()];
+  const add = ({ gps, lastGps }: typeof alone, word: number, gp: number) => {
     if (lastGps[word] === gp) return;
     lastGps[word] = gp;
-    words.add(word);
-    gps.add(gp);
+    gps.add(word, gp);
   };
   gpOfName.forEach((gp, name) => {
     const start = starts[name]!;
@@ -89,8 +87,11 @@ function indexWords(
     if (end - start === 1) add(alone, items[start]!, gp);
     for (let at = start + 1; at < end; at++) add(later, items[at]!, gp);
   });
-  const listsOf = ({ words, gps }: typeof alone) => packLists(wordCount, words.take(), gps.take());
-  return { alone: listsOf(alone), first: listsOf(first), later: listsOf(later) };
+  return {
+    alone: alone.gps.take(wordCount),
+    first: first.gps.take(wordCount),
+    later: later.gps.take(wordCount),
+  };
 }
 
 function indexTrigrams(words: PackedTexts): Pick<NameIndex, "trigrams" | "wordsOfTrigram"> {

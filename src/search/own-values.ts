@@ -2,19 +2,14 @@
 import type { Equality, Filterable, Range } from "#records/filterable.ts";
 import { fold } from "#records/fold.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { addBit, addBits, type Bitset, isTouched, keepCount, makeBitset } from "./bitset.ts";
+import { addBit, addBits, type Bitset, keepCount, makeBitset } from "./bitset.ts";
 import { type DatasetParts, documentCount, readDocuments } from "./dataset-parts.ts";
 import { dateKey, firstDay, lastDay, onDay } from "./dates.ts";
-import {
-  type Miss,
-  openExactSets,
-  openFacetIndexer,
-  openValueSets,
-  type ValueSets,
-} from "./facet-index.ts";
+import { type Miss, openExactSets, openFacetIndexer, type ValueSets } from "./facet-index.ts";
 import { getOrCompute } from "./get-or-compute.ts";
+import { openNameSearch } from "./gp-search.ts";
 import { emptyUnion, firstFrom, makeUnion, openNumbers, packLists } from "./lists.ts";
-import { matchNames, matchWord, openNames, rankCount } from "./match-names.ts";
+import { matchWord } from "./match-names.ts";
 import { indexNames, type NameIndex, positionOfId } from "./name-index.ts";
 import { textAt, textCount } from "./packed-texts.ts";
 import { indexSuggestions, suggest, type SuggestionIndex } from "./suggestions.ts";
@@ -23,41 +18,6 @@ import { indexSuggestions, suggest, type SuggestionIndex } from "./suggestions.t
 export interface Between {
   from?: string | number | undefined;
   to?: string | number | undefined;
-}
-
-/** Sets are valid until the next query. Except for `named`, all documents must have been read. */
-interface OwnValues {
-  /**
-   * Reads the documents that have not been read yet, indexes the named values, and yields now and then. This takes
-   * about 5 µs per document, and keeps 4 bytes per text, 8 per date or number and 12 per record. Several runs may
-   * overlap.
-   */
-  read(names?: readonly string[]): Generator<void>;
-  /** Reads and indexes the names of the records, for `named`. */
-  readNames(): Generator<void>;
-  /** Returns the sets of a condition on texts. */
-  setsOf(name: string): ValueSets;
-  /**
-   * Finds records by a date or a number. Returns lists of sets: a match is in at least one set of each list.
-   */
-  between(name: string, asked: Between): (readonly Bitset[])[];
-  /** Returns sets of the records whose name has all words of a text, for each rank that may have any. */
-  named(value: string, misses: Miss[]): readonly (readonly Bitset[])[];
-  /** Returns at most three texts that differ from a folded one by its first unknown word, which is a similar known one. */
-  similar(folded: string): string[];
-  /** Returns a set of the records with one of the ids. */
-  withIds(ids: readonly string[], misses: Miss[]): readonly Bitset[];
-  /**
-   * Returns all records by a date or a number, or by `name`. Those with the same value are in the order of their ids,
-   * those without one come last.
-   */
-  order(name: string, isDescending: boolean): Uint32Array;
-  /** Returns all records in the order of their ids. */
-  byId(): Uint32Array;
-  /** Returns each record's place by a date or a number, the same for the same value; -1 without one. */
-  places(name: string): Int32Array;
-  /** Returns a function that returns a record's number, or its date as `dateKey` does; undefined without one. */
-  numberAt(name: string): (position: number) => number | undefined;
 }
 
 /** Members that every kind has. Signals have no name. */
@@ -69,21 +29,29 @@ interface AnyRecord {
 /** Maximum number of documents read between two pauses. */
 const documentsAtATime = 128;
 
-/** Opens the search by a kind's own values. @param filterable conditions; only equalities and ranges are used. */
+/**
+ * Opens the search by a kind's own values. Sets are valid until the next query. Except for names, all documents must
+ * have been read.
+ * @param filterable conditions; only equalities and ranges are used.
+ */
 export function openOwnValues(
   parts: DatasetParts,
   kind: RecordKind,
   filterable: Filterable<never>,
-): OwnValues {
+) {
   const documents = parts.documents[kind];
   const count = documentCount(documents);
   const day = parts.updatedAt.slice(0, 10);
   const texts = new Map<string, ReturnType<typeof collectTexts>>();
   const numbers = new Map<string, ReturnType<typeof collectNumbers>>();
+  const sets = new Map<string, ValueSets>();
   const ranges = new Map<string, ReturnType<typeof openRange>>();
   const ids = openIds(parts, kind);
   const own = makeUnion(count);
-  let named: ReturnType<typeof openNamed> | undefined;
+  let names: NameIndex | undefined;
+  let findNamed: ReturnType<typeof openNameSearch>;
+  /** Words of all names; undefined until the first unknown word. */
+  let suggestions: SuggestionIndex | undefined;
   let nextRead = 0;
   const folded: string[] = [];
 
@@ -97,26 +65,26 @@ export function openOwnValues(
   };
 
   function begin() {
-    numbers.set("name", collectNumbers(openNameGroups()));
+    numbers.set("name", collectNumbers(openNameGroups(), false));
     for (const [name, condition] of Object.entries(filterable)) {
       if (condition.by === "equality") texts.set(name, collectTexts(condition));
-      else if (condition.by === "range") numbers.set(name, collectNumbers(keyOf(condition)));
+      else if (condition.by === "range")
+        numbers.set(name, collectNumbers(keyOf(condition), condition.numbers === null));
     }
   }
 
   const rangeOf = (name: string) =>
-    getOrCompute(ranges, name, () => {
-      const condition = filterable[name];
-      const isOfDates = condition?.by === "range" && condition.numbers === null;
-      return openRange(taken(numbers, name).take(), isOfDates, count);
-    });
-
-  const setsOf = new Map<string, ValueSets>();
-  const textSets = (name: string) =>
-    getOrCompute(setsOf, name, () => taken(texts, name).open({ kind, parameter: name }, count));
+    getOrCompute(ranges, name, () => taken(numbers, name).open(count));
+  const setsOf = (name: string) =>
+    getOrCompute(sets, name, () => taken(texts, name).open({ kind, parameter: name }, count));
 
   return {
-    *read(asked = []) {
+    /**
+     * Reads the documents that have not been read yet, indexes the named values, and yields now and then. This takes
+     * about 5 µs per document, and keeps 4 bytes per text, 8 per date or number and 12 per record. Several runs may
+     * overlap.
+     */
+    *read(asked: readonly string[] = []): Generator<void> {
       if (nextRead === 0) begin();
       while (nextRead < count) {
         const from = nextRead;
@@ -127,37 +95,50 @@ export function openOwnValues(
         yield;
       }
       for (const name of asked) {
-        if (texts.has(name)) yield void textSets(name);
+        if (texts.has(name)) yield void setsOf(name);
         if (numbers.has(name)) yield void rangeOf(name);
       }
     },
-    *readNames() {
-      while (folded.length < count && named === undefined) {
+    /** Reads and indexes the names of the records, for `named` and `similar`. */
+    *readNames(): Generator<void> {
+      while (folded.length < count && names === undefined) {
         for (const { name = "" } of slice(folded.length) as AnyRecord[]) folded.push(fold(name));
         yield;
       }
-      const positions = Uint32Array.from(folded.keys());
-      named ??= openNamed(indexNames(folded.splice(0), positions, count), count);
+      if (names !== undefined) return;
+      names = indexNames(folded.splice(0), Uint32Array.from({ length: count }, (_, i) => i), count);
+      findNamed = openNameSearch(names, count);
     },
-    setsOf: textSets,
-    between(name, { from, to }) {
+    /** Returns the sets of a condition on texts. */
+    setsOf,
+    /** Finds records by a date or a number. Returns lists of sets: a match is in at least one set of each list. */
+    between(name: string, { from, to }: Between) {
       const end = (asked: Between["from"]) =>
         typeof asked === "string" ? dateKey(onDay(asked, day)) : asked;
       return rangeOf(name).between(end(from), end(to));
     },
-    named(value, misses) {
+    /** Returns sets of the records whose name has all words of a text, for each rank that may have any. */
+    named(value: string, misses: Miss[]) {
       const text = fold(value);
-      const { ranks } = named!;
-      ranks.forEach(emptyUnion);
-      if (text !== "") matchNames(named!.names, text, ranks);
-      const found = ranks
-        .map(({ sets }) => sets.filter(isTouched))
-        .filter(({ length }) => length > 0);
+      const found = findNamed(text);
       if (found.length === 0) misses.push({ kind, parameter: "name", value, folded: text });
       return found;
     },
-    similar: (folded) => similarTexts(named!, folded),
-    withIds(asked, misses) {
+    /** Returns at most three texts that differ from a folded one by its first unknown word, which is a similar known one. */
+    similar(text: string): string[] {
+      const words = text.split(" ");
+      const at = words.findIndex((word) => matchWord(names!, word).gpCount === 0);
+      if (at === -1) return [];
+      suggestions ??= indexSuggestions(
+        Array.from({ length: textCount(names!.words) }, (_, word) => {
+          const text = textAt(names!.words, word);
+          return { folded: text, shown: text };
+        }),
+      );
+      return suggest(suggestions, words[at]!).map((word) => words.with(at, word).join(" "));
+    },
+    /** Returns a set of the records with one of the ids. */
+    withIds(asked: readonly string[], misses: Miss[]) {
       emptyUnion(own);
       for (const id of asked) {
         const position = ids.positionOf(id);
@@ -166,36 +147,22 @@ export function openOwnValues(
       }
       return own.sets;
     },
-    order: (name, isDescending) => sortByPlaces(rangeOf(name).places, ids.inOrder(), isDescending),
+    /**
+     * Returns all records by a date or a number, or by `name`. Those with the same value are in the order of their ids,
+     * those without one come last.
+     */
+    order: (name: string, isDescending: boolean) =>
+      sortByPlaces(rangeOf(name).places, ids.inOrder(), isDescending),
+    /** Returns all records in the order of their ids. */
     byId: ids.inOrder,
-    places: (name) => rangeOf(name).places,
-    numberAt(name) {
+    /** Returns each record's place by a date or a number, the same for the same value; -1 without one. */
+    places: (name: string) => rangeOf(name).places,
+    /** Returns a function that returns a record's number, or its date as `dateKey` does; undefined without one. */
+    numberAt(name: string) {
       const { places, sorted } = rangeOf(name);
-      return (position) => sorted[places[position]!];
+      return (position: number) => sorted[places[position]!];
     },
   };
-}
-
-/** Opens the search by name, with a set for each rank. */
-const openNamed = (index: NameIndex, count: number) => ({
-  /** Words of all names; undefined until the first unknown word. */
-  suggestions: undefined as SuggestionIndex | undefined,
-  names: openNames(index, count),
-  ranks: Array.from({ length: rankCount }, () => makeUnion(count)),
-});
-
-function similarTexts(named: ReturnType<typeof openNamed>, folded: string): string[] {
-  const { index } = named.names;
-  const words = folded.split(" ");
-  const at = words.findIndex((word) => matchWord(index, word).gpCount === 0);
-  if (at === -1) return [];
-  named.suggestions ??= indexSuggestions(
-    Array.from({ length: textCount(index.words) }, (_, word) => {
-      const text = textAt(index.words, word);
-      return { folded: text, shown: text };
-    }),
-  );
-  return suggest(named.suggestions, words[at]!).map((word) => words.with(at, word).join(" "));
 }
 
 /** Takes a value out of a map, so that its memory can be freed. */
@@ -207,29 +174,23 @@ function taken<V>(map: Map<string, V>, key: string): V {
 
 /** Collects the texts of a condition. */
 function collectTexts({ of, as }: Equality<never>) {
-  const indexer =
+  const { add, open } =
     as === "id" || as === "digits" ? openExactSets(as) : openFacetIndexer(as === "market");
   return {
     add(record: never, position: number) {
       const value = of(record) ?? [];
-      indexer.add(typeof value === "string" ? [value] : value, position);
+      add(typeof value === "string" ? [value] : value, position);
     },
-    open: (missed: Pick<Miss, "kind" | "parameter">, count: number): ValueSets =>
-      "open" in indexer
-        ? indexer.open(missed, count)
-        : openValueSets(indexer.index(), missed, count),
+    open,
   };
 }
 
-/** Numbers of records: `numbers[owners[i]]` is that of the record `positions[i]`. */
-interface Collected {
-  numbers: readonly number[];
-  owners: Uint32Array;
-  positions: Uint32Array;
-}
-
-/** Collects a number of each record. @param of returns it; null if the record has none. */
-function collectNumbers(of: (record: never) => number | null) {
+/**
+ * Collects a number of each record.
+ * @param of returns it; null if the record has none.
+ * @param isOfDates true if the numbers are those of `dateKey`.
+ */
+function collectNumbers(of: (record: never) => number | null, isOfDates: boolean) {
   const numberOf = new Map<number, number>();
   const owners = openNumbers();
   const positions = openNumbers();
@@ -240,11 +201,8 @@ function collectNumbers(of: (record: never) => number | null) {
       owners.add(getOrCompute(numberOf, number, () => numberOf.size));
       positions.add(position);
     },
-    take: (): Collected => ({
-      numbers: [...numberOf.keys()],
-      owners: owners.take(),
-      positions: positions.take(),
-    }),
+    open: (count: number) =>
+      openRange([...numberOf.keys()], owners.take(), positions.take(), isOfDates, count),
   };
 }
 
@@ -268,12 +226,18 @@ function openNameGroups(): (record: AnyRecord) => number {
   };
 }
 
-/** Opens the search by a date or a number. @param isOfDates true if the numbers are those of `dateKey`. */
-function openRange({ numbers, owners, positions }: Collected, isOfDates: boolean, count: number) {
-  const open = (ends: readonly number[]) => openEnds(ends, owners, positions, count);
-  const begun = open(isOfDates ? numbers.map(firstDay) : numbers);
+/** Opens the search by a date or a number: `numbers[owners[i]]` is that of the record `positions[i]`. */
+function openRange(
+  numbers: readonly number[],
+  owners: Uint32Array,
+  positions: Uint32Array,
+  isOfDates: boolean,
+  count: number,
+) {
+  const begun = openEnds(isOfDates ? numbers.map(firstDay) : numbers, owners, positions, count);
   // Negated, so that the greatest come first.
-  const ended = open(numbers.map((number) => -(isOfDates ? lastDay(number) : number)));
+  const last = numbers.map((number) => -(isOfDates ? lastDay(number) : number));
+  const ended = openEnds(last, owners, positions, count);
   const sorted = Float64Array.from(numbers).sort();
   const placeOf = Int32Array.from(numbers, (number) => firstFrom(sorted, number));
   const places = new Int32Array(count).fill(-1);

@@ -138,9 +138,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   let gpsOfSignal: Lists | undefined;
   const sorted = new Map<string, SortedPositions>();
   let isClosed = false;
-  const requireOpen = () => {
-    if (isClosed) failClosed(parts.version);
-  };
   const countOf = (kind: RecordKind) => documentCount(parts.documents[kind]);
   const scratchOf = (kind: RecordKind, use = "") =>
     getOrCompute(scratch, kind + use, () => makeBitset(countOf(kind)));
@@ -284,10 +281,11 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     close() {
       isClosed = true;
       const { version } = parts;
-      Object.defineProperty(model, "parts", { get: () => failClosed(version) });
+      for (const name in model)
+        if (name !== "close")
+          Object.defineProperty(model, name, { get: () => failClosed(version) });
     },
     select(kind, filter, bounds, order) {
-      requireOpen();
       if (kind !== "gp" && order === undefined && !isGiven(filter))
         return pageOfAll(countOf(kind), bounds);
       const { all, ranks, misses, total: counted } = find(kind, filter);
@@ -298,7 +296,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       return { total, positions: pageInOrder(found, total, sortedBy(kind, order), bounds), misses };
     },
     search(kind, text, bounds) {
-      requireOpen();
       if (kind === "gp") return model.select(kind, { gp_name: text }, bounds);
       finish(own[kind].readNames());
       const misses: Miss[] = [];
@@ -306,19 +303,16 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       return { ...pageOf(countBits(all), ranks, bounds), misses };
     },
     *prepare(kind, filter, order) {
-      requireOpen();
       for (const _ of prepare(kind, filter, order)) {
         yield;
-        requireOpen();
+        if (isClosed) failClosed(parts.version);
       }
     },
     values(kind, name) {
-      requireOpen();
       const { index } = setsOf(kind, name);
       return index === null ? [] : getOrCompute(valuesOf, index, longestSpellings);
     },
     count(kind, name, values, filter, but = []) {
-      requireOpen();
       const { find: carriersOf } = setsOf(kind, name);
       const set = scratchOf(kind);
       storeBits(set, find(kind, { ...filter, [name]: undefined }).all);
@@ -327,12 +321,10 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       return values.map((value) => countBits({ some: carriersOf([value], []), each, but: [] }));
     },
     numberAt(kind, name) {
-      requireOpen();
       finish(own[kind].read());
       return own[kind].numberAt(name);
     },
     suggestionsFor({ kind, parameter, folded }) {
-      requireOpen();
       if (folded === "") return [];
       if (parameter === "gp_name") return suggest(parts.nameSuggestions, folded);
       if (filterable[kind][parameter]?.by !== "equality") return [];
@@ -340,7 +332,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       return index === null ? [] : suggest(index.suggestions, folded);
     },
     similarNames(kind, text) {
-      requireOpen();
       const folded = fold(text);
       if (folded === "") return [];
       if (kind === "gp") return suggest(parts.nameSuggestions, folded);

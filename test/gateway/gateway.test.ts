@@ -16,8 +16,7 @@ import type { Counters } from "#limits/counters.ts";
 import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
-import { fetchGp } from "#operations/fetch-gp.ts";
-import { fetchSignals } from "#operations/fetch-signals.ts";
+import { fetches } from "#operations/fetches.ts";
 import { type Format, json } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import { gpFilters, type Operation } from "#operations/operation.ts";
@@ -84,7 +83,7 @@ async function openTestGateway(
   });
   const ask = (
     text: string,
-    { operation = fetchGp, caller = { key: account, client: nobody }, format = json }: More = {},
+    { operation = fetches.gp, caller = { key: account, client: nobody }, format = json }: More = {},
   ) =>
     gateway.counted({ caller }, () => {
       steps.push("format");
@@ -113,8 +112,8 @@ test("a question is checked in the order of the contract, and what is refused lo
 
 test("a declared filter reaches the search, the links and the entity tag", async (t) => {
   const operation: Operation = {
-    ...fetchSignals,
-    filters: { ...fetchSignals.filters, type: { ...gpFilters.tag, condition: "type" } },
+    ...fetches.signal,
+    filters: { ...fetches.signal.filters, type: { ...gpFilters.tag, condition: "type" } },
   };
   const { ask } = await openTestGateway(t, { operations: [operation] });
   const answerTo = async (text: string) => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearest } from "#records/edit-distance.ts";
-import { fetchGp } from "#operations/fetch-gp.ts";
+import { fetches } from "#operations/fetches.ts";
 import { operations } from "#operations/index.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { Problem, type ParameterFault } from "#problems.ts";
 
-const read = (text: string, pageSizeMax = 100) => readQuery(fetchGp, text, pageSizeMax, operations);
+const read = (text: string, pageSizeMax = 100) => readQuery(fetches.gp, text, pageSizeMax, operations);
 
 function codesOf(text: string): string[] {
   try {

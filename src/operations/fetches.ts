@@ -1,0 +1,56 @@
+/** Reads of each kind of record by the GPs that they belong to. */
+import type { RecordKind } from "#records/kinds.ts";
+import { gpFilters, type Operation } from "./operation.ts";
+
+const { gp_name } = gpFilters;
+
+export const fetches = {
+  gp: {
+    name: "fetch-gp",
+    path: "/fetch-gp",
+    kind: "gp",
+    summary: "General Partners by name, with their principals and signals.",
+    description:
+      "Every GP with a name that has all words of `gp_name`, best match first. Each has its principals by name and its signals newest first, at most 100 of each; `principals_total` and `signals_total` are the true numbers.",
+    filters: { ...gpFilters, gp_name: { ...gp_name, isRequired: true, lengthMin: 2 } },
+    sorts: null,
+    embeds: true,
+    example: { gp_name: "capital" },
+  },
+  principal: {
+    name: "fetch-principals",
+    path: "/fetch-principals",
+    kind: "principal",
+    summary: "Principals of General Partners, by name.",
+    description:
+      "The filters describe GPs: a principal is returned if one of their GPs satisfies all of them. Each principal appears once, with all their GPs.",
+    filters: gpFilters,
+    sorts: null,
+    embeds: true,
+    example: { limit: "5" },
+  },
+  signal: {
+    name: "fetch-signals",
+    path: "/fetch-signals",
+    kind: "signal",
+    summary: "Market signals, newest first.",
+    description:
+      "All signals, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the signals of that GP.",
+    filters: { gp_name },
+    sorts: null,
+    embeds: true,
+    example: { limit: "5" },
+  },
+  project: {
+    name: "fetch-projects",
+    path: "/fetch-projects",
+    kind: "project",
+    summary: "Projects, by name.",
+    description:
+      "All projects, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the projects of that GP.",
+    filters: { gp_name },
+    sorts: null,
+    embeds: true,
+    example: { limit: "5" },
+  },
+} satisfies { [K in RecordKind]: Operation & { kind: K } };
