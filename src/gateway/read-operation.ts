@@ -1,5 +1,4 @@
 /** Lists all reads. Answers the four operations and `/vocabulary`, from the cache if possible. */
-import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { type Format, formats, json } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";
@@ -7,23 +6,17 @@ import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { Problem } from "#problems.ts";
 import { vocabularyOf, vocabularyPath } from "#operations/vocabulary.ts";
 import { isRelative } from "#search/dates.ts";
+import { runInTurns } from "#search/prepare-in-turns.ts";
 import type { SentBody } from "./answer-cache.ts";
-import type { Caller, Found } from "./gateway.ts";
-import {
-  answerTag,
-  descriptionLink,
-  headerLines,
-  matchesTag,
-  pageLinks,
-  preferredType,
-  validators,
-} from "./headers.ts";
+import type { Found } from "./gateway.ts";
+import { answerTag, descriptionLink, pageLinks, preferredType } from "./headers.ts";
 import { changesRead, stepsRead } from "./read-changes.ts";
 import { exportFilesRead, exportsRead } from "./read-exports.ts";
 import {
   acceptNothingElse,
   type Asked,
   asking,
+  foundAnswer,
   foundJson,
   notAcceptable,
   type Read,
@@ -48,18 +41,7 @@ export function openReads(dependencies: ReadDependencies, answers: AnswerSource)
   ];
 }
 
-export interface AnswerSource {
-  /**
-   * Finds the answer to an operation's query.
-   * @throws Problem as `readQuery` or `served` does.
-   */
-  find(operation: Operation, text: string, format: Format, knownTags?: string): Found<SentBody>;
-  /**
-   * Reads the values that a query needs, a few milliseconds at a time, so that `find` keeps no other request waiting.
-   * @returns null if that is done, or the query has faults.
-   */
-  prepare(operation: Operation, text: string): Promise<void> | null;
-}
+export type AnswerSource = ReturnType<typeof openOperations>;
 
 /** Opens the source of answers, with caches of parsed queries and of answers. */
 export function openOperations(
@@ -67,69 +49,50 @@ export function openOperations(
     ReadDependencies,
     "cache" | "operations" | "pageSizeMax" | "publicUrl" | "model"
   >,
-): AnswerSource {
-  const { cache, publicUrl } = dependencies;
+) {
+  const { publicUrl, model } = dependencies;
   const parse = openParsedQueryCache(dependencies);
-  const find: AnswerSource["find"] = (operation, text, format, knownTags) => {
-    const { query, tagFor } = parse(operation, text);
-    const dataset = served(dependencies);
-    const { version: datasetVersion } = dataset.parts;
-    const tag = tagFor(datasetVersion, format);
-    if (matchesTag(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion };
-    const known = cache.find(tag);
-    if (known !== undefined) return { kind: "answer", answer: known };
-    const { body, total } = format.write(operation, dataset, query);
-    const { path } = operation;
-    const headers = headerLines({
-      ...validators({ tag, datasetVersion }),
-      "content-type": format.contentType,
-      "x-total-count": String(total),
-      link: pageLinks({ path, query, total }, publicUrl),
-    });
-    const made: SentBody = { tag, datasetVersion, body, encoded: {}, headers };
-    cache.add(made);
-    return { kind: "answer", answer: made };
-  };
-  return { find, prepare: (operation, text) => prepare(dependencies, parse, operation, text) };
-}
 
-/** Maximum time that a dataset is read before other requests may run, in ms. */
-const sliceMilliseconds = 2;
-
-function prepare(
-  dependencies: Pick<ReadDependencies, "model">,
-  parse: ReturnType<typeof openParsedQueryCache>,
-  operation: Operation,
-  text: string,
-): Promise<void> | null {
-  const model = dependencies.model();
-  // Only lists use values that are read from the documents.
-  if (model === null || operation.sorts === null) return null;
-  const query = queryOf();
-  if (query === null) return null;
-  const steps = model.prepare(operation.kind, query.filter, query.order);
-  return steps.next().done === true ? null : finish();
-
-  function queryOf() {
+  /**
+   * Reads the values that a query needs, a few milliseconds at a time, so that `find` keeps no other request waiting.
+   * @returns null if that is done, or the query has faults.
+   */
+  function prepare(operation: Operation, text: string): Promise<unknown> | null {
+    const current = model();
+    // Only lists use values that are read from the documents.
+    if (current === null || operation.sorts === null) return null;
+    let query: Query;
     try {
-      return parse(operation, text).query;
+      ({ query } = parse(operation, text));
     } catch {
       return null;
     }
+    const steps = current.prepare(operation.kind, query.filter, query.order);
+    if (steps.next().done === true) return null;
+    return runInTurns(steps, () => model() === current).then((isDone) =>
+      isDone ? null : prepare(operation, text),
+    );
   }
 
-  async function finish() {
-    let begun = performance.now();
-    for (const _ of steps) {
-      if (performance.now() - begun < sliceMilliseconds) continue;
-      await setImmediate();
-      if (dependencies.model() !== model) {
-        await prepare(dependencies, parse, operation, text);
-        return;
-      }
-      begun = performance.now();
-    }
-  }
+  return {
+    prepare,
+    /** Finds the answer to an operation's query. @throws Problem as `readQuery` or `served` does. */
+    find(operation: Operation, text: string, format: Format, knownTags?: string): Found<SentBody> {
+      const { query, tagFor } = parse(operation, text);
+      const dataset = served(dependencies);
+      const { version: datasetVersion } = dataset.parts;
+      const of = { tag: tagFor(datasetVersion, format), datasetVersion };
+      return foundAnswer(dependencies, knownTags, of, () => {
+        const { body, total } = format.write(operation, dataset, query);
+        const headers = {
+          "content-type": format.contentType,
+          "x-total-count": String(total),
+          link: pageLinks({ path: operation.path, query, total }, publicUrl),
+        };
+        return { body, headers };
+      });
+    },
+  };
 }
 
 const mediaTypes = formats.map(({ mediaType }) => mediaType);
@@ -145,22 +108,16 @@ function operationRead(
     if (format === undefined) throw notAcceptable(mediaTypes);
     return answers.find(operation, text, format, headers["if-none-match"]);
   };
-  const ask = asking(dependencies, find);
-  const { path, name } = operation;
-  if (operation.sorts === null) return { path, name, hasAlias: true, ask };
-  return {
-    path,
-    name,
-    hasAlias: true,
-    async ask(asked) {
-      if (isAccepted(asked.caller)) await answers.prepare(operation, asked.text);
-      return ask(asked);
-    },
+  const { path, name, sorts } = operation;
+  const answer = asking(dependencies, find);
+  const prepareAndAnswer: Read["ask"] = async (asked) => {
+    const { key } = asked.caller;
+    // No dataset is read for anybody without a valid key.
+    if (key !== null && !(key instanceof Problem)) await answers.prepare(operation, asked.text);
+    return answer(asked);
   };
+  return { path, name, hasAlias: true, ask: sorts === null ? answer : prepareAndAnswer };
 }
-
-/** Reports whether the caller has a valid key. No dataset is read for anybody else. */
-const isAccepted = ({ key }: Caller) => key !== null && !(key instanceof Problem);
 
 /** Returns the read that lists every tag, theme and market, and the closed lists. */
 function vocabularyRead(dependencies: ReadDependencies): Read {

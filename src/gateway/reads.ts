@@ -97,29 +97,40 @@ export interface ReadDependencies {
   isStopping(): boolean;
 }
 
+type Tagged = Pick<SentBody, "tag" | "datasetVersion">;
+
 /**
- * Returns a dataset's JSON document. Makes it only if neither the client nor the cache has this tag.
- * @param more headers besides those of every document.
+ * Returns a dataset's answer. Makes it only if neither the client nor the cache has this tag.
+ * @param knownTags `If-None-Match` of the client.
  */
-export function foundJson(
+export function foundAnswer(
   { cache }: Pick<ReadDependencies, "cache">,
-  { headers }: Asked,
-  of: Pick<SentBody, "tag" | "datasetVersion">,
-  more: Readonly<Record<string, string>>,
-  make: () => string,
+  knownTags: string | undefined,
+  { tag, datasetVersion }: Tagged,
+  make: () => { body: Buffer; headers: Readonly<Record<string, string>> },
 ): Found<SentBody> {
-  if (matchesTag(headers["if-none-match"], of.tag)) return { kind: "unchanged", ...of };
-  const known = cache.find(of.tag);
+  if (matchesTag(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion };
+  const known = cache.find(tag);
   if (known !== undefined) return { kind: "answer", answer: known };
-  const answer: SentBody = {
-    ...of,
-    body: Buffer.from(make()),
-    encoded: {},
-    headers: headerLines({ ...validators(of), "content-type": json.contentType, ...more }),
-  };
+  const { body, headers: own } = make();
+  const headers = headerLines({ ...validators({ tag, datasetVersion }), ...own });
+  const answer: SentBody = { tag, datasetVersion, body, encoded: {}, headers };
   cache.add(answer);
   return { kind: "answer", answer };
 }
+
+/** Returns a dataset's JSON document in the same way. @param more headers besides those of every document. */
+export const foundJson = (
+  dependencies: Pick<ReadDependencies, "cache">,
+  { headers }: Asked,
+  of: Tagged,
+  more: Readonly<Record<string, string>>,
+  make: () => string,
+): Found<SentBody> =>
+  foundAnswer(dependencies, headers["if-none-match"], of, () => ({
+    body: Buffer.from(make()),
+    headers: { "content-type": json.contentType, ...more },
+  }));
 
 export const replyOf = (
   { asker, counted }: Pick<Outcome<unknown>, "asker" | "counted">,

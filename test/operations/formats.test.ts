@@ -17,8 +17,8 @@ function pageOf(model: ReadModel, path: string, text: string) {
   const operation = operations.find((one) => one.path === path)!;
   const query = readQuery(operation, text, 100, operations);
   const [page, lines, table] = formats.map((format) => {
-    const { body, total, returned } = format.write(operation, model, query);
-    return { text: body.toString(), total, returned };
+    const { body, total } = format.write(operation, model, query);
+    return { text: body.toString(), total };
   });
   return { operation, page: page!, lines: lines!, table: table! };
 }
@@ -45,8 +45,8 @@ function assertSamePage(model: ReadModel, path: string, text: string): number {
     data.map((record: object) => filledCells(rowOf(record))),
   );
   assert.ok(table.text.endsWith("\r\n"));
-  for (const { total, returned } of [page, lines, table])
-    assert.deepEqual([total, returned], [pagination.total, pagination.returned]);
+  assert.equal(pagination.returned, data.length);
+  for (const { total } of [page, lines, table]) assert.equal(total, pagination.total);
   return data.length;
 }
 
