@@ -10,7 +10,7 @@ import { json } from "#operations/formats.ts";
 import { type OperationName, operations } from "#operations/index.ts";
 import { lists } from "#operations/lists.ts";
 import type { Operation } from "#operations/operation.ts";
-import { readQuery } from "#operations/parameters.ts";
+import { queryText, readQuery } from "#operations/parameters.ts";
 import { Problem } from "#problems.ts";
 import type { declarations, RecordOf } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
@@ -135,10 +135,16 @@ export async function open(
   { pageSizeMax = 100 }: OpenOptions = {},
 ): Promise<Records> {
   const load = startLoad({ ...find(path), isTakeover: false });
-  const { parts } = await load.loaded.catch(failToLoad).finally(load.stop);
+  const { parts } = await load.loaded
+    .catch((error: Error) => {
+      // The error lost its class on the way from the loading thread.
+      throw new DatasetFault(error.message, "unfit", { cause: error });
+    })
+    .finally(load.stop);
   const model = openReadModel(parts);
   const answer = <R>(operation: Operation, parameters: object): Answer<R> => {
     const day = parts.updatedAt.slice(0, 10);
+    // As a client would send it, so that library and service refuse the same parameters.
     const query = readQuery(operation, queryText(parameters), pageSizeMax, operations, { day });
     const { body: shared, total } = json.write(operation, model, query);
     // Copied, because the shared block holds other answers, too.
@@ -159,11 +165,6 @@ export async function open(
   };
 }
 
-/** Wraps an error that lost its class on the way from the loading thread. @throws DatasetFault always. */
-function failToLoad(error: Error): never {
-  throw new DatasetFault(error.message, "unfit", { cause: error });
-}
-
 function find(path: string) {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new DatasetFault(`${path} does not exist.`);
@@ -181,15 +182,4 @@ function find(path: string) {
   if (generation === null)
     throw new DatasetFault(`No dataset is published in ${path}: import records first.`);
   return { path: catalogue.pathOf(generation.version), generation };
-}
-
-type Value = string | number | boolean;
-
-/** Returns the query as a client would send it, so that library and service refuse the same parameters. */
-function queryText(parameters: object): string {
-  const named = Object.entries(parameters) as [string, Value | readonly Value[] | undefined][];
-  const pairs = named.flatMap(([name, value]) =>
-    value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
-  );
-  return new URLSearchParams(pairs).toString();
 }

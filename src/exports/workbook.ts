@@ -20,7 +20,6 @@ export const rowsMax = 1_048_576;
 /**
  * Writes a workbook. Strings are stored as text, so that no program runs one as a formula and an id keeps its zeros. A
  * date known to the day is stored as a date, unless it is before March 1900. The next column gives its precision.
- * @param licence licence of the data, for the last sheet; null if the operator does not state it.
  * @throws DatasetFault before anything is written if a sheet would have too many rows.
  */
 export async function writeWorkbook(
@@ -152,9 +151,9 @@ export function recordSheet(
       for (const { type, of } of columns) {
         const value = of(record);
         const text = typeof value === "object" ? (value?.join("; ") ?? null) : value;
-        if (isDate(type))
-          cells.push(dateOf(text as string | null), precisionOf(text as string | null));
-        else cells.push(type === "time" && text !== null ? momentOf(text as string) : text);
+        const mayBeDate = isDate(type) || type === "time";
+        cells.push(mayBeDate ? momentOf(text as string | null) : text);
+        if (isDate(type)) cells.push(precisionOf(text as string | null));
       }
       yield cells;
     }
@@ -169,12 +168,9 @@ const dayLength = "2026-03-31".length;
 const firstDay = Date.UTC(1899, 11, 30);
 const firstAgreed = Date.UTC(1900, 2, 1);
 
-function dateOf(text: string | null): SheetCell {
-  return text === null || text.length < dayLength ? text : momentOf(text);
-}
-
-/** Returns a date, or the text itself if programs disagree on its number. @param text a day, or a time in UTC. */
-function momentOf(text: string): SheetCell {
+/** Returns a day, or time in UTC, as a number; the text itself if it is neither, or programs disagree on its number. */
+function momentOf(text: string | null): SheetCell {
+  if (text === null || text.length < dayLength) return text;
   const milliseconds = Date.parse(text);
   if (Number.isNaN(milliseconds) || milliseconds < firstAgreed) return text;
   return { day: (milliseconds - firstDay) / dayMilliseconds, hasTime: text.length > dayLength };

@@ -1,9 +1,6 @@
 /**
- * Gateway: takes a question from its key to finished bytes. Every transport reaches the records through it.
- *
- * It holds the answer cache and the parsed queries. Counters hold the counts; datasets hold the records.
- *
- * A question passes these stages in the order of the contract. Stages 2 to 4 may refuse it:
+ * Takes a question from its key to finished bytes. Every transport reaches the records through it. A question passes
+ * these stages in the order of the contract. Stages 2 to 4 may refuse it:
  * 1. `identify` looks up the key. It refuses nothing yet: unknown paths and methods are refused first.
  * 2. `counted` authorizes the caller, or refuses it: a 401, a 403, a 429 after too many wrong keys, or a 503 if the key
  *    cannot be looked up.
@@ -16,8 +13,7 @@
  * export. Each question takes one reference to the dataset, so no answer mixes two datasets.
  *
  * An answer may be sent only after `Counters.commit`; the transport ensures that. A question that cannot be counted
- * gets a 503. When a dataset is replaced, `AnswerCache.clear` empties the cache. An internal error in `find` is an
- * outcome like any refusal, with its cause for the log, so it still carries the quota status.
+ * gets a 503. An internal error in `find` is an outcome like any refusal, so it still carries the quota status.
  */
 import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
@@ -128,10 +124,8 @@ export function openGateway(dependencies: GatewayDependencies) {
       return whenCounted(take(asker.accountNumber, quotas, requests), asker, settle);
     },
     /**
-     * Charges an account for a question that comes without a key, such as a download from a page. The caller must have
-     * checked who asks.
-     * @param requests at most `greatestRequest`.
-     * @returns null if the question cannot be counted and must be refused.
+     * Charges an account for at most `greatestRequest` requests without a key, such as a download from a page. The
+     * caller must have checked who asks. Returns null if the question cannot be counted and must be refused.
      */
     charge: (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus | null> =>
       Promise.try(take, account, quotas, requests).catch(() => null),

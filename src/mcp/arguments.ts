@@ -3,32 +3,19 @@ import { nearest, nearestValue } from "#records/edit-distance.ts";
 import { faultOfDate, lengthFault } from "#operations/parameters.ts";
 import { echo, listedMax, type ParameterFault } from "#problems.ts";
 
-/** JSON Schema of a text argument. The types below are the other kinds of argument. */
-interface TextSchema {
-  readonly type: "string";
+/** The part of JSON Schema that arguments use. */
+interface ArgumentSchema {
+  readonly type: "string" | "array" | "integer" | "number" | "boolean";
   readonly enum?: readonly string[];
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  readonly default?: string;
+  readonly items?: ArgumentSchema;
+  readonly maxItems?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: string | number;
 }
-interface ListSchema {
-  readonly type: "array";
-  readonly items: TextSchema;
-  readonly maxItems: number;
-  readonly default?: never;
-}
-interface NumberSchema {
-  readonly type: "integer" | "number";
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly default?: number;
-}
-interface FlagSchema {
-  readonly type: "boolean";
-  readonly default?: never;
-}
-type ArgumentSchema = TextSchema | ListSchema | NumberSchema | FlagSchema;
 
 export interface ArgumentsSchema {
   readonly type: "object";
@@ -45,9 +32,8 @@ export interface ArgumentFault extends Omit<ParameterFault, "code"> {
 export type ArgumentValue = string | readonly string[] | number | boolean;
 
 /**
- * Reads arguments. Returns their values, at most `listedMax` faults and the total number of faults. The faults are in
- * the order of the given arguments, with missing ones last.
- * @param given object with any values, not yet checked.
+ * Reads arguments, which may be any values. Returns those that are right, at most `listedMax` faults in the order of
+ * the arguments, with missing ones last, and the number of all faults.
  */
 export function readArguments(
   tool: string,
@@ -130,7 +116,7 @@ function faultOf(
 function faultOfNumber(
   parameter: string,
   value: unknown,
-  { type, minimum, maximum }: NumberSchema,
+  { type, minimum = -Infinity, maximum = Infinity }: ArgumentSchema,
 ): ArgumentFault | undefined {
   const isWhole = type === "integer";
   const detail = `Must be a ${isWhole ? "whole " : ""}number from ${minimum} to ${maximum}, such as ${Math.max(minimum, Math.min(20, maximum))}, without quotes.`;
@@ -143,7 +129,7 @@ function faultOfNumber(
 function faultOfList(
   parameter: string,
   value: unknown,
-  { items, maxItems }: ListSchema,
+  { items = { type: "string" }, maxItems = Infinity }: ArgumentSchema,
 ): ArgumentFault | undefined {
   if (!Array.isArray(value)) {
     const example = JSON.stringify([items.enum?.[0] ?? "value"]);
@@ -169,7 +155,7 @@ const controlCharacter = /\p{Cc}/u;
 function faultOfText(
   parameter: string,
   value: unknown,
-  { enum: values, minLength = 1, maxLength = Infinity, pattern }: TextSchema,
+  { enum: values, minLength = 1, maxLength = Infinity, pattern }: ArgumentSchema,
 ): ArgumentFault | undefined {
   if (typeof value !== "string")
     return { parameter, code: "wrong_type", detail: "Must be a string." };

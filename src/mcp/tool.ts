@@ -1,5 +1,11 @@
 /** Makes tools from declarations. A tool answers with a page, and each call is counted. */
-import { type Caller, type Found, type Outcome, type Refusal, refusalOf } from "#gateway/gateway.ts";
+import {
+  type Caller,
+  type Found,
+  type Outcome,
+  type Refusal,
+  refusalOf,
+} from "#gateway/gateway.ts";
 import type { AnswerSource } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import { greatestRequest, type Quotas } from "#limits/policy.ts";

@@ -8,6 +8,7 @@ import { type Format, json } from "#operations/formats.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { filterSchema, type Operation, sortMeaning } from "#operations/operation.ts";
 import { matchCost, matchInSlices } from "#operations/match.ts";
+import { queryText } from "#operations/parameters.ts";
 import { vocabularyOf } from "#operations/vocabulary.ts";
 import { echo } from "#problems.ts";
 import { eachOf, type RecordKind } from "#records/kinds.ts";
@@ -52,10 +53,7 @@ function operationTool(dependencies: ToolDependencies, operation: Operation): To
     required: Object.keys(filters).filter((filter) => filters[filter]!.isRequired),
     hasDetail: true,
     async answer({ detail, ...values }) {
-      const pairs = Object.entries(values).flatMap(([argument, value]) =>
-        [value].flat().map((one) => [argument, String(one)]),
-      );
-      const query = new URLSearchParams(pairs).toString();
+      const query = queryText(values);
       await answers.prepare(operation, query);
       const found = answers.find(operation, query, toolFormats[detail as Detail]);
       if (found.kind === "unchanged") throw new Error("A tool sends no tags.");
@@ -68,22 +66,19 @@ function operationTool(dependencies: ToolDependencies, operation: Operation): To
 const toolName = ({ name }: Operation) => name.replaceAll("-", "_");
 
 /** Formats of tools. In the answer cache, their entity tags differ from those of the HTTP formats. */
-const toolFormats = eachOf(
-  details,
-  (detail): Format => ({
-    ...json,
-    name: `tool-${detail}`,
-    write(operation, model, query) {
-      const { kind, embeds } = operation;
-      const selection = model.select(kind, query.filter, query, query.order);
-      const { limit, offset } = query;
-      const hints = hintsFor(model, query, selection, false);
-      const found = { kind, embeds, ...selection, limit, offset, hints };
-      const body = Buffer.from(writeAnswer(model, found, detail, toolName(operation)));
-      return { body, total: selection.total };
-    },
-  }),
-);
+const toolFormats = eachOf(details, (detail): Format => ({
+  ...json,
+  name: `tool-${detail}`,
+  write(operation, model, query) {
+    const { kind, embeds } = operation;
+    const selection = model.select(kind, query.filter, query, query.order);
+    const { limit, offset } = query;
+    const hints = hintsFor(model, query, selection, false);
+    const found = { kind, embeds, ...selection, limit, offset, hints };
+    const body = Buffer.from(writeAnswer(model, found, detail, toolName(operation)));
+    return { body, total: selection.total };
+  },
+}));
 
 const vocabularyLists = ["tags", "themes", "markets", "enums"] as const;
 

@@ -39,8 +39,7 @@ interface ToolHint extends Omit<Hint, "code"> {
 
 /**
  * Returns the structured content of an answer, as JSON: `notice`, `data`, `pagination` and `meta` as over HTTP, and
- * `rest`.
- * @param tool name of the tool to call again for the rest.
+ * `rest`, which says to call `tool` again.
  */
 export function writeAnswer(
   { parts }: Pick<ReadModel, "parts">,
@@ -50,15 +49,12 @@ export function writeAnswer(
 ): string {
   const { kind, positions, embeds } = found;
   const hints = fittingHints(found.hints);
-  const { texts, cut } = fill(
-    hints,
-    positions,
-    (position) => {
-      const whole = recordText(parts, kind, position, embeds);
-      return detail === "full" ? whole : briefText(kind, JSON.parse(whole) as object);
-    },
-    (whole) => shorterRecords(kind, JSON.parse(whole) as object),
-  );
+  const { texts, cut } = fill(hints, positions, function* (position) {
+    const whole = recordText(parts, kind, position, embeds);
+    const text = detail === "full" ? whole : briefText(kind, JSON.parse(whole) as object);
+    yield text;
+    yield* shorterRecords(kind, JSON.parse(text) as object);
+  });
   const hasLists = kind === "gp" && embeds;
   if (cut !== null) hints.push(cutHint(JSON.parse(cut) as { id: string }, hasLists));
   const shown = positions.slice(0, texts.length);
@@ -78,43 +74,35 @@ export function writeValues(
   tool: string,
   then: string | null = null,
 ): string {
-  const { texts } = fill(
-    [],
-    values,
-    ([whole]) => JSON.stringify(whole),
-    (_, forms) => forms.slice(1).map((form) => JSON.stringify(form)),
-  );
+  const { texts } = fill([], values, (forms) => forms.values().map((form) => JSON.stringify(form)));
   return writePage(parts, { ...bounds, hints: [] }, texts, tool, then);
 }
 
 /**
  * Returns the first entries as JSON, as many as fit beside the hints. If the first does not fit, it comes in a shorter
  * form, which is also returned as `cut`.
- * @param shorterOf returns shorter forms of an entry, the last of which always fits.
+ * @param formsOf returns the forms of an entry, longest first; the last always fits.
  */
 function fill<T>(
   hints: readonly ToolHint[],
   entries: readonly T[],
-  wholeOf: (entry: T) => string,
-  shorterOf: (whole: string, entry: T) => Iterable<string>,
+  formsOf: (entry: T) => Iterable<string>,
 ): { texts: string[]; cut: string | null } {
   const texts: string[] = [];
   let cut: string | null = null;
   let left = answerBytesMax - reservedBytes - costOf(JSON.stringify(hints));
   for (const entry of entries) {
-    const whole = wholeOf(entry);
-    let text = whole;
-    let cost = costOf(text);
-    if (cost > left && texts.length > 0) break;
-    if (cost > left) {
-      left -= costOfCutHint;
-      for (const form of shorterOf(whole, entry)) {
-        text = form;
-        cost = costOf(text);
-        if (cost <= left) break;
-      }
-      cut = text;
+    let text = "";
+    let cost = 0;
+    let isCut = false;
+    for (text of formsOf(entry)) {
+      cost = costOf(text);
+      if (cost <= left) break;
+      if (texts.length > 0) return { texts, cut };
+      if (!isCut) left -= costOfCutHint;
+      isCut = true;
     }
+    if (isCut) cut = text;
     left -= cost;
     texts.push(text);
   }

@@ -5,11 +5,7 @@ import type { ReadModel, Selection } from "#search/read-model.ts";
 import type { Hint } from "./envelope.ts";
 import type { Query } from "./operation.ts";
 
-/**
- * Returns the hints for a selection.
- * @param known source of suggestions for a miss.
- * @param isCut true if a GP on the page has more principals or signals than it embeds.
- */
+/** Returns the hints for a selection. @param isCut true if a GP on the page has more records than it embeds. */
 export function hintsFor(
   known: Pick<ReadModel, "suggestionsFor">,
   query: Pick<Query, "offset">,

@@ -112,12 +112,7 @@ function isAfter(from: string, to: string, form: Form, day: string | undefined):
   return firstDay(keyOf(from)) > lastDay(keyOf(to));
 }
 
-/**
- * Refuses every parameter on a path that takes none.
- * @param text everything after the first `?` of the request, undecoded.
- * @param all every operation, to say which of them know a parameter.
- * @throws Problem `invalid-parameters`, as `readQuery` does.
- */
+/** Refuses every parameter on a path that takes none. @throws Problem `invalid-parameters`, as `readQuery` does. */
 export function refuseParameters(path: string, text: string, all: readonly Operation[]): void {
   const names = new Map(readPairs(text).map((pair) => [pair.name, pair]));
   if (names.size === 0) return;
@@ -193,6 +188,14 @@ export const pageQuery = (filter: string, limit: number, offset: number): string
 export function filterText(values: Query["values"], change = (value: string) => value): string {
   const pairs = new URLSearchParams();
   for (const name in values) for (const value of values[name]!) pairs.append(name, change(value));
+  return pairs.toString();
+}
+
+/** Returns parameters as a query string. A list gives a pair for each value, and undefined gives none. */
+export function queryText(parameters: object): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters) as [string, unknown][])
+    if (value !== undefined) for (const one of [value].flat()) pairs.append(name, String(one));
   return pairs.toString();
 }
 
@@ -315,11 +318,7 @@ function missing(name: string, { lengthMin }: DeclaredFilter): ParameterFault {
 /** Maximum number of faults in an error's `detail`. */
 const summarisedMax = 5;
 
-/**
- * Returns the problem for invalid parameters.
- * @param errors the first faults, at most `listedMax`.
- * @param count total number of faults.
- */
+/** Returns the problem for invalid parameters. @param errors the first faults. @param count number of all faults. */
 export function invalidParameters(errors: readonly ParameterFault[], count: number): Problem {
   const summaries = errors.slice(0, summarisedMax).map(summaryOf);
   const more = count - summaries.length;

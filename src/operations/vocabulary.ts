@@ -4,6 +4,7 @@ import { filterableGp } from "#records/gp.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { type ValueList, valueLists } from "#records/declarations.ts";
 import { type FacetName, facetNames } from "#search/dataset-parts.ts";
+import { getOrCompute } from "#search/get-or-compute.ts";
 import { spellingsOfMarket } from "#search/market-spellings.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { Meta } from "./envelope.ts";
@@ -61,15 +62,11 @@ export interface Vocabulary {
 const known = new WeakMap<ReadModel, Vocabulary>();
 
 /** Returns the vocabulary. It is counted when first needed, and kept as long as the read model. */
-export function vocabularyOf(model: ReadModel): Vocabulary {
-  let vocabulary = known.get(model);
-  if (vocabulary === undefined) {
-    const counted = forEachFacet((facet) => countValues(model, facet));
-    vocabulary = { data: { ...counted, enums: valueLists }, meta: metaOf(model.parts, []) };
-    known.set(model, vocabulary);
-  }
-  return vocabulary;
-}
+export const vocabularyOf = (model: ReadModel): Vocabulary =>
+  getOrCompute(known, model, () => ({
+    data: { ...forEachFacet((facet) => countValues(model, facet)), enums: valueLists },
+    meta: metaOf(model.parts, []),
+  }));
 
 /** Lists the values that GPs carry, most GPs first, then in byte order of the folded values. */
 function countValues(model: ReadModel, facet: FacetName): CountedValue[] {
@@ -77,12 +74,9 @@ function countValues(model: ReadModel, facet: FacetName): CountedValue[] {
   const counts = model.count("gp", facet, values, {});
   const spellingsOf = (value: string) => (facet === "market" ? spellingsOfMarket(value) : []);
   return values
-    .map((value, i) => ({
-      value,
-      gps_total: counts[i]!,
-      spellings: spellingsOf(value)
-        .slice(1)
-        .map(({ shown }) => shown),
-    }))
+    .map((value, i) => {
+      const [, ...others] = spellingsOf(value).map(({ shown }) => shown);
+      return { value, gps_total: counts[i]!, spellings: others };
+    })
     .sort((a, b) => b.gps_total - a.gps_total);
 }

@@ -28,9 +28,8 @@ const shownOfEach: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the columns for records with these members, in order of declaration. An object becomes a column for each
- * member that it may have (`provenance.source`). A list of objects becomes a column for each member shown (`gps.id`,
- * `gps.name`).
+ * Returns the columns for records with these members, in their order. An object becomes a column for each member that
+ * it may have (`provenance.source`), a list of objects one for each member shown (`gps.id`, `gps.name`).
  */
 export const columnsOf = (members: TProperties): readonly RecordColumn[] =>
   Object.entries(members as Record<string, MemberSchema>).flatMap(([name, schema]) =>

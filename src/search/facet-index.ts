@@ -32,9 +32,8 @@ export interface FacetIndex {
 }
 
 /**
- * Opens the builder of an index, which takes records in ascending order of position.
- * @param isMarket true if the values are market titles. A title that folds to nothing has no spelling and is never
- *   found.
+ * Opens the builder of an index, which takes records in ascending order of position. A value that folds to nothing has
+ * no spelling and is never found. @param isMarket true if the values are market titles.
  */
 export function openFacetIndexer(isMarket: boolean) {
   const spellings: ValueSpelling[] = [];
@@ -192,7 +191,10 @@ export function openExactSets(as: keyof typeof comparable) {
   return {
     add(values: readonly string[], position: number): void {
       for (const text of new Set(values.map(textOf)))
-        carriers.add(getOrCompute(numberOf, text, () => numberOf.size), position);
+        carriers.add(
+          getOrCompute(numberOf, text, () => numberOf.size),
+          position,
+        );
     },
     open: (missed: Missed, count: number): ValueSets => ({
       index: null,

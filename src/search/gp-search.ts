@@ -73,7 +73,7 @@ export function openGpSearch(parts: DatasetParts) {
     facets,
     find(filter: GpFilter): Found {
       const misses: Miss[] = [];
-      let ranked: (readonly Bitset[])[] = [[every]];
+      let ranked: readonly (readonly Bitset[])[] = [[every]];
       const { gp_name: name } = filter;
       if (name !== undefined) {
         const gp = positionOfId(parts.ids, name);

@@ -7,12 +7,7 @@ export interface Lists {
   items: Uint32Array;
 }
 
-/**
- * Groups items into lists, and keeps their order within a list.
- * @param count number of lists.
- * @param owners number of each item's list, below `count`.
- * @param items numbers below 2^32, in the order of `owners`.
- */
+/** Groups items below 2^32 into `count` lists, and keeps their order. @param owners number of each item's list. */
 export function packLists(
   count: number,
   owners: ArrayLike<number>,
@@ -59,11 +54,7 @@ export function openLists() {
   };
 }
 
-/**
- * Inverts lists: returns for each item the lists that contain it.
- * @param count number of lists to return; every item is below it.
- * @param order the given lists, in the order in which the result numbers them.
- */
+/** Returns for each item below `count` the lists that contain it. @param order lists, as the result numbers them. */
 export function invertLists({ starts, items }: Lists, count: number, order: Uint32Array): Lists {
   const ends = new Uint32Array(count + 1);
   for (const item of items) ends[item + 1]!++;
@@ -76,11 +67,7 @@ export function invertLists({ starts, items }: Lists, count: number, order: Uint
   return { starts: ends, items: lists };
 }
 
-/**
- * Returns the first place with a number of at least `sought`, from `low` up to but not including `high`. Returns `high`
- * if there is none.
- * @param sorted ascending numbers.
- */
+/** Returns the first place from `low` to before `high` with at least the number `sought`; `high` if there is none. */
 export function firstFrom(
   sorted: ArrayLike<number>,
   sought: number,

@@ -1,5 +1,6 @@
 /** Spellings of a metropolitan area (its title, its cities, or a city and a state), and its everyday name. */
 import { fold } from "#records/fold.ts";
+import { getOrCompute } from "./get-or-compute.ts";
 
 /** Cities with a hyphen in their names, at which a title must not be split. */
 const hyphenatedCities = [
@@ -58,7 +59,7 @@ const known = new WeakMap<Model, ReadonlyMap<string, string>>();
 
 /** Returns the everyday name of a market, or its title if the dataset lacks it. Names are made once for each model. */
 export const nameOfMarket = (model: Model, title: string): string =>
-  (known.get(model) ?? nameMarkets(model)).get(fold(title)) ?? title;
+  getOrCompute(known, model, nameMarkets).get(fold(title)) ?? title;
 
 /**
  * Names each market after its first city and state if no other market has that spelling, and otherwise by its title. If
@@ -73,14 +74,12 @@ function nameMarkets(model: Model): ReadonlyMap<string, string> {
   for (const title of titleOf.values())
     for (const { folded } of spellingsOfMarket(title))
       marketsOf.set(folded, (marketsOf.get(folded) ?? 0) + 1);
-  const names = new Map(
+  return new Map(
     Array.from(titleOf, ([folded, title]) => {
       const place = placeOf(title);
       return [folded, marketsOf.get(fold(place)) === 1 ? place : title];
     }),
   );
-  known.set(model, names);
-  return names;
 }
 
 /** Returns a market's first city and state, or its title if that has another pattern. */

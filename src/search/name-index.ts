@@ -24,11 +24,7 @@ export interface NameIndex {
   wordsOfTrigram: Lists;
 }
 
-/**
- * Indexes names.
- * @param foldedNames all names of all GPs, GP by GP in display order.
- * @param gpOfName position of each name's GP.
- */
+/** Indexes all names of all GPs, GP by GP in display order. @param gpOfName position of each name's GP. */
 export function indexNames(
   foldedNames: readonly string[],
   gpOfName: Uint32Array,

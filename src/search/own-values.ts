@@ -30,9 +30,8 @@ interface AnyRecord {
 const documentsAtATime = 128;
 
 /**
- * Opens the search by a kind's own values. Sets are valid until the next query. Except for names, all documents must
- * have been read.
- * @param filterable conditions; only equalities and ranges are used.
+ * Opens the search by a kind's own values, for its equalities and ranges. Sets are valid until the next query. Except
+ * for names, all documents must have been read.
  */
 export function openOwnValues(
   parts: DatasetParts,
@@ -106,7 +105,11 @@ export function openOwnValues(
         yield;
       }
       if (names !== undefined) return;
-      names = indexNames(folded.splice(0), Uint32Array.from({ length: count }, (_, i) => i), count);
+      names = indexNames(
+        folded.splice(0),
+        Uint32Array.from({ length: count }, (_, i) => i),
+        count,
+      );
       findNamed = openNameSearch(names, count);
     },
     /** Returns the sets of a condition on texts. */
@@ -185,11 +188,7 @@ function collectTexts({ of, as }: Equality<never>) {
   };
 }
 
-/**
- * Collects a number of each record.
- * @param of returns it; null if the record has none.
- * @param isOfDates true if the numbers are those of `dateKey`.
- */
+/** Collects the number that `of` returns for each record. @param isOfDates true if they are those of `dateKey`. */
 function collectNumbers(of: (record: never) => number | null, isOfDates: boolean) {
   const numberOf = new Map<number, number>();
   const owners = openNumbers();
@@ -252,11 +251,7 @@ function openRange(
   };
 }
 
-/**
- * Sorts positions by their places, those without one last.
- * @param places place of each position; -1 without one.
- * @param order all positions; those with the same place keep this order.
- */
+/** Sorts all positions by their places, those without one (-1) last. Those with the same place keep their `order`. */
 export function sortByPlaces(
   places: Int32Array,
   order: Uint32Array,

@@ -49,11 +49,9 @@ export const filterable: EachKind<Filterable<never>> = eachOf(
 export interface Filter {
   /** Part of a GP's name, or the GP's id. */
   readonly gp_name?: string | undefined;
-  /** Conditions on a GP of the record, for kinds with tags, themes and markets of their own. */
-  readonly gp?: GpFilter | undefined;
   readonly [name: string]: Asked | undefined;
 }
-type Asked = string | boolean | readonly string[] | Between | GpFilter | Filter;
+type Asked = string | boolean | readonly string[] | Between | Filter;
 
 /**
  * Order of records other than the operations': by a sortable range of the kind, by `name`, or of GPs by `signal_date`,
@@ -376,20 +374,18 @@ function sortConditions(kind: RecordKind, filter: Filter): Conditions {
   const ofGp: Record<string, Asked> = {};
   const ofRecord: [string, Asked][] = [];
   let ofSignal: Filter | null = null;
-  let isOfGp = false;
   for (const name in filter) {
     const { [name]: asked } = filter;
     if (!isGiven(asked)) continue;
     const by = filterable[kind][name]?.by;
-    if (name === "gp") Object.assign(ofGp, asked);
-    else if (name === "gp_name" || by === "ofOneGp" || (kind === "gp" && isFacet(name)))
+    if (name === "gp_name" || by === "ofOneGp" || (kind === "gp" && isFacet(name)))
       ofGp[name] = asked;
     else if (by === "someSignal") ofSignal = asked as Filter;
     else if (by !== undefined) ofRecord.push([name, asked]);
     else throw new Error(`A ${kind} cannot be asked for by '${name}'.`);
-    isOfGp ||= by === undefined || by === "ofOneGp";
   }
-  return { ofGp: isOfGp || kind === "gp" ? (ofGp as GpFilter) : null, ofRecord, ofSignal };
+  const isOfGp = kind === "gp" || Object.keys(ofGp).length > 0;
+  return { ofGp: isOfGp ? (ofGp as GpFilter) : null, ofRecord, ofSignal };
 }
 
 /** Reports whether a condition asks for anything. An empty list, an empty filter and a range without ends do not. */

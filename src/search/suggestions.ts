@@ -91,11 +91,8 @@ function alphabetOf(texts: readonly string[]): Uint32Array {
 }
 
 /**
- * Returns the trigrams of a text with a space at either end, in order, as numbers. A trigram that occurs twice is
- * listed twice.
- * @param folded text whose letters are all in the alphabet.
- * @param digitOf code point → digit.
- * @param base number of letters in the alphabet.
+ * Returns the trigrams of a text with a space at either end, in order and with repetitions, as numbers.
+ * @param digitOf digit of each code point of the text. @param base number of letters in the alphabet.
  */
 function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[] {
   const ofSpace = digitOf[space]!;
@@ -134,10 +131,8 @@ interface Likeness {
 }
 
 /**
- * Returns the known texts that are most similar, best first. Their trigrams and those of the requested text have a Dice
+ * Returns at most `max` known texts that are most similar to a folded one, best first. The trigrams of both have a Dice
  * coefficient of at least 0.4 (L. R. Dice, Ecology 26, 1945). Equally similar texts are in display order.
- * @param folded the requested text, not empty.
- * @param max maximum number of texts; three if left out.
  */
 export function suggest(index: SuggestionIndex, folded: string, max = suggestionsMax): string[] {
   const asked = differentTrigrams(folded, index.alphabet);
@@ -164,9 +159,7 @@ function listsOf({ trigrams }: SuggestionIndex, asked: ReadonlySet<number | stri
 
 /**
  * Yields each number of trigrams that a text may have, with the maximum that such a text may share. Numbers whose texts
- * may be the most similar come first.
- * @param asked number of requested trigrams.
- * @param known number of requested trigrams that occur in the index.
+ * may be the most similar come first. Of `asked` requested trigrams, `known` occur in the index.
  */
 function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, known: number) {
   const most = firstOfCount.length - 3;

@@ -6,7 +6,8 @@ import { operations } from "#operations/index.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { Problem, type ParameterFault } from "#problems.ts";
 
-const read = (text: string, pageSizeMax = 100) => readQuery(fetches.gp, text, pageSizeMax, operations);
+const read = (text: string, pageSizeMax = 100) =>
+  readQuery(fetches.gp, text, pageSizeMax, operations);
 
 function codesOf(text: string): string[] {
   try {

@@ -10,7 +10,7 @@ import {
   signalTypes,
   strategies,
 } from "#records/vocabulary.ts";
-import { facetNames, readDocuments } from "#search/dataset-parts.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
 import { type Filter, filterable, type Order, type ReadModel } from "#search/read-model.ts";
 import { awkwardRecords } from "../support/awkward.ts";
 import { type Random, seededRandom } from "../support/awkward/random.ts";
@@ -102,8 +102,6 @@ function randomFilter(kind: RecordKind, names: readonly string[], random: Random
       reference.signal = { values: { type: valuesOf("type") }, dates: { date } };
     }
   }
-  if ((kind === "signal" || kind === "project") && chance(0.3))
-    reference.gp = Object.fromEntries(facetNames.map((name) => [name, valuesOf(name)]));
   return { ...reference, values, dates };
 }
 
@@ -221,12 +219,11 @@ test("a value that no record of the kind carries is missed, with what is near am
       gps: ["a"],
     },
   ]);
-  const filter = { tag: ["serial_filers"], market: ["bostn"], gp: { tag: ["serial_filers"] } };
+  const filter = { tag: ["serial_filers"], market: ["bostn"] };
   const { misses } = model.select("project", filter, everything);
   assert.deepEqual(
     misses.map((miss) => [miss.kind, miss.parameter, miss.value, model.suggestionsFor(miss)]),
     [
-      ["gp", "tag", "serial_filers", ["serial_filer"]],
       ["project", "tag", "serial_filers", ["serial_file"]],
       ["project", "market", "bostn", ["Boston", "Boston, MA"]],
     ],

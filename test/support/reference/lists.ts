@@ -27,8 +27,6 @@ type ReferenceGpFilter = { gp_name?: string | undefined } & {
 /** Conditions by name; a condition left out or without a value is none. */
 export interface ReferenceFilter {
   gp_name?: string | undefined;
-  /** On one GP of a signal or project. */
-  gp?: ReferenceGpFilter | undefined;
   /** On one signal of a GP. */
   signal?: ReferenceFilter | undefined;
   values?: Readonly<Record<string, readonly string[] | undefined>>;
@@ -91,11 +89,11 @@ function isGp(
 function isLinkedOne(
   record: LinkedRecord,
   gps: readonly CanonicalGp[],
-  { gp_name, gp, values = {}, dates = {} }: ReferenceFilter,
+  { gp_name, values = {}, dates = {} }: ReferenceFilter,
   idOf: IdOf,
 ): boolean {
   const ofPrincipal = record.record === "principal" ? (values as ReferenceGpFilter) : {};
-  const ofGp = { gp_name, ...gp, ...ofPrincipal };
+  const ofGp = { gp_name, ...ofPrincipal };
   const isOfNone = gp_name === undefined && facets.every((facet) => isEmpty(ofGp[facet]));
   if (!isOfNone && !gps.some((one) => isLinked(record, one) && isOneGp(one, ofGp, idOf)))
     return false;
