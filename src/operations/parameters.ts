@@ -194,7 +194,9 @@ export function filterText(values: Query["values"], change = (value: string) => 
 /** Returns parameters as a query string. A list gives a pair for each value, and undefined gives none. */
 export function queryText(parameters: object): string {
   const pairs = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters) as [string, unknown][])
+  type Value = string | number | boolean;
+  const named = Object.entries(parameters) as [string, Value | readonly Value[] | undefined][];
+  for (const [name, value] of named)
     if (value !== undefined) for (const one of [value].flat()) pairs.append(name, String(one));
   return pairs.toString();
 }
