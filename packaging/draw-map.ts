@@ -27,10 +27,8 @@ export function drawMap(): string {
   ) as Point[][];
   const lines = mesh(us, us.objects.states, (one, other) => one !== other).coordinates as Point[][];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9750 6100">
-<path id="land" d="
-${pathOf(land.filter((ring) => areaOf(ring) >= islandMin)).join("z\n")}z"/>
-<path id="lines" fill="none" vector-effect="non-scaling-stroke" d="
-${pathOf(lines).join("\n")}"/>
+<path id="land" d="${pathOf(land.filter((ring) => areaOf(ring) >= islandMin)).join("z")}z"/>
+<path id="lines" fill="none" vector-effect="non-scaling-stroke" d="${pathOf(lines).join("")}"/>
 </svg>
 `;
 }

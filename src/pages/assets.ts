@@ -10,10 +10,17 @@ interface Asset {
   bytes: Buffer;
 }
 
+/** Letters of the typefaces, as their packages name the files. */
+const fonts = [
+  "inter-latin-wght-normal.woff2",
+  "inter-latin-ext-wght-normal.woff2",
+  "jetbrains-mono-latin-wght-normal.woff2",
+  "jetbrains-mono-latin-ext-wght-normal.woff2",
+] as const;
+
 const names = [
   "frame.css",
   "style.css",
-  "account.css",
   "browse.css",
   "plot.css",
   "records.css",
@@ -23,10 +30,7 @@ const names = [
   "suggest.js",
   "icon.svg",
   "us-map.svg",
-  "inter-latin.woff2",
-  "inter-latin-ext.woff2",
-  "mono-latin.woff2",
-  "mono-latin-ext.woff2",
+  ...fonts,
 ] as const;
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -47,13 +51,10 @@ export const readAssets = (): readonly Asset[] => (known ??= names.map(readAsset
 export const assetPath = (name: AssetName): string =>
   readAssets().find((asset) => asset.name === name)!.path;
 
-/** Packages of the typefaces, by the name of their files here. */
-const typefaces = { inter: "inter", mono: "jetbrains-mono" } as const;
-type Typeface = keyof typeof typefaces;
-
 function readAsset(name: AssetName): Asset {
   const extension = name.split(".")[1]!;
-  const bytes = extension === "woff2" ? readFont(name) : Buffer.from(readText(name));
+  const bytes =
+    extension === "woff2" ? readOfPackage(name, `files/${name}`) : Buffer.from(readText(name));
   const sum = hash("sha256", bytes).slice(0, 16);
   const path = `/assets/${name.replace(".", `.${sum}.`)}`;
   return { name, path, contentType: contentTypes[extension]!, bytes };
@@ -61,30 +62,26 @@ function readAsset(name: AssetName): Asset {
 
 function readText(name: AssetName): string {
   const file = readFileSync(new URL(`./assets/${name}`, import.meta.url), "utf8");
-  const faces = name === "style.css" ? [...facesOf("inter"), ...facesOf("mono")].join("") : "";
-  return faces + file.replace(forReaders, "");
+  return (name === "style.css" ? [...fonts.map(faceOf), file].join("\n") : file).replace(
+    forReaders,
+    "",
+  );
 }
 
-const fileOf = (typeface: Typeface, name: string): URL =>
-  new URL(import.meta.resolve(`@fontsource-variable/${typefaces[typeface]}/${name}`));
-
-function readFont(name: AssetName): Buffer {
-  const [typeface = "", ...characters] = name.split(".")[0]!.split("-");
-  const family = typefaces[typeface as Typeface];
-  const file = `files/${family}-${characters.join("-")}-wght-normal.woff2`;
-  return readFileSync(fileOf(typeface as Typeface, file));
+/** Returns the rule of a font, with the address that its file has here. */
+function faceOf(font: (typeof fonts)[number]): string {
+  const rules = readOfPackage(font, "wght.css")
+    .toString()
+    .match(/@font-face \{[^}]*\}/g)!;
+  const rule = rules.find((one) => one.includes(font))!;
+  return rule.replace(/url\([^)]*\)/, `url(${readAsset(font).path})`);
 }
 
-/** Returns a typeface's rules for Latin letters, with the addresses that its files have here. */
-const facesOf = (typeface: Typeface): string[] =>
-  readFileSync(fileOf(typeface, "wght.css"), "utf8")
-    .match(/@font-face \{[^}]*\}/g)!
-    .flatMap((rule) => {
-      const characters = /-(latin(?:-ext)?)-wght-normal/.exec(rule)?.[1] as "latin" | undefined;
-      if (characters === undefined) return [];
-      const path = readAsset(`${typeface}-${characters}.woff2`).path;
-      return rule.replace(/url\([^)]*\)/, `url(${path})`).replace(forReaders, "");
-    });
+/** Reads a file of the package that has a font. */
+const readOfPackage = (font: string, path: string): Buffer =>
+  readFileSync(
+    new URL(import.meta.resolve(`@fontsource-variable/${font.split("-latin")[0]}/${path}`)),
+  );
 
 /** Comments on their own lines, indentation and empty lines: up to a quarter of a style sheet. */
 const forReaders = /^(?:\s+|\/\/.*\n|\/\*.*\*\/\n)+/gm;

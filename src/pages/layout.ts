@@ -59,11 +59,8 @@ const recordLinks: readonly Link[] = [
   { path: "/browse/signals", label: "Signals" },
   { path: "/browse/changes", label: "Changes" },
 ];
-const apiLink: Link = {
-  path: "/account/keys",
-  label: "API",
-  parts: ["/account/keys", "/account/usage", "/account/requests"],
-};
+const apiParts = ["/account/keys", "/account/usage", "/account/requests"];
+const apiLink: Link = { path: "/account/keys", label: "API", parts: apiParts };
 const docsLink: Link = { path: "/docs", label: "Docs", parts: ["/docs", "/errors", "/changelog"] };
 
 export function layout(content: PageContent): string {
@@ -75,15 +72,19 @@ export function layout(content: PageContent): string {
         <a class="skip" href="#main">Skip to the content</a>
         ${topBar(content)}
         <div class="page">
-          ${side !== undefined && sideOf(side)}
+          ${
+            side !== undefined &&
+            html`<details class="side">
+              <summary>${side.name}: ${side.label}</summary>
+              <nav aria-label="${side.name}">${side.links}</nav>
+            </details>`
+          }
           <main id="main" tabindex="-1" ${isNarrow === true && html`class="narrow"`}>${main}</main>
         </div>
         <footer>
-          <p>
-            ${site.name} · API ${apiVersion} <a href="/errors">Errors</a>
-            <a href="/changelog">Changelog</a> <a href="/openapi.json">openapi.json</a>
-            <a href="/privacy">Privacy</a>
-          </p>
+          ${site.name} · API ${apiVersion} <a href="/errors">Errors</a>
+          <a href="/changelog">Changelog</a> <a href="/openapi.json">openapi.json</a>
+          <a href="/privacy">Privacy</a>
         </footer>
       </body>
     </html> `.markup;
@@ -125,37 +126,27 @@ export const searchForm = (placeholder: string): Html =>
     />
   </form>`;
 
-const head = ({ site, title, description, scripts = [], styles = [] }: PageContent): Html =>
-  html`<head>
+function head({ site, title, description, scripts = [], styles = [] }: PageContent): Html {
+  const sheets: AssetName[] = ["style.css", "frame.css", ...styles];
+  const search: AssetName[] = site.hasAccounts ? ["suggest.js"] : [];
+  const programs: AssetName[] = ["page.js", ...search, ...scripts];
+  return html`<head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title} · ${site.name}</title>
     <meta name="description" content="${description}" />
     <link
       rel="preload"
-      href="${assetPath("inter-latin.woff2")}"
+      href="${assetPath("inter-latin-wght-normal.woff2")}"
       as="font"
       type="font/woff2"
       crossorigin
     />
     <link rel="icon" href="${assetPath("icon.svg")}" type="image/svg+xml" />
-    ${(["style.css", "frame.css", ...styles] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
-    ${scriptsOf(site, scripts).map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
+    ${sheets.map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
+    ${programs.map((name) => html`<script src="${assetPath(name)}" defer></script>`)}
   </head>`;
-
-/** Scripts of a page: those of every page, the search of the top bar, and its own. */
-const scriptsOf = ({ hasAccounts }: Site, own: readonly AssetName[]): AssetName[] => [
-  "page.js",
-  ...(hasAccounts ? (["suggest.js"] as const) : []),
-  ...own,
-];
-
-/** Returns the side. The style sheet opens it if there is room; otherwise the reader can. */
-const sideOf = ({ name, label, links }: Side): Html =>
-  html`<details class="side">
-    <summary>${name}: ${label}</summary>
-    <nav aria-label="${name}">${links}</nav>
-  </details>`;
+}
 
 /** Marks a link on its own page and on pages at and below its parts. @param parts paths; by default the link's own. */
 export function current(link: string, path: string, parts: readonly string[] = [link]): Part {
@@ -168,39 +159,39 @@ interface DocsPage extends Omit<PageContent, "side"> {
   contents?: Part;
 }
 
-const pages = [
-  { path: "/docs", label: "Reference" },
-  { path: "/docs/lists", label: "Lists" },
-  { path: "/docs/samples", label: "Samples" },
-  { path: "/docs/vocabulary", label: "Vocabulary" },
-  { path: "/docs/mcp", label: "Agents" },
-  { path: "/errors", label: "Errors" },
-  { path: "/changelog", label: "Changelog" },
+/** Pages of the docs, each with what it has. */
+export const docsPages = [
+  ["/docs", "Reference", "authentication, operations, members of records, paging, quota, formats"],
+  ["/docs/lists", "Lists", "the filters and orders of each `/list-` path"],
+  ["/docs/samples", "Samples", "every operation with curl, in TypeScript and in Python, to copy"],
+  [
+    "/docs/vocabulary",
+    "Vocabulary",
+    "values of closed lists, and how to list tags, themes, markets",
+  ],
+  ["/docs/mcp", "Agents", "the same as tools, for programs that speak the Model Context Protocol"],
+  ["/errors", "Errors", "every error code, each with a page of its own"],
+  ["/changelog", "Changelog", "what each version added"],
 ] as const;
 
 export function docsLayout({ contents, ...content }: DocsPage): string {
-  const { path } = content;
-  const shown = pages.findLast((page) => `${path}/`.startsWith(`${page.path}/`))!;
-  return layout({
-    ...content,
-    side: {
-      name: "Docs",
-      label: shown.label,
-      links: html`<ul>
-        ${pages.map(
-          (page) =>
-            html`<li>
-              <a href="${page.path}" ${page === shown && current(page.path, path)}>${page.label}</a>
-              ${
-                page === shown &&
-                contents !== undefined &&
-                html`<ul>
-                  ${contents}
-                </ul>`
-              }
-            </li> `,
-        )}
-      </ul>`,
-    },
-  });
+  const shown = docsPages.findLast(([path]) => `${content.path}/`.startsWith(`${path}/`))!;
+  const sections =
+    contents !== undefined &&
+    html`<ul>
+      ${contents}
+    </ul>`;
+  const links = docsPages.map(([path, label]) =>
+    path === shown[0]
+      ? html`<li><a href="${path}" ${current(path, content.path)}>${label}</a>${sections}</li> `
+      : html`<li><a href="${path}">${label}</a></li> `,
+  );
+  const side = {
+    name: "Docs",
+    label: shown[1],
+    links: html`<ul>
+      ${links}
+    </ul>`,
+  };
+  return layout({ ...content, side });
 }

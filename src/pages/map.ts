@@ -33,7 +33,10 @@ interface UsMap {
 
 /** The projection of the outlines. packaging/draw-map.ts takes them from an atlas that is projected like this. */
 const projection = geoAlbersUsa().scale(13_000).translate([4875, 3050]);
-const country = { left: 0, top: 0, width: 9750, height: 6100 };
+const corners = [
+  { x: 0, y: 0 },
+  { x: 9750, y: 6100 },
+];
 /** Least part of the country that is shown, about 65 km: nearer the outlines would be untrue. */
 const closest = 140;
 
@@ -54,69 +57,53 @@ export function placesOn(places: readonly Place[]): { on: Placed[]; off: Place[]
 }
 
 /** Returns a map of the places that are on it. Returns null if there are none. */
-export function usMap({
-  label,
-  places,
-  namesMax,
-  radiusMax,
-  isCounted,
-  isClose,
-  ...size
-}: UsMap): Part {
-  const { on } = placesOn(places);
+export function usMap(map: UsMap): Part {
+  const { label, width, height, radiusMax, isCounted = false } = map;
+  const { on } = placesOn(map.places);
   if (on.length === 0) return null;
-  const frame = frameOf(isClose === true ? around(on) : country, size);
-  const scale = size.width / frame.width;
+  const frame = frameOf(on, map);
+  const scale = width / frame.width;
   const highest = Math.max(...on.map(({ count }) => count));
   const circles = on
     .toSorted((a, b) => b.count - a.count)
-    .map((place) => ({
-      ...place,
-      x: (place.x - frame.left) * scale,
-      y: (place.y - frame.top) * scale,
-      // In proportion by area. A circle with a number in it has room for the number.
-      radius: Math.max(
-        isCounted === true && place.count > 1 ? 8 : 2.5,
-        radiusMax * Math.sqrt(place.count / highest),
-      ),
-    }));
-  const named = nameable(circles, namesMax, size.width, isCounted === true);
+    .map((place) => {
+      // A circle with a number in it has room for the number.
+      const least = isCounted && place.count > 1 ? 8 : 2.5;
+      return {
+        ...place,
+        x: (place.x - frame.left) * scale,
+        y: (place.y - frame.top) * scale,
+        radius: Math.max(least, radiusMax * Math.sqrt(place.count / highest)),
+      };
+    });
+  const outlines = assetPath("us-map.svg");
+  const moved = `scale(${rounded(scale, 5)}) translate(${rounded(-frame.left)} ${rounded(-frame.top)})`;
   return html`<svg
     class="map"
-    viewBox="0 0 ${size.width} ${size.height}"
+    viewBox="0 0 ${width} ${height}"
+    fill="var(--ink-3)"
+    font-size="11"
     role="${on.some(({ href }) => href !== undefined) ? "group" : "img"}"
     aria-label="${label}"
   >
-    <g
-      transform="scale(${rounded(scale, 5)}) translate(${rounded(-frame.left)} ${rounded(-frame.top)})"
-    >
-      <use class="land" href="${assetPath("us-map.svg")}#land" />
-      <use class="borders" href="${assetPath("us-map.svg")}#lines" />
+    <g transform="${moved}">
+      <use fill="var(--land)" href="${outlines}#land" />
+      <use stroke="var(--borders)" href="${outlines}#lines" />
     </g>
-    ${circles.map((circle) => drawn(circle, isCounted === true))}
-    ${named.map(
-      ({ x, y, anchor, text }) =>
-        html`<text class="name" x="${rounded(x)}" y="${rounded(y)}" text-anchor="${anchor}"
-          >${text}</text
-        >`,
-    )}
+    ${circles.map((circle) => drawn(circle, isCounted))} ${namesOf(circles, map)}
   </svg>`;
 }
 
-interface Circle extends Placed {
-  radius: number;
-}
+type Circle = Placed & { radius: number };
 
 function drawn({ x, y, radius, label, count, href, isChosen }: Circle, isCounted: boolean): Part {
   const title = count > 1 ? `${label}: ${grouped(count)}` : label;
+  const [left, top] = [rounded(x), rounded(y)];
+  const look = html`fill="var(--accent)" fill-opacity="${isChosen === true ? 1 : 0.22}"
+  stroke="var(--accent)"`;
   const shape = html`<title>${title}</title>
-    <circle
-      ${isChosen === true && html`class="chosen"`}
-      cx="${rounded(x)}"
-      cy="${rounded(y)}"
-      r="${rounded(radius)}"
-    />
-    ${isCounted && count > 1 && html`<text x="${rounded(x)}" y="${rounded(y + 4)}" text-anchor="middle">${count}</text>`}`;
+    <circle ${look} cx="${left}" cy="${top}" r="${rounded(radius)}" />
+    ${isCounted && count > 1 && html`<text x="${left}" y="${top + 4}" text-anchor="middle">${count}</text>`}`;
   return href === undefined
     ? html`<g>${shape}</g>`
     : html`<a href="${href}" aria-label="${title}">${shape}</a>`;
@@ -126,74 +113,52 @@ function drawn({ x, y, radius, label, count, href, isChosen }: Circle, isCounted
 const letter = 6.5;
 
 /** Returns the names that can stand beside their circles without covering each other, the largest place first. */
-function nameable(circles: readonly Circle[], max: number, width: number, isCounted: boolean) {
-  const taken: { left: number; right: number; y: number }[] = [];
-  const chosenFirst = circles.toSorted(
-    (a, b) => Number(b.isChosen === true) - Number(a.isChosen === true),
-  );
-  return chosenFirst.flatMap(({ x, y, radius, label, count }) => {
-    if (taken.length === max) return [];
+function namesOf(circles: readonly Circle[], { namesMax, width, isCounted = false }: UsMap): Part {
+  // Numbers in circles stay legible.
+  const taken = (isCounted ? circles : []).map(({ x, y, radius }) => ({
+    left: x - radius,
+    right: x + radius,
+    y,
+    reach: radius + 6,
+  }));
+  const names: Part[] = [];
+  const isFree = (left: number, right: number, y: number) =>
+    left >= 0 &&
+    right <= width &&
+    taken.every((one) => left > one.right || right < one.left || Math.abs(y - one.y) > one.reach);
+  const chosen = circles.filter(({ isChosen }) => isChosen === true);
+  for (const { x, y, radius, label, count } of new Set([...chosen, ...circles])) {
+    if (names.length === namesMax) break;
     const text = isCounted || count === 1 ? label : `${label} ${grouped(count)}`;
     const length = text.length * letter;
-    const sides = [
-      { anchor: "start", x: x + radius + 4, left: x + radius + 4 },
-      { anchor: "end", x: x - radius - 4, left: x - radius - 4 - length },
-    ];
-    const side = sides.find(
-      ({ left }) =>
-        left >= 0 &&
-        left + length <= width &&
-        taken.every(
-          (one) => left > one.right || left + length < one.left || Math.abs(y - one.y) > 15,
-        ) &&
-        // Numbers in circles stay legible.
-        (!isCounted ||
-          circles.every(
-            (one) =>
-              left > one.x + one.radius ||
-              left + length < one.x - one.radius ||
-              Math.abs(y - one.y) > one.radius + 6,
-          )),
+    const sides = [x + radius + 4, x - radius - 4 - length];
+    const left = sides.find((side) => isFree(side, side + length, y));
+    if (left === undefined) continue;
+    taken.push({ left, right: left + length, y, reach: 15 });
+    const [anchor, at] = left > x ? ["start", left] : ["end", left + length];
+    names.push(
+      html`<text class="name" x="${rounded(at)}" y="${rounded(y + 4)}" text-anchor="${anchor}"
+        >${text}</text
+      >`,
     );
-    if (side === undefined) return [];
-    taken.push({ left: side.left, right: side.left + length, y });
-    return [{ text, anchor: side.anchor, x: side.x, y: y + 4 }];
-  });
+  }
+  return names;
 }
 
-interface Frame {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-}
-
-/** Returns the part of the country that the places take up, with a margin. */
-function around(places: readonly Placed[]): Frame {
-  const [left, right] = [least(places.map(({ x }) => x)), -least(places.map(({ x }) => -x))];
-  const [top, bottom] = [least(places.map(({ y }) => y)), -least(places.map(({ y }) => -y))];
-  const margin = Math.max(closest, right - left, bottom - top) * 0.2;
+/** Returns the part of the country to show, in the proportions of the map: all of it, or that with the places. */
+function frameOf(places: readonly Placed[], { isClose = false, width, height }: UsMap) {
+  const points = isClose ? places : corners;
+  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
+  const [left, right] = [Math.min(...xs), Math.max(...xs)];
+  const [top, bottom] = [Math.min(...ys), Math.max(...ys)];
+  const margin = isClose ? Math.max(closest, right - left, bottom - top) * 0.2 : 0;
+  const ratio = width / height;
+  const shown = Math.max(closest, right - left + 2 * margin, (bottom - top + 2 * margin) * ratio);
   return {
-    left: left - margin,
-    top: top - margin,
-    width: Math.max(closest, right - left + 2 * margin),
-    height: bottom - top + 2 * margin,
+    left: (left + right - shown) / 2,
+    top: (top + bottom - shown / ratio) / 2,
+    width: shown,
   };
 }
-
-/** Widens a part of the country around its middle to the proportions of the map. */
-function frameOf(part: Frame, size: { width: number; height: number }): Frame {
-  const ratio = size.width / size.height;
-  const width = Math.max(part.width, part.height * ratio);
-  const height = width / ratio;
-  return {
-    left: part.left - (width - part.width) / 2,
-    top: part.top - (height - part.height) / 2,
-    width,
-    height,
-  };
-}
-
-const least = (values: readonly number[]): number => Math.min(...values);
 
 const rounded = (value: number, digits = 1): number => Number(value.toFixed(digits));

@@ -6,41 +6,46 @@ import { html, type Html, type Part } from "./html.ts";
 import { dayText, grouped } from "./prose.ts";
 import { table, type TableContent } from "./table.ts";
 
-/** Kinds of signals, each with a hue, in the order in which they are stacked. */
-export const signalGroups = [
-  {
-    hue: "offerings",
-    label: "Offerings",
-    types: [
-      "new_offering",
-      "offering_amended",
-      "capital_raised",
-      "first_sale",
-      "fully_subscribed",
-      "general_solicitation",
-    ],
-  },
-  { hue: "deals", label: "Deals", types: ["acquisition", "disposition", "financing"] },
-  {
-    hue: "funds",
-    label: "Funds",
-    types: ["new_vehicle", "aum_change", "fund_reported", "fund_close"],
-  },
-  { hue: "people", label: "People", types: ["new_principal", "leadership_change"] },
-  {
-    hue: "building",
-    label: "Building",
-    types: ["project_announced", "permit_issued", "construction_started", "project_completed"],
-  },
-  { hue: "news", label: "News", types: ["news", "other"] },
-] as const;
+/** Types of signals by hue, in the order in which they are stacked. */
+const typesByHue = {
+  offerings: [
+    "new_offering",
+    "offering_amended",
+    "capital_raised",
+    "first_sale",
+    "fully_subscribed",
+    "general_solicitation",
+  ],
+  deals: ["acquisition", "disposition", "financing"],
+  funds: ["new_vehicle", "aum_change", "fund_reported", "fund_close"],
+  people: ["new_principal", "leadership_change"],
+  building: ["project_announced", "permit_issued", "construction_started", "project_completed"],
+  news: ["news", "other"],
+} as const;
 
-/** Colours of a plot: those of kinds of signals, the accent, greys, and hatching for what is refused or removed. */
-type Hue = (typeof signalGroups)[number]["hue"] | "accent" | "muted" | "ink" | "hatched";
+type SignalHue = keyof typeof typesByHue;
+
+/** Kinds of signals, in the order in which they are stacked. */
+export const signalGroups = (Object.keys(typesByHue) as SignalHue[]).map((hue) => ({
+  hue,
+  label: hue.charAt(0).toUpperCase() + hue.slice(1),
+  types: typesByHue[hue] as readonly string[],
+}));
 
 /** Returns the hue of a type of signal. */
-export const hueOf = (type: string): Hue =>
-  signalGroups.find(({ types }) => types.some((one) => one === type))?.hue ?? "news";
+export const hueOf = (type: string): SignalHue =>
+  signalGroups.find(({ types }) => types.includes(type))?.hue ?? "news";
+
+/** Hue of a series. What is refused or removed is hatched. */
+type Hue = SignalHue | "accent" | "ink" | "line-2" | "hatched";
+
+const paint = (hue: Hue): string => (hue === "hatched" ? "url(#hatch)" : `var(--${hue})`);
+
+/** Returns a square in a hue, to stand before a word. */
+export const mark = (hue: Hue): Html =>
+  html`<svg width="14" height="8" fill="${paint(hue)}" aria-hidden="true">
+    <rect width="8" height="8" rx="2" />
+  </svg>`;
 
 interface Words {
   /** Title: what the numbers show. */
@@ -48,6 +53,8 @@ interface Words {
   /** Caption: what is measured, and in which unit. */
   measure: string;
 }
+
+type Format = (value: number) => string;
 
 interface Series {
   label: string;
@@ -71,86 +78,61 @@ interface ColumnPlot extends Words {
   head: string;
   series: readonly Series[];
   columns: readonly Column[];
-  format?: (value: number) => string;
+  format?: Format;
 }
 
+/** Height of a drawing with an axis. */
 const height = 132;
+/** Opacity of what is not chosen or not the main thing. */
+const pale = 0.35;
+/** Look of a circle that stands out by its outline. */
+const hollow = html`fill="var(--card)" stroke="var(--ink-2)" stroke-width="1.5"`;
 
 /** Returns stacked columns. One series makes plain columns or a histogram. Its table leaves out empty columns. */
 export function columnPlot({ head, series, columns, format = grouped, ...words }: ColumnPlot) {
   const end = axisEnd(Math.max(1, ...columns.map(({ values }) => sumOf(values))));
   const hasChoice = columns.some(({ isChosen }) => isChosen === true);
   const hasLinks = columns.some(({ href }) => href !== undefined);
-  const hasHatch = series.some(({ hue }) => hue === "hatched");
-  const content = html`${hasHatch && hatch} ${axis(end, format)}
-  ${columns.map((column, i) => {
-    const place = { left: i / columns.length, width: 1 / columns.length };
-    const isPale = hasChoice && column.isChosen !== true;
-    const stack = stackOf(column, series, place, height / end);
-    const title = `${column.label}: ${partsOf(column, series, format)}`;
+  const drawn = columns.map(({ label, tick, values, href, isChosen = false }, i) => {
+    const place = html`x="${percent(i / columns.length)}" width="${percent(1 / columns.length)}"`;
+    const title = `${label}: ${wordsOf(values, series, format)}`;
+    let top = height;
+    const stack = values.map((value, at) => {
+      const size = (value / end) * height;
+      top -= size;
+      const span = html`y="${pixels(top)}" height="${pixels(size)}"`;
+      return value > 0 && html`<rect fill="${paint(series[at]!.hue)}" ${place} ${span} />`;
+    });
     const shape = html`<title>${title}</title>
-      <rect
-        class="${column.isChosen === true ? "chosen" : "hit"}"
-        x="${percent(place.left)}"
-        width="${percent(place.width)}"
-        height="${height}"
-      />
-      <g ${isPale && html`class="pale"`}>${stack}</g>`;
+      <rect fill="${isChosen ? "var(--tint)" : "transparent"}" ${place} height="${height}" />
+      <g stroke="var(--card)" opacity="${hasChoice && !isChosen ? pale : 1}">${stack}</g>`;
     return [
-      column.href === undefined
+      href === undefined
         ? html`<g>${shape}</g>`
-        : html`<a href="${column.href}" aria-label="${title}">${shape}</a>`,
-      column.tick !== undefined && tick(place.left + place.width / 2, column.tick, "middle"),
+        : html`<a href="${href}" aria-label="${title}">${shape}</a>`,
+      tick !== undefined && labelAt((i + 0.5) / columns.length, height, tick),
     ];
-  })}`;
-  const numbers = {
-    label: words.measure,
+  });
+  const content = [series.some(({ hue }) => hue === "hatched") && hatch, axis(end, format), drawn];
+  return figure(words, drawing(words, content, { hasLinks }), legend(series), {
     columns: [head, ...series.map(({ label }) => ({ label, isNumber: true }))],
     rows: columns
       .filter(({ values }) => sumOf(values) > 0)
       .map(({ label, values }) => [label, ...values.map(format)]),
-  };
-  return figure(
-    words,
-    chart(words, { content, hasLinks, isScaled: true }),
-    legend(series),
-    numbers,
-  );
+  });
 }
+
+const wordsOf = (values: readonly number[], series: readonly Series[], format: Format): string =>
+  series.length === 1
+    ? format(values[0]!)
+    : values.flatMap((n, i) => (n > 0 ? [`${format(n)} ${series[i]!.label}`] : [])).join(", ");
 
 /** Pattern of the hue `hatched`. */
 const hatch = html`<defs>
   <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse">
-    <path d="M0 5L5 0" />
+    <path d="M0 5L5 0" stroke="var(--ink-3)" />
   </pattern>
 </defs>`;
-
-/** Returns a column's rectangles, from below. */
-function stackOf(
-  { values }: Column,
-  series: readonly Series[],
-  { left, width }: { left: number; width: number },
-  scale: number,
-): Part[] {
-  let below = 0;
-  return values.map((value, i) => {
-    if (value <= 0) return null;
-    below += value;
-    return html`<rect
-      class="of-${series[i]!.hue}"
-      ${series[i]!.hue === "hatched" && html`fill="url(#hatch)"`}
-      x="${percent(left)}"
-      y="${pixels(height - below * scale)}"
-      width="${percent(width)}"
-      height="${pixels(value * scale)}"
-    />`;
-  });
-}
-
-const partsOf = ({ values }: Column, series: readonly Series[], format: (n: number) => string) =>
-  series.length === 1
-    ? format(values[0]!)
-    : values.flatMap((n, i) => (n > 0 ? [`${format(n)} ${series[i]!.label}`] : [])).join(", ");
 
 interface StepPlot extends Words {
   /** Values that hold from a day on, by day. */
@@ -159,7 +141,7 @@ interface StepPlot extends Words {
   until: string;
   /** Value that is drawn as a dashed line. */
   compared?: number | null;
-  format: (value: number) => string;
+  format: Format;
 }
 
 /** Returns a line of steps, such as a sum as it grew. @param plot at least one step, the first at least a day old. */
@@ -167,29 +149,31 @@ export function stepPlot({ steps, until, compared = null, format, ...words }: St
   const { at, ticks } = timeScale(steps[0]!.day, until);
   const end = axisEnd(Math.max(1, compared ?? 0, ...steps.map(({ value }) => value)));
   const y = (value: number) => pixels(height - (value / end) * height);
-  const last = steps.at(-1)!.value;
   const path = steps.map(({ day, value }) => `H${pixels(at(day) * 1000)}V${y(value)}`).join("");
   const content = html`${axis(end, format)}
     <svg viewBox="0 0 1000 ${height}" width="100%" height="${height}" preserveAspectRatio="none">
-      <path class="area" d="M0 ${height}${path}H1000V${height}Z" />
-      <path class="steps" d="M0 ${height}${path}H1000" />
+      <path fill="var(--accent)" fill-opacity="0.1" d="M0 ${height}${path}H1000V${height}Z" />
+      <path ${stepLook} d="M0 ${height}${path}H1000" />
     </svg>
-    ${compared !== null && html`<line class="compared" x2="100%" y1="${y(compared)}" y2="${y(compared)}" />`}
-    <circle class="of-accent" cx="100%" cy="${y(last)}" r="4" />
-    ${ticks.map(({ left, label }) => tick(left, label, "middle"))}`;
-  const numbers = {
-    label: words.measure,
+    ${compared !== null && html`<line ${dashed} x2="100%" y1="${y(compared)}" y2="${y(compared)}" />`}
+    <circle fill="var(--accent)" cx="100%" cy="${y(steps.at(-1)!.value)}" r="4" />
+    ${ticks.map(({ left, label }) => labelAt(left, height, label))}`;
+  return figure(words, drawing(words, content), null, {
     columns: ["From", { label: "Sum", isNumber: true }],
     rows: steps.map(({ day, value }) => [dayText(day), format(value)]),
-  };
-  return figure(words, chart(words, { content, isScaled: true }), null, numbers);
+  });
 }
+
+/** Looks of the line of steps, and of dashed lines and bars beside it. */
+const stepLook = html`fill="none" stroke="var(--accent)" stroke-width="1.75"
+vector-effect="non-scaling-stroke"`;
+const dashed = html`fill="none" stroke="var(--ink-2)" stroke-dasharray="3 3"`;
 
 interface TimelineRow {
   label: string;
   /** Periods, drawn as bars. */
   bars?: readonly { from: string; until: string; isDashed?: boolean }[];
-  marks: readonly { day: string; hue: Hue; label: string; isRinged?: boolean }[];
+  marks: readonly { day: string; hue: SignalHue; label: string; isRinged?: boolean }[];
 }
 
 interface Timeline extends Words {
@@ -202,50 +186,43 @@ const rowHeight = 40;
 
 /** Returns what happened when, one line a row, true to scale. */
 export function timeline({ rows, until, ...words }: Timeline): Html {
-  const days = rows.flatMap(({ bars = [], marks }) => [
-    ...bars.map(({ from }) => from),
-    ...marks.map(({ day }) => day),
-  ]);
-  const { at, ticks } = timeScale(days.toSorted()[0] ?? until, until);
+  const marks = rows.flatMap((row) => row.marks);
+  const bars = rows.flatMap((row) => row.bars ?? []);
+  const days = [...bars.map(({ from }) => from), ...marks.map(({ day }) => day), until];
+  const { at, ticks } = timeScale(days.toSorted()[0]!, until);
   const bottom = rows.length * rowHeight;
-  const content = html`${ticks.map(
-    ({ left, label }) =>
-      html`<line x1="${percent(left)}" x2="${percent(left)}" y2="${bottom}" />
-        <text x="${percent(left)}" y="${bottom + 18}" text-anchor="middle">${label}</text>`,
-  )}
-  ${rows.map(({ label, bars = [], marks }, i) => {
+  const years = ticks.map(({ left, label }) => {
+    const x = percent(left);
+    return html`<line stroke="var(--line)" x1="${x}" x2="${x}" y2="${bottom}" />
+      ${labelAt(left, bottom, label)}`;
+  });
+  const drawn = rows.map((row, i) => {
     const y = i * rowHeight + 27;
-    return html`<text class="name" y="${y - 12}">${label}</text> ${bars.map(
-        ({ from, until: to, isDashed }) =>
-          html`<rect
-            class="${isDashed === true ? "dashed" : "of-accent"}"
-            x="${percent(at(from))}"
-            y="${y - 4}"
-            width="${percent(Math.max(0.004, at(to) - at(from)))}"
-            height="8"
-            rx="2"
-          />`,
-      )}
-      ${marks.map(
-        (mark) =>
-          html`<g>
-            <title>${dayText(mark.day)}: ${mark.label}</title>
-            ${mark.isRinged === true && html`<circle class="ring" cx="${percent(at(mark.day))}" cy="${y}" r="7" />`}
-            <circle class="of-${mark.hue}" cx="${percent(at(mark.day))}" cy="${y}" r="3.5" />
-          </g>`,
-      )}`;
-  })}`;
-  const numbers = {
-    label: words.measure,
+    const periods = (row.bars ?? []).map((bar) => {
+      const width = percent(Math.max(0.004, at(bar.until) - at(bar.from)));
+      const look = bar.isDashed === true ? dashed : html`fill="var(--accent)"`;
+      const place = html`x="${percent(at(bar.from))}" y="${y - 4}" width="${width}"`;
+      return html`<rect ${look} ${place} height="8" rx="2" />`;
+    });
+    const points = row.marks.map(({ day, hue, label, isRinged }) => {
+      const place = html`cx="${percent(at(day))}" cy="${y}"`;
+      return html`<g>
+        <title>${dayText(day)}: ${label}</title>
+        ${isRinged === true && html`<circle ${hollow} ${place} r="7" />`}
+        <circle fill="${paint(hue)}" ${place} r="3.5" />
+      </g>`;
+    });
+    return html`<text class="name" y="${y - 12}">${row.label}</text> ${periods} ${points}`;
+  });
+  const series = signalGroups.filter(({ hue }) => marks.some((one) => one.hue === hue));
+  const content = [years, drawn];
+  return figure(words, drawing(words, content, { drawn: bottom }), legend(series), {
     columns: ["Day", "Of", "What"],
-    rows: rows.flatMap(({ label, bars = [], marks }) => [
-      ...bars.map(({ from, until: to }) => [`${dayText(from)} to ${dayText(to)}`, label, ""]),
-      ...marks.map((mark) => [dayText(mark.day), label, mark.label]),
+    rows: rows.flatMap(({ label, bars: periods = [], marks: points }) => [
+      ...periods.map(({ from, until: to }) => [`${dayText(from)} to ${dayText(to)}`, label, ""]),
+      ...points.map((one) => [dayText(one.day), label, one.label]),
     ]),
-  };
-  const isUsed = (hue: Hue) => rows.some(({ marks }) => marks.some((mark) => mark.hue === hue));
-  const series = signalGroups.filter(({ hue }) => isUsed(hue));
-  return figure(words, chart(words, { content, drawn: bottom }), legend(series), numbers);
+  });
 }
 
 interface Milestones extends Words {
@@ -263,111 +240,80 @@ export function milestones({ events, today, ...words }: Milestones): Html {
   const { at } = timeScale(days[0]!, days.at(-1)!);
   // A label moves down a line where it would cover the one before it.
   const ends: number[] = [];
-  const places = events.map(({ day }) => {
+  const drawn = events.map(({ day, label, isPlanned }) => {
     const left = at(day);
-    const begin = left - anchors(left).share * labelShare;
+    const { anchor, share } = anchorOf(left);
+    const begin = left - share * labelShare;
     const found = ends.findIndex((end) => end <= begin);
     const level = found === -1 ? ends.length : found;
     ends[level] = begin + labelShare;
-    return { left, level };
+    const [x, y] = [percent(left), 52 + level * 40];
+    const look = isPlanned === true ? hollow : html`fill="var(--accent)"`;
+    return html`<circle ${look} cx="${x}" cy="24" r="5" />
+      <text class="name" x="${x}" y="${y}" text-anchor="${anchor}">${label}</text>
+      <text x="${x}" y="${y + 15}" text-anchor="${anchor}">${dayText(day)}</text>`;
   });
-  const now = at(today);
-  const content = html`<line class="done" x1="0" x2="${percent(now)}" y1="24" y2="24" />
-    <line class="planned" x1="${percent(now)}" x2="100%" y1="24" y2="24" />
-    <line class="today" x1="${percent(now)}" x2="${percent(now)}" y1="15" y2="33" />
-    <text x="${percent(now)}" y="10" text-anchor="${anchors(now).name}">today</text>
-    ${events.map(({ day, label, isPlanned }, i) => {
-      const { left, level } = places[i]!;
-      const x = percent(left);
-      const anchor = anchors(left).name;
-      return html`<circle
-          class="${isPlanned === true ? "open" : "of-accent"}"
-          cx="${x}"
-          cy="24"
-          r="5"
-        />
-        <text class="name" x="${x}" y="${52 + level * 40}" text-anchor="${anchor}">${label}</text>
-        <text x="${x}" y="${67 + level * 40}" text-anchor="${anchor}">${dayText(day)}</text>`;
-    })}`;
-  const numbers = {
-    label: words.measure,
+  const now = percent(at(today));
+  const content = html`<g stroke-width="2">
+      <line stroke="var(--accent)" x2="${now}" y1="24" y2="24" />
+      <line stroke="var(--field)" stroke-dasharray="3 4" x1="${now}" x2="100%" y1="24" y2="24" />
+      <line stroke="var(--ink)" x1="${now}" x2="${now}" y1="15" y2="33" />
+    </g>
+    <text x="${now}" y="10" text-anchor="${anchorOf(at(today)).anchor}">today</text>
+    ${drawn}`;
+  return figure(words, drawing(words, content, { drawn: 8 + ends.length * 40 }), null, {
     columns: ["What", "Day"],
     rows: events.map(({ day, label }) => [label, dayText(day)]),
-  };
-  const drawn = 8 + ends.length * 40;
-  return figure(words, chart(words, { content, drawn }), null, numbers);
+  });
 }
-
-/** Returns where a label is anchored so that it stays on the plot, and the part of it that is left of its place. */
-const anchors = (left: number): { name: "start" | "middle" | "end"; share: number } =>
-  left < 0.18
-    ? { name: "start", share: 0 }
-    : left > 0.82
-      ? { name: "end", share: 1 }
-      : { name: "middle", share: 0.5 };
 
 interface Amounts extends Words {
   /** Amounts that are compared and never added, each with its day or another note. */
   amounts: readonly { label: string; value: number; note: Part; isMain?: boolean }[];
-  format: (value: number) => string;
+  format: Format;
 }
 
 /** Returns bars for amounts, in a table that has their numbers already. */
 export function amountBars({ amounts, format, ...words }: Amounts): Html {
   const highest = Math.max(1, ...amounts.map(({ value }) => value));
-  const bars = table({
+  const bars = amounts.map(({ value, isMain }) => {
+    const opacity = isMain === true ? 1 : pale;
+    return html`<svg width="100%" height="12" fill="var(--accent)" aria-hidden="true">
+      <rect opacity="${opacity}" width="${percent(value / highest)}" height="12" rx="2" />
+    </svg>`;
+  });
+  const numbers = table({
     label: words.measure,
     columns: ["Amount", "Bar", { label: "US dollars", isNumber: true }, "Named"],
-    rows: amounts.map(({ label, value, note, isMain }) => [
-      label,
-      html`<svg width="100%" height="12" aria-hidden="true">
-        <rect
-          class="of-accent ${isMain !== true && "pale"}"
-          width="${percent(value / highest)}"
-          height="12"
-          rx="2"
-        />
-      </svg>`,
-      format(value),
-      note,
-    ]),
+    rows: amounts.map(({ label, value, note }, i) => [label, bars[i], format(value), note]),
   });
-  return html`<figure class="plot amounts">${caption(words)}${bars}</figure>`;
+  return html`<figure class="plot">${caption(words)}${numbers}</figure>`;
 }
 
 /** Returns small columns to stand in a line beside their sum, the last in the accent. */
 export function sparkline(values: readonly number[]): Html {
   const scale = 16 / Math.max(1, ...values);
-  return html`<svg class="spark" width="${values.length * 8}" height="17" aria-hidden="true">
-    ${values.map((value, i) => {
-      const size = Math.max(1, value * scale);
-      return html`<rect
-        class="${i === values.length - 1 && "of-accent"}"
-        x="${i * 8}"
-        y="${pixels(17 - size)}"
-        width="7"
-        height="${pixels(size)}"
-      />`;
-    })}
-  </svg>`;
+  const columns = values.map((value, i) => {
+    const size = pixels(Math.max(1, value * scale));
+    const fill = paint(i === values.length - 1 ? "accent" : "news");
+    return html`<rect
+      fill="${fill}"
+      x="${i * 8}"
+      y="${pixels(17 - size)}"
+      width="7"
+      height="${size}"
+    />`;
+  });
+  return html`<svg width="${values.length * 8}" height="17" aria-hidden="true">${columns}</svg>`;
 }
 
-type Unit = "month" | "quarter" | "year";
+const unitMonths = { month: 1, quarter: 3, year: 12 } as const;
 
-/** A month, quarter or year. */
-interface Period {
-  /** First and last month, `YYYY-MM`. */
-  from: string;
-  until: string;
-  label: string;
-  /** Year to show below the period that begins it. */
-  tick: string | undefined;
-}
-
-const unitMonths: Readonly<Record<Unit, number>> = { month: 1, quarter: 3, year: 12 };
-
-/** Returns the last `count` periods up to and including that of a day, oldest first. */
-export function periodsUntil(day: string, unit: Unit, count: number): Period[] {
+/**
+ * Returns the last `count` periods up to and including that of a day, oldest first: the first and last month of each as
+ * `YYYY-MM`, its name, and the year to show below the period that begins it.
+ */
+export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: number) {
   const months = unitMonths[unit];
   const thisYear = Number(day.slice(0, 4));
   const index = thisYear * 12 + Number(day.slice(5, 7)) - 1;
@@ -377,16 +323,18 @@ export function periodsUntil(day: string, unit: Unit, count: number): Period[] {
     const first = last - (count - 1 - i) * months;
     const year = String(Math.floor(first / 12));
     const from = monthText(first);
-    const quarter = (first % 12) / 3 + 1;
-    const label = { month: dayText(from), quarter: `${year}, quarter ${quarter}`, year }[unit];
+    const quarter = `${year}, quarter ${(first % 12) / 3 + 1}`;
+    const hasTick = first % 12 === 0 && (thisYear - Number(year)) % yearStep === 0;
     return {
       from,
       until: monthText(first + months - 1),
-      label,
-      tick: first % 12 === 0 && (thisYear - Number(year)) % yearStep === 0 ? year : undefined,
+      label: { month: dayText(from), quarter, year }[unit],
+      tick: hasTick ? year : undefined,
     };
   });
 }
+
+type Period = ReturnType<typeof periodsUntil>[number];
 
 const monthText = (index: number): string =>
   `${Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, "0")}`;
@@ -408,15 +356,12 @@ export function axisEnd(highest: number): number {
   return unit * [1, 2, 4, 6, 8, 10].find((step) => step * unit >= highest)!;
 }
 
-const axis = (end: number, format: (value: number) => string): Part =>
+const axis = (end: number, format: Format): Part =>
   [0, end / 2, end].filter(Number.isInteger).map((value) => {
     const y = pixels(height - (value / end) * height);
-    return html`<line x2="100%" y1="${y}" y2="${y}" />
+    return html`<line stroke="var(--line)" x2="100%" y1="${y}" y2="${y}" />
       <text text-anchor="end" x="-8" y="${y + 4}">${format(value)}</text>`;
   });
-
-const tick = (left: number, label: string, anchor: "start" | "middle" | "end"): Html =>
-  html`<text x="${percent(left)}" y="${height + 18}" text-anchor="${anchor}">${label}</text>`;
 
 /** Maximum number of years that have a label. */
 const yearsMax = 7;
@@ -436,21 +381,33 @@ function timeScale(from: string, until: string) {
   return { at, ticks };
 }
 
-interface Drawing {
-  content: Html;
-  /** Height without the labels below. */
-  drawn?: number;
-  /** True for a drawing with a scale at its left. */
-  isScaled?: boolean;
-  hasLinks?: boolean;
-}
+/** Returns where a label is anchored so that it stays on the plot, and the part of it that is left of its place. */
+const anchorOf = (left: number) =>
+  left < 0.18
+    ? { anchor: "start", share: 0 }
+    : left > 0.82
+      ? { anchor: "end", share: 1 }
+      : { anchor: "middle", share: 0.5 };
 
-/** Returns the drawing. One with links is a group, because links inside an image cannot be reached. */
-const chart = ({ finding, measure }: Words, { content, drawn = height, ...is }: Drawing): Html =>
+/** Returns a label below a drawing. */
+const labelAt = (left: number, bottom: number, label: string): Html =>
+  html`<text x="${percent(left)}" y="${bottom + 18}" text-anchor="middle">${label}</text>`;
+
+/**
+ * Returns a drawing. One with links is a group, because links inside an image cannot be reached.
+ * @param drawn height without the labels below, of a drawing without an axis at its left.
+ */
+const drawing = (
+  { finding, measure }: Words,
+  content: Part,
+  { drawn, hasLinks = false }: { drawn?: number; hasLinks?: boolean } = {},
+): Html =>
   html`<svg
-    class="chart ${is.isScaled === true && "scaled"}"
-    height="${drawn + 24}"
-    role="${is.hasLinks === true ? "group" : "img"}"
+    class="chart ${drawn === undefined && "scaled"}"
+    fill="var(--ink-3)"
+    font-size="11"
+    height="${(drawn ?? height) + 24}"
+    role="${hasLinks ? "group" : "img"}"
     aria-label="${finding}. ${measure}."
   >
     ${content}
@@ -463,13 +420,18 @@ const caption = ({ finding, measure }: Words): Html =>
   </figcaption>`;
 
 /** Returns a drawing with its title, caption, key and numbers. */
-export const figure = (words: Words, drawing: Html, key: Part, numbers: TableContent): Html =>
+export const figure = (
+  words: Words,
+  drawn: Html,
+  key: Part,
+  numbers: Omit<TableContent, "label">,
+): Html =>
   html`<figure class="plot">
-    ${caption(words)} ${drawing} ${key}
+    ${caption(words)} ${drawn} ${key}
     <details>
       <summary>Show table</summary>
       <div class="wide" tabindex="0" role="region" aria-label="${words.measure}">
-        ${table(numbers)}
+        ${table({ ...numbers, label: words.measure })}
       </div>
     </details>
   </figure>`;
@@ -477,7 +439,7 @@ export const figure = (words: Words, drawing: Html, key: Part, numbers: TableCon
 const legend = (series: readonly Series[]): Part =>
   series.length > 1 &&
   html`<ul class="legend">
-    ${series.map(({ label, hue }) => html`<li><span class="mark of-${hue}"></span>${label}</li>`)}
+    ${series.map(({ label, hue }) => html`<li>${mark(hue)}${label}</li>`)}
   </ul>`;
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);

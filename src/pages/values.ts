@@ -1,6 +1,6 @@
 /** Values of records in words: amounts, values of closed lists, types of signals with their marks. */
 import { html, type Html } from "./html.ts";
-import { hueOf } from "./plot.ts";
+import { hueOf, mark } from "./plot.ts";
 
 const short = new Intl.NumberFormat("en-US", {
   style: "currency",
@@ -37,5 +37,4 @@ export function valueLabel(value: string): string {
 }
 
 /** Returns a signal's type with the mark of its kind. */
-export const typeMark = (type: string): Html =>
-  html`<span class="kind"><span class="mark of-${hueOf(type)}"></span>${valueLabel(type)}</span>`;
+export const typeMark = (type: string): Html => html`${mark(hueOf(type))}${valueLabel(type)}`;

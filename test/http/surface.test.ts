@@ -59,7 +59,7 @@ test("an asset has its hash in its address, may be kept for a year, and is at no
   const found = pages.flatMap(({ text }) => text.match(/\/assets\/[^"]+/g) ?? []).filter(isText);
   const addresses = [...new Set(found)];
   const names = addresses.map((address) => address.replace(/\.[0-9a-f]{16}(?=\.[a-z]+$)/, ""));
-  for (const name of ["frame.css", "style.css", "account.css", "page.js", "docs.js", "icon.svg"])
+  for (const name of ["frame.css", "style.css", "plot.css", "page.js", "docs.js", "icon.svg"])
     assert.ok(names.includes(`/assets/${name}`), name);
   for (const [at, address] of addresses.entries()) {
     const { status, headers, text } = await service.get(address, noKey);

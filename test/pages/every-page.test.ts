@@ -7,7 +7,9 @@ import { publicPages } from "../support/public-pages.ts";
 const pages = publicPages();
 const assets = new Map(readAssets().map((asset) => [asset.path, asset]));
 /** Files that a text in English needs, of each typeface. */
-const fonts = (["inter-latin.woff2", "mono-latin.woff2"] as const).map(assetPath);
+const fonts = (
+  ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"] as const
+).map(assetPath);
 
 /** Values of an attribute, in the order of the page. */
 const valuesOf = (page: string, attribute: string) =>

@@ -41,7 +41,7 @@ export function accountPage(
     title,
     description: "Your account's keys and usage, and the records to browse.",
     path,
-    styles: ["account.css", "plot.css", "records.css", ...styles],
+    styles: ["plot.css", "records.css", ...styles],
     scripts,
     isNarrow: signedIn === null && path.startsWith("/account"),
     account:

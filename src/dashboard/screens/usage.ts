@@ -165,7 +165,7 @@ function totalsTable(
 }
 
 /** Hues of the status classes, which differ by more than colour. */
-const hues = { "2xx": "accent", "3xx": "muted", "4xx": "hatched", "5xx": "ink" } as const;
+const hues = { "2xx": "accent", "3xx": "line-2", "4xx": "hatched", "5xx": "ink" } as const;
 
 /** Returns the bars as a plot whose title is the finding. The last bar may still grow. */
 function plotSection(unit: Unit, bars: readonly Bar[]): Html {
