@@ -8,9 +8,15 @@ import { mcpPage, samplesPage } from "#pages/docs-programs.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { changelogPage, docsPage, type KeyFacts } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
-import { landingIndex, landingPage, llmsText, type ServiceFacts } from "#pages/landing.ts";
+import {
+  landingIndex,
+  landingPage,
+  type LandingRecords,
+  llmsText,
+  readLandingRecords,
+  type ServiceFacts,
+} from "#pages/landing.ts";
 import { privacyPage } from "#pages/privacy.ts";
-import { type LandingRecords, readLandingRecords } from "#pages/landing-records.ts";
 import { problemCodes } from "#problems.ts";
 import { getOrCompute } from "#search/get-or-compute.ts";
 import type { ReadModel } from "#search/read-model.ts";

@@ -1,21 +1,37 @@
 /** Introduction to the service: the page at `/`, its JSON form for programs, and `/llms.txt` for language models. */
+import { setImmediate } from "node:timers/promises";
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { parameterBounds, parametersOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { isInvented, type Sources } from "#records/common.ts";
-import { type EachKind, recordKinds } from "#records/kinds.ts";
+import { type EachKind, type RecordKind, recordKinds } from "#records/kinds.ts";
+import type { Principal } from "#records/principal.ts";
+import type { Signal } from "#records/signal.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
+import { placeOfMarket } from "#search/market-places.ts";
+import { nameOfMarket } from "#search/market-spellings.ts";
+import { prepareInTurns } from "#search/prepare-in-turns.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
 import { referenceOf } from "./docs-operation.ts";
 import { type KeyFacts, type QuotaWindow, wayToKey } from "./docs.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
-import type { LandingRecords } from "./landing-records.ts";
-import { layout, searchForm, type Site } from "./layout.ts";
+import { docsPages, layout, searchForm, type Site } from "./layout.ts";
 import { usMap } from "./map.ts";
-import { columnPlot, signalGroups } from "./plot.ts";
-import { codeList, counted, dayElement, dayText, exactTime, grouped, wordList } from "./prose.ts";
+import { columnPlot, periodsUntil, signalColumns, signalGroups } from "./plot.ts";
 import { contactLink } from "./privacy.ts";
+import {
+  codeList,
+  counted,
+  dayElement,
+  dayText,
+  exactTime,
+  grouped,
+  prose,
+  wordList,
+} from "./prose.ts";
 import { table } from "./table.ts";
 import { money, typeMark } from "./values.ts";
 
@@ -43,14 +59,22 @@ export function landingPage(facts: ServiceFacts): string {
     styles: ["plot.css", "records.css"],
     main: html`<div class="landing">
         <div>${opening(facts)}</div>
-        <div>${overview(facts)}</div>
+        <div class="card">${overview(facts)}</div>
       </div>
       ${
         records !== null &&
         html`<h2>For analysts: every name, date and amount leads on</h2>
           <div class="beside">
             <div>${latestCard(records)}</div>
-            <div>${monthsPlot(records)}</div>
+            <div>
+              ${columnPlot({
+                finding: "What happened, month by month",
+                measure: "Signals by month and kind",
+                head: "Month",
+                series: signalGroups,
+                columns: records.months,
+              })}
+            </div>
           </div>`
       }
       <h2 id="key">For programs: one key, one API</h2>
@@ -64,64 +88,53 @@ export function landingPage(facts: ServiceFacts): string {
   });
 }
 
-const isAllInvented = ({ sources }: ServiceFacts): boolean =>
-  sources.length > 0 && isInvented(sources);
-
 /** Returns what the service is, the ways into it, and the search where everybody may search. */
 function opening(facts: ServiceFacts): Html {
-  const { site, account, dataset } = facts;
+  const { site, account, dataset, sources, records } = facts;
+  const isDemo = sources.length > 0 && isInvented(sources);
   const isOpen = site.hasAccounts && site.browse === "everyone" && dataset !== null;
   const browse = html`<a class="button" href="/browse/gps">Browse the records</a>`;
   const signIn = html`<a class="button" href="/account">Sign in</a>`;
-  const getKey = html`<a
-    class="button quiet"
-    href="${account?.isOpen === true ? `${account.url}/sign-up` : "#key"}"
-    >Get a key</a
-  >`;
-  return html`<h1>
-      ${isAllInvented(facts) ? "Who raises, buys and builds in US real estate" : site.name}
-    </h1>
+  const keyHref = account?.isOpen === true ? `${account.url}/sign-up` : "#key";
+  return html`<h1>${isDemo ? "Who raises, buys and builds in US real estate" : site.name}</h1>
     <p class="lede">
       General Partners in real estate, the people who run them, what they file and what they build.
       ${isOpen ? "Search them here, or read them over one API." : "Read them on pages and over one API."}
     </p>
     <p class="actions">
-      ${isOpen ? browse : site.hasAccounts && signIn} ${getKey}
-      ${isAllInvented(facts) && html`<span class="muted">Free demo, invented records</span>`}
+      ${isOpen ? browse : site.hasAccounts && signIn}
+      <a class="button quiet" href="${keyHref}">Get a key</a>
+      ${isDemo && html`<span class="muted">Free demo, invented records</span>`}
     </p>
     ${isOpen && searchForm("Name of a GP, a person or a project")}
-    ${isAllInvented(facts) && isOpen && questions(facts)}
-    ${!isAllInvented(facts) && coverage(facts)}`;
+    ${isDemo ? isOpen && questionList(records) : coverage(facts)}`;
 }
 
-/** Returns questions as links to the views that answer them. */
-const questions = ({ records }: ServiceFacts): Html =>
-  html`<ul class="questions">
-    <li>
-      <a href="/browse/gps?market=dallas&amp;property_type=multifamily&amp;signal_date_from=-90d"
-        >Which multifamily GPs in Dallas had a signal in the last 90 days?</a
-      >
-    </li>
-    <li>
-      <a href="/browse/projects?state=TX&amp;status=under_construction&amp;units_min=100"
-        >What is under construction in Texas with 100 units or more?</a
-      >
-    </li>
-    <li><a href="/browse/changes">What changed since Monday?</a></li>
-    ${
-      records?.person &&
-      html`<li>
-        <a href="/browse/people/${records.person.id}"
-          >What else is ${records.person.name} part of?</a
-        >
-      </li>`
-    }
-    <li>
-      <a href="/browse/gps?market=dallas&amp;property_type=multifamily&amp;strategy=value_add"
-        >Which GPs are value-add, in Dallas and multifamily?</a
-      >
-    </li>
+/** Questions about the demo's records, and the views that answer them. */
+const questions: readonly (readonly [href: string, question: string])[] = [
+  [
+    "/browse/gps?market=dallas&property_type=multifamily&signal_date_from=-90d",
+    "Which multifamily GPs in Dallas had a signal in the last 90 days?",
+  ],
+  [
+    "/browse/projects?state=TX&status=under_construction&units_min=100",
+    "What is under construction in Texas with 100 units or more?",
+  ],
+  ["/browse/changes", "What changed since Monday?"],
+  [
+    "/browse/gps?market=dallas&property_type=multifamily&strategy=value_add",
+    "Which GPs are value-add, in Dallas and multifamily?",
+  ],
+];
+
+function questionList(records: LandingRecords | null): Html {
+  const { id, name } = records?.person ?? {};
+  const ofPerson = [`/browse/people/${id}`, `What else is ${name} part of?`] as const;
+  const shown = id === undefined ? questions : [...questions, ofPerson];
+  return html`<ul class="questions">
+    ${shown.map(([href, question]) => html`<li><a href="${href}">${question}</a></li>`)}
   </ul>`;
+}
 
 /** Returns the sources, what they cover and what they do not, and whom to ask. */
 const coverage = ({ sources, dataset, site }: ServiceFacts): Part =>
@@ -154,16 +167,14 @@ const nouns: EachKind<string> = {
   project: "projects",
 };
 
-function overview({ site, dataset, records }: ServiceFacts): Html {
+function overview({ dataset, records }: ServiceFacts): Html {
   if (dataset === null)
-    return html`<div class="card">
-      <p>
-        No records are published yet. The operator publishes them with an import; until then the
-        operations answer <a href="/errors/unavailable">503</a>.
-      </p>
-    </div>`;
-  return html`<div class="card">
-    <dl class="figures">
+    return html`<p>
+      No records are published yet. The operator publishes them with an import; until then the
+      operations answer <a href="/errors/unavailable">503</a>.
+    </p>`;
+  const { updated_at: updatedAt } = dataset;
+  return html`<dl class="figures">
       ${recordKinds.map(
         (kind) =>
           html`<div>
@@ -172,12 +183,8 @@ function overview({ site, dataset, records }: ServiceFacts): Html {
           </div>`,
       )}
     </dl>
-    ${records !== null && site.browse === "everyone" && marketMap(records)}
-    <p class="muted">
-      Updated
-      <time datetime="${dataset.updated_at}">${exactTime(dataset.updated_at)}</time>
-    </p>
-  </div>`;
+    ${records !== null && marketMap(records)}
+    <p class="muted">Updated <time datetime="${updatedAt}">${exactTime(updatedAt)}</time></p>`;
 }
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -226,15 +233,6 @@ const latestCard = ({ latest }: LandingRecords): Html =>
     <footer><a href="/browse/signals">All signals</a></footer>
   </section>`;
 
-const monthsPlot = ({ months }: LandingRecords): Html =>
-  columnPlot({
-    finding: "What happened, month by month",
-    measure: "Signals by month and kind",
-    head: "Month",
-    series: signalGroups,
-    columns: months,
-  });
-
 const forPrograms = (facts: ServiceFacts): Html =>
   html`<p>${wayToKey(facts)}</p>
     <p>
@@ -242,13 +240,55 @@ const forPrograms = (facts: ServiceFacts): Html =>
       read. <a href="/docs#quota">How many requests a key may send</a>
     </p>
     <ul>
-      <li><a href="/docs">Reference</a> of each operation, with a form to try it.</li>
-      <li><a href="/docs/lists">Lists</a> of every kind of record, by any of its values.</li>
-      <li><a href="/docs/samples">Samples</a> with curl, in TypeScript and in Python.</li>
-      <li><a href="/docs/vocabulary">Vocabulary</a>: the values that records carry.</li>
-      <li><a href="/docs/mcp">Agents</a> ask over MCP.</li>
-      <li><a href="/openapi.json">openapi.json</a> for generators of clients.</li>
+      ${docsPages.map(
+        ([path, label, about]) => html`<li><a href="${path}">${label}</a>: ${prose(about)}</li>`,
+      )}
+      <li><a href="/openapi.json">openapi.json</a>: the same for programs</li>
     </ul>`;
+
+export type LandingRecords = Awaited<ReturnType<typeof readLandingRecords>>;
+
+const latestShown = 6;
+const monthsShown = 24;
+/** Number of people among whom one with several GPs is sought. */
+const peopleRead = 500;
+
+/**
+ * Reads the number of GPs by market, the latest signals, the number of signals by month and kind, and a person with
+ * several GPs. Lets other work go on in between.
+ */
+export async function readLandingRecords(model: ReadModel) {
+  const { documents, updatedAt } = model.parts;
+  await prepareInTurns(model, "project", { market: ["any"] });
+  const titles = model.values("gp", "market");
+  const counts = model.count("gp", "market", titles, {});
+  const markets = titles.flatMap((title, i) => {
+    const place = placeOfMarket(model, title);
+    const label = nameOfMarket(model, title);
+    return place === null ? [] : [{ ...place, label, count: counts[i]! }];
+  });
+  const firstOf = (kind: RecordKind, limit: number) =>
+    model.select(kind, {}, { limit, offset: 0 }).positions;
+  const signals = readDocuments<Signal>(documents.signal, firstOf("signal", latestShown));
+  const latest = signals.map(({ market, ...signal }) => ({
+    ...signal,
+    market: market === null ? null : nameOfMarket(model, market),
+  }));
+  const people = readDocuments<Principal>(documents.principal, firstOf("principal", peopleRead));
+  const types = signalGroups.flatMap((group) => group.types);
+  const months: ReturnType<typeof signalColumns> = [];
+  for (const period of periodsUntil(updatedAt.slice(0, 10), "month", monthsShown)) {
+    const filter = { type: types, date: { from: period.from, to: period.until } };
+    await prepareInTurns(model, "signal", filter);
+    // Counting a month takes a millisecond or more, too.
+    await setImmediate();
+    const found = model.count("signal", "type", types, filter);
+    const countOf = (some: readonly string[]) =>
+      some.reduce((sum, type) => sum + found[types.indexOf(type)]!, 0);
+    months.push(...signalColumns([period], countOf));
+  }
+  return { markets, latest, months, person: people.find(({ gps }) => gps.length > 1) ?? null };
+}
 
 /** Returns the landing page as JSON. Addresses are absolute if the public URL is known, otherwise relative. */
 export function landingIndex({ site, dataset, publicUrl, account }: ServiceFacts) {
@@ -302,13 +342,7 @@ ${operations
 
 ## Docs
 
-- [Reference](${at("/docs")}): authentication, operations, every member of a record, matching, paging, quota, formats
-- [Lists](${at("/docs/lists")}): the filters and orders of each \`/list-\` path
-- [Samples](${at("/docs/samples")}): each operation with curl, in TypeScript and in Python, and how to keep a copy of everything
-- [Vocabulary](${at("/docs/vocabulary")}): the values of closed lists, and how to list tags, themes and markets
-- [MCP](${at("/docs/mcp")}): the same as tools, for programs that speak the Model Context Protocol
-- [Errors](${at("/errors")}): every error code, each with a page of its own
-- [Changelog](${at("/changelog")}): what each version added
+${docsPages.map(([path, label, about]) => `- [${label}](${at(path)}): ${about}`).join("\n")}
 - [OpenAPI description](${at("/openapi.json")}): the same for programs
 `;
 }

@@ -6,44 +6,59 @@ import { layout, type Site } from "./layout.ts";
 import { codes, counted, exactTime } from "./prose.ts";
 import { table } from "./table.ts";
 
+/** Facts about a server. Days are how long something is kept. */
 export interface PrivacyFacts {
   site: Site;
   /** Sources of the records; empty without a dataset. */
   sources: Sources;
-  /** Days for which requests are kept; 0 for no request log. */
+  /** Zero for no request log. */
   usageLogDays: number;
-  /** Days for which hourly totals are kept. */
-  totalsDays: number;
-  /** True if requests are kept with their parameters. */
   usageLogParameters: boolean;
-  /** Days for which audit log entries are kept; 0 for ever. */
+  totalsDays: number;
+  /** Zero for ever. */
   auditDays: number;
   /** Number of published datasets that are kept; 0 for all. */
   datasetsKeep: number;
-  /** Days for which the changes of publications are kept. */
   changesDays: number;
 }
 
-export const privacyPage = (facts: PrivacyFacts): string =>
-  layout({
-    site: facts.site,
+export function privacyPage(facts: PrivacyFacts): string {
+  const { site, sources } = facts;
+  const isDemo = sources.length > 0 && isInvented(sources);
+  return layout({
+    site,
     title: "Privacy",
-    description: `What ${facts.site.name} keeps about people, where it comes from, and how to object.`,
+    description: `What ${site.name} keeps about people, where it comes from, and how to object.`,
     path: "/privacy",
     main: html`<h1>Privacy</h1>
       <p class="lede">
-        What ${facts.site.name} keeps about people in its records and about people who use it, and
-        how to object, correct it or have it removed.
+        What ${site.name} keeps about people in its records and about people who use it, and how to
+        object, correct it or have it removed.
       </p>
       <section>
         <h2 id="records">People in the records</h2>
-        ${facts.sources.length > 0 && isInvented(facts.sources) ? invented : recordsSections(facts)}
+        ${isDemo ? invented : recordsSections(facts)}
       </section>
       <section>
         <h2 id="users">People who use the service</h2>
-        ${usersSections(facts)}
+        <p>
+          The service passes nothing of this on, but for mail to you through the operator's mail
+          server, and no page loads anything from another host. Members of your account see your
+          address. Who does not sign in gets no cookie. The server's log has no addresses and no
+          searches.
+        </p>
+        ${table({
+          label: "What is kept about people who use the service",
+          columns: ["What", "How long"],
+          rows: usersRows(facts),
+        })}
+        <p>
+          <a href="/account/settings">Settings</a> has a download of what is kept about you, and a
+          button that deletes your login. ${contactWords(site.contact)}
+        </p>
       </section>`,
   });
+}
 
 const invented = html`<p>
   All records of this service are invented. Where a name is that of a real person, it is by chance.
@@ -60,11 +75,21 @@ const recordsSections = (facts: PrivacyFacts): Html =>
       columns: ["Member", { label: "What it is", isPlain: true }],
       rows: membersOf(declarations.principal.schema).map(([name, { description }]) => [
         codes([name]),
-        description ?? "",
+        description,
       ]),
     })}
     <h3 id="whence">Where it comes from</h3>
-    ${facts.sources.length > 0 && sourcesTable(facts)}
+    ${
+      facts.sources.length > 0 &&
+      table({
+        label: "Sources of the records",
+        columns: ["Source", "Last change"],
+        rows: facts.sources.map(([name, importedAt]) => [
+          codes([name]),
+          html`<time datetime="${importedAt}">${exactTime(importedAt)}</time>`,
+        ]),
+      })
+    }
     <p>
       Every record names its source, why it is believed and how certain it is, and links to the page
       where the source says so if that is known.
@@ -72,8 +97,13 @@ const recordsSections = (facts: PrivacyFacts): Html =>
     <h3 id="why">Why, and who sees it</h3>
     <p>
       So that people who do business in real estate can tell who runs a firm and what it does.
-      ${facts.site.browse === "everyone" ? everyoneSees : membersSee} Search engines are told not to
-      list pages of people.
+      ${
+        facts.site.browse === "everyone"
+          ? "Everybody can read the pages of records, without e-mail addresses and LinkedIn pages. These are shown"
+          : "Records are shown"
+      }
+      to people who sign in and to programs with a key. Search engines are told not to list pages of
+      people.
     </p>
     <h3 id="object">Object, correct, remove</h3>
     <p>
@@ -81,25 +111,8 @@ const recordsSections = (facts: PrivacyFacts): Html =>
       corrected or removed in its source here, which the next publication shows. ${remains(facts)}
     </p>`;
 
-const sourcesTable = ({ sources }: PrivacyFacts): Html =>
-  table({
-    label: "Sources of the records",
-    columns: ["Source", "Last change"],
-    rows: sources.map(([name, importedAt]) => [
-      codes([name]),
-      html`<time datetime="${importedAt}">${exactTime(importedAt)}</time>`,
-    ]),
-  });
-
-const everyoneSees = html`Everybody can read the pages of records, without e-mail addresses and
-LinkedIn pages. These are shown to people who sign in and to programs with a key.`;
-
-const membersSee = html`Records are shown to people who sign in and to programs with a key.`;
-
-const contactWords = (contact: string | null): Part => {
-  if (contact === null) return "Write to the operator of this service.";
-  return html`Write to ${contactLink(contact)}.`;
-};
+const contactWords = (contact: string | null): Html =>
+  html`Write to ${contact === null ? "the operator of this service" : contactLink(contact)}.`;
 
 /** Returns a link to an e-mail address or https URL. */
 export const contactLink = (contact: string): Html =>
@@ -114,25 +127,9 @@ const remains = ({ datasetsKeep, changesDays }: PrivacyFacts): Part => [
   "Backups have what was stored when they were made.",
 ];
 
-const usersSections = (facts: PrivacyFacts): Html =>
-  html`<p>
-      The service passes nothing of this on, but for mail to you through the operator's mail server,
-      and no page loads anything from another host. Members of your account see your address. Who
-      does not sign in gets no cookie. The server's log has no addresses and no searches.
-    </p>
-    ${table({
-      label: "What is kept about people who use the service",
-      columns: ["What", "How long"],
-      rows: usersRows(facts),
-    })}
-    <p>
-      <a href="/account/settings">Settings</a> has a download of what is kept about you, and a
-      button that deletes your login. ${contactWords(facts.site.contact)}
-    </p>`;
-
 function usersRows(facts: PrivacyFacts): string[][] {
-  const { auditDays, usageLogDays, totalsDays } = facts;
-  const parameters = facts.usageLogParameters ? ", parameters" : "";
+  const { auditDays, usageLogDays, totalsDays, usageLogParameters } = facts;
+  const parameters = usageLogParameters ? ", parameters" : "";
   return [
     ["Your e-mail address, argon2id of your password, when you signed up", "Until you delete it"],
     ["The accounts you are a member of, and your role", "Until you leave or it is closed"],

@@ -20,12 +20,15 @@ export interface TableContent {
 }
 
 export function table({ label, columns, rows }: TableContent): Html {
-  const heads = columns.map((column) => (typeof column === "string" ? { label: column } : column));
-  const attributes = heads.map(attributesOf);
+  const heads = columns.map((one): Column => (typeof one === "string" ? { label: one } : one));
+  const number = heads.map(({ isNumber }) => isNumber === true && html`class="number"`);
+  const attributes = heads.map(({ label: name, isPlain }, i) =>
+    isPlain === true ? number[i] : html`data-label="${name}" ${number[i]}`,
+  );
   return html`<table aria-label="${label}">
     <thead>
       <tr>
-        ${heads.map((head) => html`<th scope="col" ${numberClass(head)}>${head.head ?? head.label}</th>`)}
+        ${heads.map((head, i) => html`<th scope="col" ${number[i]}>${head.head ?? head.label}</th>`)}
       </tr>
     </thead>
     <tbody>
@@ -34,38 +37,26 @@ export function table({ label, columns, rows }: TableContent): Html {
   </table>`;
 }
 
-const numberClass = ({ isNumber }: Column): Part => isNumber === true && html`class="number"`;
-
-const attributesOf = (head: Column): Html | null => {
-  if (head.isPlain === true) return head.isNumber === true ? html`class="number"` : null;
-  return html`data-label="${head.label}" ${numberClass(head)}`;
-};
-
 /** Returns a row. Cells make up most of a long page, so their markup omits a template's line breaks. */
-function rowOf([first, ...others]: readonly Part[], attributes: readonly (Html | null)[]): Html {
-  const cells = [
-    html`<th scope="row">${first}</th>`,
-    ...others.map((cell, i) => cellOf(cell, attributes[i + 1]!)),
-  ];
+function rowOf([first, ...others]: readonly Part[], attributes: readonly Part[]): Html {
+  const cells = others.map((cell, i) => {
+    const own = attributes[i + 1];
+    return own ? html`<td ${own}>${cell}</td>` : html`<td>${cell}</td>`;
+  });
   // oxfmt-ignore
-  return html`<tr>${cells}</tr>`;
+  return html`<tr><th scope="row">${first}</th>${cells}</tr>`;
 }
-
-const cellOf = (cell: Part, attributes: Html | null): Html =>
-  attributes === null ? html`<td>${cell}</td>` : html`<td ${attributes}>${cell}</td>`;
 
 /** Returns a list of terms with their facts. Leaves out terms without a fact. */
 export const factList = (facts: readonly (readonly [term: string, what: Part])[]): Html =>
   html`<dl class="facts">
-    ${facts.map(
-      ([term, what]) =>
-        isSaid(what) &&
-        html`<div>
-          <dt>${term}</dt>
-          <dd>${what}</dd>
-        </div>`,
-    )}
+    ${facts
+      .filter(([, what]) => html`${what}`.markup !== "")
+      .map(
+        ([term, what]) =>
+          html`<div>
+            <dt>${term}</dt>
+            <dd>${what}</dd>
+          </div>`,
+      )}
   </dl>`;
-
-const isSaid = (what: Part): boolean =>
-  what !== null && what !== undefined && what !== false && what !== "";
