@@ -112,7 +112,7 @@ function feedOf(http: HttpDependencies): Content {
   const { publicUrl } = http.config;
   let known: { from: readonly Publication[]; text: string } | null = null;
   return async () => {
-    const { changesFeed } = await import("#pages/changes-feed.ts");
+    const { changesFeed } = await import("#pages/atom.ts");
     const { version, updatedAt } = served(http).parts;
     const from = http.changes.list(version);
     if (known?.from !== from) {

@@ -1,7 +1,8 @@
-/** Atom feeds (RFC 4287). */
+/** Atom feeds (RFC 4287), and the one at `/changes.atom`. */
 import { hash } from "node:crypto";
+import type { Publication } from "#records/publication.ts";
 
-export interface Feed {
+interface Feed {
   id: string;
   title: string;
   /** Address of the feed; null if its readers alone may know it. */
@@ -12,7 +13,7 @@ export interface Feed {
   entries: readonly Entry[];
 }
 
-interface Entry {
+export interface Entry {
   id: string;
   title: string;
   updatedAt: string;
@@ -44,14 +45,7 @@ ${link ? `<link href="${escaped(link)}"/>\n` : ""}<content type="text">${escaped
 /** Returns a URN made from a name, the same on every server (RFC 9562, version 8). */
 export function urnOf(name: string): string {
   const digits = hash("sha256", `gp-records publication ${name}`);
-  const groups = [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `8${digits.slice(13, 16)}`,
-    `8${digits.slice(17, 20)}`,
-    digits.slice(20, 32),
-  ];
-  return `urn:uuid:${groups.join("-")}`;
+  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "urn:uuid:$1-$2-8$3-8$4-$5");
 }
 
 /** Characters that XML 1.0 forbids, even escaped. */
@@ -65,3 +59,36 @@ const escaped = (text: string) =>
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll('"', "&quot;");
+
+const entriesMax = 100;
+
+/**
+ * Returns the feed at `/changes.atom`: the 100 newest publications, with counts but without records.
+ * @param publications newest first. @param address the feed's address, absolute if it is known.
+ * @param updatedAt time at which the served dataset was built, for a feed without entries.
+ */
+export function changesFeed(
+  publications: readonly Publication[],
+  address: string,
+  updatedAt: string,
+): string {
+  const entries = publications.slice(0, entriesMax).map((publication) => ({
+    id: urnOf(`${publication.version} ${publication.published_at}`),
+    title: publication.version,
+    updatedAt: publication.published_at,
+    text: contentOf(publication),
+  }));
+  const id = /^https?:/.test(address) ? address : urnOf("feed");
+  const title = "gp-records: publications";
+  return atomFeed({ id, title, self: address, updatedAt, entries }, "gp-records");
+}
+
+/** Returns counts such as `gp: 12 added, 31 changed, 1 merged; signal: 105 added`. */
+function contentOf({ step }: Publication): string {
+  if (step === null) return "What changed is not known.";
+  const kinds = Object.entries(step.counts).map(([kind, counts]) => {
+    const some = Object.entries(counts).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []));
+    return some.length > 0 && `${kind}: ${some.join(", ")}`;
+  });
+  return kinds.filter(Boolean).join("; ");
+}

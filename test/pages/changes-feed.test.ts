@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changesFeed } from "#pages/changes-feed.ts";
+import { changesFeed } from "#pages/atom.ts";
 import type { Publication } from "#records/publication.ts";
 import { startService } from "../support/service.ts";
 
