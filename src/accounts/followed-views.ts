@@ -35,25 +35,17 @@ export function followView(
   return control.write(async (transaction) => {
     if (!(await mayReadChanges(transaction, account)))
       throw new DomainError("refused", "The plan of this account does not include changes.");
-    if ((await listFollowedViews(transaction, account)).length >= viewsMax)
-      throw new DomainError(
-        "conflict",
-        `This account follows ${viewsMax} views already. Stop following one of them first.`,
-      );
-    const secret = makeToken();
-    const id = makeId("fv");
-    const made = { made_by: actor, created_at: new Date(now).toISOString() };
-    const row = { digest: digestToken(secret), id, account, kind, query, ...made };
-    await transaction.insertInto("followed_view").values(row).execute();
+    if ((await listFollowedViews(transaction, account)).length >= viewsMax) {
+      const text = `This account follows ${viewsMax} views already. Stop following one of them first.`;
+      throw new DomainError("conflict", text);
+    }
+    const [id, secret] = [makeId("fv"), makeToken()];
     const detail = { kind, query };
-    await writeAudit(transaction, {
-      actor,
-      action: "view.followed",
-      account,
-      subject: id,
-      detail,
-      now,
-    });
+    const created_at = new Date(now).toISOString();
+    const row = { id, digest: digestToken(secret), account, ...detail, made_by: actor, created_at };
+    await transaction.insertInto("followed_view").values(row).execute();
+    const entry = { actor, action: "view.followed", account, subject: id, detail, now } as const;
+    await writeAudit(transaction, entry);
     return { id, secret };
   });
 }

@@ -15,6 +15,14 @@ export interface Difference {
   into: string | null;
 }
 
+export type Members = Readonly<Record<string, unknown>>;
+
+/** Returns the names of the members that differ, or that only one side has. */
+export const differingNames = (from: Members, to: Members): string[] =>
+  [...new Set([...Object.keys(from), ...Object.keys(to)])].filter(
+    (name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]),
+  );
+
 export interface StoredRecord {
   source: string;
   document: string;
@@ -72,7 +80,7 @@ export function compareGenerations(fromPath: string, toPath: string) {
      * Returns the newer generation's hash, as docs/changes.md defines it. Call it once, after reading all differences.
      */
     hash: () => total.digest("hex"),
-    close() {
+    [Symbol.dispose]() {
       from.close();
       to.close();
     },
@@ -81,15 +89,11 @@ export function compareGenerations(fromPath: string, toPath: string) {
 
 /** Returns the hash of a generation's records. @throws DatasetFault if its file cannot be read. */
 export function hashOfRecords(path: string): string {
-  const db = openSorted(path);
+  using db = openSorted(path);
   const total = createHash("sha256");
-  try {
-    for (const kind of recordKinds)
-      for (const [, , sha256] of digestedStates(db, kind)) total.update(sha256);
-    return total.digest("hex");
-  } finally {
-    db.close();
-  }
+  for (const kind of recordKinds)
+    for (const [, , sha256] of digestedStates(db, kind)) total.update(sha256);
+  return total.digest("hex");
 }
 
 function openSorted(path: string): DatabaseSync {

@@ -3,7 +3,13 @@
  */
 import type { RecordKind } from "#records/kinds.ts";
 import type { ChangeKind } from "#records/publication.ts";
-import { compareGenerations, type Difference, type StoredRecord } from "./compare.ts";
+import {
+  compareGenerations,
+  type Difference,
+  differingNames,
+  type Members,
+  type StoredRecord,
+} from "./compare.ts";
 import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
 
@@ -32,20 +38,14 @@ export interface Side {
  */
 export function* diffGenerations(from: Side, to: Side): Generator<Change, void> {
   for (const { path, generation } of [from, to]) openPublished(path, generation).db.close();
-  const comparison = compareGenerations(from.path, to.path);
-  try {
-    for (const difference of comparison.differences()) {
-      const isGone = difference.change === "removed" || difference.change === "merged";
-      const shown = isGone ? comparison.before(difference) : comparison.after(difference);
-      const before = difference.change === "changed" ? comparison.before(difference) : null;
-      yield changeOf(difference, before, shown);
-    }
-  } finally {
-    comparison.close();
+  using comparison = compareGenerations(from.path, to.path);
+  for (const difference of comparison.differences()) {
+    const isGone = difference.change === "removed" || difference.change === "merged";
+    const shown = isGone ? comparison.before(difference) : comparison.after(difference);
+    const before = difference.change === "changed" ? comparison.before(difference) : null;
+    yield changeOf(difference, before, shown);
   }
 }
-
-type Members = Readonly<Record<string, unknown>>;
 
 function changeOf(
   { change, kind, id, into }: Difference,
@@ -60,11 +60,9 @@ function changeOf(
   return { ...what, members: differing(JSON.parse(before.document) as Members, shown) };
 }
 
-/** Returns the differing members with both values. Documents of one kind have the same members. */
+/** Returns the differing members with both values. */
 function differing(from: Members, to: Members): NonNullable<Change["members"]> {
-  const names = Object.keys(to).filter(
-    (name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]),
-  );
+  const names = differingNames(from, to);
   const told = names.length > 1 ? names.filter((name) => name !== "updated_at") : names;
   return Object.fromEntries(told.map((name) => [name, { from: from[name], to: to[name] }]));
 }

@@ -1,33 +1,54 @@
 /** Joins the steps of several publications: what changed from one dataset to a later one, each record once. */
-import { closeSync, createReadStream, openSync, readSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { eachOf, recordKinds } from "#records/kinds.ts";
-import type { ChangeKind, Publication } from "#records/publication.ts";
+import { closeSync, openSync, readSync } from "node:fs";
+import { open } from "node:fs/promises";
+import type { DatabaseSync } from "node:sqlite";
+import { LRUCache } from "lru-cache";
+import {
+  type EachKind,
+  eachOf,
+  linkedKinds,
+  type RecordKind,
+  recordKinds,
+} from "#records/kinds.ts";
+import type { Publication } from "#records/publication.ts";
+import {
+  type DatasetIndex,
+  makeRoom,
+  placeDocuments,
+  readDocuments,
+} from "#search/dataset-parts.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { type Catalogue, openCatalogue } from "./catalogue.ts";
-import { compareGenerations, type Difference } from "./compare.ts";
+import { compareGenerations, type Difference, differingNames, type Members } from "./compare.ts";
 import { DatasetFault } from "./dataset-fault.ts";
-import { readDeparted } from "./departed.ts";
+import { type Body, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
 import { openPublications } from "./publications.ts";
 import { lineOf } from "./steps.ts";
+import { readArrays, treeOf } from "./stored-arrays.ts";
 
-/** A publication with what its step changed. */
+/** What a publication changed. */
 interface ReadStep {
-  publication: Publication;
   changes: readonly Difference[];
   /** Returns the lines of some changes, by their numbers. */
   lines(numbers: readonly number[]): string[];
-  /** Records that the step removed or merged, as the dataset before it had them; null if that is not kept. */
+  /** Returns the records that the step removed or merged, as they were; null if the dataset before it is not kept. */
   departed(): ReadModel | null;
 }
 
-/** Change of a record between two datasets. */
+/** Place of a change in the step of a publication, by its number. */
+interface Place {
+  publication: Publication;
+  step: ReadStep;
+  number: number;
+}
+
+/** What several steps did to a record. */
 export interface JoinedChange extends Difference {
-  /** Steps that changed the record, oldest first, each with the number of the change in it. */
-  places: readonly { step: ReadStep; number: number }[];
-  /** Document before, of a record that was removed and added again; null for others, or if it is not known. */
-  base: string | null;
+  /** Changes of the record, oldest first. */
+  places: readonly Place[];
+  /** Step that removed or merged the record; null if the last dataset has it. */
+  gone: ReadStep | null;
 }
 
 interface JoinedSteps {
@@ -37,19 +58,11 @@ interface JoinedSteps {
   gaps: readonly Publication[];
 }
 
-/** Publications from a moment on. */
-export interface Stretch {
-  /** The dataset that was current at the moment; null if the first known one is younger. */
-  base: Publication | null;
-  /** Publications since, oldest first. */
-  publications: readonly Publication[];
-}
-
 /** Values of a record's members before and after, as far as they differ. */
 interface ChangedMembers {
-  /** Null if the values are not known: the record is new, or was removed and added again. */
-  before: Readonly<Record<string, unknown>> | null;
-  after: Readonly<Record<string, unknown>>;
+  /** Null if they are not known: the record is new, or was removed from a dataset that is not kept and added again. */
+  before: Members | null;
+  after: Members;
 }
 
 export type ChangesReader = ReturnType<typeof openChangesReader>;
@@ -61,170 +74,98 @@ const keptMax = 500_000;
 export function openChangesReader(folder: string) {
   const publications = openPublications(folder);
   let catalogue: Catalogue | undefined;
-  const kept = new Map<string, Promise<ReadStep | null>>();
-  let keptCount = 0;
+  const kept = new LRUCache<string, ReadStep, Publication>({
+    maxSize: keptMax,
+    sizeCalculation: ({ changes }) => Math.min(keptMax, changes.length + 1),
+    fetchMethod: async (_name, _stale, { context }) => (await readStep(context)) ?? undefined,
+  });
 
-  /** Returns the path of a kept dataset; null if it is not kept here. */
-  const pathOf = (version: string): string | null => {
+  /** Returns the path of a dataset; null if it is not kept here. */
+  const pathOf = (version: string | null): string | null => {
     catalogue ??= openCatalogue(folder);
-    return catalogue.has(version) ? catalogue.pathOf(version) : null;
+    return version !== null && catalogue.has(version) ? catalogue.pathOf(version) : null;
   };
 
-  const departedOf = ({ from }: Publication, changes: readonly Difference[]) => {
-    let made: ReadModel | null | undefined;
-    return () => {
-      if (made !== undefined) return made;
-      const path = from === null ? null : pathOf(from);
-      const gone = changes.filter(({ change }) => change === "removed" || change === "merged");
-      const ids = eachOf(recordKinds, (kind) =>
-        gone.flatMap((one) => (one.kind === kind ? [one.id] : [])),
-      );
-      return (made = path === null ? null : orNull(() => openReadModel(readDeparted(path, ids))));
+  async function readStep(publication: Publication): Promise<ReadStep | null> {
+    const { from, version, step } = publication;
+    const before = pathOf(from);
+    const found =
+      (step && (await readStored(from!, version))) ??
+      orNull(() => compareDatasets(before, pathOf(version)));
+    if (found === null) return null;
+    let departed: ReadModel | null | undefined;
+    return {
+      ...found,
+      departed() {
+        if (departed === undefined)
+          departed = before === null ? null : orNull(() => openDeparted(before, found.changes));
+        return departed;
+      },
     };
-  };
+  }
 
-  async function readStored(publication: Publication): Promise<ReadStep | null> {
-    const { from, version } = publication;
-    const stored = publications.openStep(from!, version);
+  async function readStored(from: string, to: string) {
+    const stored = publications.openStep(from, to);
     if (stored === null) return null;
-    const path = publications.stepPath(from!, version);
+    const path = publications.stepPath(from, to);
     const changes: Difference[] = [];
-    const input = createReadStream(path, { encoding: "utf8", highWaterMark: 1024 * 1024 });
-    for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+    for await (const line of (await open(path)).readLines()) {
       const [, change, kind, id, into = null] = headShape.exec(line) ?? [];
       if (id !== undefined) changes.push({ change, kind, id, into } as Difference);
     }
-    const lineAt = (file: number, number: number) => {
-      const { start, end } = stored.placeOf(number, 1);
-      const bytes = Buffer.alloc(end - start);
-      readSync(file, bytes, 0, bytes.length, start);
-      // The first change comes with the file's head.
-      return bytes.toString().trimEnd().split("\n").at(-1)!;
-    };
     const lines = (numbers: readonly number[]) => {
       const file = openSync(path, "r");
       try {
-        return numbers.map((number) => lineAt(file, number));
+        return numbers.map((number) => {
+          const { start, end } = stored.placeOf(number, 1);
+          const bytes = Buffer.alloc(end - start);
+          readSync(file, bytes, 0, bytes.length, start);
+          // The first change comes with the file's head.
+          return bytes.toString().trimEnd().split("\n").at(-1)!;
+        });
       } finally {
         closeSync(file);
       }
     };
-    return { publication, changes, lines, departed: departedOf(publication, changes) };
+    return { changes, lines };
   }
 
-  /** Compares the datasets of a publication without a step. Returns null unless both are kept. */
-  function compare(publication: Publication): ReadStep | null {
-    const { from, version } = publication;
-    const [before, after] = [from === null ? null : pathOf(from), pathOf(version)];
-    if (before === null || after === null) return null;
-    const compared = <R>(read: (comparison: ReturnType<typeof compareGenerations>) => R): R => {
-      const comparison = compareGenerations(before, after);
-      try {
-        return read(comparison);
-      } finally {
-        comparison.close();
-      }
-    };
-    const changes = compared((comparison) => [...comparison.differences()]);
-    return {
-      publication,
-      changes,
-      lines: (numbers) =>
-        compared((comparison) => numbers.map((number) => lineOf(changes[number]!, comparison))),
-      departed: departedOf(publication, changes),
-    };
-  }
-
-  async function readStep(publication: Publication): Promise<ReadStep | null> {
-    const stored = publication.step === null ? null : await readStored(publication);
-    return stored ?? orNull(() => compare(publication));
-  }
-
-  /** Reads a step, and keeps it for the next time unless it is unknown. */
-  async function keep(publication: Publication): Promise<ReadStep | null> {
-    const name = `${publication.from}..${publication.version} ${publication.published_at}`;
-    const known = kept.get(name);
-    if (known !== undefined) return known;
-    const reading = readStep(publication);
-    kept.set(name, reading);
-    const step = await reading.catch(() => null);
-    if (step === null) kept.delete(name);
-    keptCount += step?.changes.length ?? 0;
-    for (const [oldest, one] of kept) {
-      if (keptCount <= keptMax || oldest === name) break;
-      kept.delete(oldest);
-      keptCount -= (await one)?.changes.length ?? 0;
+  /**
+   * Gathers what publications did to each record, even if it is again as before.
+   * @param partOf returns the id of the GP that a former one is part of now; null if there is none.
+   */
+  async function gather(
+    all: readonly Publication[],
+    partOf: (gp: string) => string | null,
+  ): Promise<JoinedSteps> {
+    const placesOf = new Map<string, Place[]>();
+    const gaps: Publication[] = [];
+    for (const publication of all) {
+      const name = `${publication.from}..${publication.version} ${publication.published_at}`;
+      const step = await kept.fetch(name, { context: publication });
+      if (step === undefined) gaps.push(publication);
+      step?.changes.forEach(({ id }, number) => {
+        const places = placesOf.get(id) ?? [];
+        places.push({ publication, step, number });
+        // Records stay in the order of their last change.
+        placesOf.delete(id);
+        placesOf.set(id, places);
+      });
     }
-    return reading;
-  }
-
-  /** Returns the documents that a dataset has of some records; null for each if it is not kept. */
-  function documentsIn(version: string | undefined, of: readonly Difference[]): (string | null)[] {
-    const path = version === undefined ? null : pathOf(version);
-    const opened = path === null ? null : orNull(() => openGeneration(path));
-    if (opened === null) return of.map(() => null);
-    try {
-      const find = eachOf(recordKinds, (kind) =>
-        opened.db.prepare(`select document from ${kind} where id = ?`),
-      );
-      return of.map(({ kind, id }) => (find[kind].get(id)?.["document"] as string) ?? null);
-    } finally {
-      opened.db.close();
-    }
-  }
-
-  /** Returns the changes without records that are again as they were. */
-  function onlyChanged(changes: readonly JoinedChange[], base: Publication | null): JoinedChange[] {
-    const repeated = changes.filter((one) => one.change === "changed" && one.places.length > 1);
-    const returned = repeated.filter(({ places }) => places.some(isAddition));
-    const documents = documentsIn(base?.version, returned);
-    const baseOf = new Map(returned.map(({ id }, i) => [id, documents[i]!]));
-    const known = repeated.map((one) => ({ ...one, base: baseOf.get(one.id) ?? null }));
-    const members = membersOf(known);
-    const isSame = ({ before }: ChangedMembers) =>
-      before !== null && Object.keys(before).length === 0;
-    const settled = new Map(known.map((one, i) => [one.id, isSame(members[i]!) ? null : one]));
-    return changes.flatMap((one) => {
-      const other = settled.get(one.id);
-      return other === null ? [] : (other ?? one);
-    });
+    const changes = Array.from(placesOf.values(), (places) => joinPlaces(places, partOf));
+    const byStep = Map.groupBy(changes, ({ places }) => places.at(-1)!.step);
+    return { changes: [...byStep.values()].toReversed().flat(), gaps };
   }
 
   return {
     /** Lists publications, oldest first. @param served version that is served. */
     list: (served: string): readonly Publication[] => publications.list(served),
-    /**
-     * Joins steps. Added and removed again is nothing; changed twice is changed; changed back is nothing.
-     * @param partOf returns the id of the GP that a former one is part of now; null if there is none.
-     */
-    async join(
-      { base, publications: all }: Stretch,
-      partOf: (gp: string) => string | null,
-    ): Promise<JoinedSteps> {
-      const joined = new Map<string, JoinedChange & { wasThere: boolean }>();
-      const gaps: Publication[] = [];
-      for (const publication of all) {
-        const step = await keep(publication);
-        if (step === null) gaps.push(publication);
-        step?.changes.forEach((difference, number) => {
-          const { id, change } = difference;
-          const known = joined.get(id);
-          const wasThere = known?.wasThere ?? change !== "added";
-          const places = [...(known?.places ?? []), { step, number }];
-          // Records stay in the order of their last change.
-          joined.delete(id);
-          joined.set(id, { ...difference, places, wasThere, base: null });
-        });
-      }
-      const changes = [...joined.values()].flatMap(({ wasThere, ...one }): JoinedChange[] => {
-        const isThere = one.change === "added" || one.change === "changed";
-        if (isThere) return [{ ...one, change: wasThere ? "changed" : "added" }];
-        const into = one.kind === "gp" ? partOf(one.id) : null;
-        return wasThere ? [{ ...one, change: into === null ? "removed" : "merged", into }] : [];
-      });
-      return { changes: newestFirst(onlyChanged(changes, base)), gaps };
+    gather,
+    /** Gathers as `gather` does, and leaves out records that are as before: added and removed again, or changed back. */
+    async join(...order: Parameters<typeof gather>): Promise<JoinedSteps> {
+      const { changes, gaps } = await gather(...order);
+      return { changes: withoutReturned(changes), gaps };
     },
-    readStep: keep,
     members: membersOf,
   };
 }
@@ -239,90 +180,189 @@ function orNull<R>(read: () => R): R | null {
   }
 }
 
-const isAddition = ({ step, number }: JoinedChange["places"][number]) =>
-  step.changes[number]!.change === "added";
-
 const headShape = /^\{"change":"(\w+)","kind":"(\w+)","id":"([^"]+)"(?:,"into":"([^"]+)")?/;
 
-/** Sorts changes by their last step, the newest first. @param changes in the order of their last steps. */
-const newestFirst = (changes: readonly JoinedChange[]): JoinedChange[] =>
-  [...Map.groupBy(changes, ({ places }) => places.at(-1)!.step).values()].toReversed().flat();
-
-/** Reads the lines of changes, by step and number. Each step is opened once. */
-function readLines(changes: readonly JoinedChange[]) {
-  const places = Map.groupBy(
-    changes.flatMap((change) => change.places),
-    ({ step }) => step,
-  );
-  return new Map(
-    Array.from(places, ([step, of]) => {
-      const numbers = of.map(({ number }) => number);
-      const lines = step.lines(numbers);
-      return [step, new Map(numbers.map((number, i) => [number, lines[i]!]))];
-    }),
-  );
+/** Compares two datasets. Returns null unless both are kept. @throws DatasetFault if one cannot be read. */
+function compareDatasets(before: string | null, after: string | null) {
+  if (before === null || after === null) return null;
+  using comparison = compareGenerations(before, after);
+  const changes = [...comparison.differences()];
+  const lines = (numbers: readonly number[]) => {
+    using again = compareGenerations(before, after);
+    return numbers.map((number) => lineOf(changes[number]!, again));
+  };
+  return { changes, lines };
 }
 
-type Members = Record<string, unknown>;
+const changeAt = ({ step, number }: Place): Difference => step.changes[number]!;
 
+function joinPlaces(places: readonly Place[], partOf: (gp: string) => string | null): JoinedChange {
+  const last = places.at(-1)!;
+  const { kind, id, change } = changeAt(last);
+  if (change === "added" || change === "changed") {
+    const wasThere = changeAt(places[0]!).change !== "added";
+    return { change: wasThere ? "changed" : "added", kind, id, into: null, places, gone: null };
+  }
+  const into = kind === "gp" ? partOf(id) : null;
+  return { change: into === null ? "removed" : "merged", kind, id, into, places, gone: last.step };
+}
+
+function withoutReturned(changes: readonly JoinedChange[]): JoinedChange[] {
+  const repeated = changes.filter(
+    ({ change, places }) => change === "changed" && places.length > 1,
+  );
+  const members = membersOf(repeated);
+  const isAsBefore = ({ before }: ChangedMembers) =>
+    before !== null && Object.keys(before).length === 0;
+  const returned = new Set(repeated.filter((_, i) => isAsBefore(members[i]!)));
+  const isBrief = ({ gone, places }: JoinedChange) =>
+    gone !== null && changeAt(places[0]!).change === "added";
+  return changes.filter((one) => !returned.has(one) && !isBrief(one));
+}
+
+/** Returns the same changes, each as one step made it. */
+export const changesOfSteps = (one: JoinedChange): JoinedChange[] =>
+  one.places.map((place) => {
+    const { change } = changeAt(place);
+    const isLost = change === "merged" && one.into === null;
+    return { ...one, change: isLost ? "removed" : change, places: [place] };
+  });
+
+/** What a line of a step says of a record's members. */
 interface Line {
-  change: ChangeKind;
   record?: Members;
   before?: Members;
   after?: Members;
 }
 
-/** Returns the members of changed records that differ, in the order of the changes. */
+/** Returns the members of changed records that differ, in the order of the changes. Each step is opened once. */
 function membersOf(changes: readonly JoinedChange[]): ChangedMembers[] {
-  const lines = readLines(changes);
-  return changes.map(({ places, base }) =>
-    joinMembers(
-      places.map(({ step, number }) => lines.get(step)!.get(number)!),
-      base === null ? null : (JSON.parse(base) as Members),
-    ),
-  );
+  const all = changes.flatMap(({ places }) => places);
+  const lines = new Map<Place, Line>();
+  for (const [step, places] of Map.groupBy(all, (place) => place.step)) {
+    const texts = step.lines(places.map(({ number }) => number));
+    places.forEach((place, i) => lines.set(place, JSON.parse(texts[i]!) as Line));
+  }
+  return changes.map(({ places }) => joinMembers(places, lines));
 }
 
-/** Joins the lines of one record. @param base the record before; null if only the lines tell. */
-function joinMembers(lines: readonly string[], base: Members | null): ChangedMembers {
-  let before: Members | null = {};
+function joinMembers(places: readonly Place[], lines: ReadonlyMap<Place, Line>): ChangedMembers {
+  let before: Members | null = changeAt(places[0]!).change === "added" ? null : {};
   let after: Members = {};
-  for (const text of lines) {
-    const line = JSON.parse(text) as Line;
-    if (line.change === "added") {
-      // No step tells the values from before the record was removed.
-      before = null;
-      after = { ...line.record };
-    } else {
-      if (before !== null) before = { ...line.before, ...before };
+  for (const place of places) {
+    const line = lines.get(place)!;
+    if (changeAt(place).change === "added") after = line.record!;
+    else {
+      // Only a record that came back is compared with what it was when it went.
+      const was = line.before ?? (place === places.at(-1) ? {} : lastRecord(place));
+      before = before && was && { ...was, ...before };
       after = { ...after, ...line.after };
     }
   }
-  before ??= base;
   if (before === null) return { before, after };
-  const differing = Object.keys(before).filter(
-    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
-  );
-  const only = (members: Members) =>
-    Object.fromEntries(differing.map((name) => [name, members[name]]));
+  const names = differingNames(before, after);
+  const only = (members: Members) => Object.fromEntries(names.map((name) => [name, members[name]]));
   return { before: only(before), after: only(after) };
 }
 
-/** Returns the publications since a moment or a version. Returns null if the version was never published. */
-export function stretchSince(
+/** Returns a record that a step removed or merged, as it was. Returns null if that is not known. */
+function lastRecord(place: Place): Members | null {
+  const { kind, id } = changeAt(place);
+  const model = place.step.departed();
+  if (model === null) return null;
+  const { positions } = model.select(kind, { id: [id] }, { limit: 1, offset: 0 });
+  return readDocuments<Members>(model.parts.documents[kind], positions)[0]!;
+}
+
+interface Row {
+  id: string;
+  position: number;
+  own_length: number;
+  document: string;
+}
+
+/**
+ * Opens the records that a step removed or merged, as a small dataset that answers the same queries.
+ * @param path file of the dataset before. @throws DatasetFault if it cannot be read.
+ */
+function openDeparted(path: string, changes: readonly Difference[]): ReadModel {
+  const opened = openGeneration(path);
+  using db = opened.db;
+  const gone = changes.filter(({ change }) => change === "removed" || change === "merged");
+  const rows = rowsOf(db, gone);
+  const indexer = openIndexer();
+  const positionOf = new Map<string, number>();
+  for (const { id, document } of rows.gp) {
+    const gp = JSON.parse(document) as Body & { former_ids: string[] };
+    positionOf.set(id, positionOf.size);
+    indexer.addGp(id, gp.former_ids, gp);
+  }
+  for (const kind of linkedKinds)
+    rows[kind].forEach(({ document }, record) => {
+      for (const gp of gpsIn(document)) {
+        const position = positionOf.get(gp);
+        if (position !== undefined) indexer.addLink(kind, record, position);
+      }
+    });
+  const places = eachOf(recordKinds, (kind) =>
+    placeDocuments(
+      Uint32Array.from(rows[kind], ({ document }) => Buffer.byteLength(document)),
+      Uint32Array.from(rows[kind], ({ own_length }) => own_length),
+    ),
+  );
+  const index = indexer.index(places);
+  const documents = makeRoom(places, index.recordsOfGp);
+  for (const kind of recordKinds) {
+    const { bytes, starts } = documents[kind];
+    rows[kind].forEach(({ document }, at) => bytes.set(Buffer.from(document), starts[at]));
+  }
+  const { version, built_at: updatedAt } = opened.meta;
+  return openReadModel({ ...index, documents, version, updatedAt, sources: [] });
+}
+
+/** Reads records in display order, with the GPs and the signals on which queries for them depend. */
+function rowsOf(db: DatabaseSync, records: readonly Difference[]): EachKind<Row[]> {
+  const found = eachOf(recordKinds, () => new Map<string, Row>());
+  const add = (kind: RecordKind, key: "id" | "position", values: Iterable<string | number>) => {
+    const columns = "id, position, own_length, document";
+    const find = db.prepare(`select ${columns} from ${kind} where ${key} = ?`);
+    for (const value of values) {
+      const row = find.get(value) as unknown as Row | undefined;
+      if (row !== undefined) found[kind].set(row.id, row);
+    }
+  };
+  for (const [kind, some] of Map.groupBy(records, (one) => one.kind))
+    add(
+      kind,
+      "id",
+      some.map(({ id }) => id),
+    );
+  if (found.gp.size > 0) {
+    const { recordsOfGp } = treeOf([...readArrays(db)]) as DatasetIndex;
+    const { starts, items } = recordsOfGp.signal;
+    for (const { position } of found.gp.values())
+      add("signal", "position", items.subarray(starts[position], starts[position + 1]));
+  }
+  for (const kind of linkedKinds)
+    add("gp", "id", Array.from(found[kind].values(), ({ document }) => gpsIn(document)).flat());
+  return eachOf(recordKinds, (kind) =>
+    [...found[kind].values()].toSorted((one, other) => one.position - other.position),
+  );
+}
+
+const gpsIn = (document: string): string[] =>
+  (JSON.parse(document) as { gps: { id: string }[] }).gps.map(({ id }) => id);
+
+/** Returns the publications since a moment or after a version. Returns null if the version was never published. */
+export function publicationsSince(
   publications: readonly Publication[],
   since: number | string,
-): Stretch | null {
+): readonly Publication[] | null {
   const at =
     typeof since === "string"
       ? publications.findLastIndex(({ version }) => version === since)
       : publications.findLastIndex(({ published_at }) => Date.parse(published_at) < since);
   if (at === -1 && typeof since === "string") return null;
-  const after = publications.slice(at + 1);
-  if (at !== -1) return { base: publications[at]!, publications: after };
   // Nothing was published before the first one, so it is what the others are compared with.
-  const [first] = after;
-  return first?.from === null
-    ? { base: first, publications: after.slice(1) }
-    : { base: null, publications: after };
+  return publications.slice(at === -1 && publications[0]?.from === null ? 1 : at + 1);
 }

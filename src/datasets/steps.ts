@@ -2,7 +2,14 @@
 import { closeSync, fsyncSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { allCounts, type Publication } from "#records/publication.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { compareGenerations, type Comparison, type Difference, hashOfRecords } from "./compare.ts";
+import {
+  compareGenerations,
+  type Comparison,
+  type Difference,
+  differingNames,
+  hashOfRecords,
+  type Members,
+} from "./compare.ts";
 import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
 import { openPublications } from "./publications.ts";
@@ -128,37 +135,33 @@ const pieceUnits = 256 * 1024;
  * @throws DatasetFault if a generation cannot be read, or a system error if the file cannot be written.
  */
 function writeStep(path: string, from: Side & { hash: string | null }, to: Side): StepFacts {
-  const comparison = compareGenerations(from.path, to.path);
+  using comparison = compareGenerations(from.path, to.path);
+  const file = openSync(path, "w", 0o600);
   try {
-    const file = openSync(path, "w", 0o600);
-    try {
-      const counts = allCounts({});
-      let changes = 0;
-      writeFileSync(file, " ".repeat(headBytes));
-      let waiting = "";
-      // Unlike `writeSync`, `writeFileSync` continues after a partial write, as on a nearly full disk.
-      const flush = () => {
-        writeFileSync(file, waiting);
-        waiting = "";
-      };
-      for (const difference of comparison.differences()) {
-        counts[difference.kind][difference.change]++;
-        changes++;
-        waiting += `${lineOf(difference, comparison)}\n`;
-        if (waiting.length >= pieceUnits) flush();
-      }
-      flush();
-      const from_hash = from.hash ?? hashOfRecords(from.path);
-      const facts = { from_hash, to_hash: comparison.hash(), changes, counts };
-      const head = { format: stepFormat, from: from.version, to: to.version, ...facts };
-      writeSync(file, `${JSON.stringify(head).padEnd(headBytes - 1)}\n`, 0);
-      fsyncSync(file);
-      return facts;
-    } finally {
-      closeSync(file);
+    const counts = allCounts({});
+    let changes = 0;
+    writeFileSync(file, " ".repeat(headBytes));
+    let waiting = "";
+    // Unlike `writeSync`, `writeFileSync` continues after a partial write, as on a nearly full disk.
+    const flush = () => {
+      writeFileSync(file, waiting);
+      waiting = "";
+    };
+    for (const difference of comparison.differences()) {
+      counts[difference.kind][difference.change]++;
+      changes++;
+      waiting += `${lineOf(difference, comparison)}\n`;
+      if (waiting.length >= pieceUnits) flush();
     }
+    flush();
+    const from_hash = from.hash ?? hashOfRecords(from.path);
+    const facts = { from_hash, to_hash: comparison.hash(), changes, counts };
+    const head = { format: stepFormat, from: from.version, to: to.version, ...facts };
+    writeSync(file, `${JSON.stringify(head).padEnd(headBytes - 1)}\n`, 0);
+    fsyncSync(file);
+    return facts;
   } finally {
-    comparison.close();
+    closeSync(file);
   }
 }
 
@@ -178,22 +181,16 @@ export function lineOf(difference: Difference, comparison: Comparison): string {
   }
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
 /**
  * Returns the JSON of the differing members, without braces. Adds the whole record if names or order of members differ.
  */
 function changedMembers(beforeText: string, afterText: string): string {
   const before = JSON.parse(beforeText) as Members;
   const after = JSON.parse(afterText) as Members;
-  const names = Object.keys(after);
-  const isAlike = names.join() === Object.keys(before).join();
-  const all = isAlike ? names : [...new Set([...Object.keys(before), ...names])];
-  const differing = all.filter((name) => textOf(before[name]) !== textOf(after[name]));
+  const names = differingNames(before, after);
   const only = (members: Members) =>
-    JSON.stringify(Object.fromEntries(differing.map((name) => [name, members[name]])));
+    JSON.stringify(Object.fromEntries(names.map((name) => [name, members[name]])));
+  const isAlike = Object.keys(after).join() === Object.keys(before).join();
   const whole = isAlike ? "" : `,"record":${afterText}`;
   return `"before":${only(before)},"after":${only(after)}${whole}`;
 }
-
-const textOf = (value: unknown) => JSON.stringify(value);

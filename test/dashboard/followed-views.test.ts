@@ -28,7 +28,7 @@ async function openFollowed(t: TestContext) {
       model: () => openCurrent(folder),
       changes: {
         list: (served) => reader.list(served),
-        readStep: (publication) => reader.readStep(publication),
+        gather: (...order) => reader.gather(...order),
         join: (...order) => reader.join(...order),
         members: (changes) => reader.members(changes),
       },

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Catalogue, findBefore, openCatalogue } from "#datasets/catalogue.ts";
 import { compareGenerations } from "#datasets/compare.ts";
-import { openChangesReader, stretchSince } from "#datasets/joined-steps.ts";
+import { openChangesReader, publicationsSince } from "#datasets/joined-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { seededRandom } from "../support/awkward/random.ts";
@@ -38,15 +38,14 @@ async function joinEach(
   const listed = reader.list(now);
   let joined = 0;
   for (const { version } of listed.slice(0, -1)) {
-    const stretch = stretchSince(listed, version)!;
-    const { changes, gaps } = await reader.join(stretch, partOf);
-    const comparison = compareGenerations(pathOf(version), pathOf(now));
+    const since = publicationsSince(listed, version)!;
+    const { changes, gaps } = await reader.join(since, partOf);
+    using comparison = compareGenerations(pathOf(version), pathOf(now));
     const direct = [...comparison.differences()];
-    comparison.close();
     const told = changes.map(({ change, kind, id, into }) => ({ change, kind, id, into }));
     const sorted = (all: object[]) => all.map((one) => JSON.stringify(one)).toSorted();
     assert.deepEqual({ told: sorted(told), gaps }, { told: sorted(direct), gaps: [] });
-    if (stretch.publications.length > 1) joined += direct.length;
+    if (since.length > 1) joined += direct.length;
   }
   return joined;
 }

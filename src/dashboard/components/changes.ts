@@ -1,19 +1,15 @@
 /** Changes of records as pages and feeds tell them: which belong to a view, and each in words. */
 import type { ChangesReader, JoinedChange } from "#datasets/joined-steps.ts";
 import { filterText } from "#operations/parameters.ts";
-import { dayText } from "#pages/prose.ts";
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { counted, dayText, grouped } from "#pages/prose.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { positionOfId } from "#search/name-index.ts";
 import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { cutText } from "./records.ts";
-import { browsePaths, filterLabel, nouns, readView, type View } from "./view.ts";
-
-/** Reads a stored view. @throws Problem `invalid-parameters`, as the list of the kind does. */
-export const readQueryOf = (model: ReadModel, kind: RecordKind, query: string): View =>
-  readView(model, kind, [...new URLSearchParams(query)]);
+import { browsePaths, filterLabel, nouns, type View } from "./view.ts";
 
 /** Returns the filter of a view as a query, the same for equal ones; empty for all records of the kind. */
 export function queryOf({ query: { values } }: View): string {
@@ -22,9 +18,11 @@ export function queryOf({ query: { values } }: View): string {
 }
 
 /** Returns the id of the GP that a former one is part of now; null if there is none. */
-export function partOf(model: ReadModel, id: string): string | null {
-  const at = positionOfId(model.parts.ids, id);
-  return at === -1 ? null : readDocuments<{ id: string }>(model.parts.documents.gp, [at])[0]!.id;
+export const partOf = (model: ReadModel, id: string): string | null => gpNow(model, id)?.id ?? null;
+
+function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
+  const at = positionOfId(parts.ids, id);
+  return readDocuments<AnyRecord>(parts.documents.gp, at === -1 ? [] : [at])[0];
 }
 
 interface InView {
@@ -33,60 +31,49 @@ interface InView {
   unknown: JoinedChange[];
 }
 
-/**
- * Finds the changes in a view: by the records as they are now, and those that are gone by what they last were.
- * @param changes each record once.
- */
+/** Finds the changes in a view: by the records as they are now, and those that are gone by what they last were. */
 export async function inView(view: View, changes: readonly JoinedChange[]): Promise<InView> {
-  const { kind, model } = view;
-  const { filter } = view.query;
+  const { kind, model, query } = view;
   const ofKind = changes.filter((one) => one.kind === kind);
   if (queryOf(view) === "") return { changes: ofKind, unknown: [] };
-  const idNow = ({ change, id, into }: JoinedChange) => (change === "merged" ? into! : id);
-  const isGone = ({ change }: JoinedChange) => change === "removed";
-  const here = ofKind.filter((one) => !isGone(one));
-  const known = await findIds(model, kind, filter, here.map(idNow));
-  const matched = new Set(here.filter((one) => known.has(idNow(one))));
+  const matched = new Set<JoinedChange>();
   const unknown: JoinedChange[] = [];
-  for (const [step, gone] of Map.groupBy(ofKind.filter(isGone), lastStep)) {
-    const departed = step.departed();
-    if (departed === null) unknown.push(...gone);
+  const idNow = ({ id, into }: JoinedChange) => into ?? id;
+  const lastHad = ({ into, gone }: JoinedChange) => (into === null ? gone : null);
+  for (const [gone, some] of Map.groupBy(ofKind, lastHad)) {
+    const source = gone === null ? model : gone.departed();
+    if (source === null) unknown.push(...some);
     else {
-      const ids = gone.map(({ id }) => id);
-      const found = await findIds(departed, kind, filter, ids);
-      for (const one of gone) if (found.has(one.id)) matched.add(one);
+      const found = await findRecords(source, kind, query.filter, some.map(idNow));
+      for (const one of some) if (found.has(idNow(one))) matched.add(one);
     }
   }
   return { changes: ofKind.filter((one) => matched.has(one)), unknown };
 }
 
-const lastStep = ({ places }: JoinedChange) => places.at(-1)!.step;
+type AnyRecord = Readonly<Record<string, unknown>> & { id: string };
 
-/** Returns those of the ids whose records satisfy a filter. */
-async function findIds(
+/** Returns those of some records that satisfy a filter, by id. Reading their values yields to other requests. */
+async function findRecords(
   model: ReadModel,
   kind: RecordKind,
   filter: Filter,
   ids: readonly string[],
-): Promise<Set<string>> {
-  const asked = filter["id"] as readonly string[] | undefined;
-  const wanted = asked === undefined ? ids : ids.filter((id) => asked.includes(id));
-  return new Set((await findRecords(model, kind, { ...filter, id: wanted })).keys());
-}
-
-type AnyRecord = Readonly<Record<string, unknown>> & { id: string };
-
-/** Returns records by their ids. Reading the values that the filter needs yields to other requests. */
-async function findRecords(
-  model: ReadModel,
-  kind: RecordKind,
-  filter: Filter & { id: readonly string[] },
 ): Promise<Map<string, AnyRecord>> {
-  if (filter.id.length === 0) return new Map();
-  await prepareInTurns(model, kind, filter);
-  const { positions } = model.select(kind, filter, { limit: filter.id.length, offset: 0 });
+  const asked = filter["id"] as readonly string[] | undefined;
+  const id = asked === undefined ? ids : ids.filter((one) => asked.includes(one));
+  if (id.length === 0) return new Map();
+  const wanted = { ...filter, id };
+  await prepareInTurns(model, kind, wanted);
+  const { positions } = model.select(kind, wanted, { limit: id.length, offset: 0 });
   const records = readDocuments<AnyRecord>(model.parts.documents[kind], positions);
   return new Map(records.map((record) => [record.id, record]));
+}
+
+/** Returns how many records of a kind were removed, such as `2 removed GPs`. */
+export function removedText(changes: readonly JoinedChange[]): string {
+  const [one, many] = nouns[changes[0]!.kind];
+  return counted(changes.length, `removed ${one}`, `removed ${many}`);
 }
 
 /** A change in words. */
@@ -104,29 +91,26 @@ interface ToldFact {
   values: readonly [before: string, after: string] | null;
 }
 
-/**
- * Puts changes into words. Contact details of people are left out unless `isPrivate`.
- * @param lastOf returns the last change of the record, which says where the record is found.
- */
+/** Puts changes into words. Contact details of people are left out unless `isPrivate`. */
 export async function tellChanges(
   model: ReadModel,
   reader: ChangesReader,
   changes: readonly JoinedChange[],
   isPrivate: boolean,
-  lastOf = (change: JoinedChange) => change,
 ): Promise<ToldChange[]> {
-  const records = new Map<JoinedChange, AnyRecord>();
-  for (const [source, some] of Map.groupBy(changes, (one) => sourceOf(model, lastOf(one))))
+  const records = new Map<string, AnyRecord>();
+  for (const [gone, some] of Map.groupBy(changes, (one) => one.gone)) {
+    const source = gone === null ? model : gone.departed();
+    if (source === null) continue;
     for (const [kind, ofKind] of Map.groupBy(some, (one) => one.kind)) {
-      if (source === null) continue;
-      const id = ofKind.map((one) => one.id);
-      const found = await findRecords(source, kind, { id });
-      for (const one of ofKind) if (found.has(one.id)) records.set(one, found.get(one.id)!);
+      const ids = ofKind.map(({ id }) => id);
+      for (const [id, record] of await findRecords(source, kind, {}, ids)) records.set(id, record);
     }
+  }
   const members = reader.members(changes);
   return changes.map((change, i) => {
     const told = change.change === "added" ? (members[i]!.after as AnyRecord) : undefined;
-    const record = records.get(change) ?? told;
+    const record = records.get(change.id) ?? told;
     return {
       change,
       name: record === undefined ? `A ${nouns[change.kind][0]}` : nameOf(record),
@@ -136,15 +120,11 @@ export async function tellChanges(
   });
 }
 
-/** Returns the dataset that has the record of a change; null if it is not kept. */
-const sourceOf = (model: ReadModel, one: JoinedChange): ReadModel | null =>
-  one.change === "added" || one.change === "changed" ? model : lastStep(one).departed();
-
 const nameOf = ({ name, title }: AnyRecord): string => cutText(String(name ?? title), 120);
 
-function hrefOf(model: ReadModel, { kind, change, id, into }: JoinedChange, record?: AnyRecord) {
-  if (change === "merged") return `${browsePaths.gp}/${into}`;
-  if (kind !== "signal") return change === "removed" ? null : `${browsePaths[kind]}/${id}`;
+function hrefOf(model: ReadModel, { kind, id, into, gone }: JoinedChange, record?: AnyRecord) {
+  if (kind !== "signal")
+    return gone !== null && into === null ? null : `${browsePaths[kind]}/${into ?? id}`;
   const [gp] = (record?.["gps"] ?? []) as { id: string }[];
   return gp === undefined || partOf(model, gp.id) === null
     ? null
@@ -152,12 +132,9 @@ function hrefOf(model: ReadModel, { kind, change, id, into }: JoinedChange, reco
 }
 
 /** Members that say nothing to a person, or repeat others. */
-const quiet = new Set(
-  "id first_name middle_name last_name external_ids provenance latitude longitude updated_at".split(
-    " ",
-  ),
-);
-const contact = new Set(["email", "linkedin_url"]);
+const quiet =
+  "id first_name middle_name last_name external_ids provenance latitude longitude updated_at";
+const contact = "email linkedin_url";
 const factsMax = 3;
 
 function factsOf(
@@ -168,17 +145,15 @@ function factsOf(
   isPrivate: boolean,
 ): ToldFact[] {
   const note = (label: string): ToldFact => ({ label, values: null });
-  if (change === "added") return [note(introduction(record))];
+  if (change === "added") return [note(introduction(record ?? {}))];
   if (change === "removed") return [note("No longer in the source")];
   if (change === "merged") {
-    const at = positionOfId(model.parts.ids, into!);
-    const [gp] = readDocuments<AnyRecord>(model.parts.documents.gp, at === -1 ? [] : [at]);
+    const gp = gpNow(model, into!);
     return [note(`Now part of ${gp === undefined ? "another GP" : nameOf(gp)}`)];
   }
   if (before === null) return [note("Removed and added again")];
-  const names = Object.keys(after).filter(
-    (name) => !quiet.has(name) && (isPrivate || !contact.has(name)),
-  );
+  const hidden = `${quiet} ${isPrivate ? "" : contact}`.split(" ");
+  const names = Object.keys(after).filter((name) => !hidden.includes(name));
   if (names.length === 0) return [note("Identifiers, or what the source says of it")];
   const facts = names.slice(0, factsMax).map((name) => ({
     label: filterLabel(name),
@@ -188,46 +163,26 @@ function factsOf(
   return more === 0 ? facts : [...facts, note(`and ${more} more`)];
 }
 
-/** Members that introduce a new record. A kind has only some of them. */
-type IntroducedRecord = Partial<
-  Record<"type" | "status" | "city" | "state" | "title" | "date", string>
-> & { gps?: readonly { name: string }[] };
+const introducing = ["title", "type", "status", "gps", "city", "state", "date"];
 
-/** Returns what a new record is, such as `New offering` or `Chief Executive Officer, Alder Capital`. */
-function introduction(record: AnyRecord | undefined): string {
-  if (record === undefined) return "";
-  const { type, status, city, state, title, gps, date } = record as IntroducedRecord;
-  const said =
-    date === undefined
-      ? [title, status && valueLabel(status), gps?.[0]?.name, city, state]
-      : [type && valueLabel(type), dayText(date)];
-  return cutText(said.filter((one) => typeof one === "string" && one !== "").join(", "), 120);
+/** Returns what a new record is, such as `Chief Executive Officer, Alder Capital`. A signal's title is its name. */
+function introduction(record: Partial<AnyRecord>): string {
+  const names = record["name"] === undefined ? introducing.slice(1) : introducing;
+  const said = names.filter((name) => name in record).map((name) => valueText(name, record[name]));
+  return cutText(said.filter((text) => text !== nothing).join(", "), 120);
 }
 
-const valueLengthMax = 60;
+const nothing = "–";
 
 function valueText(name: string, value: unknown): string {
-  if (value === null || value === undefined || value === "") return "–";
   if (typeof value === "number") {
     if (name.endsWith("_usd")) return money(value);
-    return name.endsWith("_year") ? String(value) : value.toLocaleString("en-US");
+    return name.endsWith("_year") ? String(value) : grouped(value);
   }
-  if (Array.isArray(value)) {
-    const names = (value as readonly (string | { name?: string })[]).map((one) =>
-      typeof one === "string" ? valueLabel(one) : (one.name ?? ""),
-    );
-    return names.length === 0 ? "–" : cutText(names.join(", "), valueLengthMax);
-  }
-  if (typeof value !== "string") return "–";
-  return /^\d{4}-\d\d(?:-\d\d)?$/.test(value)
-    ? dayText(value)
-    : cutText(valueLabel(value), valueLengthMax);
+  const all = (Array.isArray(value) ? value : [value ?? ""]) as (string | { name?: string })[];
+  const texts = all.map((one) => {
+    if (typeof one !== "string") return one.name ?? "";
+    return /^\d{4}-\d\d(?:-\d\d)?$/.test(one) ? dayText(one) : valueLabel(one);
+  });
+  return cutText(texts.join(", "), 60) || nothing;
 }
-
-/** Returns a fact as text, such as `Assets: $3.2B → $3.5B`. */
-export const factText = ({ label, values }: ToldFact): string =>
-  values === null ? label : `${label}: ${values[0]} → ${values[1]}`;
-
-/** Returns the kind that a parameter names; undefined if it names none. */
-export const kindNamed = (text: string | null): RecordKind | undefined =>
-  recordKinds.find((kind) => kind === text);

@@ -1,18 +1,16 @@
 /** The page of changes: what publications since a moment added, changed and removed, each record once. */
-import { listFollowedViews } from "#accounts/followed-views.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
 import {
   inView,
-  kindNamed,
   partOf,
   queryOf,
+  removedText,
   tellChanges,
   type ToldChange,
 } from "#dashboard/components/changes.ts";
 import {
   askedPairs,
   capital,
-  keptFields,
   nouns,
   readView,
   type View,
@@ -28,7 +26,7 @@ import {
   type Route,
   route,
 } from "#dashboard/screen.ts";
-import { type JoinedChange, type Stretch, stretchSince } from "#datasets/joined-steps.ts";
+import { type JoinedChange, publicationsSince } from "#datasets/joined-steps.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { columnPlot } from "#pages/plot.ts";
 import { counted, dayElement, dayText, exactTime, grouped } from "#pages/prose.ts";
@@ -39,7 +37,7 @@ import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { followForm, labelOf, pageQuery } from "./feeds.ts";
+import { followForm } from "./feeds.ts";
 
 export const changesRoutes: readonly Route[] = [
   route("/browse/changes", "reader", {
@@ -53,62 +51,58 @@ const plottedMax = 20;
 
 /** Choices in the address. */
 interface Asked {
+  query: URLSearchParams;
+  /** A day, or the version of a dataset. */
   since: string;
-  stretch: Stretch;
+  /** The day, or that on which the version was published. */
+  day: string;
+  /** Publications since then, oldest first. */
+  publications: readonly Publication[];
   kind: RecordKind | undefined;
   view: View | null;
   offset: number;
 }
 
 async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Given> {
-  const { services } = request;
-  if (
-    isSignedIn(request) &&
-    !(await mayReadChanges(services.control.database, request.account.number))
-  )
-    return wordReply(
-      request,
-      403,
-      "No changes",
-      "The plan of this account does not include changes.",
-    );
-  const publications = services.changes.list(model.parts.version);
-  if (publications.length === 0)
-    return wordReply(
-      request,
-      200,
-      "No changes are kept",
-      "This service keeps no list of publications.",
-    );
-  const asked = readAsked(request, model, publications);
+  const { control, changes: reader } = request.services;
+  const isMember = isSignedIn(request);
+  if (isMember && !(await mayReadChanges(control.database, request.account.number))) {
+    const text = "The plan of this account does not include changes.";
+    return wordReply(request, 403, "No changes", text);
+  }
+  const all = reader.list(model.parts.version);
+  if (all.length === 0) {
+    const text = "This service keeps no list of publications.";
+    return wordReply(request, 200, "No changes are kept", text);
+  }
+  const asked = readAsked(request, model, all);
   if (typeof asked === "string") {
     const again = { href: path, label: "Show the latest changes" };
     return wordReply(request, 400, "This selection is not valid", asked, again);
   }
-  const { view, kind, offset, stretch } = asked;
-  const joined = await services.changes.join(stretch, (id) => partOf(model, id));
-  const filtered = view === null ? null : await inView(view, joined.changes);
-  const ofAll = filtered?.changes ?? joined.changes;
+  const { view, kind, offset, publications } = asked;
+  const joined = await reader.join(publications, (id) => partOf(model, id));
+  const { changes: ofAll, unknown } =
+    view === null ? { ...joined, unknown: [] } : await inView(view, joined.changes);
   const changes = kind === undefined ? ofAll : ofAll.filter((one) => one.kind === kind);
   const page = changes.slice(offset, offset + rowsOfPage);
-  const told = await tellChanges(model, services.changes, page, isSignedIn(request));
-  const followed = isSignedIn(request)
-    ? await listFollowedViews(services.control.database, request.account.number)
-    : [];
+  const told = await tellChanges(model, reader, page, isMember);
+  const columns = columnsOf(all, publications);
   return accountPage(request, {
     title: "Changes",
     main: html`<div class="record changes">
       <h1>
-        ${counted(changes.length, "record")} changed <span class="muted">${sinceWords(asked)}</span>
+        ${counted(changes.length, "record")} changed
+        <span class="muted">since ${dayElement(asked.day)}</span>
       </h1>
-      ${sinceLinks(request, asked)} ${notes(joined.gaps, filtered?.unknown ?? [], view)}
-      ${plot(publications, asked)} ${figures(recordKinds.map((one) => figureOf(one, ofAll)))}
+      ${sinceForm(request.now, asked)} ${notes(joined.gaps, unknown)} ${plot(columns)}
+      ${figures(recordKinds.map((one) => figureOf(one, ofAll)))}
       <div class="beside">
         <div>
           ${card({
-            title: view === null ? "What changed" : `What changed in this view`,
+            title: view === null ? "What changed" : "What changed in this view",
             aside: view && viewWords(view),
-            body: html`${kindTabs(asked, ofAll, view)} ${changeTable(told)}
+            body: html`${kindTabs(asked, ofAll)} ${changeTable(told)}
             ${pageLinks(asked, changes.length)}`,
           })}
         </div>
@@ -116,10 +110,9 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
           ${card({
             title: "Publications",
             aside: "newest first",
-            body: publicationTable(stretch.publications),
+            body: publicationTable(columns.filter(({ isChosen }) => isChosen)),
           })}
-          ${isSignedIn(request) && followCard(model, asked, followed)}
-          ${apiCall(request, "/changes?limit=5")}
+          ${isMember && followCard(asked)} ${apiCall(request, "/changes?limit=5")}
         </div>
       </div>
     </div>`,
@@ -130,36 +123,33 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
 function readAsked(
   { query, now }: ReaderRequest,
   model: ReadModel,
-  publications: readonly Publication[],
+  all: readonly Publication[],
 ): Asked | string {
-  const since = query.get("since")?.trim() || usualSince(publications, now);
+  const { since: given, kind: named, offset: start, ...filters } = Object.fromEntries(query);
+  // Nothing may have been published since Monday.
+  const [monday, last] = [mondayBefore(now), all.at(-1)!.published_at.slice(0, 10)];
+  const since = given?.trim() || (last < monday ? last : monday);
   const isDay = /^\d{4}-\d\d-\d\d$/.test(since) && existsInCalendar(since);
-  const stretch = stretchSince(publications, isDay ? Date.parse(since) : since);
-  if (stretch === null)
+  const publications = publicationsSince(all, isDay ? Date.parse(since) : since);
+  if (publications === null)
     return `'since' must be a day such as 2026-11-20, or a version that was published; '${since.slice(0, 60)}' is neither, or is no longer listed.`;
-  const kind = kindNamed(query.get("kind"));
-  if (kind === undefined && (query.get("kind") ?? "") !== "")
-    return `'kind' must be one of ${recordKinds.join(", ")}.`;
-  const offset = Number(/^\d{1,9}$/.exec(query.get("offset") ?? "")?.[0] ?? 0);
-  const rest = new URLSearchParams([...query].filter(([name]) => !ownNames.includes(name)));
-  if (rest.size > 0 && kind === undefined)
-    return `'${[...rest.keys()][0]!.slice(0, 60)}' needs a kind of record: add 'kind', such as kind=gp.`;
+  const version = all.findLast((one) => one.version === since);
+  const day = version?.published_at.slice(0, 10) ?? since;
+  const kind = recordKinds.find((one) => one === named);
+  if (kind === undefined && named) return `'kind' must be one of ${recordKinds.join(", ")}.`;
+  const [filter] = Object.keys(filters);
+  if (filter !== undefined && kind === undefined)
+    return `'${filter.slice(0, 60)}' needs a kind of record: add 'kind', such as kind=gp.`;
+  const offset = Number(/^\d{1,9}$/.exec(start ?? "")?.[0] ?? 0);
   try {
-    const view = rest.size === 0 ? null : readView(model, kind!, askedPairs(kind!, rest));
-    return { since, stretch, kind, view, offset };
+    const pairs = kind === undefined ? [] : askedPairs(kind, query);
+    const asked = pairs.filter(([name]) => name in filters);
+    const view = asked.length === 0 ? null : readView(model, kind!, asked);
+    return { query, since, day, publications, kind, view, offset };
   } catch (fault) {
     if (fault instanceof Problem) return fault.message;
     throw fault;
   }
-}
-
-const ownNames: readonly string[] = ["since", "kind", "offset"];
-
-/** Returns Monday, or the day of the last publication if that is earlier. */
-function usualSince(publications: readonly Publication[], now: number): string {
-  const monday = mondayBefore(now);
-  const last = publications.at(-1)!.published_at.slice(0, 10);
-  return last < monday ? last : monday;
 }
 
 function mondayBefore(now: number): string {
@@ -169,68 +159,49 @@ function mondayBefore(now: number): string {
 
 const dayOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10);
 
-/** Returns the address of the page with changes. */
-function hrefOf({ since, kind, view }: Asked, other: Partial<Asked> = {}): string {
-  const asked = { since, kind, view, offset: 0, ...other };
-  const pairs = new URLSearchParams({ since: asked.since });
-  if (asked.kind !== undefined) pairs.set("kind", asked.kind);
-  for (const [name, value] of new URLSearchParams(asked.view === null ? "" : queryOf(asked.view)))
-    pairs.append(name, value);
-  if (asked.offset > 0) pairs.set("offset", String(asked.offset));
+/** Returns the address of the page with other choices, at its first row unless they say otherwise. */
+function hrefWith({ query }: Asked, choices: Readonly<Record<string, string>>): string {
+  const pairs = new URLSearchParams(query);
+  pairs.delete("offset");
+  for (const [name, value] of Object.entries(choices)) pairs.set(name, value);
   return `${path}?${pairs.toString()}`;
 }
 
-const isVersion = (since: string) => since.includes("T");
-
-const sinceWords = ({ since, stretch }: Asked): Part =>
-  isVersion(since)
-    ? `since the publication of ${dayText(stretch.base!.published_at.slice(0, 10))}`
-    : html`since ${dayElement(since)}`;
-
-function sinceLinks({ now }: ReaderRequest, asked: Asked): Html {
-  const choices = [
-    ["Today", dayOf(now)],
-    ["Since Monday", mondayBefore(now)],
-    ["30 days", dayOf(now - 30 * dayMilliseconds)],
-  ] as const;
-  const { since, kind, view, stretch } = asked;
-  const last = stretch.publications.at(-1) ?? stretch.base;
+function sinceForm(now: number, asked: Asked): Html {
+  const { query, publications } = asked;
+  const choices = {
+    Today: dayOf(now),
+    "Since Monday": mondayBefore(now),
+    "30 days": dayOf(now - 30 * dayMilliseconds),
+  };
+  const last = publications.at(-1);
+  const kept = [...query].filter(([name]) => name !== "since" && name !== "offset");
   return html`<form method="get" action="${path}" class="actions">
     <nav class="tabs" aria-label="Time">
-      ${choices.map(
-        ([label, day]) =>
-          html`<a
-            href="${hrefOf(asked, { since: day })}"
-            ${day === since && html`aria-current="true"`}
-            >${label}</a
-          > `,
-      )}
+      ${Object.entries(choices).map(([label, since]) => {
+        const isChosen = since === asked.since && html`aria-current="true"`;
+        return html`<a href="${hrefWith(asked, { since })}" ${isChosen}>${label}</a> `;
+      })}
     </nav>
-    <label
-      >Since <input type="date" name="since" value="${isVersion(since) ? "" : since}" required
-    /></label>
-    ${kind !== undefined && hidden("kind", kind)} ${view !== null && keptFields(view, ["sort"])}
+    <label>Since <input type="date" name="since" value="${asked.day}" required /></label>
+    ${kept.map(([name, value]) => hidden(name, value))}
     <button class="quiet">Show</button>
     <span class="muted">
-      ${counted(stretch.publications.length, "publication")}${last && html`, the last on ${exactTime(last.published_at)}`}
+      ${counted(publications.length, "publication")}${last && `, the last on ${exactTime(last.published_at)}`}
     </span>
   </form>`;
 }
 
-const notes = (
-  gaps: readonly Publication[],
-  unknown: readonly JoinedChange[],
-  view: View | null,
-): Part => [
+const notes = (gaps: readonly Publication[], unknown: readonly JoinedChange[]): Part => [
   gaps.length > 0 &&
     html`<p class="fault">
       What ${counted(gaps.length, "publication")} changed is not known, and is not counted here:
-      ${gaps.map(({ published_at }, i) => [i > 0 && ", ", exactTime(published_at)])}.
+      ${gaps.map(({ published_at }) => exactTime(published_at)).join(", ")}.
     </p>`,
   unknown.length > 0 &&
     html`<p class="muted">
-      ${counted(unknown.length, ...(nouns[view!.kind].map((noun) => `removed ${noun}`) as [string, string]))}
-      may have belonged to this view: the dataset that last had them is not kept.
+      ${removedText(unknown)} may have belonged to this view: the dataset that last had them is not
+      kept.
     </p>`,
 ];
 
@@ -241,30 +212,37 @@ function countsOf({ step }: Publication): [added: number, changed: number, remov
   return [sum("added"), sum("changed") + sum("merged"), sum("removed")];
 }
 
-function plot(publications: readonly Publication[], { stretch }: Asked): Html {
-  const shown = publications.filter(({ from }) => from !== null).slice(-plottedMax);
-  const [last] = shown.slice(-1);
-  const [added = 0, changed = 0] = last === undefined ? [] : countsOf(last);
-  const day = last === undefined ? "" : dayText(last.published_at.slice(0, 10));
-  return columnPlot({
-    finding:
-      last === undefined
-        ? "One publication, so nothing changed yet"
-        : `${day}: ${counted(added + changed, "record")} added or changed`,
-    measure: "Records by publication; choose a bar to see what changed since the one before",
-    head: "Publication",
-    series: [
-      { label: "Added", hue: "accent" },
-      { label: "Changed", hue: "deals" },
-      { label: "Removed", hue: "hatched" },
-    ],
-    columns: shown.map((one) => ({
+/** Returns the latest publications, oldest first, as columns of the plot and rows of the table. */
+const columnsOf = (all: readonly Publication[], since: readonly Publication[]) =>
+  all
+    .filter(({ from }) => from !== null)
+    .slice(-plottedMax)
+    .map((one) => ({
       label: exactTime(one.published_at),
-      tick: shown.length <= 8 ? dayText(one.published_at.slice(0, 10)) : undefined,
+      day: dayText(one.published_at.slice(0, 10)),
       values: countsOf(one),
       href: `${path}?since=${one.from}`,
-      isChosen: stretch.publications.includes(one),
-    })),
+      isChosen: since.includes(one),
+    }));
+type Column = ReturnType<typeof columnsOf>[number];
+
+const series = [
+  { label: "Added", hue: "accent" },
+  { label: "Changed", hue: "deals" },
+  { label: "Removed", hue: "hatched" },
+] as const;
+
+function plot(columns: readonly Column[]): Html {
+  const { day, values } = columns.at(-1) ?? {};
+  return columnPlot({
+    finding:
+      values === undefined
+        ? "One publication, so nothing changed yet"
+        : `${day}: ${counted(values[0] + values[1], "record")} added or changed`,
+    measure: "Records by publication; choose a bar to see what changed since the one before",
+    head: "Publication",
+    series,
+    columns: columns.map((one) => ({ ...one, tick: columns.length <= 8 ? one.day : undefined })),
   });
 }
 
@@ -277,19 +255,17 @@ function figureOf(kind: RecordKind, changes: readonly JoinedChange[]) {
   return [capital(nouns[kind][1]), grouped(ofKind.length), notes.join(", ") || "none"] as const;
 }
 
-function kindTabs(asked: Asked, changes: readonly JoinedChange[], view: View | null): Html {
-  const countOf = (kind: RecordKind) => changes.filter((one) => one.kind === kind).length;
-  const all = [undefined, ...recordKinds] as const;
+function kindTabs({ since, kind, view }: Asked, changes: readonly JoinedChange[]): Html {
+  const tab = (label: string, of?: RecordKind) => {
+    const href = `${path}?since=${since}${of === undefined ? "" : `&kind=${of}`}`;
+    const count = changes.filter((one) => of === undefined || one.kind === of).length;
+    const isCounted = view === null || of === kind;
+    return html`<a href="${href}" ${of === kind && html`aria-current="page"`}
+      >${label} ${isCounted && html`<span class="muted">${grouped(count)}</span>`}</a
+    > `;
+  };
   return html`<nav class="tabs" aria-label="Kinds of records">
-    ${all.map((kind) => {
-      const href = hrefOf(asked, { kind, view: view?.kind === kind ? view : null });
-      const count =
-        view !== null && kind !== view.kind ? null : kind ? countOf(kind) : changes.length;
-      return html`<a href="${href}" ${kind === asked.kind && html`aria-current="page"`}
-        >${kind === undefined ? "All" : capital(nouns[kind][1])}
-        ${count !== null && html`<span class="muted">${grouped(count)}</span>`}</a
-      > `;
-    })}
+    ${tab("All")} ${recordKinds.map((one) => tab(capital(nouns[one][1]), one))}
   </nav>`;
 }
 
@@ -308,7 +284,7 @@ const changeTable = (told: readonly ToldChange[]): Part =>
             label,
             values !== null && html` <del>${values[0]}</del> → <ins>${values[1]}</ins>`,
           ]),
-          dayElement(change.places.at(-1)!.step.publication.published_at.slice(0, 10)),
+          dayElement(change.places.at(-1)!.publication.published_at.slice(0, 10)),
         ]),
       });
 
@@ -316,7 +292,7 @@ function pageLinks(asked: Asked, total: number): Part {
   const { offset } = asked;
   if (total === 0) return null;
   const to = (at: number, label: string) =>
-    html`<a class="button quiet" href="${hrefOf(asked, { offset: at })}">${label}</a>`;
+    html`<a class="button quiet" href="${hrefWith(asked, { offset: String(at) })}">${label}</a>`;
   return html`<p class="pages">
     ${grouped(Math.min(total, offset + 1))}–${grouped(Math.min(total, offset + rowsOfPage))} of
     ${grouped(total)} ${offset > 0 && to(Math.max(0, offset - rowsOfPage), "Previous")}
@@ -324,50 +300,26 @@ function pageLinks(asked: Asked, total: number): Part {
   </p>`;
 }
 
-const publicationTable = (publications: readonly Publication[]): Part =>
-  publications.length === 0
+const publicationTable = (columns: readonly Column[]): Part =>
+  columns.length === 0
     ? html`<p>Nothing was published.</p>`
     : table({
         label: "Publications, newest first",
-        columns: [
-          "Published",
-          ...["Added", "Changed", "Removed"].map((label) => ({ label, isNumber: true })),
-        ],
-        rows: publications
+        columns: ["Published", ...series.map(({ label }) => ({ label, isNumber: true }))],
+        rows: columns
           .toReversed()
-          .slice(0, plottedMax)
-          .map((one) => [
-            html`<a href="${path}?since=${one.from}"
-              >${exactTime(one.published_at).slice(0, 16)}</a
-            >`,
-            ...countsOf(one).map((count) => (one.step === null ? "unknown" : grouped(count))),
+          .map(({ label, href, values }) => [
+            html`<a href="${href}">${label.slice(0, 16)}</a>`,
+            ...values.map(grouped),
           ]),
       });
 
-function followCard(
-  model: ReadModel,
-  { since, kind, view }: Asked,
-  followed: readonly { id: string; kind: string; query: string }[],
-): Html {
-  const shown = kind === undefined ? null : view === null ? "" : queryOf(view);
-  const isFollowed = followed.some((one) => one.kind === kind && one.query === shown);
-  const links = followed.map(
-    ({ kind: of, query }) =>
-      html`<li>
-        <a href="${path}?since=${since}&${pageQuery(of, query)}"
-          >${labelOf(model, of as RecordKind, query)}</a
-        >
-      </li>`,
-  );
-  return card({
-    title: "Followed views",
-    body: html`${
-      links.length > 0 &&
-      html`<ul>
-        ${links}
-      </ul>`
-    }
-    ${shown === null ? html`<p>Choose a kind of record to follow its changes by a private feed.</p>` : isFollowed ? null : followForm(kind!, shown)}`,
-    more: { href: "/account/feeds", label: "Feeds of this account" },
+const followCard = ({ kind, view }: Asked): Html =>
+  card({
+    title: "Follow",
+    body:
+      kind === undefined
+        ? html`<p>Choose a kind of record to follow its changes by a private feed.</p>`
+        : followForm(kind, view === null ? "" : queryOf(view)),
+    more: { href: "/account/feeds", label: "Followed views of this account" },
   });
-}
