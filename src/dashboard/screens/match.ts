@@ -40,7 +40,7 @@ function formPage(request: MemberRequest, fault?: string): string {
     main: html`<h1>Match a list</h1>
       <p>Finds the GP that each name of your list means, and says how sure that is.</p>
       ${faultNote(fault)}
-      <form method="post" action="${path}" enctype="multipart/form-data">
+      <form class="form" method="post" action="${path}" enctype="multipart/form-data">
         <label
           >Names
           <span class="muted"
