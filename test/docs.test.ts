@@ -202,7 +202,7 @@ test("every numbered case is in docs/cases.md with the name of its test, or with
   const [all, elsewhere, untested] = ["# Cases", "## Tested beside", "## Without a test"].map(
     rowsUnder,
   );
-  const numbers = Array.from({ length: 108 }, (_, i) => `C${String(i + 1).padStart(2, "0")}`);
+  const numbers = Array.from({ length: 112 }, (_, i) => `C${String(i + 1).padStart(2, "0")}`);
   assert.deepEqual([...new Set(all!.map(({ number }) => number))].toSorted(), numbers.toSorted());
 
   const cases = globSync("test/cases/**/*.ts").flatMap((path) =>
