@@ -25,6 +25,13 @@ const labels: ReadonlyMap<string, string> = new Map([
   ["aum_change", "AUM change"],
   ["co_investment", "Co-investment"],
   ["value_add", "Value-add"],
+  ["cik", "CIK"],
+  ["crd", "CRD"],
+  ["lei", "LEI"],
+  ["sec_number", "SEC number"],
+  ["form_d_file", "Form D"],
+  ["adv_fund", "ADV fund"],
+  ["hud_id", "HUD"],
 ]);
 
 const slug = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;

@@ -12,7 +12,7 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { dayElement, grouped, relativeTime } from "#pages/prose.ts";
 import { factList, table } from "#pages/table.ts";
 import { money, typeMark, valueLabel } from "#pages/values.ts";
-import type { ExternalIds, GpLink } from "#records/common.ts";
+import type { GpLink } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
 import type { LinkedKind, RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
@@ -222,17 +222,6 @@ export function apiCall({ own }: AccountRequest, target: string): Html {
   });
 }
 
-const idNames: Readonly<Record<keyof ExternalIds, string>> = {
-  cik: "CIK",
-  crd: "CRD",
-  lei: "LEI",
-  sec_number: "SEC number",
-  form_d_file: "Form D",
-  adv_fund: "ADV fund",
-  hud_id: "HUD",
-  other: "Other",
-};
-
 /** Returns a card of facts. It ends with what every record has: ids elsewhere, its source and its own id. */
 export function factsCard(
   kind: NamedKind,
@@ -240,7 +229,7 @@ export function factsCard(
   facts: Parameters<typeof factList>[0],
 ): Html {
   const ids = Object.entries(external_ids).map(
-    ([key, values]) => [idNames[key as keyof ExternalIds] ?? key, listText(values ?? [])] as const,
+    ([key, values]) => [valueLabel(key), listText(values ?? [])] as const,
   );
   const source = [provenanceWords(provenance), provenance.url && ", ", linkTo(provenance.url)];
   const own = [`${capital(nouns[kind][0])} ID`, html`<code>${id}</code>`] as const;
@@ -255,12 +244,13 @@ export type Column<R> = readonly [
 ];
 
 interface RecordsCard<R> {
-  title: string;
-  /** Class that gives the columns their widths. */
+  /** Title; by default the layout. */
+  title?: string | undefined;
+  /** Class that gives the columns their widths: what the records are. */
   layout: "gps" | "people" | "signals" | "projects";
   list: Records<R>;
-  /** Number of rows. */
-  max: number;
+  /** Most rows; by default all records that the list has. */
+  max?: number;
   columns: readonly Column<R>[];
   /** Words after how many are shown. */
   aside?: string;
@@ -270,7 +260,7 @@ interface RecordsCard<R> {
 
 /** Returns the first records as rows, and what most of them are from. Returns null if there are none. */
 export function recordsCard<R extends Sourced>(given: RecordsCard<R>): Part {
-  const { title, layout, list, max, columns, aside = "", all } = given;
+  const { layout, title = capital(layout), list, max, columns, aside = "", all } = given;
   if (list.total === 0) return null;
   const records = list.records.slice(0, max);
   const sources = records.map(({ provenance }) => provenanceWords(provenance));

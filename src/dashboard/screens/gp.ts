@@ -74,13 +74,9 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
   const path = `${browsePaths.gp}/${gp.id}`;
   const tab = tabs.find((one) => one === request.query.get("tab")) ?? "overview";
   const isOverview = tab === "overview";
-  const listOf = <R extends Sourced>(
-    layout: List,
-    list: Records<R>,
-    columns: Column<R>[],
-  ): Part => {
+  const listOf = <R extends Sourced>(layout: List, list: Records<R>, columns: Column<R>[]) => {
     if (!isOverview && tab !== layout) return null;
-    const title = layout === "signals" ? "Latest signals" : capital(layout);
+    const title = layout === "signals" ? "Latest signals" : undefined;
     const max = isOverview ? shownMax[layout] : wholeMax;
     const all = isOverview ? `${path}?tab=${layout}` : `/browse/${layout}?gp_id=${gp.id}`;
     const rows = recordsCard({ title, layout, list, max, columns, all });
@@ -116,18 +112,13 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
       tab === "sources" && sources(gp, linked),
     ],
     right: isOverview
-      ? [sales(gp, signals.records, today), map(gp, projects.records, model)]
+      ? [sales(signals.records, gp.raised_to_date_usd, today), map(gp, projects.records, model)]
       : tab === "sources" && names(gp),
     call: `/fetch-gp?gp_name=${gp.id}`,
   };
 }
 
-const inProgress: readonly Project["status"][] = [
-  "planned",
-  "raising",
-  "entitled",
-  "under_construction",
-];
+const inProgress: readonly string[] = ["planned", "raising", "entitled", "under_construction"];
 const isInProgress = ({ status }: Project): boolean => inProgress.includes(status);
 
 const tagsMax = 12;
@@ -150,7 +141,7 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
   const recent = signals.records.filter(({ date }) => date >= monthAgo).length;
   const underWay = projects.records.filter(isInProgress).length;
   const year = today.slice(0, 4);
-  const newPeople = people.records.filter((one) => one.first_seen_date?.startsWith(year)).length;
+  const added = people.records.filter((one) => one.first_seen_date?.startsWith(year)).length;
   const [first, ...others] = gp.markets;
   const markets = [
     first !== undefined && cityOf(model, first),
@@ -160,11 +151,7 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
     ["Assets", money(gp.aum_usd), day(gp.aum_as_of)],
     ["Raised to date", money(gp.raised_to_date_usd), "as stated"],
     ["Signals", grouped(signals.total), `${grouped(recent)} in the last 30 days`],
-    [
-      "People",
-      grouped(people.total),
-      newPeople > 0 && `${grouped(newPeople)} first named this year`,
-    ],
+    ["People", grouped(people.total), added > 0 && `${grouped(added)} first named this year`],
     ["Projects", grouped(projects.total), `${grouped(underWay)} in progress`],
     ["Markets", grouped(gp.markets.length), markets],
   ]);
@@ -211,11 +198,7 @@ function activity({ records, total }: Records<Signal>, today: string): Part {
 const addedTypes: ReadonlySet<Signal["type"]> = new Set(["first_sale", "capital_raised"]);
 
 /** Returns what filings say was sold, as it grew, beside what the GP is said to have raised. */
-function sales(
-  { raised_to_date_usd: stated }: Gp,
-  signals: readonly Signal[],
-  today: string,
-): Part {
+function sales(signals: readonly Signal[], stated: number | null, today: string): Part {
   const sold = signals.filter((one) => addedTypes.has(one.type) && (one.amount_usd ?? 0) > 0);
   if (sold.length < 2) return null;
   let sum = 0;
@@ -261,16 +244,11 @@ function map(gp: Gp, projects: readonly Project[], model: ReadModel): Part {
 }
 
 /** Returns where the GP and its records are from. */
-function sources(gp: Gp, { signals, people, projects }: Linked): Html {
-  const kinds: readonly (readonly [label: string, records: readonly Sourced[]])[] = [
-    ["GP", [gp]],
-    ["Signals", signals.records],
-    ["People", people.records],
-    ["Projects", projects.records],
-  ];
-  const rows = kinds.flatMap(([kind, records]) => {
+function sources(gp: Gp, linked: Linked): Html {
+  const all: Record<string, { records: readonly Sourced[] }> = { GP: { records: [gp] }, ...linked };
+  const rows = Object.entries(all).flatMap(([kind, { records }]) => {
     const counts = Map.groupBy(records, ({ provenance }) => provenanceWords(provenance));
-    return Array.from(counts, ([words, { length }]) => [kind, words, grouped(length)]);
+    return Array.from(counts, ([words, { length }]) => [capital(kind), words, grouped(length)]);
   });
   const number = { label: "Number", isNumber: true };
   const columns = ["Records", "Source, basis, confidence", number];

@@ -103,7 +103,6 @@ const gpsCard = ({ gps: { length } }: Principal, gps: OwnGp[]): Part =>
     title: "GPs",
     layout: "gps",
     list: { records: gps, total: length },
-    max: shownMax.gps,
     columns: [
       ["GP", (gp, note) => [recordLink("gp", gp), note]],
       ["Head office", (gp) => place(gp.hq_city, gp.hq_state, gp.hq_country)],
@@ -174,10 +173,8 @@ function signalsCard({ name }: Principal, gps: readonly OwnGp[], model: ReadMode
   const naming = all.filter(({ title }) => title.includes(name));
   const chosen = new Set([...naming, ...all].slice(0, shownMax.signals));
   return recordsCard({
-    title: "Signals",
     layout: "signals",
     list: { records: all.filter((one) => chosen.has(one)), total: all.length },
-    max: shownMax.signals,
     aside: naming.length > 0 ? `, ${grouped(naming.length)} by name` : "",
     columns: signalCells(model, gps.length === 1 ? gps[0]!.name : undefined, name),
   });

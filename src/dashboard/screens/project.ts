@@ -28,12 +28,9 @@ import type { ReadModel } from "#search/read-model.ts";
 
 export const projectRoutes: readonly Route[] = [recordRoute("project", showProject)];
 
-const signalsMax = 20;
-const nearestMax = 6;
-
 async function showProject({ record: project, model, today }: Found<Project>) {
   const { id, market, gps } = project;
-  const signals = await findRecords<Signal>(model, "signal", { project_id: [id] }, signalsMax);
+  const signals = await findRecords<Signal>(model, "signal", { project_id: [id] }, 20);
   const near = await neighbours(project, model);
   const miles: Column<(typeof near)[number]> = ["Miles", (one) => one.miles.toFixed(1), "number"];
   return {
@@ -44,18 +41,12 @@ async function showProject({ record: project, model, today }: Found<Project>) {
     left: [
       course(project, signals.records, today),
       amounts(project, signals.records),
-      recordsCard({
-        title: "Signals",
-        layout: "signals",
-        list: signals,
-        max: signalsMax,
-        columns: signalCells(model),
-      }),
+      recordsCard({ layout: "signals", list: signals, columns: signalCells(model) }),
       recordsCard({
         title: "Nearest projects",
         layout: "projects",
         list: { records: near, total: near.length },
-        max: nearestMax,
+        max: 6,
         aside: ` in ${nameOfMarket(model, market ?? "")}`,
         columns: projectCells(model, miles),
       }),
@@ -78,7 +69,7 @@ const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>
   signals.find(
     ({ amount_basis, amount_usd, project_ids }) =>
       amount_basis === basis && amount_usd !== null && project_ids.length === 1,
-  );
+  ) ?? { amount_usd: null, date: null };
 
 function keyFigures(project: Project, signals: readonly Signal[], today: string): Html {
   const { total_amount_usd: amount, square_feet: area, units, affordable_units: below } = project;
@@ -94,11 +85,11 @@ function keyFigures(project: Project, signals: readonly Signal[], today: string)
     ["Dwellings", units && grouped(units), below !== null && `${grouped(below)} below market`],
     ["Floor area", area && grouped(area), "square feet"],
     [`Per ${one}`, rate, `amount by ${many}`],
-    ["Loan", money(loan?.amount_usd ?? null), day(loan?.date ?? null)],
+    ["Loan", money(loan.amount_usd), day(loan.date)],
     [
       "Completion",
       end && dayText(end.slice(0, 7)),
-      end && isAfter(end, today) ? "planned" : "as stated",
+      isAfter(end ?? "", today) ? "planned" : "as stated",
     ],
   ]);
 }
@@ -151,35 +142,29 @@ function spanText(from: string, until: string): string {
   return months < 36 ? counted(months, "month") : counted(Math.round(months / 12), "year");
 }
 
-const amountNames = [
-  ["price", "Price"],
-  ["loan", "Loan"],
-  ["offering_total", "Offering"],
-  ["sold_to_date", "Sold so far"],
-  ["other", "Cost as announced"],
-] as const;
-
 /** Returns the amounts that sources name, side by side. They mean different things and are never added. */
 function amounts(project: Project, signals: readonly Signal[]): Part {
   const { total_amount_usd: amount, raised_amount_usd: raised, updated_at } = project;
   const changed = updated_at.slice(0, 10);
-  const named: readonly (readonly [label: string, usd: number | null, day: string | null])[] = [
-    ["Amount in the record", amount, changed],
-    ["Raised in the record", raised, changed],
-    ...amountNames.map(([basis, label]) => {
-      const { amount_usd = null, date = null } = latestOf(signals, basis) ?? {};
-      return [label, amount_usd, date] as const;
-    }),
-  ];
-  const rows = named
-    .flatMap(([label, value, at], i) =>
-      value === null ? [] : { label, value, note: day(at), isMain: i === 0 },
-    )
+  const named = (label: string, basis: Signal["amount_basis"]) => {
+    const { amount_usd: value, date: at } = latestOf(signals, basis);
+    return { label, value, at };
+  };
+  const loan = named("Loan", "loan");
+  const rows = [
+    { label: "Amount in the record", value: amount, at: changed, isMain: true },
+    { label: "Raised in the record", value: raised, at: changed },
+    named("Price", "price"),
+    loan,
+    named("Offering", "offering_total"),
+    named("Sold so far", "sold_to_date"),
+    named("Cost as announced", "other"),
+  ]
+    .flatMap(({ value, at, ...row }) => (value === null ? [] : { ...row, value, note: day(at) }))
     .toSorted((a, b) => b.value - a.value);
   if (rows.length < 2) return null;
-  const loan = latestOf(signals, "loan")?.amount_usd ?? null;
   const shareOf = (part: number | null) => amount && part !== null && percentText(part / amount);
-  const [lent, sold] = [shareOf(loan), shareOf(raised)];
+  const [lent, sold] = [shareOf(loan.value), shareOf(raised)];
   const finding = lent
     ? `The loan is ${lent} of the amount`
     : sold
@@ -197,12 +182,8 @@ const milesOfDegree = 69.1;
 async function neighbours({ id, market, ...here }: Project, model: ReadModel) {
   const { latitude, longitude } = here;
   if (market === null || latitude === null || longitude === null) return [];
-  const { records } = await findRecords<Project>(
-    model,
-    "project",
-    { market: [market] },
-    neighboursMax,
-  );
+  const inMarket = { market: [market] };
+  const { records } = await findRecords<Project>(model, "project", inMarket, neighboursMax);
   // Across a market the earth is flat enough, but degrees of longitude are shorter.
   const shortened = Math.cos((latitude * Math.PI) / 180);
   return records
@@ -260,7 +241,7 @@ function facts(project: Project, model: ReadModel): Html {
     ["Start", day(project.start_date)],
     ["First sale", day(project.first_sale_date)],
     ["Completion", day(project.completion_date)],
-    ["Themes", themes.length > 0 && listLinks("project", "theme", themes)],
-    ["Tags", tags.length > 0 && listLinks("project", "tag", tags)],
+    ["Themes", listLinks("project", "theme", themes)],
+    ["Tags", listLinks("project", "tag", tags)],
   ]);
 }
