@@ -65,11 +65,10 @@ function kindOf({ columns }: Table): { kind: RecordKind; isSure: boolean } {
 /** A number field, whose decimal mark is settled once all columns are read. */
 interface NumberColumn {
   source: SourceOfField;
-  column: Column;
-  /** Cell that can only be read with this mark. */
-  proof: Partial<Record<DecimalMark, string>>;
-  /** Cell that has another value with the other mark. */
-  doubtful: string | undefined;
+  /** Mark that some cell can only be read with, and the cell; undefined if no cell or both marks are needed. */
+  mark: DecimalMark | undefined;
+  /** Cell that decides the mark, or else one that has another value with the other mark. */
+  cell: string | undefined;
 }
 
 type Draft = ReturnType<typeof openDraft>;
@@ -252,7 +251,8 @@ function placeNumbers(
 ): boolean {
   const read = (cell: string, decimal: DecimalMark, multiply_by?: number) =>
     readNumber(cell, kind, { decimal, ...(multiply_by !== undefined && { multiply_by }) });
-  const found: NumberColumn = { source, column, proof: {}, doubtful: undefined };
+  const proof: Partial<Record<DecimalMark, string>> = {};
+  let doubtful: string | undefined;
   const faults: string[] = [];
   let fraction: string | undefined;
   for (const cell of cells) {
@@ -262,8 +262,8 @@ function placeNumbers(
       (_, at) => typeof [byPoint, byComma][at] === "number",
     );
     if (marks.length === 0) faults.push(cell);
-    else if (marks.length === 1) found.proof[marks[0]!] ??= cell;
-    else if (byPoint !== byComma) found.doubtful ??= cell;
+    else if (marks.length === 1) proof[marks[0]!] ??= cell;
+    else if (byPoint !== byComma) doubtful ??= cell;
     if (marks.length === 1 && read(cell, marks[0]!) instanceof Unreadable) fraction ??= cell;
   }
   if (faults.length * 2 > cells.length) return false;
@@ -278,7 +278,10 @@ function placeNumbers(
       `${chooseMark}1 if ${fraction} is dollars, 1000 if thousands, 1000000 if millions, without quotes` as unknown as number;
   if (faults.length > 0)
     draft.notes.push(cellsNote(column.name, faults, column.cells, "no number that can be read"));
-  draft.numbers.push(found);
+  const [mark, other] = Object.keys(proof) as DecimalMark[];
+  if (mark !== undefined && other === undefined)
+    draft.numbers.push({ source, mark, cell: proof[mark] });
+  else draft.numbers.push({ source, mark: undefined, cell: proof["."] ?? doubtful });
   return true;
 }
 
@@ -290,31 +293,20 @@ function factorIn(name: string): number | undefined {
 
 /** Sets the decimal mark of the table if its columns agree, else of each column. Asks where no cell decides. */
 function settleDecimals(draft: Draft): void {
-  const marks = new Set(draft.numbers.flatMap(({ proof }) => Object.keys(proof)));
-  const [mark] = marks;
-  if (marks.size === 0) {
-    const cell = draft.numbers.find(({ doubtful }) => doubtful !== undefined)?.doubtful;
-    if (cell !== undefined) draft.decimal = decimalQuestion(cell);
-    return;
-  }
-  if (marks.size === 1) {
-    const { column, proof } = draft.numbers.find(({ proof }) => Object.keys(proof).length > 0)!;
-    draft.decimal = mark;
+  const decided = draft.numbers.filter(({ mark }) => mark !== undefined);
+  const [first] = decided;
+  if (first !== undefined && decided.every(({ mark }) => mark === first.mark)) {
+    draft.decimal = first.mark;
     draft.notes.push(
-      `Numbers are read with a decimal ${mark === "," ? "comma" : "point"}, because of ${quoted(Object.values(proof)[0]!)} in ${quoted(column.name)}.`,
+      `Numbers are read with a decimal ${first.mark === "," ? "comma" : "point"}, because of ${quoted(first.cell!)} in ${quoted(first.source.column!)}.`,
     );
     return;
   }
-  for (const { source, proof, doubtful } of draft.numbers) {
-    const own = Object.keys(proof);
-    const cell = doubtful ?? (own.length > 1 ? proof["."] : undefined);
-    if (own.length === 1) source.decimal = own[0] as DecimalMark;
-    else if (cell !== undefined) source.decimal = decimalQuestion(cell) as DecimalMark;
-  }
+  for (const { source, mark } of decided) source.decimal = mark!;
+  const doubtful = draft.numbers.find(({ mark, cell }) => mark === undefined && cell !== undefined);
+  if (doubtful !== undefined)
+    draft.decimal = `${chooseMark}, if ${doubtful.cell!} has a decimal comma or its point groups thousands; . if the reverse`;
 }
-
-const decimalQuestion = (cell: string) =>
-  `${chooseMark}, if ${cell} has a decimal comma or its point groups thousands; . if the reverse`;
 
 const shownMax = 3;
 
@@ -334,7 +326,7 @@ function leftOver({ columns }: Table, draft: Draft): string[] {
   const left = columns.filter((column) => !used.has(column));
   const notes = left.map(({ name, at, cells }) => {
     const [cell] = cells.keys();
-    const looks = cell === undefined ? "empty" : `such as ${quoted(cell)}${couldBe(cell, draft)}`;
+    const looks = cell === undefined ? "empty" : `such as ${quoted(cell)}`;
     const path = fieldNamed(draft.kind, name);
     const why =
       path === undefined || cell === undefined
@@ -351,16 +343,6 @@ function leftOver({ columns }: Table, draft: Draft): string[] {
         ];
   });
   return notes.length === 0 ? formulas : [...formulas, "Not placed:", ...notes];
-}
-
-/** Returns the fields that a cell's column could fill, if the cell is a date; else "". */
-function couldBe(cell: string, { kind, fields }: Draft): string {
-  const formats = ["ymd", "dmy", "mdy", "MM/YYYY"] as const;
-  if (formats.every((format) => readDate(cell, [format]) instanceof Unreadable)) return "";
-  const free = [...fieldsOf(kind).values()].filter(
-    (field) => field.kind === "date" && !fields.has(field.path),
-  );
-  return free.length === 0 ? "" : `, a date: perhaps ${free.map(({ path }) => path).join(" or ")}`;
 }
 
 function mappingOf(
