@@ -1,6 +1,6 @@
 /** The questions of every run: 2,000 distinct ones over the four operations, asked as often as Zipf says, from a seed. */
 import { mintId } from "#datasets/draft-record.ts";
-import { chance, pick, type Random, startRandom, weighted, whole } from "#demo/random.ts";
+import { type Random, startRandom, weighted } from "#demo/random.ts";
 import type { CanonicalGp } from "#records/canonical.ts";
 
 /** Under which name the records are imported; public ids are made from it. */
@@ -21,12 +21,12 @@ const seed = 20261121;
 export function makeMix(gps: readonly CanonicalGp[]): Mix {
   const random = startRandom(seed, "targets");
   const targets = new Set<string>();
-  while (targets.size < targetCount) targets.add(makeTarget(random, pick(random, gps)));
+  while (targets.size < targetCount) targets.add(makeTarget(random, random.pick(gps)));
   const place = zipf(targetCount);
   const draw = startRandom(seed, "order");
   return {
     targets: [...targets],
-    order: Array.from({ length: orderLength }, () => place(draw())),
+    order: Array.from({ length: orderLength }, () => place(draw.next())),
   };
 }
 
@@ -40,14 +40,14 @@ const operationOf = weighted([
 function makeTarget(random: Random, gp: CanonicalGp): string {
   const operation = operationOf(random);
   const query = new URLSearchParams();
-  const name = operation === "fetch-gp" || chance(random, 0.9) ? nameOf(random) : undefined;
+  const name = operation === "fetch-gp" || random.chance(0.9) ? nameOf(random) : undefined;
   if (name !== undefined) query.append("gp_name", name.of(random, gp));
-  if ((operation === "fetch-gp" || operation === "fetch-principals") && chance(random, 0.25))
+  if ((operation === "fetch-gp" || operation === "fetch-principals") && random.chance(0.25))
     addFilter(random, gp, query);
   query.append("limit", "20");
   // Nobody turns the pages of an answer that has one.
-  if ((name === undefined || name.isBroad) && chance(random, 0.3))
-    query.append("offset", String(20 * whole(random, 1, 4)));
+  if ((name === undefined || name.isBroad) && random.chance(0.3))
+    query.append("offset", String(20 * random.whole(1, 4)));
   return `/${operation}?${query.toString()}`;
 }
 
@@ -63,7 +63,7 @@ function wordsOf({ name }: CanonicalGp): string[] {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= 2);
   return words.length > 0 ? words : [name];
 }
-const wordOf = (random: Random, gp: CanonicalGp) => pick(random, wordsOf(gp));
+const wordOf = (random: Random, gp: CanonicalGp) => random.pick(wordsOf(gp));
 
 export const wholeName: NameChoice = { of: (_, { name }) => name, isBroad: false };
 export const twoWords: NameChoice = {
@@ -73,7 +73,7 @@ export const twoWords: NameChoice = {
 export const oneWord: NameChoice = { of: wordOf, isBroad: true };
 /** As somebody types it. */
 export const beginning: NameChoice = {
-  of: (random, gp) => wordOf(random, gp).slice(0, whole(random, 2, 4)),
+  of: (random, gp) => wordOf(random, gp).slice(0, random.whole(2, 4)),
   isBroad: true,
 };
 export const publicId: NameChoice = {
@@ -100,8 +100,8 @@ function addFilter(random: Random, gp: CanonicalGp, query: URLSearchParams): voi
     ["theme", gp.themes ?? []],
     ["market", gp.markets ?? []],
   ] as const;
-  const [name, values] = pick(random, carried);
-  if (values.length > 0) query.append(name, pick(random, values));
+  const [name, values] = random.pick(carried);
+  if (values.length > 0) query.append(name, random.pick(values));
 }
 
 /** From a number below 1 to a place below `count`; place i comes up 1/(i + 1) as often as the first. */

@@ -1,5 +1,5 @@
 /** The mix as HTTP requests, and what is answered to it. */
-import { startRandom, whole } from "#demo/random.ts";
+import { startRandom } from "#demo/random.ts";
 import { ask } from "./ask.ts";
 import type { Mix } from "./mix.ts";
 import type { SentAnswer } from "./servers.ts";
@@ -21,7 +21,7 @@ export function requestsOf(
 ): string[] {
   const random = startRandom(1, "keys");
   return order.map((place) => {
-    const key = keys[whole(random, 0, keys.length - 1)]!;
+    const key = keys[random.whole(0, keys.length - 1)]!;
     return requestText(targets[place]!, { "x-api-key": key, ...headers });
   });
 }

@@ -22,7 +22,7 @@ export function openWork(seed: number, tell: (text: string) => void): Work {
   const root = temporaryFolder("faults");
   return {
     folder: () => mkdtempSync(join(root, "data-")),
-    chance: startRandom(seed, "faults"),
+    chance: startRandom(seed, "faults").next,
     tell,
     end: () => rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }),
   };

@@ -1,5 +1,5 @@
 /** What each operation costs at ten times the records, with nothing cached: kind of question by kind of question. */
-import { chance, pick, type Random, startRandom } from "#demo/random.ts";
+import { type Random, startRandom } from "#demo/random.ts";
 import { operations } from "#operations/index.ts";
 import type { CanonicalGp } from "#records/canonical.ts";
 import { ask as askOnce } from "../ask.ts";
@@ -44,7 +44,7 @@ const carrying =
   (random, gp) => {
     const carried = { tag: gp.tags ?? [], theme: gp.themes ?? [], market: gp.markets ?? [] };
     if (parameters.some((name) => carried[name].length === 0)) return null;
-    return Object.fromEntries(parameters.map((name) => [name, pick(random, carried[name])]));
+    return Object.fromEntries(parameters.map((name) => [name, random.pick(carried[name])]));
   };
 
 const both =
@@ -179,7 +179,7 @@ async function questionsOf(
   const random = startRandom(seed, `${operation} ${kind}`);
   const targets = new Set<string>();
   for (let tried = 0; targets.size < questionCount && tried < triedMax; tried++) {
-    const parameters = ask(random, pick(random, gps));
+    const parameters = ask(random, random.pick(gps));
     if (parameters === null) continue;
     const query = new URLSearchParams({ ...parameters, limit: String(limit) });
     const target = `/${operation}?${query.toString()}`;
@@ -190,7 +190,7 @@ async function questionsOf(
     }
     if (totals.some((total) => total !== totals[0] && total < limit)) continue;
     const hasMore = totals.every((total) => total >= 2 * limit);
-    targets.add(hasMore && chance(random, 0.25) ? `${target}&offset=${limit}` : target);
+    targets.add(hasMore && random.chance(0.25) ? `${target}&offset=${limit}` : target);
   }
   if (targets.size === 0)
     throw new Error(`No question to ${operation} by ${kind} finds as many at both sizes.`);

@@ -27,7 +27,7 @@ import {
   neededOption,
   option,
 } from "./command.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
+import { usageFault } from "./command-fault.ts";
 import { withControl } from "./data-dir.ts";
 import { table, timeText } from "./output.ts";
 import { quotaOptions, quotasFrom, quotasText } from "./option-values.ts";
@@ -162,21 +162,11 @@ const members = command({
       const members = await listMembers(database, number);
       const invited = await listInvitations(database, number, context.now());
       return [
-        ...members.map(({ person, email, role, joinedAt }) => ({
-          id: person,
-          address: email,
-          role,
-          joined_at: joinedAt,
-          invited_until: null,
-        })),
-        ...invited.map(({ id, email, role, expiresAt }) => ({
-          id,
-          address: email,
-          role,
-          joined_at: null,
-          invited_until: expiresAt,
-        })),
-      ];
+        ...members.map((one) => ({ ...one, id: one.person, expiresAt: null })),
+        ...invited.map((one) => ({ ...one, joinedAt: null })),
+      ].map(({ id, email, role, joinedAt, expiresAt }) => {
+        return { id, address: email, role, joined_at: joinedAt, invited_until: expiresAt };
+      });
     }),
   text: (rows) =>
     table(
@@ -263,17 +253,14 @@ function baseUrl({ environment }: CliContext): string {
   const { publicUrl, host, port } = readConfig(environment);
   if (publicUrl !== null) return publicUrl;
   if (port === 0)
-    throw new CommandFault(
-      exitCodes.usage,
+    throw usageFault(
       "PORT is 0, so the link's address is unknown. Set PUBLIC_URL, or set PORT to the server's port.",
     );
   const url = localUrl(host, port);
-  if (!isLoopback(URL.parse(url)?.hostname ?? ""))
-    throw new CommandFault(
-      exitCodes.usage,
-      `HOST is ${host}, where no account page is served over plain http. Set PUBLIC_URL to the https address of the service.`,
-    );
-  return url;
+  if (isLoopback(URL.parse(url)?.hostname ?? "")) return url;
+  throw usageFault(
+    `HOST is ${host}, where no account page is served over plain http. Set PUBLIC_URL to the https address of the service.`,
+  );
 }
 
 export const accountCommands = family("accounts", "create accounts and change what they may do", [

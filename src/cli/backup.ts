@@ -2,7 +2,7 @@
 import { isNoRoom } from "#datasets/disk-space.ts";
 import { readConfig } from "#config.ts";
 import { argument, command, flag } from "./command.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
+import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import { programVersion } from "./program.ts";
 
 /** Argument that stands for standard output, which then carries the archive. */
@@ -25,13 +25,11 @@ export const backupCommand = command({
   example: "backup /var/backups/gp-records.tar",
   run: async ({ file, control: isControlOnly, requests: hasRequests, force }, context) => {
     if (isControlOnly && hasRequests)
-      throw new CommandFault(
-        exitCodes.usage,
+      throw usageFault(
         "--control is for accounts and keys alone. Leave out either --control or --requests.",
       );
     if (file === output && process.stdout.isTTY)
-      throw new CommandFault(
-        exitCodes.usage,
+      throw usageFault(
         "A backup is not text for a terminal. Redirect it: gp-records backup - > FILE",
       );
     const { backupToFile, backupToStream } = await import("#backups/make-backup.ts");
@@ -59,14 +57,12 @@ export const backupCommand = command({
   text: ({ file, manifest, bytes, sha256 }, { control }) =>
     [
       `Saved ${manifest.files.map(({ path }) => path).join(", ")} in ${placeOf(file)}: ${bytes.toLocaleString("en-US")} bytes.`,
-      ...(manifest.dataset === null && !control
-        ? ["No dataset is published, so the backup has none."]
-        : []),
-      ...(manifest.requests || control
-        ? []
-        : ["The request log is not in it; --requests adds it."]),
+      manifest.dataset === null && !control && "No dataset is published, so the backup has none.",
+      !manifest.requests && !control && "The request log is not in it; --requests adds it.",
       `Its SHA-256 is ${sha256}. To check it, run \`gp-records restore --dry-run\` on it with DATA_DIR set to another folder.`,
-    ].join("\n"),
+    ]
+      .filter((line) => line !== false)
+      .join("\n"),
   isAside: ({ file }) => file === output,
 });
 

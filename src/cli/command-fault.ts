@@ -32,3 +32,6 @@ export class CommandFault extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** Returns the error for a wrong option, argument or setting. */
+export const usageFault = (message: string) => new CommandFault(exitCodes.usage, message);

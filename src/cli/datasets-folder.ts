@@ -8,7 +8,7 @@ import { type DatasetStore, type OpenStore, type StoreOrder, underLock } from "#
 import { makePrivateFolder } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
+import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 
 /** Opens the datasets in a data folder. @throws CommandFault if the folder cannot be created or used. */
 export function openDatasets(dataDir: string): Catalogue {
@@ -77,8 +77,7 @@ export function dataFolderFault(error: unknown, dataDir: string, setting = "DATA
       exitCodes.diskFull,
       `${path} cannot be written (${code}). Free some space on its disk, or lift the limit on the size of files (ulimit -f).`,
     );
-  return new CommandFault(
-    exitCodes.usage,
+  return usageFault(
     `${path} cannot be used (${code}). Give this user write access to it, or name another folder with ${setting}.`,
   );
 }

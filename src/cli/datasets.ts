@@ -179,6 +179,28 @@ const verify = command({
   },
 });
 
+const choose = (
+  context: CliContext,
+  action: AuditAction,
+  change: (store: DatasetStore) => Promise<Generation>,
+) =>
+  changeDatasets(context, async (store) => {
+    const chosen = await change(store);
+    await noteChange(context, { action, subject: chosen.version });
+    return { chosen, cleared: await pruneAfterPublication(context, store) };
+  });
+
+type Chosen = Awaited<ReturnType<typeof choose>>;
+
+/** Output of the commands that choose the current dataset. */
+const shownChoice = {
+  json: ({ chosen: { version, published_at }, cleared }: Chosen) => {
+    return { version, published_at, pruned: cleared.versions };
+  },
+  text: ({ chosen, cleared }: Chosen) =>
+    [`${chosen.version} is the current dataset.`, cleared.text].join("\n").trimEnd(),
+};
+
 const publish = command({
   name: "publish",
   description: "serve a dataset; a running server takes it over within two seconds",
@@ -199,8 +221,7 @@ const publish = command({
       const { publishVersion } = await import("#datasets/choose.ts");
       return publishVersion(store, choice);
     }),
-  json: chosenJson,
-  text: chosenText,
+  ...shownChoice,
 });
 
 const rollback = command({
@@ -212,30 +233,8 @@ const rollback = command({
       const { rollBack } = await import("#datasets/choose.ts");
       return rollBack(store);
     }),
-  json: chosenJson,
-  text: chosenText,
+  ...shownChoice,
 });
-
-const choose = (
-  context: CliContext,
-  action: AuditAction,
-  change: (store: DatasetStore) => Promise<Generation>,
-) =>
-  changeDatasets(context, async (store) => {
-    const chosen = await change(store);
-    await noteChange(context, { action, subject: chosen.version });
-    return { chosen, cleared: await pruneAfterPublication(context, store) };
-  });
-
-type Chosen = Awaited<ReturnType<typeof choose>>;
-
-function chosenJson({ chosen: { version, published_at }, cleared }: Chosen) {
-  return { version, published_at, pruned: cleared.versions };
-}
-
-function chosenText({ chosen, cleared }: Chosen): string {
-  return [`${chosen.version} is the current dataset.`, cleared.text].join("\n").trimEnd();
-}
 
 function parseKeep(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
@@ -288,34 +287,36 @@ const prune = command({
     failure === undefined ? null : dataFolderFault(failure.error, dataDirOf(context)),
 });
 
-const pin = command({
-  name: "pin",
-  description: "keep a dataset for good, for figures that must be reproduced",
-  args: { version: versionArgument },
-  example: "datasets pin 20261120T030000Z-9f3c2a7e",
-  run: ({ version }, context) => changePin(context, version, true),
-  text: ({ version }) => `${version} is pinned: it is kept until you unpin it.`,
-});
-
-const unpin = command({
-  name: "unpin",
-  description: "let a pinned dataset be deleted once it is old enough",
-  args: { version: versionArgument },
-  example: "datasets unpin 20261120T030000Z-9f3c2a7e",
-  run: ({ version }, context) => changePin(context, version, false),
-  text: ({ version }) => `${version} is no longer pinned: it is deleted once it is old enough.`,
-});
-
-async function changePin(context: CliContext, version: string, isPinned: boolean) {
-  const { isChange, pinned_at } = await changeDatasets(context, async (store) => {
-    const before = (await store.read()).find(version).pinned_at;
-    const after = await store.pin(version, isPinned);
-    return { isChange: before !== after.pinned_at, pinned_at: after.pinned_at };
+/** Makes `pin` or `unpin`. @param means text after the version. */
+const pinning = (name: "pin" | "unpin", description: string, means: string) =>
+  command({
+    name,
+    description,
+    args: { version: versionArgument },
+    example: `datasets ${name} 20261120T030000Z-9f3c2a7e`,
+    run: async ({ version }, context) => {
+      const { isChange, pinned_at } = await changeDatasets(context, async (store) => {
+        const before = (await store.read()).find(version).pinned_at;
+        const after = await store.pin(version, name === "pin");
+        return { isChange: before !== after.pinned_at, pinned_at: after.pinned_at };
+      });
+      if (isChange) await noteChange(context, { action: `dataset.${name}ned`, subject: version });
+      return { version, pinned_at };
+    },
+    text: ({ version }) => `${version} ${means}`,
   });
-  const action = isPinned ? "dataset.pinned" : "dataset.unpinned";
-  if (isChange) await noteChange(context, { action, subject: version });
-  return { version, pinned_at };
-}
+
+const pin = pinning(
+  "pin",
+  "keep a dataset for good, for figures that must be reproduced",
+  "is pinned: it is kept until you unpin it.",
+);
+
+const unpin = pinning(
+  "unpin",
+  "let a pinned dataset be deleted once it is old enough",
+  "is no longer pinned: it is deleted once it is old enough.",
+);
 
 export const datasetCommands = family(
   "datasets",

@@ -6,10 +6,8 @@ import { createAccount, findAccount } from "#accounts/accounts.ts";
 import { type Config, ConfigFault, isLoopback } from "#config.ts";
 import { writeSynced } from "#store/whole-file.ts";
 import { openFolderStore } from "#datasets/folder-store.ts";
-import type { ImportRequest } from "#datasets/publish.ts";
 import { underLock } from "#datasets/store.ts";
 import type { DemoSize } from "#demo/invent.ts";
-import type { SourceEntry } from "#records/canonical.ts";
 import { digestBytes, readKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { demoSource } from "#records/common.ts";
@@ -54,6 +52,9 @@ interface Demo extends DemoKey {
   inventedCount: number;
 }
 
+/** Age of the first dataset when it is published, so that the second one has changes since a day that people can name. */
+const firstAgeMilliseconds = 4 * dayMilliseconds;
+
 /**
  * Fills a data folder without a current dataset with invented records, and finds or makes the demo's key.
  * @param size numbers of records; those of the whole demo if left out.
@@ -64,50 +65,23 @@ export async function prepareDemo(
   size?: Readonly<DemoSize>,
 ): Promise<Demo> {
   const { dataDir } = config;
-  const inventedCount = await inventIfEmpty(config, now, size);
-  const control = await openControl(dataDir);
-  try {
-    if (inventedCount > 0) await notePublication(control, dataDir, now);
-    return { ...(await demoKey(control, dataDir, now)), inventedCount };
-  } catch (error) {
-    throw dataFolderFault(error, dataDir);
-  } finally {
-    await control.close();
-  }
-}
-
-async function notePublication(control: ControlStore, dataDir: string, now: number): Promise<void> {
-  const subject = openDatasets(dataDir).currentVersion();
-  const entry = { actor: service, action: "dataset.published", subject, now } as const;
-  await control.write((transaction) => writeAudit(transaction, entry));
-}
-
-/** Age of the first dataset when it is published, so that the second one has changes since a day that people can name. */
-const firstAgeMilliseconds = 4 * dayMilliseconds;
-
-/** Publishes the first dataset of a demo, unless there is one. @returns the number of its records; 0 if there was one. */
-async function inventIfEmpty(
-  config: Config,
-  now: number,
-  given: Readonly<DemoSize> | undefined,
-): Promise<number> {
-  const { dataDir } = config;
-  const catalogue = openDatasets(dataDir);
-  const isEmpty = () => catalogue.current() === null;
-  // Checked before the lock is taken, so that a filled folder never waits for an import.
-  if (!isEmpty()) return 0;
-  const { demoSize, inventEarlier } = await import("#demo/invent.ts");
-  const size = given ?? demoSize;
   const progress = showProgress({ isPipedToo: true });
-  const of = `of about ${totalOf(size).toLocaleString("en-US")} records`;
   try {
-    return await importDemo(config, {
-      entries: inventEarlier(size),
+    const catalogue = openDatasets(dataDir);
+    const inventedCount = await publishState(config, {
+      state: "inventEarlier",
+      size,
       now: now - firstAgeMilliseconds,
-      isWanted: isEmpty,
-      onProgress: (some, done) =>
-        progress.show(some, `${of} ${done === "read" ? "invented" : done}`),
+      isWanted: () => catalogue.current() === null,
+      onProgress: (some, done, all) =>
+        progress.show(some, `of about ${all} records ${done === "read" ? "invented" : done}`),
     });
+    const control = await openControl(dataDir);
+    try {
+      return { ...(await demoKey(control, dataDir, now)), inventedCount };
+    } finally {
+      await control.close();
+    }
   } catch (error) {
     throw dataFolderFault(error, dataDir);
   } finally {
@@ -115,41 +89,53 @@ async function inventIfEmpty(
   }
 }
 
-const totalOf = ({ gps, principals, signals, projects }: DemoSize) =>
-  gps + principals + signals + projects;
-
 /** Settings that an import of the demo needs. */
 export type DemoPlace = Pick<Config, "dataDir" | "changesDays">;
 
-interface DemoImport {
-  entries: Iterable<SourceEntry>;
+interface DemoState {
+  /** Function that invents its records. */
+  state: "inventEarlier" | "inventRecords";
+  size: Readonly<DemoSize> | undefined;
   now: number;
-  /** Asked once the lock is taken, because an import may have finished before. */
   isWanted(): boolean;
-  onProgress?: NonNullable<ImportRequest["onProgress"]>;
+  onProgress?(some: number, done: string, all: string): void;
 }
 
-/** Imports a state of the demo. @returns the number of its records; 0 if it is not wanted. */
-async function importDemo(
+/** Imports and publishes a state of the demo. @returns the number of its records; 0 if it is not wanted. */
+async function publishState(
   { dataDir, changesDays }: DemoPlace,
-  { entries, now, isWanted, onProgress = () => {} }: DemoImport,
+  { state, size: given, now, isWanted, onProgress }: DemoState,
 ): Promise<number> {
+  // Asked before the lock is taken, too, so that a filled folder never waits for an import.
+  if (!isWanted()) return 0;
+  const { demoSize, [state]: invent } = await import("#demo/invent.ts");
   const { draftBlocks } = await import("#datasets/draft-entry.ts");
   const { importSource } = await import("#datasets/publish.ts");
-  const { folder } = openDatasets(dataDir);
+  const size = given ?? demoSize;
+  const all = size.gps + size.principals + size.signals + size.projects;
+  const catalogue = openDatasets(dataDir);
+  const { folder } = catalogue;
   const store = openFolderStore({ folder, changesDays, warn() {}, now: () => now });
-  return underLock(store, async () => {
+  const count = await underLock(store, async () => {
     if (!isWanted()) return 0;
     const { collected } = await importSource(store, {
       source: demoSource,
-      blocks: draftBlocks(entries, demoSource),
+      blocks: draftBlocks(invent(size), demoSource),
       rejectedMax: { lines: 0 },
       isDryRun: false,
       nowMilliseconds: now,
-      onProgress,
+      onProgress: (some, done) => onProgress?.(some, done, all.toLocaleString("en-US")),
     });
     return collected.accepted;
   });
+  if (count === 0) return 0;
+  const control = await openControl(dataDir);
+  const subject = catalogue.currentVersion();
+  const entry = { actor: service, action: "dataset.published", subject, now } as const;
+  await control
+    .write((transaction) => writeAudit(transaction, entry))
+    .finally(() => control.close());
+  return count;
 }
 
 /** Publishes the second dataset of a demo, unless other datasets than its first are there. */
@@ -158,17 +144,12 @@ export async function publishSecond(
   now: number,
   size: Readonly<DemoSize>,
 ): Promise<void> {
-  const { inventRecords } = await import("#demo/invent.ts");
-  const { dataDir } = config;
   const isWanted = () => {
-    const [first, ...others] = openDatasets(dataDir).list();
+    const [first, ...others] = openDatasets(config.dataDir).list();
     const { gp = 0, principal = 0 } = first?.records ?? {};
     return others.length === 0 && gp === size.gps && principal < size.principals;
   };
-  if (!isWanted()) return;
-  if ((await importDemo(config, { entries: inventRecords(size), now, isWanted })) === 0) return;
-  const control = await openControl(dataDir);
-  await notePublication(control, dataDir, now).finally(() => control.close());
+  await publishState(config, { state: "inventRecords", size, now, isWanted });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** `gp-records instances`: lists the servers that share datasets, and the dataset that each serves. */
 import { readConfig } from "#config.ts";
 import { command } from "./command.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
+import { usageFault } from "./command-fault.ts";
 import { lookAtDatasets } from "./datasets-folder.ts";
 import { table, timeText } from "./output.ts";
 
@@ -12,8 +12,7 @@ export const instancesCommand = command({
   example: "instances --json",
   run: async (_, context) => {
     if (readConfig(context.environment).databaseUrl === null)
-      throw new CommandFault(
-        exitCodes.usage,
+      throw usageFault(
         "DATABASE_URL is not set: a server that keeps its datasets in DATA_DIR shares them with no other.",
       );
     return lookAtDatasets(context, (store) => store.servers());

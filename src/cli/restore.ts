@@ -10,7 +10,7 @@ import { readConfig } from "#config.ts";
 import { Fault, parseDatabaseUrl } from "#config/settings.ts";
 import { whyNotRead } from "#datasets/dataset-fault.ts";
 import { argument, command, flag, option } from "./command.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
+import { usageFault } from "./command-fault.ts";
 import { dataFolderFault } from "./datasets-folder.ts";
 import { onOneLine, timeText } from "./output.ts";
 
@@ -41,16 +41,15 @@ export const restoreCommand = command({
     const former = { dataDir, databaseUrl };
     const order = { archive, former, now: context.now(), undoesEndings, isTrial };
     if (to !== undefined && replace)
-      throw new CommandFault(exitCodes.usage, "--to names an empty place. Leave out --replace.");
+      throw usageFault("--to names an empty place. Leave out --replace.");
     if (isDatabase(to)) {
       const url = parseDatabaseUrl(to);
-      if (url instanceof Fault) throw new CommandFault(exitCodes.usage, `--to ${url.sentence}.`);
+      if (url instanceof Fault) throw usageFault(`--to ${url.sentence}.`);
       const { restoreIntoDatabase } = await import("#backups/postgres.ts");
       return restoreIntoDatabase({ ...order, url });
     }
     if (to === undefined && databaseUrl !== null)
-      throw new CommandFault(
-        exitCodes.usage,
+      throw usageFault(
         "Use --to to say where to restore: the URL of an empty database, or a folder. DATABASE_URL is set, so the files in DATA_DIR are not in use.",
       );
     const folder = to ?? dataDir;
@@ -91,17 +90,11 @@ function openArchive(file: string): Archive {
   const name = nameOf(file);
   if (file === input) return { name, read: () => process.stdin };
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
-    throw new CommandFault(
-      exitCodes.usage,
-      `${file} is not a file. Name one that \`gp-records backup\` made.`,
-    );
+    throw usageFault(`${file} is not a file. Name one that \`gp-records backup\` made.`);
   // Checked before the data folder is created or locked, because the folder's errors have other remedies.
   const why = whyNotRead(file);
   if (why !== null)
-    throw new CommandFault(
-      exitCodes.usage,
-      `${file} cannot be read: ${why}. Give this user read access to it.`,
-    );
+    throw usageFault(`${file} cannot be read: ${why}. Give this user read access to it.`);
   return { name, read: () => createReadStream(file, { highWaterMark: 1024 * 1024 }) };
 }
 
@@ -119,12 +112,11 @@ export function restoredText(
       ? `${file} is intact: ${made}. This was a dry run: nothing was changed.`
       : `Restored ${file}, ${made}.`,
     `${isTrial ? "It has" : `The ${place} now has`} ${contentText(restored)}.`,
-    ...(manifest.control_only
-      ? ["The backup holds accounts, keys, people and the audit log alone; all else stays."]
-      : []),
-    ...(manifest.requests || manifest.control_only
-      ? []
-      : ["The request log is not in it, as it was made without --requests."]),
+    manifest.control_only &&
+      "The backup holds accounts, keys, people and the audit log alone; all else stays.",
+    !manifest.requests &&
+      !manifest.control_only &&
+      "The request log is not in it, as it was made without --requests.",
     ...section("Ended after the backup was made, and still ended:", kept.map(endingText)),
     ...section("Ended after the backup was made, and WORKING AGAIN:", undone.map(endingText)),
     ...section(
@@ -135,18 +127,15 @@ export function restoredText(
       "Not in the backup, so they must sign up or be invited again:",
       lostPeople.map(({ id, email }) => `person ${id} ${email}`),
     ),
-    ...(areEndingsKnown
-      ? []
-      : [
-          `Keys revoked, accounts suspended and people removed after ${timeText(manifest.made_at)} are back, and nothing here shows which. Revoke them again.`,
-        ]),
+    !areEndingsKnown &&
+      `Keys revoked, accounts suspended and people removed after ${timeText(manifest.made_at)} are back, and nothing here shows which. Revoke them again.`,
     areCountsKept
       ? "What the accounts have used of their quotas stays counted."
       : "The quotas of all accounts begin anew.",
-    ...(replaced === null
-      ? []
-      : [`The old contents are in ${replaced}; remove them once all is well.`]),
-  ].join("\n");
+    replaced !== null && `The old contents are in ${replaced}; remove them once all is well.`,
+  ]
+    .filter((line) => line !== false)
+    .join("\n");
 }
 
 function contentText({ dataset, accounts, keys, people }: Restored): string {

@@ -4,7 +4,7 @@ import { missedLinks, readConfig } from "#config.ts";
 import { ListenFault, type PassedSockets } from "#http/listen.ts";
 import type { Service } from "#service.ts";
 import { command, flag } from "./command.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
+import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
 import { programVersion } from "./program.ts";
 
@@ -128,8 +128,7 @@ export function passedSockets(
   const only = (isWanted: boolean): number | null => {
     const [first, ...others] = sockets.filter(({ isAdmin }) => isAdmin === isWanted);
     if (others.length === 0) return first?.fd ?? null;
-    throw new CommandFault(
-      exitCodes.usage,
+    throw usageFault(
       `LISTEN_FDS announces ${others.length + 1} sockets ${isWanted ? `named ${adminName}` : `that are not named ${adminName}`}, but only one is served. Keep one ListenStream= for it; for the metrics, add one in a .socket unit with FileDescriptorName=${adminName}.`,
     );
   };

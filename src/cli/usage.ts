@@ -54,11 +54,10 @@ const find = command({
     ...options,
   },
   example: "requests find req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
-  run: async ({ id, account, since, until, limit = limitDefault, ...format }, context) => {
+  run: async ({ id, account, limit = limitDefault, ...given }, context) => {
     const owner = account === undefined ? null : await numberOf(context, account);
     const output = await outputOf(context);
-    const [from, to] = [since, until].map((moment) => moment?.(context.now()));
-    const filter = { requestId: id, since: from, until: to };
+    const filter = { requestId: id, ...periodOf(given, context) };
     const { requests } = await withUsage(context, (usage) =>
       readRequests(usage, { account: owner, filter, limit }),
     );
@@ -67,7 +66,7 @@ const find = command({
         "not_found",
         `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, from a second after their answer, for the days in USAGE_LOG_DAYS.`,
       );
-    await printRows(context, format, output, [requests]);
+    await printRows(context, given, output, [requests]);
   },
 });
 
@@ -76,15 +75,21 @@ const list = command({
   description: "show the requests of an account, newest first",
   options: { account: neededOption("--account <account>", "name or id"), ...options },
   example: "requests list --account Acme --since 24h",
-  run: async ({ account: idOrName, since, until, limit, ...format }, context) => {
+  run: async ({ account: idOrName, limit: countMax = limitDefault, ...given }, context) => {
     const account = await numberOf(context, idOrName);
     const output = await outputOf(context);
-    const [from, to] = [since, until].map((moment) => moment?.(context.now()));
-    const order = { account, filter: { since: from, until: to }, countMax: limit ?? limitDefault };
+    const order = { account, filter: periodOf(given, context), countMax };
     await withUsage(context, (usage) =>
-      printRows(context, format, output, requestsInPages(usage, order)),
+      printRows(context, given, output, requestsInPages(usage, order)),
     );
   },
+});
+
+type Moment = ReturnType<typeof parseMoment> | undefined;
+
+const periodOf = ({ since, until }: { since: Moment; until: Moment }, { now }: CliContext) => ({
+  since: since?.(now()),
+  until: until?.(now()),
 });
 
 const numberOf = async (context: CliContext, account: string): Promise<number> =>

@@ -1,8 +1,9 @@
 /** The messages between the HTTP thread and the account worker. */
-import { type Config, isLoopback } from "#config.ts";
+import { accountUrl, type Config, isLoopback } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
+import type { Site } from "#pages/layout.ts";
 import type { GateMemory } from "#store/postgres.ts";
 
 /** Media type of the forms of account pages. */
@@ -91,6 +92,12 @@ export interface AccountWorkerSettings extends Config {
   /** Origin (and path) before `/account` in mailed links; never taken from a request. */
   linkBase: string;
 }
+
+/** Returns what every page says of this service. */
+export const siteOf = (
+  { config, browse }: { config: Config; browse(): Config["browse"] },
+  hasAccounts = accountUrl(config) !== null,
+): Site => ({ name: config.serviceName, contact: config.contact, browse: browse(), hasAccounts });
 
 /** The scheme and host under which the browser sees these pages. */
 export interface OwnOrigin {

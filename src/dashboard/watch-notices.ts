@@ -53,7 +53,7 @@ async function mailExpiries(services: Watched, account: OwnedAccount, now: numbe
     const url = `${services.base}/account/keys/${key.id}`;
     if (await noticeOnce(services.control, notice))
       for (const to of account.owners)
-        services.mailer.send(keyExpiresMail({ to, accountName: account.name, key, url }));
+        services.mailer.send(keyExpiresMail({ to, accountName: account.name, url }, key));
   }
 }
 
@@ -66,7 +66,7 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
     if (!(await noticeOnce(control, { ...notice, now }))) return;
     const url = `${base}/account/usage`;
     for (const to of account.owners)
-      mailer.send(quotaMail({ to, accountName: account.name, used, quota, url }));
+      mailer.send(quotaMail({ to, accountName: account.name, url }, { used, quota }));
   } else if (used < quota / 2) await forgetNotice(control, notice);
 }
 

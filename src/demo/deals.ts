@@ -1,19 +1,7 @@
 /** Invents projects that GPs buy, build or offer shares in, and signals about their filings, deals, sites and news. */
 import type { CanonicalProject, CanonicalSignal } from "#records/canonical.ts";
 import type { amountBases } from "#records/vocabulary.ts";
-import {
-  chance,
-  logNormal,
-  pick,
-  pickEach,
-  pickEarly,
-  pickSome,
-  startRandom,
-  weighted,
-  weightedKeys,
-  whole,
-  type Random,
-} from "./random.ts";
+import { startRandom, weighted, weightedKeys, type Random } from "./random.ts";
 import words from "./words.json" with { type: "json" };
 import {
   dayOf,
@@ -66,12 +54,10 @@ export function projectInventor(
   };
 }
 
-const unknownSponsorShare = 0.005;
-const jointShare = 0.12;
-
+/** Draws sponsors: usually one, sometimes two, and rarely none that is known. */
 function someSponsors(random: Random, gps: readonly InventedGp[]): InventedGp[] {
-  if (gps.length === 0 || chance(random, unknownSponsorShare)) return [];
-  return withNeighbours(random, pickEarly(random, gps), chance(random, jointShare) ? 1 : 0);
+  if (gps.length === 0 || random.chance(0.005)) return [];
+  return withNeighbours(random, random.pickEarly(gps), random.chance(0.12) ? 1 : 0);
 }
 
 function inventProject(
@@ -85,17 +71,17 @@ function inventProject(
     themes: [],
     strategies: [],
   };
-  const propertyType = pick(random, property_types);
+  const propertyType = random.pick(property_types);
   const property = properties[propertyType];
   const size = someSize(random, property);
   const type = someType(random, propertyType);
   const isOffering = type === "property_offering";
   const schedule = inventSchedule(random, type);
   const amountUsd = roundAmount(size.costUsd);
-  const isHome = sponsor !== undefined && chance(random, 0.85);
-  const metro = isHome ? pick(random, sponsor.metros) : someMetro(random);
+  const isHome = sponsor !== undefined && random.chance(0.85);
+  const metro = isHome ? random.pick(sponsor.metros) : someMetro(random);
   const city = someCity(random, metro);
-  const name = inventFrom(random, pick(random, buildingNames[property.names]!));
+  const name = inventFrom(random, random.pick(buildingNames[property.names]!));
   const record: InventedProject["record"] = {
     record: "project",
     id: `project-${number}`,
@@ -108,39 +94,39 @@ function inventProject(
     country: "US",
     market: metro.title,
     // Most notices of offerings give the sponsor's address, not the property's.
-    ...(!isOffering || chance(random, 0.4)
+    ...(!isOffering || random.chance(0.4)
       ? somePlace(random, name, metro, city.zipStart)
       : elsewhere),
     units: size.units,
     affordable_units: propertyType === "affordable_housing" ? size.units : null,
     square_feet: size.squareFeet,
-    total_amount_usd: isOffering || chance(random, 0.7) ? amountUsd : null,
+    total_amount_usd: isOffering || random.chance(0.7) ? amountUsd : null,
     raised_amount_usd: isOffering
-      ? Math.round(amountUsd * (schedule.status === "closed" ? 1 : random()))
+      ? Math.round(amountUsd * (schedule.status === "closed" ? 1 : random.next()))
       : null,
     ...datesOf(random, schedule),
-    strategy: strategies.length > 0 && chance(random, 0.6) ? pick(random, strategies) : null,
+    strategy: strategies.length > 0 && random.chance(0.6) ? random.pick(strategies) : null,
     tags: someTags(random, type, gps.length),
-    themes: pickSome(random, themes, 1),
+    themes: random.pickSome(themes, 1),
     external_ids: {},
     gps: gps.map((gp) => gp.record.id),
   };
   // Real file numbers have not reached this range.
   if (isOffering) record.external_ids.form_d_file = [`021-${800_000 + number}`];
-  else if (type === "affordable_housing" && chance(random, 0.6))
+  else if (type === "affordable_housing" && random.chance(0.6))
     record.external_ids.hud_id = [`${city.state}X${String(number).padStart(7, "0")}`];
   return { record, gps, metro, city, schedule, amountUsd };
 }
 
 /** Draws a size and a cost that match it. */
 function someSize(random: Random, { units, squareFeet, costUsd }: Property) {
-  const factor = logNormal(random, 1, 0.6);
+  const factor = random.logNormal(1, 0.6);
   const size = {
     units: units ? Math.max(2, Math.round(units * factor)) : null,
     squareFeet: squareFeet ? Math.max(1000, Math.round((squareFeet * factor) / 100) * 100) : null,
   };
   const counted = size.units ?? size.squareFeet ?? factor;
-  return { ...size, costUsd: counted * logNormal(random, costUsd, 0.25) };
+  return { ...size, costUsd: counted * random.logNormal(costUsd, 0.25) };
 }
 
 const someTypeOfBuilt = weightedKeys(words.typesOfBuilt);
@@ -148,15 +134,15 @@ const someTypeOfUnbuilt = weightedKeys(words.typesOfUnbuilt);
 
 function someType(random: Random, propertyType: PropertyType): ProjectType {
   if (properties[propertyType].isBuilt === false) return someTypeOfUnbuilt(random);
-  if (propertyType === "affordable_housing" && chance(random, 0.75)) return "affordable_housing";
+  if (propertyType === "affordable_housing" && random.chance(0.75)) return "affordable_housing";
   return someTypeOfBuilt(random);
 }
 
 function someTags(random: Random, type: ProjectType, gpCount: number): string[] {
-  const tags = pickEach(random, words.siteTags);
+  const tags = random.pickEach(words.siteTags);
   if (gpCount > 1) tags.push("joint_venture");
-  if (type === "affordable_housing") tags.push(...pickEach(random, words.subsidyTags));
-  if (type === "property_offering") tags.push(chance(random, 0.7) ? "reg_d_506b" : "reg_d_506c");
+  if (type === "affordable_housing") tags.push(...random.pickEach(words.subsidyTags));
+  if (type === "property_offering") tags.push(random.chance(0.7) ? "reg_d_506b" : "reg_d_506c");
   return tags;
 }
 
@@ -173,8 +159,8 @@ const somePlace = (random: Random, name: string, metro: Metro, zipStart: string)
     // A property named after its address has that address.
     address: /^\d+ .+ Street$/.test(name)
       ? name
-      : inventFrom(random, `{number} {street} ${pick(random, words.streetEnds)}`),
-    zip: zipStart + String(whole(random, 1, 99)).padStart(2, "0"),
+      : inventFrom(random, `{number} {street} ${random.pick(words.streetEnds)}`),
+    zip: zipStart + String(random.whole(1, 99)).padStart(2, "0"),
     market_basis: "property_address",
     latitude: near(random, metro.latitude),
     longitude: near(random, metro.longitude),
@@ -182,7 +168,7 @@ const somePlace = (random: Random, name: string, metro: Metro, zipStart: string)
 
 /** Draws a coordinate within about 10 km of another, to four decimal places. */
 const near = (random: Random, degrees: number): number =>
-  Math.round((degrees + (random() - 0.5) * 0.18) * 10_000) / 10_000;
+  Math.round((degrees + (random.next() - 0.5) * 0.18) * 10_000) / 10_000;
 
 /** Returns a project's dates and the time of its last update, whose day is never before the latest past event. */
 function datesOf(random: Random, { startDay, completionDay, firstSaleDay }: Schedule) {
@@ -206,19 +192,19 @@ function inventSchedule(random: Random, type: ProjectType): Schedule {
   const ofOthers = type === "acquisition" ? statusOfPurchase : statusOfWork;
   const status = (isOffering ? statusOfOffering : ofOthers)(random);
   const [startDay, completionDay] = daysOf(random, status);
-  const saleDay = isOffering && startDay !== null ? startDay + whole(random, 0, 30) : null;
+  const saleDay = isOffering && startDay !== null ? startDay + random.whole(0, 30) : null;
   const firstSaleDay = saleDay !== null && saleDay <= lastDay ? saleDay : null;
   return { status, startDay, completionDay, firstSaleDay };
 }
 
 function daysOf(random: Random, status: Schedule["status"]): [number | null, number | null] {
-  const length = whole(random, 60, 900);
-  const startDay = lastDay + whole(random, 20, 700);
+  const length = random.whole(60, 900);
+  const startDay = lastDay + random.whole(20, 700);
   const endDay = recentDay(random, 3600);
   switch (status) {
     case "planned":
     case "entitled":
-      return [startDay, chance(random, 0.5) ? startDay + length : null];
+      return [startDay, random.chance(0.5) ? startDay + length : null];
     case "raising":
       return [recentDay(random, 600), null];
     case "under_construction":
@@ -232,10 +218,7 @@ function daysOf(random: Random, status: Schedule["status"]): [number | null, num
 }
 
 /** Event in a project that a signal may report. */
-interface ProjectEvent {
-  type: SignalType;
-  day: number;
-}
+type ProjectEvent = Pick<Occasion, "type" | "day">;
 
 /** Returns a project's events up to the last day, oldest first and each at most once. */
 const eventsOf = (random: Random, project: InventedProject): ProjectEvent[] =>
@@ -245,7 +228,7 @@ const eventsOf = (random: Random, project: InventedProject): ProjectEvent[] =>
 
 function courseOf(random: Random, project: InventedProject): [SignalType, number | null][] {
   const { status, startDay, completionDay, firstSaleDay } = project.schedule;
-  const endDay = status === "closed" || status === "completed" ? completionDay : null;
+  const endDay = isDone(project) ? completionDay : null;
   switch (project.record.type) {
     case "property_offering":
       return [
@@ -257,17 +240,17 @@ function courseOf(random: Random, project: InventedProject): [SignalType, number
       if (endDay === null) return [];
       return [
         ["acquisition", endDay],
-        ["financing", endDay + whole(random, 0, 20)],
-        ["disposition", chance(random, 0.3) ? endDay + whole(random, 700, 2600) : null],
+        ["financing", endDay + random.whole(0, 20)],
+        ["disposition", random.chance(0.3) ? endDay + random.whole(700, 2600) : null],
       ];
     default: {
       const begun = status === "under_construction" ? startDay : endDay && startDay;
       const permitted = status === "entitled" ? startDay : begun;
       return [
-        ["project_announced", (startDay ?? lastDay + 200) - whole(random, 210, 700)],
-        ["permit_issued", permitted && permitted - whole(random, 20, 200)],
+        ["project_announced", (startDay ?? lastDay + 200) - random.whole(210, 700)],
+        ["permit_issued", permitted && permitted - random.whole(20, 200)],
         ["construction_started", begun],
-        ["financing", begun && begun + whole(random, 0, 60)],
+        ["financing", begun && begun + random.whole(0, 60)],
         ["project_completed", endDay],
       ];
     }
@@ -287,10 +270,7 @@ interface Story {
   plain?: string[];
 }
 
-interface GpStory extends Story {
-  type: SignalType;
-  weight: number;
-}
+type GpStory = Story & { type: SignalType; weight: number };
 
 const gpStories = words.gpStories as GpStory[];
 const someGpStory = weighted(gpStories.map((one) => [one, one.weight]));
@@ -329,10 +309,10 @@ export function signalInventor(
   /** Events that no signal has reported yet, for each project drawn so far. */
   const untold = new Map<InventedProject, ProjectEvent[]>();
   const someOccasion = (): Occasion => {
-    if (gps.length === 0 || chance(random, marketShare)) return marketOccasion(random);
-    const gp = pickEarly(random, gps, 4);
-    if (gp.projects.length > 0 && chance(random, projectShare)) {
-      const project = pick(random, gp.projects);
+    if (gps.length === 0 || random.chance(marketShare)) return marketOccasion(random);
+    const gp = random.pickEarly(gps, 4);
+    if (gp.projects.length > 0 && random.chance(projectShare)) {
+      const project = random.pick(gp.projects);
       const events = untold.get(project) ?? eventsOf(random, project);
       untold.set(project, events);
       const event = events.pop();
@@ -347,9 +327,9 @@ const cityOf = ({ cities: [city] }: Metro): string => city?.name ?? "";
 
 function marketOccasion(random: Random): Occasion {
   const metro = someMetro(random);
-  const [city, propertyTypes] = [cityOf(metro), [pick(random, letTypes)]];
-  const about = { gps: [], projects: [], baseUsd: 0, metro, city, propertyTypes, themes: [] };
-  return { type: "news", story: marketStory, day: recentDay(random, pastDays), ...about };
+  const of = { metro, city: cityOf(metro), propertyTypes: [random.pick(letTypes)], themes: [] };
+  const day = recentDay(random, pastDays);
+  return { type: "news", story: marketStory, day, gps: [], projects: [], baseUsd: 0, ...of };
 }
 
 const projectOccasion = (project: InventedProject, event: ProjectEvent): Occasion => ({
@@ -367,8 +347,8 @@ const projectOccasion = (project: InventedProject, event: ProjectEvent): Occasio
 function gpOccasion(random: Random, gp: InventedGp): Occasion {
   let story = someGpStory(random);
   while (!suits(story, gp)) story = someGpStory(random);
-  const metro = pick(random, gp.metros);
-  const isJoint = story.voice === "deal" && chance(random, jointDealShare);
+  const metro = random.pick(gp.metros);
+  const isJoint = story.voice === "deal" && random.chance(jointDealShare);
   const { property_types, themes } = gp.record;
   return {
     type: story.type,
@@ -376,16 +356,16 @@ function gpOccasion(random: Random, gp: InventedGp): Occasion {
     day: recentDay(random, Math.min(pastDays, lastDay - dayOf(gp.foundedYear))),
     gps: withNeighbours(random, gp, isJoint ? 1 : 0),
     // One loan may cover up to three properties of the GP.
-    projects: story.type === "financing" ? pickSome(random, gp.projects.filter(isOwned), 3) : [],
+    projects: story.type === "financing" ? random.pickSome(gp.projects.filter(isDone), 3) : [],
     baseUsd: gp.scaleUsd,
     metro,
     city: cityOf(metro),
-    propertyTypes: pickSome(random, property_types, 1),
-    themes: pickSome(random, themes, 1),
+    propertyTypes: random.pickSome(property_types, 1),
+    themes: random.pickSome(themes, 1),
   };
 }
 
-const isOwned = ({ record: { status } }: InventedProject): boolean =>
+const isDone = ({ record: { status } }: InventedProject): boolean =>
   status === "closed" || status === "completed";
 
 /** Reports whether a story fits a GP: only issuers offer, only advisers report, and news about people needs people. */
@@ -401,23 +381,23 @@ function signalOf(random: Random, number: number, occasion: Occasion): Canonical
   const { type, story, day, gps, projects } = occasion;
   const amountUsd = someAmount(random, occasion);
   const title = someHeadline(random, occasion, amountUsd);
-  const publishedDay = Math.min(lastDay, day + whole(random, 0, 6));
+  const publishedDay = Math.min(lastDay, day + random.whole(0, 6));
   const updatedAt = someTime(random, publishedDay);
-  const isTimed = chance(random, 0.5);
+  const isTimed = random.chance(0.5);
   return {
     record: "signal",
     id: `signal-${number}`,
     type,
     title,
-    summary: chance(random, 0.4) ? `${title}. ${pick(random, words.remarks[story.voice])}` : null,
-    date: chance(random, 0.97) ? dayText(day) : roughDay(random, day),
-    published_at: chance(random, 0.15) ? null : isTimed ? updatedAt : dayText(publishedDay),
+    summary: random.chance(0.4) ? `${title}. ${random.pick(words.remarks[story.voice])}` : null,
+    date: random.chance(0.97) ? dayText(day) : roughDay(random, day),
+    published_at: random.chance(0.15) ? null : isTimed ? updatedAt : dayText(publishedDay),
     amount_usd: amountUsd,
     amount_basis: amountUsd === null ? null : (story.basis ?? null),
-    market: chance(random, 0.85) || gps.length === 0 ? occasion.metro.title : null,
+    market: random.chance(0.85) || gps.length === 0 ? occasion.metro.title : null,
     property_types: occasion.propertyTypes,
     project_ids: projects.map(({ record }) => record.id),
-    url: chance(random, 0.7) ? `https://news.example/${dayText(day)}/${number}` : null,
+    url: random.chance(0.7) ? `https://news.example/${dayText(day)}/${number}` : null,
     tags: tagsOf(occasion),
     themes: occasion.themes,
     gps: gps.map(({ record }) => record.id),
@@ -429,48 +409,40 @@ function signalOf(random: Random, number: number, occasion: Occasion): Canonical
 function someAmount(random: Random, { story, baseUsd }: Occasion): number | null {
   const { share = 0, counted, plain } = story;
   if (counted === undefined) return null;
-  if (plain !== undefined && chance(random, 0.2)) return null;
-  const size = baseUsd * Math.abs(share) * logNormal(random, 1, 0.4);
+  if (plain !== undefined && random.chance(0.2)) return null;
+  const size = baseUsd * Math.abs(share) * random.logNormal(1, 0.4);
   return Math.sign(share) * roundAmount(Math.max(25_000, size));
 }
 
 function someHeadline(random: Random, occasion: Occasion, amountUsd: number | null): string {
   const { story, gps, projects } = occasion;
   const [gp] = gps;
-  const person = gp && gp.people.length > 0 ? pick(random, gp.people) : undefined;
+  const person = gp && gp.people.length > 0 ? random.pick(gp.people) : undefined;
   const gaps: Readonly<Record<string, () => string>> = {
     gp: () => gpNames(gps),
     amount: () => amountWords(Math.abs(amountUsd ?? 0)),
-    vehicle: () => inventVehicle(random, gp?.stem ?? ""),
+    vehicle: () => inventFrom(random, someFundName(random), gp?.stem),
     person: () => person?.name ?? "",
     title: () => person?.title ?? "",
     project: () => projects[0]?.record.name ?? "",
     property: () => words.properties[occasion.propertyTypes[0] ?? "unknown"].called,
     city: () => occasion.city,
-    percent: () => `${whole(random, 5, 95) / 10}`,
+    percent: () => `${random.whole(5, 95) / 10}`,
   };
   const headlines = (amountUsd === null ? story.plain : story.counted)!;
-  const title = fill(pick(random, headlines), (gap) => gaps[gap]!());
+  const title = fill(random.pick(headlines), (gap) => gaps[gap]!());
   return title.charAt(0).toUpperCase() + title.slice(1);
 }
 
+/** Draws a pattern of names of funds and single-property companies, such as `Northwind Real Estate Fund III, LP`. */
 const someFundName = weightedKeys(words.fundNames);
-
-/** Invents the name of a fund or a single-property company, such as `Northwind Real Estate Fund III, LP`. */
-const inventVehicle = (random: Random, stem: string): string =>
-  inventFrom(random, someFundName(random), stem);
-
-const million = 1_000_000;
-const billion = 1000 * million;
 
 /** Returns a rounded amount of at least 1,000 in words, such as `$48.1 million`. */
 function amountWords(value: number): string {
-  if (value >= billion) return `$${twoDecimals(value / billion)} billion`;
-  if (value >= million) return `$${twoDecimals(value / million)} million`;
+  if (value >= 1e9) return `$${Math.round(value / 1e7) / 100} billion`;
+  if (value >= 1e6) return `$${Math.round(value / 1e4) / 100} million`;
   return `$${Math.round(value / 1000)},000`;
 }
-
-const twoDecimals = (value: number) => String(Math.round(value * 100) / 100);
 
 /** Returns names such as `Northwind Partners (with Hale Realty)`. Brackets keep the subject singular for the verb. */
 function gpNames([first, ...others]: readonly InventedGp[]): string {

@@ -4,20 +4,7 @@ import type { ExternalIds } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
 import type { principalRoles } from "#records/vocabulary.ts";
 import places from "./places.json" with { type: "json" };
-import {
-  chance,
-  drawMore,
-  logNormal,
-  pick,
-  pickEach,
-  pickEarly,
-  pickSome,
-  startRandom,
-  weighted,
-  weightedKeys,
-  whole,
-  type Random,
-} from "./random.ts";
+import { drawMore, startRandom, weighted, weightedKeys, type Random } from "./random.ts";
 import words from "./words.json" with { type: "json" };
 import {
   type City,
@@ -75,10 +62,10 @@ export function gpInventor(seed: number): (number: number) => InventedGp {
     filed += externalIds.form_d_file?.length ?? 0;
     const home = someMetro(random);
     const neighbours = areas.get(home)!;
-    const abroad = chance(random, 0.5) ? citiesAbroad.get(gpName.country) : undefined;
+    const abroad = random.chance(0.5) ? citiesAbroad.get(gpName.country) : undefined;
     const city = abroad ?? someCity(random, home);
     const inMetros = drawMore([home], few(random, isLarge ? 8 : 4), () => someMetro(random));
-    const scaleUsd = logNormal(random, 120e6 * (1 + 2400 / (60 + number)), 1.2);
+    const scaleUsd = random.logNormal(120e6 * (1 + 2400 / (60 + number)), 1.2);
     // Between seventy years ago and last year.
     const foundedYear = lastYear - 1 - few(random, 70);
     const strategies = [specialty.lends ? "debt" : someStrategy(random)];
@@ -89,21 +76,21 @@ export function gpInventor(seed: number): (number: number) => InventedGp {
       legal_name: inventLegalName(random, gpName),
       aliases: someAliases(random, gpName, few(random, isLarge ? 9 : 4)),
       description: null,
-      website: chance(random, 0.6) ? `https://${hostOf(gpName)}` : null,
+      website: random.chance(0.6) ? `https://${hostOf(gpName)}` : null,
       hq_city: city.name,
       hq_state: city.state,
       hq_country: city.country,
-      founded_year: chance(random, 0.7) ? foundedYear : null,
+      founded_year: random.chance(0.7) ? foundedYear : null,
       ...someAssets(random, scaleUsd, externalIds),
-      strategies: drawMore(strategies, chance(random, 0.35) ? 1 : 0, () => someStrategy(random)),
-      property_types: [...specialty.main, ...pickSome(random, specialty.also, whole(random, 0, 2))],
+      strategies: drawMore(strategies, random.chance(0.35) ? 1 : 0, () => someStrategy(random)),
+      property_types: [...specialty.main, ...random.pickSome(specialty.also, random.whole(0, 2))],
       tags,
-      themes: pickSome(random, specialty.themes, whole(random, 0, 2)),
+      themes: random.pickSome(specialty.themes, random.whole(0, 2)),
       markets: inMetros.map(({ title }) => title),
       external_ids: externalIds,
       updated_at: someTime(random, recentDay(random, updatedDays)),
     };
-    if (chance(random, 0.12)) record.provenance = { basis: "related_entity", confidence: 0.8 };
+    if (random.chance(0.12)) record.provenance = { basis: "related_entity", confidence: 0.8 };
     const { stem } = gpName;
     const metrosOfGp = { city, metros: inMetros, neighbours };
     const gp = { record, stem, ...metrosOfGp, scaleUsd, foundedYear, people: [], projects: [] };
@@ -121,15 +108,12 @@ const citiesAbroad: ReadonlyMap<string, City> = new Map(
 );
 
 /** Draws a whole number below `count`; smaller ones are more likely. */
-const few = (random: Random, count: number): number => Math.floor(random() ** 2 * count);
+const few = (random: Random, count: number): number => Math.floor(random.next() ** 2 * count);
 
-// Firms with the same name exist, and the service has to tell them apart.
-const sharedNameShare = 0.01;
-
+/** Invents a name that is rarely taken: firms with the same name exist, and the service has to tell them apart. */
 function freeName(random: Random, specialty: Specialty, names: Set<string>): GpName {
   let gpName = inventName(random, specialty);
-  while (names.has(gpName.name) && !chance(random, sharedNameShare))
-    gpName = inventName(random, specialty);
+  while (names.has(gpName.name) && !random.chance(0.01)) gpName = inventName(random, specialty);
   names.add(gpName.name);
   return gpName;
 }
@@ -150,20 +134,20 @@ const someEndAfterSector = weightedKeys(words.firmEndsAfterSector);
 
 /** Invents a name, which may already be taken: a stem, often a sector, and an ending. */
 function inventName(random: Random, { nameWords }: Specialty): GpName {
-  if (chance(random, 0.025)) return nameAbroad(random);
+  if (random.chance(0.025)) return nameAbroad(random);
   const stem = inventFrom(random, someStem(random));
   const name =
-    nameWords.length > 0 && chance(random, 0.4)
-      ? `${stem} ${pick(random, nameWords)} ${someEndAfterSector(random)}`
+    nameWords.length > 0 && random.chance(0.4)
+      ? `${stem} ${random.pick(nameWords)} ${someEndAfterSector(random)}`
       : `${stem} ${someEnd(random)}`;
   return { name, stem, latin: name, country: "US" };
 }
 
 /** Invents a foreign name. In the word lists, `|` and a Latin spelling follow words in other scripts. */
 function nameAbroad(random: Random): GpName {
-  const { country, ends, names } = pick(random, words.namesAbroad);
-  const [name = "", stem = name] = pick(random, names).split("|");
-  const [end = "", endLatin = end] = pick(random, ends).split("|");
+  const { country, ends, names } = random.pick(words.namesAbroad);
+  const [name = "", stem = name] = random.pick(names).split("|");
+  const [end = "", endLatin = end] = random.pick(ends).split("|");
   return { name: name + end, stem, latin: stem + endLatin, country };
 }
 
@@ -171,20 +155,17 @@ const someForm = weightedKeys(words.legalForms);
 
 /** Invents the registered name. Returns null if it is unknown. */
 function inventLegalName(random: Random, { latin }: GpName): string | null {
-  if (chance(random, 0.1)) return null;
+  if (random.chance(0.1)) return null;
   const legalName = latin + someForm(random);
-  return chance(random, 0.07) ? legalName.toUpperCase() : legalName;
+  return random.chance(0.07) ? legalName.toUpperCase() : legalName;
 }
 
 /** Returns a host below `.example`, which RFC 2606 reserves, so that it belongs to nobody. */
 const hostOf = ({ latin }: GpName): string =>
   `${fold(latin.replaceAll(/['.]/g, "")).replaceAll(/[^a-z0-9]+/g, "-")}.example`;
 
+/** Draws a pattern of names under which a fund's manager signs, such as `Northwind Fund III GP, LP`. */
 const someManagerName = weightedKeys(words.managerNames);
-
-/** Invents the name under which a fund's manager signs, such as `Northwind Fund III GP, LP`. */
-const inventManager = (random: Random, stem: string): string =>
-  inventFrom(random, someManagerName(random), stem);
 
 // Real numbers have not reached these ranges, so none of these belongs to anybody.
 const formDFileStart = 900_001;
@@ -200,16 +181,16 @@ const secNumberStart = 900_000;
 function inventFilings(random: Random, number: number, filed: number, isLarge: boolean) {
   const externalIds: ExternalIds = {};
   const tags: string[] = [];
-  if (chance(random, 0.68)) {
+  if (random.chance(0.68)) {
     const files = Array.from({ length: 1 + few(random, isLarge ? 16 : 5) }, (_, at) => filed + at);
     externalIds.cik = files.map((file) => String(cikStart + file).padStart(10, "0"));
     externalIds.form_d_file = files.map((file) => `021-${formDFileStart + file}`);
-    tags.push(...pickEach(random, words.offeringTags));
-    if (files.length === 1 && chance(random, 0.5)) tags.push("first_time_filer");
+    tags.push(...random.pickEach(words.offeringTags));
+    if (files.length === 1 && random.chance(0.5)) tags.push("first_time_filer");
     if (files.length >= 4) tags.push("serial_filer");
   }
-  if (chance(random, 0.34)) {
-    const isRegistered = chance(random, 0.6);
+  if (random.chance(0.34)) {
+    const isRegistered = random.chance(0.6);
     externalIds.crd = [String(crdStart + number)];
     externalIds.sec_number = [`${isRegistered ? 801 : 802}-${secNumberStart + number}`];
     tags.push(isRegistered ? "registered_adviser" : "exempt_reporting_adviser");
@@ -218,18 +199,20 @@ function inventFilings(random: Random, number: number, filed: number, isLarge: b
 }
 
 const someAliases = (random: Random, { name, stem, latin }: GpName, count: number): string[] =>
-  drawMore(latin === name ? [] : [latin], count, () => inventManager(random, stem));
+  drawMore(latin === name ? [] : [latin], count, () =>
+    inventFrom(random, someManagerName(random), stem),
+  );
 
 const quarterEnds = [dayOf(lastYear - 1, 12, 31), dayOf(lastYear, 3, 31), dayOf(lastYear, 6, 30)];
 
 function someAssets(random: Random, scaleUsd: number, { crd, form_d_file }: ExternalIds) {
   // Advisers have to disclose their assets; fewer than half of the others do.
-  const isTold = chance(random, crd === undefined ? 0.42 : 0.95);
-  const isRaised = form_d_file !== undefined && chance(random, 0.8);
+  const isTold = random.chance(crd === undefined ? 0.42 : 0.95);
+  const isRaised = form_d_file !== undefined && random.chance(0.8);
   return {
     aum_usd: isTold ? roundAmount(scaleUsd) : null,
-    aum_as_of: isTold ? dayText(pick(random, quarterEnds)) : null,
-    raised_to_date_usd: isRaised ? Math.round(logNormal(random, scaleUsd * 0.25, 0.5)) : null,
+    aum_as_of: isTold ? dayText(random.pick(quarterEnds)) : null,
+    raised_to_date_usd: isRaised ? Math.round(random.logNormal(scaleUsd * 0.25, 0.5)) : null,
   };
 }
 
@@ -263,9 +246,9 @@ export function principalInventor(
     for (const { people } of employers)
       if (people.length < peopleKeptMax) people.push({ name: name.full, title });
     const city = gp?.city ?? someCity(random, someMetro(random));
-    const startDay = whole(random, dayOf(Math.max(gp?.foundedYear ?? 2010, 1985)), lastDay);
-    const firstSeenDay = whole(random, Math.max(startDay, dayOf(2009)), lastDay);
-    const lastSeenDay = whole(random, firstSeenDay, lastDay);
+    const startDay = random.whole(dayOf(Math.max(gp?.foundedYear ?? 2010, 1985)), lastDay);
+    const firstSeenDay = random.whole(Math.max(startDay, dayOf(2009)), lastDay);
+    const lastSeenDay = random.whole(firstSeenDay, lastDay);
     const { website = null, external_ids = {} } = gp?.record ?? {};
     return {
       record: "principal",
@@ -274,27 +257,26 @@ export function principalInventor(
       first_name: name.first,
       middle_name: name.middle,
       last_name: name.last,
-      title: chance(random, 0.93) ? title : null,
+      title: random.chance(0.93) ? title : null,
       roles: [...roles],
       city: city.name,
       state: city.state,
       country: city.country,
       email:
-        website !== null && chance(random, 0.33) ? mailOf([name.first, name.last], website) : null,
+        website !== null && random.chance(0.33) ? mailOf([name.first, name.last], website) : null,
       linkedin_url: null,
-      ownership_band: roles.includes("owner") && chance(random, 0.8) ? someBand(random) : null,
-      start_date: chance(random, 0.6) ? roughDay(random, startDay) : null,
+      ownership_band: roles.includes("owner") && random.chance(0.8) ? someBand(random) : null,
+      start_date: random.chance(0.6) ? roughDay(random, startDay) : null,
       first_seen_date: dayText(firstSeenDay),
       last_seen_date: dayText(lastSeenDay),
       external_ids:
-        external_ids.crd && chance(random, 0.5) ? { crd: [String(personCrdStart + number)] } : {},
+        external_ids.crd && random.chance(0.5) ? { crd: [String(personCrdStart + number)] } : {},
       gps: employers.map(({ record }) => record.id),
       updated_at: someTime(random, lastSeenDay),
     };
   };
 }
 
-const freeShare = 0.015;
 const someOtherCount = weighted([
   [0, 84],
   [1, 11],
@@ -302,16 +284,16 @@ const someOtherCount = weighted([
 ]);
 
 function someEmployers(random: Random, number: number, gps: readonly InventedGp[]): InventedGp[] {
-  if (gps.length === 0 || chance(random, freeShare)) return [];
-  return withNeighbours(random, gps[number - 1] ?? pickEarly(random, gps), someOtherCount(random));
+  if (gps.length === 0 || random.chance(0.015)) return [];
+  return withNeighbours(random, gps[number - 1] ?? random.pickEarly(gps), someOtherCount(random));
 }
 
 const someSuffix = weightedKeys(words.nameSuffixes);
 
 function somePersonName(random: Random) {
-  const first = pick(random, words.firstNames);
-  const last = pick(random, words.lastNames);
-  const middle = chance(random, 0.62) ? null : `${pick(random, words.firstNames)[0]}.`;
+  const first = random.pick(words.firstNames);
+  const last = random.pick(words.lastNames);
+  const middle = random.chance(0.62) ? null : `${random.pick(words.firstNames)[0]}.`;
   const name = middle === null ? `${first} ${last}` : `${first} ${middle} ${last}`;
   return { full: name + someSuffix(random), first, middle, last };
 }

@@ -2,7 +2,7 @@
 import type { CanonicalGp, CanonicalProject } from "#records/canonical.ts";
 import type * as vocabulary from "#records/vocabulary.ts";
 import places from "./places.json" with { type: "json" };
-import { chance, drawMore, pick, pickEarly, whole, type Random } from "./random.ts";
+import { drawMore, type Random } from "./random.ts";
 import words from "./words.json" with { type: "json" };
 
 export interface Metro {
@@ -33,10 +33,10 @@ export const metros: readonly Metro[] = places.metros.map((metro) => ({
 }));
 
 /** Draws an area. Earlier ones are more likely. */
-export const someMetro = (random: Random): Metro => pickEarly(random, metros, 5);
+export const someMetro = (random: Random): Metro => random.pickEarly(metros, 5);
 
 /** Draws a city in the area. The first is drawn at least 30% of the time. */
-export const someCity = (random: Random, { cities }: Metro): City => pickEarly(random, cities, 5);
+export const someCity = (random: Random, { cities }: Metro): City => random.pickEarly(cities, 5);
 
 const dayMilliseconds = 86_400_000;
 
@@ -55,19 +55,19 @@ export const dayText = (day: number): string =>
 /** Returns a day with the precision a source may have: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. */
 export function roughDay(random: Random, day: number): string {
   const text = dayText(day);
-  if (chance(random, 0.4)) return text;
-  return chance(random, 0.6) ? text.slice(0, 7) : text.slice(0, 4);
+  if (random.chance(0.4)) return text;
+  return random.chance(0.6) ? text.slice(0, 7) : text.slice(0, 4);
 }
 
 /** Returns a random minute of a day, `YYYY-MM-DDThh:mm:00Z`. */
 export const someTime = (random: Random, day: number): string =>
-  new Date(day * dayMilliseconds + whole(random, 0, 1439) * 60_000)
+  new Date(day * dayMilliseconds + random.whole(0, 1439) * 60_000)
     .toISOString()
     .replace(".000", "");
 
 /** Draws one of the last `spanDays` days; later ones are more likely. */
 export const recentDay = (random: Random, spanDays: number): number =>
-  lastDay - Math.floor(random() ** 3 * spanDays);
+  lastDay - Math.floor(random.next() ** 3 * spanDays);
 
 type ProjectStatus = (typeof vocabulary.projectStatuses)[number];
 export type ProjectType = (typeof vocabulary.projectTypes)[number];
@@ -118,7 +118,7 @@ export interface Schedule {
 
 /** Returns the GP and up to `others` other GPs of its area, to share a record. */
 export const withNeighbours = (random: Random, gp: InventedGp, others: number): InventedGp[] =>
-  drawMore([gp], others, () => pickEarly(random, gp.neighbours));
+  drawMore([gp], others, () => random.pickEarly(gp.neighbours));
 
 const lists: Readonly<Record<string, readonly string[]>> = words.lists;
 const letters = "BCDFGHJKLMNPRSTVW";
@@ -130,18 +130,18 @@ export const inventFrom = (random: Random, pattern: string, stem = ""): string =
       case "stem":
         return stem;
       case "compound":
-        return pickEarly(random, words.compoundHeads) + pickEarly(random, words.compoundTails);
+        return random.pickEarly(words.compoundHeads) + random.pickEarly(words.compoundTails);
       case "letter":
-        return letters[whole(random, 0, letters.length - 1)]!;
+        return letters[random.whole(0, letters.length - 1)]!;
       case "number":
-        return String(whole(random, 2, 99));
+        return String(random.whole(2, 99));
       case "numeral":
-        return pickEarly(random, words.numerals, 3);
+        return random.pickEarly(words.numerals, 3);
       case "phase":
         // Most properties have no phase number.
-        return chance(random, 0.7) ? "" : words.numerals[whole(random, 0, 3)]!;
+        return random.chance(0.7) ? "" : words.numerals[random.whole(0, 3)]!;
       default:
-        return pick(random, lists[gap]!);
+        return random.pick(lists[gap]!);
     }
   }).trimEnd();
 

@@ -6,34 +6,30 @@ import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 export const dataFolder: Check = {
   name: "folder",
   look({ dataDir }) {
-    const stats = statSync(dataDir, { throwIfNoEntry: false });
-    if (stats === undefined) return [absentFolder(dataDir)];
-    if (!stats.isDirectory())
-      return [
-        fail(
-          `DATA_DIR names ${dataDir}, which is ${stats.isFile() ? "a file" : "something else"}, not a folder`,
-          "Name a folder with DATA_DIR.",
-        ),
-      ];
-    if (!isWritable(dataDir))
-      return [
-        fail(
-          `this user may not write to ${dataDir}`,
-          "Name another folder with DATA_DIR, or run gp-records as the owner of this one.",
-        ),
-      ];
-    return [ok(`${dataDir} exists and can be written to`)];
+    return [judgeFolder(dataDir)];
   },
 };
 
-function absentFolder(dataDir: string): Finding {
+function judgeFolder(dataDir: string): Finding {
+  const stats = statSync(dataDir, { throwIfNoEntry: false });
   const above = nearestFolder(dataDir);
-  return isWritable(above)
-    ? ok(`${dataDir} does not exist yet; the first import or start creates it`)
-    : fail(
-        `${dataDir} does not exist, and this user may not create it in ${above}`,
-        `Create it for the user who runs gp-records: install -d -m 0700 -o USER ${dataDir}`,
-      );
+  if (stats === undefined)
+    return isWritable(above)
+      ? ok(`${dataDir} does not exist yet; the first import or start creates it`)
+      : fail(
+          `${dataDir} does not exist, and this user may not create it in ${above}`,
+          `Create it for the user who runs gp-records: install -d -m 0700 -o USER ${dataDir}`,
+        );
+  if (!stats.isDirectory())
+    return fail(
+      `DATA_DIR names ${dataDir}, which is ${stats.isFile() ? "a file" : "something else"}, not a folder`,
+      "Name a folder with DATA_DIR.",
+    );
+  if (isWritable(dataDir)) return ok(`${dataDir} exists and can be written to`);
+  return fail(
+    `this user may not write to ${dataDir}`,
+    "Name another folder with DATA_DIR, or run gp-records as the owner of this one.",
+  );
 }
 
 /** Returns the folder itself if it exists, otherwise the nearest existing folder above it. */

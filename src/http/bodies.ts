@@ -30,10 +30,7 @@ export function otherType({ route }: Exchange): Problem {
   return new Problem("unsupported-media-type", `This path reads ${type}.`, { available: [type] });
 }
 
-/**
- * Resolves to the whole body.
- * @throws Problem if the body is too large, or if the connection ends first.
- */
+/** Resolves to the whole body. @throws Problem if the body is too large, or if the connection ends first. */
 export async function readBody(request: IncomingMessage, maximum: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;

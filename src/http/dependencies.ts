@@ -1,11 +1,10 @@
 /** State and dependencies of the HTTP server, which accesses no store itself. */
 import type { Logger } from "pino";
-import { accountUrl, type Config } from "#config.ts";
+import type { Config } from "#config.ts";
 import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
 import type { AnswerSource } from "#gateway/read-operation.ts";
 import type { Content, Read, ReadDependencies } from "#gateway/reads.ts";
 import type { Clock } from "#limits/clocks.ts";
-import type { Site } from "#pages/layout.ts";
 import type { notReadyDetails } from "#problems.ts";
 import type { RequestMetrics } from "./record-requests.ts";
 import type { OverloadCause } from "./overload.ts";
@@ -67,11 +66,3 @@ export interface Outgoing extends Pick<Content, "status" | "headers" | "body"> {
   exchange: Exchange;
   file: Content["file"];
 }
-
-/** Returns what every page says of this service. */
-export const siteOf = ({ config, browse }: HttpDependencies): Site => ({
-  name: config.serviceName,
-  contact: config.contact,
-  browse: browse(),
-  hasAccounts: accountUrl(config) !== null,
-});

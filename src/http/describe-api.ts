@@ -23,7 +23,7 @@ import { apiVersion } from "#operations/versions.ts";
 import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
 import { pageMeanings } from "#pages/docs-operation.ts";
 import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
-import { exampleRecords } from "#pages/example-records.ts";
+import { exampleMeta, exampleRecords } from "#pages/example-records.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import { declarations, valuesOf } from "#records/declarations.ts";
 import { ListedGp } from "#records/gp.ts";
@@ -160,7 +160,9 @@ const describeOperation = (operation: Operation, pageSizeMax: number) =>
     description: operation.description,
     parameters: [
       ...Object.entries(operation.filters).map(describeFilter),
-      ...(operation.sorts === null ? [] : [describeSort(operation.sorts)]),
+      ...(operation.sorts === null
+        ? []
+        : [inQuery("sort", sortMeaning, sortSchema(operation.sorts))]),
       ...describePaging(pageSizeMax),
     ],
     found: "A page of records; `data` is empty if none satisfies the query.",
@@ -233,12 +235,11 @@ const { principals: _principals, signals: _signals, ...listedGp } = exampleRecor
 
 const examplePage = {
   pagination: { limit: 20, offset: 0, returned: 1, total: 1, has_more: false, next_offset: null },
-  meta: {
-    api_version: apiVersion,
-    dataset_version: "20261120T030000Z-9f3c2a7e",
-    dataset_updated_at: "2026-11-20T03:00:00Z",
-    hints: [],
-  },
+  meta: exampleMeta,
+};
+
+const sortSchema = (sorts: readonly string[]) => {
+  return { type: "string", enum: sorts, default: sorts[0] };
 };
 
 function describeFilter([name, filter]: [string, DeclaredFilter]): object {
@@ -250,54 +251,40 @@ function describeFilter([name, filter]: [string, DeclaredFilter]): object {
     : { ...common, schema };
 }
 
-const describeSort = (sorts: readonly string[]): object => ({
-  name: "sort",
-  in: "query",
-  description: sortMeaning,
-  schema: { type: "string", enum: sorts, default: sorts[0] },
-});
-
 const describePaging = (pageSizeMax: number): object[] =>
-  Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({
-    name,
-    in: "query",
-    description: pageMeanings[name as PageParameter],
-    schema,
-  }));
+  Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) =>
+    inQuery(name, pageMeanings[name as PageParameter], schema),
+  );
 
 const fileFormats = ["ndjson", "csv", "parquet"];
 
-const ExportedDataset = {
+/** Returns the schema of an object all of whose members are required. */
+const objectOf = (properties: Readonly<Record<string, object>>) => ({
   type: "object",
-  properties: {
-    version: {
-      type: "string",
-      description: "Version of the dataset, as in `meta.dataset_version`.",
-    },
-    is_current: { type: "boolean", description: "Whether the operations answer from it." },
-    built_at: { type: "string", format: "date-time" },
-    files: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: {
-          path: { type: "string", format: "uri-reference" },
-          kind: { type: "string", enum: recordKinds },
-          format: { type: "string", enum: fileFormats },
-          records: { type: "integer", minimum: 0 },
-          bytes: {
-            type: ["integer", "null"],
-            minimum: 0,
-            description: "`null` until the file is made, when it is first requested.",
-          },
-          sha256: { type: ["string", "null"], description: "Hash of the file, in hexadecimal." },
-        },
-        required: ["path", "kind", "format", "records", "bytes", "sha256"],
+  properties,
+  required: Object.keys(properties),
+});
+
+const ExportedDataset = objectOf({
+  version: { type: "string", description: "Version of the dataset, as in `meta.dataset_version`." },
+  is_current: { type: "boolean", description: "Whether the operations answer from it." },
+  built_at: { type: "string", format: "date-time" },
+  files: {
+    type: "array",
+    items: objectOf({
+      path: { type: "string", format: "uri-reference" },
+      kind: { type: "string", enum: recordKinds },
+      format: { type: "string", enum: fileFormats },
+      records: { type: "integer", minimum: 0 },
+      bytes: {
+        type: ["integer", "null"],
+        minimum: 0,
+        description: "`null` until the file is made, when it is first requested.",
       },
-    },
+      sha256: { type: ["string", "null"], description: "Hash of the file, in hexadecimal." },
+    }),
   },
-  required: ["version", "is_current", "built_at", "files"],
-};
+});
 
 const listOfExports = describeRead({
   operationId: "list-exports",
@@ -314,13 +301,17 @@ const listOfExports = describeRead({
   },
 });
 
-const inHeader = (name: string, description: string, example: string) => ({
-  name,
-  in: "header",
-  description,
-  schema: { type: "string" },
-  example,
-});
+const inHeader = (name: string, description: string, example: string) => {
+  return { name, in: "header", description, schema: { type: "string" }, example };
+};
+
+const inPath = (name: string, description: string, schema: object) => {
+  return { name, in: "path", required: true, description, schema };
+};
+
+const inQuery = (name: string, description: string, schema: object) => {
+  return { name, in: "query", description, schema };
+};
 
 const fileHeaders = {
   ...withoutTotal,
@@ -342,23 +333,13 @@ const exportedFile = describeRead({
     "Made when it is first requested. That takes seconds, or a minute for a large dataset: a 503 with `reason` `timeout` asks you to try again. Its `ETag` is strong, and it never changes. Counts one request, and so does each range.",
   parameters: [
     {
-      name: "version",
-      in: "path",
-      required: true,
-      description: "Version of a dataset that `/exports` lists.",
-      schema: { type: "string" },
+      ...inPath("version", "Version of a dataset that `/exports` lists.", { type: "string" }),
       example: "20261120T030000Z-9f3c2a7e",
     },
-    {
-      name: "file",
-      in: "path",
-      required: true,
-      description: "Kind and format.",
-      schema: {
-        type: "string",
-        enum: recordKinds.flatMap((kind) => fileFormats.map((format) => `${kind}.${format}`)),
-      },
-    },
+    inPath("file", "Kind and format.", {
+      type: "string",
+      enum: recordKinds.flatMap((kind) => fileFormats.map((format) => `${kind}.${format}`)),
+    }),
     inHeader(
       "Range",
       "One range: from one byte to another, from one on, or the last ones (RFC 9110 §14).",
@@ -387,13 +368,7 @@ const exportedFile = describeRead({
   },
 });
 
-const pathVersion = (name: string, description: string) => ({
-  name,
-  in: "path",
-  required: true,
-  description,
-  schema: { type: "string", pattern: "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$" },
-});
+const versionSchema = { type: "string", pattern: "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$" };
 
 const step = describeRead({
   operationId: "step",
@@ -402,20 +377,14 @@ const step = describeRead({
   description:
     "A head, then a line for each change, ordered by kind and id. Counts one request for every 100 changes sent, rounded up.",
   parameters: [
-    pathVersion("from", "The dataset it begins at."),
-    pathVersion("to", "The dataset it leads to."),
-    {
-      name: "limit",
-      in: "query",
-      description: "Most changes to send; all if left out.",
-      schema: { type: "integer", minimum: 1 },
-    },
-    {
-      name: "offset",
-      in: "query",
-      description: "Changes to skip; the head is sent only with 0.",
-      schema: { type: "integer", minimum: 0, default: 0 },
-    },
+    inPath("from", "The dataset it begins at.", versionSchema),
+    inPath("to", "The dataset it leads to.", versionSchema),
+    inQuery("limit", "Most changes to send; all if left out.", { type: "integer", minimum: 1 }),
+    inQuery("offset", "Changes to skip; the head is sent only with 0.", {
+      type: "integer",
+      minimum: 0,
+      default: 0,
+    }),
   ],
   found: "The step, or the requested part of it.",
   content: { "application/x-ndjson": { schema: ref("RecordChange") } },

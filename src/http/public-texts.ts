@@ -1,5 +1,6 @@
 /** Makes the texts of the public paths, except the feed, adapted to what this server offers. */
 import { accountUrl } from "#config.ts";
+import { siteOf } from "#dashboard/messages.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
@@ -21,7 +22,7 @@ import { problemCodes } from "#problems.ts";
 import { getOrCompute } from "#search/get-or-compute.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
-import { type HttpDependencies, siteOf } from "./dependencies.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
 
 export type PublicTexts = ReturnType<typeof openPublicTexts>;

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "#config.ts";
+import { siteOf } from "#dashboard/messages.ts";
 import { compressor } from "#gateway/answer-cache.ts";
 import { type HeaderLines, headerLines, headerPairs, preferredType } from "#gateway/headers.ts";
 import type { Content } from "#gateway/reads.ts";
@@ -10,7 +11,7 @@ import type { Counters } from "#limits/counters.ts";
 import { notCountedProblem } from "#limits/quota-problem.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
-import { type HttpDependencies, type Outgoing, siteOf } from "./dependencies.ts";
+import type { HttpDependencies, Outgoing } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import type { Exchange } from "./routes.ts";
 

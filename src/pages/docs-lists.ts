@@ -10,6 +10,7 @@ import {
 import { filterableCommon } from "#records/common.ts";
 import { exampleTarget } from "./code-block.ts";
 import {
+  operationLinks,
   pageMeanings,
   type Parameter,
   parameterList,
@@ -33,9 +34,7 @@ export const listsPage = (site: Site, publicUrl: string | null, pageSizeMax: num
       <li><a href="#every-list">Filters of every list</a></li>
       <li>
         <a href="#lists">The four lists</a>
-        <ul>
-          ${listOperations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
-        </ul>
+        ${operationLinks(listOperations)}
       </li>`,
     main: html`<h1>Lists</h1>
       <p class="lede">

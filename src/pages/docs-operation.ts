@@ -30,6 +30,12 @@ interface OperationFacts {
 export const referenceOf = ({ name, sorts }: Operation): string =>
   `${sorts === null ? "/docs" : "/docs/lists"}#${name}`;
 
+/** Returns links to the references of operations on the same page. */
+export const operationLinks = (operations: readonly Operation[]): Html =>
+  html`<ul>
+    ${operations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
+  </ul>`;
+
 /** Returns the reference of an operation that is not a list. */
 export function operationSection(operation: Operation, facts: OperationFacts): Html {
   const { publicUrl } = facts;

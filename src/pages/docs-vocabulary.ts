@@ -1,9 +1,9 @@
 /** The page at `/docs/vocabulary`: how to list the values that records carry, and what those in closed lists mean. */
 import { type Vocabulary, vocabularyPath } from "#operations/vocabulary.ts";
-import { apiVersion } from "#operations/versions.ts";
 import { type ValueList, valueLists } from "#records/declarations.ts";
 import { jsonBlock } from "./code-block.ts";
 import { anchorOf, tryForm } from "./docs-operation.ts";
+import { exampleMeta } from "./example-records.ts";
 import { html, type Html } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
@@ -84,10 +84,5 @@ export const exampleVocabulary: Vocabulary = {
       },
     ],
   },
-  meta: {
-    api_version: apiVersion,
-    dataset_version: "20261120T030000Z-9f3c2a7e",
-    dataset_updated_at: "2026-11-20T03:00:00Z",
-    hints: [],
-  },
+  meta: exampleMeta,
 };

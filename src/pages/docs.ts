@@ -5,9 +5,9 @@ import { fetchOperations, listOperations } from "#operations/index.ts";
 import { gpFilters, parameterBounds } from "#operations/operation.ts";
 import { apiVersion, type ApiVersion } from "#operations/versions.ts";
 import { jsonBlock } from "./code-block.ts";
-import { operationSection, referenceOf } from "./docs-operation.ts";
+import { operationLinks, operationSection, referenceOf } from "./docs-operation.ts";
 import { errorTable } from "./errors.ts";
-import { exampleRecords } from "./example-records.ts";
+import { exampleMeta, exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
 import { codeList, codes, dayElement, grouped, prose, wordList } from "./prose.ts";
@@ -34,7 +34,8 @@ export function docsPage(facts: DocsFacts): string {
     contents: sections.map(
       ({ anchor, label }) =>
         html`<li>
-          <a href="#${anchor}">${label}</a>${anchor === "operations" && operationLinks()}
+          <a href="#${anchor}">${label}</a
+          >${anchor === "operations" && operationLinks(fetchOperations)}
         </li> `,
     ),
     main: html`<h1>How do I call the API?</h1>
@@ -68,11 +69,6 @@ const sectionsOf = (facts: DocsFacts) => [
   { anchor: "errors", label: "Errors", content: errors() },
   { anchor: "versions", label: "Versions", content: versions() },
 ];
-
-const operationLinks = (): Html =>
-  html`<ul>
-    ${fetchOperations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
-  </ul>`;
 
 const lists = (): Html =>
   html`<p>
@@ -126,9 +122,7 @@ const emptyAnswer = {
     next_offset: null,
   },
   meta: {
-    api_version: apiVersion,
-    dataset_version: "20261120T030000Z-9f3c2a7e",
-    dataset_updated_at: "2026-11-20T03:00:00Z",
+    ...exampleMeta,
     hints: [
       {
         code: "no_match",

@@ -1,4 +1,5 @@
-/** One invented record of each kind, for the reference. */
+/** One invented record of each kind, and what an answer says of its dataset, for the reference. */
+import { apiVersion } from "#operations/versions.ts";
 import type { RecordOf } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
 
@@ -123,4 +124,11 @@ export const exampleRecords: { [K in RecordKind]: RecordOf<K> } = {
   principal,
   signal,
   project,
+};
+
+export const exampleMeta = {
+  api_version: apiVersion,
+  dataset_version: "20261120T030000Z-9f3c2a7e",
+  dataset_updated_at: "2026-11-20T03:00:00Z",
+  hints: [],
 };

@@ -103,24 +103,19 @@ const expiresAt = "2026-11-22T09:00:00.000Z";
 const accountName = "Grüße & Söhne <b>";
 
 const links = [
-  messages.signUpMail({ to, url, expiresAt }),
-  messages.knownMail({ to, url, expiresAt }),
+  messages.linkMail("signUp", { to, url, expiresAt }),
+  messages.linkMail("known", { to, url, expiresAt }),
   messages.invitationMail({ to, url, expiresAt }, accountName),
   messages.invitationMail({ to, url, expiresAt }, null),
-  messages.resetMail({ to, url, expiresAt }),
-  messages.addressChangeMail({ to, url, expiresAt }),
+  messages.linkMail("reset", { to, url, expiresAt }),
+  messages.linkMail("addressChange", { to, url, expiresAt }),
 ];
 const words = [
-  messages.addressTakenMail({ to }),
-  messages.addressChangedMail({ to }),
-  messages.passwordChangedMail({ to, url }),
-  messages.keyExpiresMail({
-    to,
-    url,
-    accountName,
-    key: { name: "n", hint: "gpr_R7mQ", expiresAt },
-  }),
-  messages.quotaMail({ to, url, accountName, used: 8001, quota: 10_000 }),
+  messages.addressTakenMail(to),
+  messages.addressChangedMail(to),
+  messages.passwordChangedMail(to, url),
+  messages.keyExpiresMail({ to, url, accountName }, { name: "n", hint: "gpr_R7mQ", expiresAt }),
+  messages.quotaMail({ to, url, accountName }, { used: 8001, quota: 10_000 }),
 ];
 
 test("every message is plain text to one person, with a subject of its own and names unchanged; a link has a line of its own and its end", () => {

@@ -136,8 +136,8 @@ test("the usage of an account, on its pages", async (t) => {
     assert.equal(plots.length, 2);
     // They differ by more than colour.
     for (const plot of plots)
-      for (const name of ["accent", "hatched", "ink"])
-        assert.match(plot, new RegExp(`<rect\\s+class="of-${name}"`), name);
+      for (const name of ["var(--accent)", "url(#hatch)", "var(--ink)"])
+        assert.ok(plot.includes(`<rect fill="${name}"`), name);
     const words = wordsOf(text);
     assert.match(words, /Hour 2xx 4xx 5xx 10:00 0 0 1 07:00 0 1 0 08:00 1 0 0 /);
     assert.match(words, /nightly 45 43 0 1 1 1 1\.3 /);

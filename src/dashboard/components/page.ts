@@ -1,9 +1,10 @@
 /** The layout of every account page with its navigation, and the parts of its forms. */
 import type { SignedIn } from "#accounts/sessions.ts";
-import { type AccountRequest, type AccountServices, page, type Reply } from "#dashboard/screen.ts";
+import { siteOf } from "#dashboard/messages.ts";
+import { type AccountRequest, page, type Reply } from "#dashboard/screen.ts";
 import type { AssetName } from "#pages/assets.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { current, layout, type Side, type Site } from "#pages/layout.ts";
+import { current, layout, type Side } from "#pages/layout.ts";
 
 interface AccountPage {
   title: string;
@@ -17,14 +18,6 @@ interface AccountPage {
 /** A request, or its services alone for a page that shows nothing about the signed-in person. */
 export type Shown = AccountRequest | Pick<AccountRequest, "services">;
 
-/** Returns what every page says of this service. */
-const siteOf = ({ settings, browse }: AccountServices): Site => ({
-  name: settings.serviceName,
-  contact: settings.contact,
-  browse: browse(),
-  hasAccounts: true,
-});
-
 /** Returns a request without the person who sent it. */
 export const signedOut = ({ services }: AccountRequest): Shown => ({ services });
 
@@ -35,9 +28,10 @@ export function accountPage(
 ): string {
   const request = "path" in shown ? shown : null;
   const signedIn = request?.signedIn ?? null;
+  const { settings: config, browse } = shown.services;
   const path = request?.path ?? "/account";
   return layout({
-    site: siteOf(shown.services),
+    site: siteOf({ config, browse }, true),
     title,
     description: "Your account's keys and usage, and the records to browse.",
     path,

@@ -3,7 +3,7 @@ import { closeAccount } from "#accounts/accounts.ts";
 import { deletePerson } from "#accounts/personal-data.ts";
 import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
-import { type KeyView, lastUseWords, readLiveKeys } from "./keys.ts";
+import { lastUseWords, readLiveKeys } from "./keys.ts";
 import { accountPage, faultNote, passwordField } from "#dashboard/components/page.ts";
 import { signedOut } from "#dashboard/cookies.ts";
 import {
@@ -26,10 +26,9 @@ export const accountDeletionRoutes: readonly Route[] = [
 ];
 
 async function leave(request: MemberRequest): Promise<Reply> {
-  const { services, account, signedIn, now } = request;
   await confirm(request);
-  const order = { account: account.number, person: signedIn.person.id, now };
-  await leaveAccount(services.control, order);
+  const { account, actor: person, now } = acting(request);
+  await leaveAccount(request.services.control, { account, person, now });
   return seeOther("/account/settings?done=left");
 }
 
@@ -75,7 +74,15 @@ async function closePage(request: MemberRequest, fault?: string): Promise<string
       keys.length === 0
         ? "It has no key that works."
         : html`${counted(keys.length, "key")} would be refused from the next request on:
-          ${keyList(keys, now)}`,
+            <ul>
+              ${keys.map(
+                (key) =>
+                  html`<li>
+                    ${bold(key.name)} (<code>${key.hint}…</code>), last used
+                    ${lastUseWords(key, now)}
+                  </li>`,
+              )}
+            </ul>`,
       members.length > 1 &&
         `${counted(members.length - 1, "other member")} would no longer be in this account.`,
       "The name is free for others. The operator keeps a record of its requests, under the account's id.",
@@ -151,15 +158,5 @@ const question = (
       </form>
       <p><a href="/account/settings">Back to the settings</a></p>`,
   });
-
-const keyList = (keys: readonly KeyView[], now: number): Html =>
-  html`<ul>
-    ${keys.map(
-      (key) =>
-        html`<li>
-          ${bold(key.name)} (<code>${key.hint}…</code>), last used ${lastUseWords(key, now)}
-        </li>`,
-    )}
-  </ul>`;
 
 const bold = (name: string): Html => html`<strong class="name">${name}</strong>`;

@@ -120,9 +120,7 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
         ${expiring > 0 && html`<span>${expiring === 1 ? "one expires" : `${expiring} expire`} soon</span>`}
       </h1>
       <div class="beside">
-        <div>
-          ${live.length > 0 ? liveTable(live, now) : firstWords} ${await endedKeys(request, ended)}
-        </div>
+        <div>${liveKeys(live, now)} ${await endedKeys(request, ended)}</div>
         <section class="card">
           <h2 id="new">Create a key</h2>
           ${faultNote(fault)}
@@ -136,17 +134,17 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
   });
 }
 
-const firstWords = html`<p>
-  Create one; it takes ten seconds. A program sends it in the header
-  <code>x-api-key</code> with every request.
-</p>`;
-
-const liveTable = (keys: readonly KeyView[], now: number): Html =>
-  html`${keyTable("Keys that work", keys, now)}
-    <p class="muted">
-      Last use may be a minute late. Today began at 00:00 UTC. All keys of the account share one
-      <a href="/account/usage">quota</a>.
-    </p>`;
+const liveKeys = (keys: readonly KeyView[], now: number): Html =>
+  keys.length === 0
+    ? html`<p>
+        Create one; it takes ten seconds. A program sends it in the header
+        <code>x-api-key</code> with every request.
+      </p>`
+    : html`${keyTable("Keys that work", keys, now)}
+        <p class="muted">
+          Last use may be a minute late. Today began at 00:00 UTC. All keys of the account share one
+          <a href="/account/usage">quota</a>.
+        </p>`;
 
 const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
   table({
@@ -370,12 +368,10 @@ async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Prom
   }));
 }
 
-const formShape = /^[\w-]{16,64}$/;
-
 /** Returns the form's one-time value. @throws DomainError `invalid` if it does not have the right shape. */
 function oneTimeValue({ form }: MemberRequest): string {
   const value = form.get("form") ?? "";
-  if (formShape.test(value)) return value;
+  if (/^[\w-]{16,64}$/.test(value)) return value;
   throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
 }
 

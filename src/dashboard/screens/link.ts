@@ -10,7 +10,7 @@ import {
   type MadeLink,
 } from "#accounts/one-time-links.ts";
 import { findPerson, readAddress } from "#accounts/people.ts";
-import { switchAccount } from "#accounts/sessions.ts";
+import { type OpenedSession, switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
 import {
   accountPage,
@@ -26,11 +26,9 @@ import {
 import { begin } from "#dashboard/cookies.ts";
 import {
   addressChangedMail,
-  knownMail,
+  linkMail,
   type Mail,
   passwordChangedMail,
-  resetMail,
-  signUpMail,
 } from "#dashboard/mail-templates.ts";
 import {
   type AccountRequest,
@@ -98,9 +96,9 @@ async function mailLink(kind: "sign-up" | "reset", request: AccountRequest): Pro
   const address = form.get("email") ?? "";
   const made = await requestLink(services.control, kind, { address, client, now });
   const link = linkOf(request, made);
-  const signUp = made.isKnown ? knownMail(link) : signUpMail(link);
-  const message = kind === "sign-up" ? signUp : made.isKnown ? resetMail(link) : null;
-  const demoLink = message === null ? null : mail(request, message, link.url);
+  const ofKnown = kind === "sign-up" ? "known" : "reset";
+  const template = made.isKnown ? ofKnown : kind === "sign-up" ? "signUp" : null;
+  const demoLink = template && mail(request, linkMail(template, link), link.url);
   return mailedPage(signedOut(request), readAddress(address).email, demoLink);
 }
 
@@ -200,6 +198,17 @@ function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Prom
   };
 }
 
+/** Tells a person of their new password by mail, and signs them in with it. */
+export function beginWithNewPassword(
+  request: AccountRequest,
+  signedIn: OpenedSession,
+): Promise<Reply> {
+  const { mailer, settings } = request.services;
+  const url = `${settings.linkBase}/account/forgot`;
+  mailer.send(passwordChangedMail(signedIn.person.email, url));
+  return begin(request, signedIn, "/account/settings?done=password");
+}
+
 /** Returns the form's fields with the client and the time, for kinds of links that may ask for a password. */
 const completion = (request: AccountRequest) => ({
   token: tokenOf(request),
@@ -226,17 +235,15 @@ const complete: Record<Link["kind"], (request: AccountRequest) => Promise<Reply>
     return seeOther(homePath);
   },
   async reset(request) {
-    const { control, passwords, mailer, settings } = request.services;
+    const { control, passwords } = request.services;
     const signedIn = await completeReset(control, passwords, completion(request));
-    const url = `${settings.linkBase}/account/forgot`;
-    mailer.send(passwordChangedMail({ to: signedIn.person.email, url }));
-    return begin(request, signedIn, "/account/settings?done=password");
+    return beginWithNewPassword(request, signedIn);
   },
   async email(request) {
     const { control, mailer } = request.services;
     const order = { token: tokenOf(request), now: request.now };
     const { person, formerEmail } = await completeAddressChange(control, order);
-    mailer.send(addressChangedMail({ to: formerEmail }));
+    mailer.send(addressChangedMail(formerEmail));
     const isOwn = request.signedIn?.person.id === person.id;
     return seeOther(`/account/${isOwn ? "settings" : "sign-in"}?done=address`);
   },

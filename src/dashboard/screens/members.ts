@@ -245,52 +245,41 @@ async function memberPage(request: MemberRequest, person: string, fault?: string
         ${relativeTime(member.joinedAt, now)}${isOwn && ". This is you"}.
         <a href="/account/members">All members</a>
       </p>
-      ${faultNote(fault)} ${roleForm(member)}
-      ${isOwn ? leaveNote : [removeForm(member, own.length), passForm(member)]}`,
+      ${faultNote(fault)} ${memberForms(member, isOwn, own.length)}`,
   });
 }
-
-const formOf = (action: string, { person }: Member, content: Part): Html =>
-  html`<form class="form" method="post" action="/account/members/${action}">
-    ${hidden("person", person)} ${content}
-  </form>`;
-
-const roleForm = (member: Member): Html =>
-  html`<h2>Change role</h2>
-    ${formOf(
-      "role",
-      member,
-      html`${choice("role", "Role", roles, member.role)}<button class="quiet">Change role</button>`,
-    )}`;
-
-const leaveNote: Html = html`<h2>Leave</h2>
-  <p><a href="/account/settings/leave">Leave the account</a></p>`;
-
-/** Returns the form that removes a member. @param keys number of the member's keys that still work. */
-const removeForm = (member: Member, keys: number): Html =>
-  html`<h2>Remove</h2>
-    <details>
-      <summary>Take this member out of the account</summary>
-      <p>From their next click on, they can no longer see its keys or usage. ${keysNote(keys)}</p>
-      ${formOf("remove", member, html`<button class="danger">Remove member</button>`)}
-    </details>`;
 
 const keysNote = (keys: number): string =>
   keys === 0
     ? "They made no key that still works."
     : `${keys === 1 ? "One key" : `${keys} keys`} that they made and may still know would go on working: rotate what they should not use.`;
 
-const passForm = (member: Member): Html =>
-  html`<h2>Pass the account on</h2>
+/** Returns the forms that change a member. @param keys number of the member's keys that still work. */
+function memberForms({ person, role }: Member, isOwn: boolean, keys: number): Html {
+  const form = (action: string, content: Part) =>
+    html`<form class="form" method="post" action="/account/members/${action}">
+      ${hidden("person", person)} ${content}
+    </form>`;
+  const changing = html`<h2>Change role</h2>
+    ${form("role", html`${choice("role", "Role", roles, role)}<button class="quiet">Change role</button>`)}`;
+  if (isOwn)
+    return html`${changing}
+      <h2>Leave</h2>
+      <p><a href="/account/settings/leave">Leave the account</a></p>`;
+  return html`${changing}
+    <h2>Remove</h2>
+    <details>
+      <summary>Take this member out of the account</summary>
+      <p>From their next click on, they can no longer see its keys or usage. ${keysNote(keys)}</p>
+      ${form("remove", html`<button class="danger">Remove member</button>`)}
+    </details>
+    <h2>Pass the account on</h2>
     <details>
       <summary>Make them the owner in your place</summary>
       <p>
         They become an owner and you a member: you could no longer invite or remove anybody or close
         the account, and only they could undo it.
       </p>
-      ${formOf(
-        "pass",
-        member,
-        html`${passwordField("Your password")} <button class="danger">Pass account on</button>`,
-      )}
+      ${form("pass", html`${passwordField("Your password")} <button class="danger">Pass account on</button>`)}
     </details>`;
+}

@@ -1,6 +1,6 @@
 /** Notices: what needs attention now, and what happened in the account in the last 30 days. */
 import { listAudit, type AuditAction, operator, service } from "#store/audit.ts";
-import { listMembers, type Member } from "#accounts/members.ts";
+import { listMembers } from "#accounts/members.ts";
 import { listSessions } from "#accounts/sessions.ts";
 import { accountPage } from "#dashboard/components/page.ts";
 import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
@@ -43,7 +43,15 @@ async function showNotices(request: MemberRequest): Promise<string> {
         </ul>`
       }
       <h2>In the last 30 days</h2>
-      ${activity.length > 0 ? activityTable(activity) : html`<p>Nothing happened.</p>`}
+      ${
+        activity.length === 0
+          ? html`<p>Nothing happened.</p>`
+          : table({
+              label: "What happened, newest first",
+              columns: ["What", "When", "By", { label: "More", isPlain: true }],
+              rows: activity,
+            })
+      }
       <p class="muted">
         If the service sends mail, owners get a message 14 and 3 days before a key expires, and when
         80% of the daily quota is used.
@@ -101,24 +109,13 @@ function headline(count: number): string {
   return count === 1 ? "One thing needs attention" : `${count} things need attention`;
 }
 
-const activityTable = (rows: readonly Part[][]): Html =>
-  table({
-    label: "What happened, newest first",
-    columns: ["What", "When", "By", { label: "More", isPlain: true }],
-    rows,
-  });
-
 /** Reads table rows from the audit log, newest first. Sign-ins are those of the person alone, not of other members. */
 async function readActivity(request: MemberRequest, keys: readonly ListedKey[]): Promise<Part[][]> {
   const { services, account, signedIn, now } = request;
   const { database } = services.control;
   const since = now - activityMilliseconds;
   const person = signedIn.person.id;
-  const ofAccount = await listAudit(database, {
-    account: account.number,
-    since,
-    limit: entriesRead,
-  });
+  const ofAccount = { account: account.number, since, limit: entriesRead };
   const signIns = {
     actor: person,
     action: "person.signed_in",
@@ -126,32 +123,29 @@ async function readActivity(request: MemberRequest, keys: readonly ListedKey[]):
     limit: activityShown,
   } as const;
   const entries = [
-    ...ofAccount.filter(({ action }) => Object.hasOwn(activityWords, action)),
+    ...(await listAudit(database, ofAccount)).filter(({ action }) =>
+      Object.hasOwn(activityWords, action),
+    ),
     ...(await listAudit(database, signIns)),
   ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   const sessions = await listSessions(database, person, now);
   const browsers = new Map(
     sessions.map(({ id, browser, network }) => [id, `${browser}, ${network}`]),
   );
-  const nameOf = namesOf(person, await listMembers(database, account.number));
+  const names = new Map([
+    ...(await listMembers(database, account.number)).map((one) => [one.person, one.email] as const),
+    [person, "you"],
+    [operator, "the operator"],
+    [service, "the service"],
+  ]);
   const keyOf = new Map(keys.map((key) => [key.id, key]));
   return entries.slice(0, activityShown).map(({ at, action, subject, actor }) => {
     const key = keyOf.get(subject ?? "");
     return [
       activityWords[action],
       relativeTime(at, now),
-      html`<span class="name">${nameOf(actor)}</span>`,
+      html`<span class="name">${names.get(actor) ?? "a former member"}</span>`,
       key === undefined ? browsers.get(subject ?? "") : keyLink(key),
     ];
   });
-}
-
-function namesOf(person: string, members: readonly Member[]) {
-  const names = new Map([
-    ...members.map((member) => [member.person, member.email] as const),
-    [person, "you"] as const,
-    [operator, "the operator"] as const,
-    [service, "the service"] as const,
-  ]);
-  return (actor: string): string => names.get(actor) ?? "a former member";
 }

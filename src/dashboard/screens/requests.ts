@@ -9,6 +9,7 @@ import {
   type Reply,
   type Route,
   route,
+  withQuery,
 } from "#dashboard/screen.ts";
 import { isLive, type ListedKey } from "#keys/keys.ts";
 import { readNames } from "#operations/reads.ts";
@@ -63,7 +64,12 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
       <summary>Filter, or find one by its id</summary>
       ${filterForm(typed, offered)}
     </details>
-    ${requests.length > 0 ? foundRequests(typed, requestTable(requests, names), next) : fault === undefined && nothing}`;
+    ${
+      requests.length > 0
+        ? foundRequests(typed, requestTable(requests, names), next)
+        : fault === undefined &&
+          html`<p>No request matches. <a href="/account/requests">Show all</a></p>`
+    }`;
   const markup = accountPage(request, {
     title: "Requests",
     main: html`<h1>Requests of the last ${services.settings.usageLogDays} days</h1>
@@ -72,15 +78,8 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
   return page(markup, fault === undefined ? 200 : 400);
 }
 
-function hrefOf(path: string, typed: FilterReading["typed"], after?: string): string {
-  const query = new URLSearchParams();
-  for (const name of filterNames) {
-    const value = typed[name];
-    if (value !== undefined) query.set(name, value);
-  }
-  if (after !== undefined) query.set("after", after);
-  return query.size === 0 ? path : `${path}?${query.toString()}`;
-}
+const hrefOf = (path: string, typed: FilterReading["typed"], after?: string): string =>
+  withQuery(path, new URLSearchParams({ ...typed, ...(after !== undefined && { after }) }));
 
 /**
  * Returns a CSV file. Returns the page instead if the log is off, or if the filter has an error: a file of the wrong
@@ -108,8 +107,6 @@ const switchedOff = html`<h1>No log of requests</h1>
 const noneYet = html`<p>
   No request yet. Send one with <a href="/account/keys">a key of yours</a>.
 </p>`;
-
-const nothing = html`<p>No request matches. <a href="/account/requests">Show all</a></p>`;
 
 /** Returns the form for the filter. @param keys keys to choose from. */
 function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): Html {
@@ -173,12 +170,13 @@ const requestTable = (
   });
 
 /** Returns a link to the request's problem. Returns the response's dataset if there was none. */
-const becauseOf = ({ problem, dataset }: LoggedRequest): Part =>
-  problem === null ? html`<span class="mono muted">${dataset}</span>` : problemLink(problem);
-
-/** Returns a link to a problem's page. Returns the code alone if it has no page, because an older version logged it. */
-const problemLink = (code: string): Part =>
-  (problemCodes as string[]).includes(code) ? html`<a href="/errors/${code}">${code}</a>` : code;
+function becauseOf({ problem: code, dataset }: LoggedRequest): Part {
+  if (code === null) return html`<span class="mono muted">${dataset}</span>`;
+  // A code that an older version logged may have no page.
+  return (problemCodes as string[]).includes(code)
+    ? html`<a href="/errors/${code}">${code}</a>`
+    : code;
+}
 
 const filterNames = ["key", "operation", "status", "from", "to", "id"] as const;
 type FilterName = (typeof filterNames)[number];

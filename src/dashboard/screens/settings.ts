@@ -12,12 +12,7 @@ import {
   passwordField,
   wordReply,
 } from "#dashboard/components/page.ts";
-import { begin } from "#dashboard/cookies.ts";
-import {
-  addressChangeMail,
-  addressTakenMail,
-  passwordChangedMail,
-} from "#dashboard/mail-templates.ts";
+import { addressTakenMail, linkMail } from "#dashboard/mail-templates.ts";
 import {
   acting,
   actionRoute,
@@ -35,7 +30,15 @@ import { relativeTime } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
-import { canMail, linkOf, mail, mailedPage, noMailWords, passwordFields } from "./link.ts";
+import {
+  beginWithNewPassword,
+  canMail,
+  linkOf,
+  mail,
+  mailedPage,
+  noMailWords,
+  passwordFields,
+} from "./link.ts";
 import { typedAddress } from "./sign-in.ts";
 
 export const settingsRoutes: readonly Route[] = [
@@ -68,17 +71,9 @@ async function exportAll(request: SignedInRequest): Promise<Reply> {
   return download("my-data.json", "application/json; charset=utf-8", json);
 }
 
-async function usageOf(
-  { services, now }: SignedInRequest,
-  { number, id }: Membership,
-): Promise<object> {
-  const bars = await readBars(services.usage, {
-    account: number,
-    unit: "day",
-    count: hoursKeptDays,
-    now,
-  });
-  const days = bars
+async function usageOf({ services, now }: SignedInRequest, { number, id }: Membership) {
+  const order = { account: number, unit: "day", count: hoursKeptDays, now } as const;
+  const days = (await readBars(services.usage, order))
     .filter(({ requests }) => requests > 0)
     .map(({ at, requests, bytes, byClass, overQuota }) => ({
       day: at.slice(0, 10),
@@ -102,25 +97,17 @@ const sentences = {
 function settingsPage(request: SignedInRequest, fault?: string): string {
   const { signedIn, query, now } = request;
   const { person, account } = signedIn;
+  const address = html`<span class="name">${person.email}</span>`;
+  const signedUp = relativeTime(person.createdAt, now);
   return accountPage(request, {
     title: "Settings",
     main: html`<h1>Settings</h1>
       ${doneNote(sentences, query.get("done"))}
       <h2>You</h2>
       ${factList([
-        [
-          "Address",
-          linked(
-            html`<span class="name">${person.email}</span>`,
-            "/account/settings/address",
-            "Change address",
-          ),
-        ],
+        ["Address", linked(address, "/account/settings/address", "Change address")],
         ["Password", linked("chosen by you", "/account/settings/password", "Change password")],
-        [
-          "Signed up",
-          linked(relativeTime(person.createdAt, now), "/account/sessions", "Signed-in browsers"),
-        ],
+        ["Signed up", linked(signedUp, "/account/sessions", "Signed-in browsers")],
       ])}
       ${account !== null && accountPart(account, request.form.get("name")?.slice(0, 200), fault)}
       <h2>Your data</h2>
@@ -138,30 +125,26 @@ function settingsPage(request: SignedInRequest, fault?: string): string {
 const linked = (what: Part, path: string, label: string): Html =>
   html`${what} · <a href="${path}">${label}</a>`;
 
-function accountPart(
-  { name, id, role }: Membership,
-  typedName: string | undefined,
-  fault: string | undefined,
-): Html {
+function accountPart({ name, id, role }: Membership, typedName = name, fault?: string): Html {
   const isOwner = role === "owner";
   return html`<h2 class="name">The account ${name}</h2>
     <p>
       You are ${isOwner ? "an owner" : "a member"} of it. Its id is <code>${id}</code>.
       <a href="/account/members">Members</a>
     </p>
-    ${isOwner && nameForm(typedName ?? name, fault)}
+    ${
+      isOwner &&
+      html`${faultNote(fault)}
+        <form class="form" method="post" action="/account/settings/name">
+          ${field({ name: "name", label: "Name", value: typedName, lengthMax: 100 })}
+          <button class="quiet">Rename account</button>
+        </form>`
+    }
     <ul>
       <li><a href="/account/settings/leave">Leave the account</a></li>
       ${isOwner && html`<li><a href="/account/settings/close">Close the account</a></li>`}
     </ul>`;
 }
-
-const nameForm = (name: string, fault: string | undefined): Html =>
-  html`${faultNote(fault)}
-    <form class="form" method="post" action="/account/settings/name">
-      ${field({ name: "name", label: "Name", value: name, lengthMax: 100 })}
-      <button class="quiet">Rename account</button>
-    </form>`;
 
 /**
  * Mails a link to the new address. If somebody else has that address, mails them a notice instead. Outside a demo, the
@@ -174,20 +157,18 @@ async function askAddress(request: SignedInRequest): Promise<string> {
   const made = await requestAddressChange(services.control, services.passwords, { ...order, now });
   const { isKnown, email } = made;
   const link = linkOf(request, made);
-  const message = isKnown ? addressTakenMail({ to: email }) : addressChangeMail(link);
+  const message = isKnown ? addressTakenMail(email) : linkMail("addressChange", link);
   const shown = mail(request, message, link.url);
   return mailedPage(request, readAddress(order.address).email, isKnown ? null : shown);
 }
 
 async function setPassword(request: SignedInRequest): Promise<Reply> {
   const { services, signedIn, form, client, now } = request;
-  const { id: person, email: to } = signedIn.person;
+  const { id: person } = signedIn.person;
   const [present, next] = ["present", "next"].map((name) => form.get(name) ?? "");
   const order = { person, present: present!, next: next!, client, now };
   const changed = await changePassword(services.control, services.passwords, order);
-  const url = `${services.settings.linkBase}/account/forgot`;
-  services.mailer.send(passwordChangedMail({ to, url }));
-  return begin(request, changed, "/account/settings?done=password");
+  return beginWithNewPassword(request, changed);
 }
 
 function addressPage(request: SignedInRequest, fault?: string): string {

@@ -14,27 +14,14 @@ import { dayMilliseconds } from "#store/durations.ts";
 import { statusClasses, type Bar, readBars, readTotalsBy, type Totals } from "#usage/totals.ts";
 
 export const usageRoutes: readonly Route[] = [
-  route("/account/usage", "member", {
-    GET: showUsage,
-    link: { group: "API", label: "Usage" },
-  }),
+  route("/account/usage", "member", { GET: showUsage, link: { group: "API", label: "Usage" } }),
   route("/account/usage/quota", "member", { GET: showGauges, isBackground: true }),
 ];
 
-/** The two plots, with a tick every `tickEvery` bars, away from both edges. */
+/** The two plots, with a tick every `tickEvery` bars, away from both edges, and the part of a time that names a bar. */
 const units = {
-  hour: {
-    span: "in the last 24 hours",
-    count: 24,
-    tickEvery: 6,
-    name: (at: string) => at.slice(11, 16),
-  },
-  day: {
-    span: "in the last 30 days",
-    count: 30,
-    tickEvery: 10,
-    name: (at: string) => at.slice(0, 10),
-  },
+  hour: { span: "in the last 24 hours", count: 24, tickEvery: 6, named: [11, 16] },
+  day: { span: "in the last 30 days", count: 30, tickEvery: 10, named: [0, 10] },
 } as const;
 type Unit = keyof typeof units;
 
@@ -175,7 +162,8 @@ function plotSection(unit: Unit, bars: readonly Bar[]): Html {
       <p>
         Send one with <a href="/account/keys">a key of yours</a>; it appears here within seconds.
       </p>`;
-  const { tickEvery, name } = units[unit];
+  const { tickEvery, named } = units[unit];
+  const name = (at: string) => at.slice(...named);
   const shown = statusClasses.filter((one) => bars.some(({ byClass }) => byClass[one] > 0));
   return columnPlot({
     finding,
@@ -197,13 +185,14 @@ function findingOf(bars: readonly Bar[], span: string): string {
   const requests = sumOf(bars, (bar) => bar.requests);
   if (requests === 0) return `No request ${span}`;
   const words = `${counted(requests, "request")} ${span}`;
-  const failed = sumOf(bars, ({ byClass }) => byClass["5xx"]);
-  if (failed > 0) return `${words}, ${grouped(failed)} of them failed on our side`;
-  const overQuota = sumOf(bars, (bar) => bar.overQuota);
-  if (overQuota > 0) return `${words}, ${grouped(overQuota)} of them beyond the quota`;
-  const refused = sumOf(bars, ({ byClass }) => byClass["4xx"]);
-  if (refused > 0) return `${words}, ${grouped(refused)} of them refused`;
-  return `${words}, all answered`;
+  const worst = [
+    { count: sumOf(bars, ({ byClass }) => byClass["5xx"]), what: "failed on our side" },
+    { count: sumOf(bars, ({ overQuota }) => overQuota), what: "beyond the quota" },
+    { count: sumOf(bars, ({ byClass }) => byClass["4xx"]), what: "refused" },
+  ].find(({ count }) => count > 0);
+  return worst
+    ? `${words}, ${grouped(worst.count)} of them ${worst.what}`
+    : `${words}, all answered`;
 }
 
 const sumOf = (bars: readonly Bar[], of: (bar: Bar) => number): number =>
