@@ -5,7 +5,7 @@ import { apiVersion } from "#operations/versions.ts";
 import { parameterBounds, parametersOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { isInvented, type Sources } from "#records/common.ts";
-import { type EachKind, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { type EachKind, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
@@ -148,24 +148,11 @@ const coverage = ({ sources, dataset, site }: ServiceFacts): Part =>
       ]),
     })}
     <p>
-      Covered is what these sources state, by the dates above:
-      ${wordList(
-        recordKinds
-          .filter((kind) => dataset.records[kind] > 0)
-          .map((kind) => `${grouped(dataset.records[kind])} ${nouns[kind]}`),
-        "and",
-      )}.
+      Covered is what these sources state of GPs, people, signals and projects, by the dates above.
       Not covered is what no source states: it is left empty, and nothing is guessed without saying
       so.
     </p>
     ${site.contact !== null && html`<p>Questions: ${contactLink(site.contact)}</p>`}`;
-
-const nouns: EachKind<string> = {
-  gp: "GPs",
-  principal: "people",
-  signal: "signals",
-  project: "projects",
-};
 
 function overview({ dataset, records }: ServiceFacts): Html {
   if (dataset === null)
@@ -178,7 +165,7 @@ function overview({ dataset, records }: ServiceFacts): Html {
       ${recordKinds.map(
         (kind) =>
           html`<div>
-            <dt>${capital(nouns[kind])}</dt>
+            <dt>${kinds[kind].sheet}</dt>
             <dd>${grouped(dataset.records[kind])}</dd>
           </div>`,
       )}
@@ -186,8 +173,6 @@ function overview({ dataset, records }: ServiceFacts): Html {
     ${records !== null && marketMap(records)}
     <p class="muted">Updated <time datetime="${updatedAt}">${exactTime(updatedAt)}</time></p>`;
 }
-
-const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 function marketMap({ markets }: LandingRecords): Part {
   const byCount = markets.toSorted((a, b) => b.count - a.count);

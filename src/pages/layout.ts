@@ -45,24 +45,6 @@ export interface Side {
   links: Part;
 }
 
-interface Link {
-  path: string;
-  label: string;
-  /** Paths at and below which the link is marked; by default its own. */
-  parts?: readonly string[];
-}
-
-const recordLinks: readonly Link[] = [
-  { path: "/browse/gps", label: "GPs" },
-  { path: "/browse/people", label: "People" },
-  { path: "/browse/projects", label: "Projects" },
-  { path: "/browse/signals", label: "Signals" },
-  { path: "/browse/changes", label: "Changes" },
-];
-const apiParts = ["/account/keys", "/account/usage", "/account/requests"];
-const apiLink: Link = { path: "/account/keys", label: "API", parts: apiParts };
-const docsLink: Link = { path: "/docs", label: "Docs", parts: ["/docs", "/errors", "/changelog"] };
-
 export function layout(content: PageContent): string {
   const { site, side, isNarrow, main } = content;
   return html`<!doctype html>
@@ -81,7 +63,7 @@ export function layout(content: PageContent): string {
           }
           <main id="main" tabindex="-1" ${isNarrow === true && html`class="narrow"`}>${main}</main>
         </div>
-        <footer>
+        <footer class="muted">
           ${site.name} · API ${apiVersion} <a href="/errors">Errors</a>
           <a href="/changelog">Changelog</a> <a href="/openapi.json">openapi.json</a>
           <a href="/privacy">Privacy</a>
@@ -92,8 +74,15 @@ export function layout(content: PageContent): string {
 
 /** Returns the bar above every page. Its links fold on a phone. The landing page has a search field of its own. */
 function topBar({ site, path, account }: PageContent): Html {
-  const link = ({ path: href, label, parts }: Link) =>
-    html`<a href="${href}" ${current(href, path, parts)}>${label}</a> `;
+  const link = (href: string, label: string, ...parts: string[]) =>
+    html`<a href="${href}" ${current(href, path, [href, ...parts])}>${label}</a> `;
+  const records = [
+    link("/browse/gps", "GPs"),
+    link("/browse/people", "People"),
+    link("/browse/projects", "Projects"),
+    link("/browse/signals", "Signals"),
+    link("/browse/changes", "Changes"),
+  ];
   return html`<header>
     <a href="/" ${path === "/" && html`aria-current="page"`} class="home"
       ><img src="${assetPath("icon.svg")}" alt="" width="18" height="18" /> ${site.name}</a
@@ -101,10 +90,11 @@ function topBar({ site, path, account }: PageContent): Html {
     <details class="menu">
       <summary>Menu</summary>
       <nav aria-label="Main">
-        ${site.hasAccounts && recordLinks.map(link)}
+        ${site.hasAccounts && records}
         ${site.hasAccounts && path !== "/" && searchForm("Search GPs, people, projects")}
         <div class="rest">
-          ${site.hasAccounts && link(apiLink)} ${link(docsLink)}
+          ${site.hasAccounts && link("/account/keys", "API", "/account/usage", "/account/requests")}
+          ${link("/docs", "Docs", "/errors", "/changelog")}
           ${site.hasAccounts && (account ?? html`<a class="button quiet" href="/account">Account</a>`)}
         </div>
       </nav>
@@ -164,11 +154,7 @@ export const docsPages = [
   ["/docs", "Reference", "authentication, operations, members of records, paging, quota, formats"],
   ["/docs/lists", "Lists", "the filters and orders of each `/list-` path"],
   ["/docs/samples", "Samples", "every operation with curl, in TypeScript and in Python, to copy"],
-  [
-    "/docs/vocabulary",
-    "Vocabulary",
-    "values of closed lists, and how to list tags, themes, markets",
-  ],
+  ["/docs/vocabulary", "Vocabulary", "values of closed lists, and how to list those of others"],
   ["/docs/mcp", "Agents", "the same as tools, for programs that speak the Model Context Protocol"],
   ["/errors", "Errors", "every error code, each with a page of its own"],
   ["/changelog", "Changelog", "what each version added"],

@@ -416,7 +416,7 @@ const drawing = (
 const caption = ({ finding, measure }: Words): Html =>
   html`<figcaption>
     <h2>${finding}</h2>
-    <p>${measure}</p>
+    <p class="muted">${measure}</p>
   </figcaption>`;
 
 /** Returns a drawing with its title, caption, key and numbers. */

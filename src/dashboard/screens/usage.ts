@@ -91,7 +91,7 @@ const gaugeLabels = { minute: "Last minute", hour: "Last hour", day: "Last 24 ho
 function gauge(window: WindowStatus): Html {
   const { used, free, share } = gaugeWords(window);
   return html`<div data-gauge="${window.name}">
-    <h2>${gaugeLabels[window.name]}</h2>
+    <h2 class="muted">${gaugeLabels[window.name]}</h2>
     <p class="counts"><span data-used>${used}</span></p>
     <progress max="100" value="${share}" data-share aria-hidden="true"></progress>
     <p class="muted" data-free>${free}</p>
