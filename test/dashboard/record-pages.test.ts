@@ -174,7 +174,7 @@ test("over a few records", async (t) => {
     },
   );
 
-  await t.test("a person's page tells the same individual from others of the name", () => {
+  await t.test("a person's page tells the same individual from others of the name", async () => {
     assert.equal(headingOf(ana), "Ana Müller");
     assertSays(ana, ["Managing Partner at 2 GPs", "Signals 6, 1 by name"]);
     assert.match(sectionOf(ana, "GPs")!, /Northwind Partners.*Hale Realty/);
@@ -185,6 +185,9 @@ test("over a few records", async (t) => {
     );
     assert.match(ana.text, /<strong>Ana Müller joins Northwind Partners<\/strong>/);
     assert.match(sectionOf(ana, "People at the same GPs")!, /Ben Okafor.*Anna Mueller/);
+    const alone = await user.get(pathOf("principal", "ana-3"));
+    for (const heading of ["GPs", "Signals", "People at the same GPs", "Also at"])
+      assert.equal(sectionOf(alone, heading), undefined, heading);
   });
 
   await t.test("a project's page has its course, and compares amounts without adding them", () => {

@@ -128,21 +128,26 @@ export interface Records<R> {
   total: number;
 }
 
-/** Finds the first records that satisfy a filter. Reading the values that it needs yields to other requests. */
+/**
+ * Finds the first records that satisfy a filter; none if one of its lists is empty. Reading the values that it needs
+ * yields to other requests.
+ */
 export async function findRecords<R>(
   model: ReadModel,
   kind: RecordKind,
   filter: Filter,
   limit: number,
 ): Promise<Records<R>> {
+  const isEmpty = (asked: unknown) => Array.isArray(asked) && asked.length === 0;
+  if (Object.values(filter).some(isEmpty)) return { records: [], total: 0 };
   await prepareInTurns(model, kind, filter);
   const { positions, total } = model.select(kind, filter, { limit, offset: 0 });
   return { records: readDocuments<R>(model.parts.documents[kind], positions), total };
 }
 
-/** Finds a GP's records of a kind, at most 5,000. */
-export const recordsOfGp = <R>(model: ReadModel, kind: LinkedKind, id: string) =>
-  findRecords<R>(model, kind, { gp_id: [id] }, 5000);
+/** Finds the records of GPs of a kind, at most 5,000. */
+export const recordsOfGps = <R>(model: ReadModel, kind: LinkedKind, ids: readonly string[]) =>
+  findRecords<R>(model, kind, { gp_id: ids }, 5000);
 
 /** Length of names and titles, in characters; longer ones are cut. */
 const nameLengthMax = 80;
@@ -261,8 +266,8 @@ interface RecordsCard<R> {
 /** Returns the first records as rows, and what most of them are from. Returns null if there are none. */
 export function recordsCard<R extends Sourced>(given: RecordsCard<R>): Part {
   const { layout, title = capital(layout), list, max, columns, aside = "", all } = given;
-  if (list.total === 0) return null;
   const records = list.records.slice(0, max);
+  if (records.length === 0) return null;
   const sources = records.map(({ provenance }) => provenanceWords(provenance));
   const groups = [...Map.groupBy(sources, (source) => source)];
   const [common] = groups.toSorted(([, a], [, b]) => b.length - a.length)[0]!;

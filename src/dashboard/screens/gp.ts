@@ -12,7 +12,7 @@ import {
   recordRoute,
   type Records,
   recordsCard,
-  recordsOfGp,
+  recordsOfGps,
   signalCells,
   type Sourced,
 } from "#dashboard/components/record-page.ts";
@@ -58,9 +58,9 @@ const wholeMax = 40;
 
 async function showGp({ record: gp, model, request, today }: Found<Gp>) {
   const linked: Linked = {
-    signals: await recordsOfGp(model, "signal", gp.id),
-    people: await recordsOfGp(model, "principal", gp.id),
-    projects: await recordsOfGp(model, "project", gp.id),
+    signals: await recordsOfGps(model, "signal", [gp.id]),
+    people: await recordsOfGps(model, "principal", [gp.id]),
+    projects: await recordsOfGps(model, "project", [gp.id]),
   };
   const { signals, people, projects } = linked;
   people.records.sort((a, b) => latestFirst(a.last_seen_date, b.last_seen_date));

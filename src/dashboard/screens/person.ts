@@ -11,7 +11,7 @@ import {
   recordRoute,
   type Records,
   recordsCard,
-  recordsOfGp,
+  recordsOfGps,
   signalCells,
   titleOrRoles,
 } from "#dashboard/components/record-page.ts";
@@ -38,26 +38,32 @@ import type { Filter, ReadModel } from "#search/read-model.ts";
 
 export const personRoutes: readonly Route[] = [recordRoute("principal", showPerson)];
 
-/** Largest number of records of each kind on the page. */
-const shownMax = { gps: 10, signals: 10, people: 6, others: 10 } as const;
+const gpsMax = 10;
+const othersMax = 10;
 
-/** One of the person's GPs, with its records. */
-interface OwnGp extends Gp {
-  of: { signals: Records<Signal>; people: Records<Principal> };
+/** The person's GPs, and the GPs' records. */
+interface Around {
+  gps: Gp[];
+  signals: Records<Signal>;
+  people: Records<Principal>;
 }
 
 async function showPerson({ record, model, request, today }: Found<Principal>) {
   const person = asSeen(request, record);
-  const gps: OwnGp[] = [];
-  for (const gp of person.gps.slice(0, shownMax.gps)) gps.push(await readGp(model, gp));
   const { id, name } = person;
+  const ids = person.gps.slice(0, gpsMax).map((gp) => gp.id);
+  const { records: gps } = await findRecords<Gp>(model, "gp", { id: ids }, gpsMax);
+  gps.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+  const signals = await recordsOfGps<Signal>(model, "signal", ids);
+  const people = await recordsOfGps<Principal>(model, "principal", ids);
+  const around = { gps, signals, people };
   const { crd = [] } = person.external_ids;
-  const others = async (filter: Filter, max: number) =>
-    (await findRecords<Principal>(model, "principal", filter, max)).records.filter(
-      (one) => one.id !== id,
-    );
+  const others = async (filter: Filter, max: number) => {
+    const { records } = await findRecords<Principal>(model, "principal", filter, max);
+    return records.filter((one) => one.id !== id);
+  };
   // A CRD number is one individual's alone.
-  const same = crd.length === 0 ? [] : await others({ crd }, shownMax.others + 1);
+  const same = await others({ crd }, othersMax + 1);
   const known = new Set(same.map((one) => one.id));
   const namesakes = (await others({ name }, 100)).filter(
     (one) => !known.has(one.id) && fold(one.name) === fold(name),
@@ -70,10 +76,10 @@ async function showPerson({ record, model, request, today }: Found<Principal>) {
       person.ownership_band && `owns ${bandText(person.ownership_band)}`,
     ],
     left: [
-      gpsCard(person, gps),
-      timelineOf(person, gps, today),
-      signalsCard(person, gps, model),
-      colleagues(person, gps),
+      gpsCard(person, around, model),
+      timelineOf(person, around, today),
+      signalsCard(person, around, model),
+      colleagues(person, around),
     ],
     right: [
       facts(person),
@@ -84,13 +90,6 @@ async function showPerson({ record, model, request, today }: Found<Principal>) {
   };
 }
 
-async function readGp(model: ReadModel, { id }: GpLink): Promise<OwnGp> {
-  const [gp] = (await findRecords<Gp>(model, "gp", { id: [id] }, 1)).records;
-  const signals = await recordsOfGp<Signal>(model, "signal", id);
-  const people = await recordsOfGp<Principal>(model, "principal", id);
-  return { ...gp!, of: { signals, people } };
-}
-
 function roleAt({ title, roles, gps }: Principal): Part {
   const role = title ?? roles.slice(0, 1).map(valueLabel).join("");
   if (gps.length === 0) return role;
@@ -98,11 +97,14 @@ function roleAt({ title, roles, gps }: Principal): Part {
   return role === "" ? at : [cutText(role, 80), " at ", at];
 }
 
-const gpsCard = ({ gps: { length } }: Principal, gps: OwnGp[]): Part =>
+const signalsOf = ({ id }: Gp, { signals }: Around): Signal[] =>
+  signals.records.filter((signal) => signal.gps.some((gp) => gp.id === id));
+
+const gpsCard = ({ gps }: Principal, around: Around, model: ReadModel): Part =>
   recordsCard({
     title: "GPs",
     layout: "gps",
-    list: { records: gps, total: length },
+    list: { records: around.gps, total: gps.length },
     columns: [
       ["GP", (gp, note) => [recordLink("gp", gp), note]],
       ["Head office", (gp) => place(gp.hq_city, gp.hq_state, gp.hq_country)],
@@ -111,11 +113,14 @@ const gpsCard = ({ gps: { length } }: Principal, gps: OwnGp[]): Part =>
       ["Raised", ({ raised_to_date_usd }) => money(raised_to_date_usd), "number"],
       [
         "Signals",
-        ({ of: { signals } }) => [sparkline(byYear(signals.records)), " ", grouped(signals.total)],
+        (gp) => [sparkline(byYear(signalsOf(gp, around))), " ", countOf(gp, model)],
         "number",
       ],
     ],
   });
+
+const countOf = ({ id }: Gp, model: ReadModel): string =>
+  grouped(model.select("signal", { gp_id: [id] }, { limit: 0, offset: 0 }).total);
 
 /** Returns the number of signals in each of eight years, of which the last is that of the newest signal. */
 function byYear(signals: readonly Signal[]): number[] {
@@ -127,22 +132,24 @@ function byYear(signals: readonly Signal[]): number[] {
 const marksMax = 40;
 
 /** Returns when the person was named, above the signals of the GPs. A ring marks those that name the person. */
-function timelineOf(person: Principal, gps: readonly OwnGp[], until: string): Part {
+function timelineOf(person: Principal, around: Around, until: string): Part {
   const { name, start_date: start, first_seen_date: first, last_seen_date: last } = person;
   const isStated = start !== null && (first === null || start < first);
   const bars = [
     ...(isStated ? [{ from: start, until: first ?? until, isDashed: true }] : []),
     ...(first !== null && last !== null ? [{ from: first, until: last }] : []),
   ];
-  const ofGps = gps.map((gp) => ({
+  const ofGps = around.gps.map((gp) => ({
     label: cutText(gp.name, 44),
     bars: [],
-    marks: gp.of.signals.records.slice(0, marksMax).map(({ date, type, title }) => ({
-      day: date,
-      hue: hueOf(type),
-      label: cutText(title, 60),
-      isRinged: title.includes(name),
-    })),
+    marks: signalsOf(gp, around)
+      .slice(0, marksMax)
+      .map(({ date, type, title }) => ({
+        day: date,
+        hue: hueOf(type),
+        label: cutText(title, 60),
+        isRinged: title.includes(name),
+      })),
   }));
   const named = isStated ? "Named by sources; dashed: in post, as stated" : "Named by sources";
   const rows = [{ label: named, bars, marks: [] }, ...ofGps].filter(
@@ -161,38 +168,29 @@ function timelineOf(person: Principal, gps: readonly OwnGp[], until: string): Pa
   );
 }
 
-/** Returns the signals of all GPs, newest first, each once. */
-function signalsOf(gps: readonly OwnGp[]): Signal[] {
-  const all = gps.flatMap((gp) => gp.of.signals.records).map((one) => [one.id, one] as const);
-  return [...new Map(all).values()].toSorted((a, b) => latestFirst(a.date, b.date));
-}
-
 /** Returns the latest signals of the GPs. Those that name the person come before others. */
-function signalsCard({ name }: Principal, gps: readonly OwnGp[], model: ReadModel): Part {
-  const all = signalsOf(gps);
-  const naming = all.filter(({ title }) => title.includes(name));
-  const chosen = new Set([...naming, ...all].slice(0, shownMax.signals));
+function signalsCard({ name }: Principal, { gps, signals }: Around, model: ReadModel): Part {
+  const naming = signals.records.filter(({ title }) => title.includes(name));
+  const chosen = new Set([...naming, ...signals.records].slice(0, 10));
   return recordsCard({
     layout: "signals",
-    list: { records: all.filter((one) => chosen.has(one)), total: all.length },
+    list: { ...signals, records: signals.records.filter((one) => chosen.has(one)) },
     aside: naming.length > 0 ? `, ${grouped(naming.length)} by name` : "",
     columns: signalCells(model, gps.length === 1 ? gps[0]!.name : undefined, name),
   });
 }
 
-function colleagues(person: Principal, gps: readonly OwnGp[]): Part {
-  const all = new Map(gps.flatMap((gp) => gp.of.people.records).map((one) => [one.id, one]));
-  all.delete(person.id);
-  const records = [...all.values()].toSorted((a, b) =>
-    latestFirst(a.last_seen_date, b.last_seen_date),
-  );
-  const own = new Set(gps.map(({ id }) => id));
+function colleagues({ id }: Principal, { gps, people }: Around): Part {
+  const records = people.records
+    .filter((one) => one.id !== id)
+    .toSorted((a, b) => latestFirst(a.last_seen_date, b.last_seen_date));
+  const isShared = (gp: GpLink) => gps.some((one) => one.id === gp.id);
   return recordsCard({
     title: "People at the same GPs",
     layout: "people",
-    list: { records, total: records.length },
-    max: shownMax.people,
-    columns: personCells("Shared GP", (one) => one.gps.filter(({ id }) => own.has(id))),
+    list: { records, total: people.total - 1 },
+    max: 6,
+    columns: personCells("Shared GP", (one) => one.gps.filter(isShared)),
   });
 }
 
@@ -214,7 +212,7 @@ function facts(person: Principal): Html {
 }
 
 function othersCard(title: string, aside: string, people: readonly Principal[]): Part {
-  const items = people.slice(0, shownMax.others).map((one) => {
+  const items = people.slice(0, othersMax).map((one) => {
     const gps = gpLinks(one.gps, 3);
     const about = byPoints([titleOrRoles(one), gps, place(one.city, one.state, one.country)]);
     return html`<li>${recordLink("principal", one)} <span class="note">${about}</span></li>`;
