@@ -103,7 +103,7 @@ function topBar({ site, path, account }: PageContent): Html {
 }
 
 /** Returns the form that searches GPs, people and projects. */
-export const searchForm = (placeholder: string): Html =>
+export const searchForm = (placeholder: string, text = ""): Html =>
   html`<form class="search" role="search" aria-label="${placeholder}" action="/search">
     <input
       name="q"
@@ -111,6 +111,7 @@ export const searchForm = (placeholder: string): Html =>
       autocomplete="off"
       placeholder="${placeholder}"
       aria-label="${placeholder}"
+      value="${text}"
       maxlength="200"
       required
     />

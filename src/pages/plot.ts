@@ -73,7 +73,7 @@ interface Column {
   isChosen?: boolean;
 }
 
-interface ColumnPlot extends Words {
+export interface ColumnPlot extends Words {
   /** Head of the columns' labels in the table, such as `Month`. */
   head: string;
   series: readonly Series[];

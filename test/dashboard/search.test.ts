@@ -58,7 +58,6 @@ test("suggestions are records of each kind, the likeliest first, free of charge"
     groups: [
       {
         label: "GPs",
-        total: 1,
         rows: [
           { name: "Northwind Residential Partners", about, note: "3 signals", href: northwind },
         ],

@@ -1,6 +1,7 @@
-/** The table of each kind on Browse: its columns, and the cells of the records on a page. */
+/** The table of each kind on Browse and in the search: its columns, and the cells of the records on a page. */
 import { html, type Html, type Part } from "#pages/html.ts";
-import { dayElement, grouped } from "#pages/prose.ts";
+import { grouped } from "#pages/prose.ts";
+import { table } from "#pages/table.ts";
 import { money, typeMark, valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
@@ -11,7 +12,8 @@ import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { leaveOut, placeOf, recordLink } from "./record-page.ts";
-import { place } from "./records.ts";
+import { day, place } from "./records.ts";
+import { nouns } from "./view.ts";
 
 export interface BrowseColumn<R = never> {
   label: string;
@@ -23,6 +25,36 @@ export interface BrowseColumn<R = never> {
   cell(record: R, at: number, model: ReadModel): Part;
 }
 
+/** Returns the table of some records. @param headOf makes the head of a column. */
+export function recordTable(
+  model: ReadModel,
+  kind: RecordKind,
+  positions: readonly number[],
+  headOf = ({ label }: BrowseColumn): Part => label,
+): Html {
+  const columns = browseColumns[kind] as readonly BrowseColumn<unknown>[];
+  const records = readDocuments<unknown>(model.parts.documents[kind], positions);
+  const rows = records.map((record, i) =>
+    columns.map(({ cell }) => cell(record, positions[i]!, model) || "–"),
+  );
+  return table({
+    label: nouns[kind][1],
+    columns: columns.map((column) => ({
+      ...column,
+      isPlain: column.isNumber !== true,
+      head: headOf(column),
+    })),
+    rows: rows.map((row, i) =>
+      row.map((cell, j) => {
+        const isAgain = columns[j]!.isOnce && isSame(cell, rows[i - 1]?.[j]);
+        return isAgain ? html`<span class="unseen">${cell}</span>` : cell;
+      }),
+    ),
+  });
+}
+
+const isSame = (one: Part, other: Part): boolean => html`${one}`.markup === html`${other}`.markup;
+
 /** Returns a list as its first value and the number of the others. */
 const firstOf = (values: readonly Part[]): Part =>
   values.length > 0 && [
@@ -30,18 +62,7 @@ const firstOf = (values: readonly Part[]): Part =>
     values.length > 1 && html` <span class="muted">+${values.length - 1}</span>`,
   ];
 
-const nameCell =
-  (kind: RecordKind) =>
-  (record: GpLink): Html =>
-    recordLink(kind, record);
-
-const gpCell = ({ gps }: { gps: readonly GpLink[] }): Part => firstOf(gps.map(nameCell("gp")));
-
 const labelsOf = (values: readonly string[]): Part => firstOf(values.map(valueLabel));
-
-const day = (date: string | null): Part => date !== null && dayElement(date);
-
-const number = (value: number | null): Part => value !== null && grouped(value);
 
 /** Returns the number of a GP's records of a kind. */
 export function countOf({ parts }: ReadModel, kind: LinkedKind, gp: number): number {
@@ -56,27 +77,41 @@ function latestOf(model: ReadModel, gp: number): Signal | undefined {
   return readDocuments<Signal>(model.parts.documents.signal, newest)[0];
 }
 
+const nameColumn = (kind: RecordKind): BrowseColumn<GpLink> => ({
+  label: "Name",
+  sort: "name",
+  cell: (record) => recordLink(kind, record),
+});
+
+const gpColumn: BrowseColumn<{ gps: readonly GpLink[] }> = {
+  label: "GP",
+  cell: ({ gps }) => firstOf(gps.map((gp) => recordLink("gp", gp))),
+};
+
+/** Returns a column of a member that lists can be sorted by. @param words returns the member's cell. */
+const sorted = <K extends string, V>(label: string, sort: K, words: (value: V) => Part) => ({
+  label,
+  sort,
+  isNumber: true,
+  cell: ({ [sort]: value }: Record<K, V>) => words(value),
+});
+
+const number = (value: number | null): Part => value !== null && grouped(value);
+
+const countColumn = (label: string, kind: LinkedKind): BrowseColumn<Gp> => ({
+  label,
+  isNumber: true,
+  cell: (_, at, model) => grouped(countOf(model, kind, at)),
+});
+
 const gpColumns: readonly BrowseColumn<Gp>[] = [
-  { label: "Name", sort: "name", cell: nameCell("gp") },
+  nameColumn("gp"),
   { label: "Head office", cell: (gp) => place(gp.hq_city, gp.hq_state, gp.hq_country) },
-  { label: "Strategy", cell: (gp) => labelsOf(gp.strategies) },
-  { label: "Assets", sort: "aum_usd", isNumber: true, cell: (gp) => money(gp.aum_usd) },
-  {
-    label: "Raised",
-    sort: "raised_to_date_usd",
-    isNumber: true,
-    cell: (gp) => money(gp.raised_to_date_usd),
-  },
-  {
-    label: "People",
-    isNumber: true,
-    cell: (_, at, model) => number(countOf(model, "principal", at)),
-  },
-  {
-    label: "Signals",
-    isNumber: true,
-    cell: (_, at, model) => number(countOf(model, "signal", at)),
-  },
+  { label: "Strategy", cell: ({ strategies }) => labelsOf(strategies) },
+  sorted("Assets", "aum_usd", money),
+  sorted("Raised", "raised_to_date_usd", money),
+  countColumn("People", "principal"),
+  countColumn("Signals", "signal"),
   {
     label: "Latest signal",
     cell: (_, at, model) => {
@@ -93,67 +128,39 @@ const gpColumns: readonly BrowseColumn<Gp>[] = [
 ];
 
 const principalColumns: readonly BrowseColumn<Principal>[] = [
-  { label: "Name", sort: "name", cell: nameCell("principal") },
+  nameColumn("principal"),
   { label: "Role", cell: ({ title, roles }) => title ?? labelsOf(roles) },
-  { label: "GP", cell: gpCell },
+  gpColumn,
   { label: "Place", cell: ({ city, state, country }) => place(city, state, country) },
-  { label: "Start", sort: "start_date", isNumber: true, cell: (person) => day(person.start_date) },
-  {
-    label: "Last seen",
-    sort: "last_seen_date",
-    isNumber: true,
-    cell: (person) => day(person.last_seen_date),
-  },
+  sorted("Start", "start_date", day),
+  sorted("Last seen", "last_seen_date", day),
 ];
 
 const signalColumns: readonly BrowseColumn<Signal>[] = [
   { label: "Date", sort: "date", isOnce: true, cell: ({ date }) => day(date) },
   { label: "Type", cell: ({ type }) => typeMark(type) },
-  { label: "GP", cell: gpCell },
+  gpColumn,
   {
     label: "What happened",
     cell: ({ title, gps: [gp] }) => (gp === undefined ? title : leaveOut(title, gp.name)),
   },
   { label: "Property", cell: ({ property_types }) => labelsOf(property_types) },
-  {
-    label: "Amount",
-    sort: "amount_usd",
-    isNumber: true,
-    cell: ({ amount_usd }) => money(amount_usd),
-  },
+  sorted("Amount", "amount_usd", money),
 ];
 
 const projectColumns: readonly BrowseColumn<Project>[] = [
-  { label: "Name", sort: "name", cell: nameCell("project") },
+  nameColumn("project"),
   { label: "Status", cell: ({ status }) => valueLabel(status) },
   { label: "Property", cell: ({ property_type }) => valueLabel(property_type) },
-  { label: "GP", cell: gpCell },
-  {
-    label: "Place",
-    cell: (project, _, model) => placeOf(project, model),
-  },
-  { label: "Units", sort: "units", isNumber: true, cell: ({ units }) => number(units) },
-  {
-    label: "Amount",
-    sort: "total_amount_usd",
-    isNumber: true,
-    cell: (project) => money(project.total_amount_usd),
-  },
-  {
-    label: "Start",
-    sort: "start_date",
-    isNumber: true,
-    cell: (project) => day(project.start_date),
-  },
-  {
-    label: "Completion",
-    sort: "completion_date",
-    isNumber: true,
-    cell: (project) => day(project.completion_date),
-  },
+  gpColumn,
+  { label: "Place", cell: (project, _, model) => placeOf(project, model) },
+  sorted("Units", "units", number),
+  sorted("Amount", "total_amount_usd", money),
+  sorted("Start", "start_date", day),
+  sorted("Completion", "completion_date", day),
 ];
 
-export const browseColumns: EachKind<readonly BrowseColumn[]> = {
+const browseColumns: EachKind<readonly BrowseColumn[]> = {
   gp: gpColumns,
   principal: principalColumns,
   signal: signalColumns,

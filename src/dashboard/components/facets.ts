@@ -5,41 +5,22 @@ import { fold } from "#records/fold.ts";
 import type { EachKind, RecordKind } from "#records/kinds.ts";
 import { propertyTypes, strategies } from "#records/vocabulary.ts";
 import { isRelative } from "#search/dates.ts";
-import { nameOfMarket, spellingsOfMarket } from "#search/market-spellings.ts";
+import { nameOfMarket } from "#search/market-spellings.ts";
 import { type Filter, filterable } from "#search/read-model.ts";
-import { totalOf, valueWords, type View, viewHref, withValues } from "./view.ts";
+import { endsOf, hrefWith, totalOf, valueWords, type View, withValues } from "./view.ts";
+
+const namesOf = (text: string): readonly string[] => text.split(" ");
 
 /** Filters that are offered, in this order. Those of a range stand under the name of the range. */
 const offered: EachKind<readonly string[]> = {
-  gp: [
-    "market",
-    "property_type",
-    "strategy",
-    "signal_date",
-    "signal_type",
-    "theme",
-    "tag",
-    "hq_state",
-    "aum_usd",
-    "raised_to_date_usd",
-    "founded_year",
-  ],
-  principal: ["role", "market", "state", "tag", "theme", "ownership_band", "start_date"],
-  signal: ["type", "market", "date", "amount_usd", "property_type", "theme", "tag"],
-  project: [
-    "status",
-    "state",
-    "units",
-    "property_type",
-    "type",
-    "market",
-    "strategy",
-    "total_amount_usd",
-    "start_date",
-    "completion_date",
-    "theme",
-    "tag",
-  ],
+  gp: namesOf(
+    "market property_type strategy signal_date signal_type theme tag hq_state aum_usd raised_to_date_usd founded_year",
+  ),
+  principal: namesOf("role market state tag theme ownership_band start_date"),
+  signal: namesOf("type market date amount_usd property_type theme tag"),
+  project: namesOf(
+    "status state units property_type type market strategy total_amount_usd start_date completion_date theme tag",
+  ),
 };
 
 const days = ["-7d", "-30d", "-90d", "-365d"];
@@ -65,13 +46,12 @@ export interface Facet {
   /** Name of the filter, or of the range. */
   name: string;
   rows: readonly FacetRow[];
-  /** Filters that a form sets, with their values: the ends of a range. */
-  fields: readonly { name: string; value: string }[];
-  /** Filters of the facet. */
+  /** Filters that the facet sets: one, or the ends of a range, for which there are fields. */
   filters: readonly string[];
+  isRange: boolean;
 }
 
-interface FacetRow {
+export interface FacetRow {
   value: string;
   label: string;
   state: "chosen" | "adds" | "remains";
@@ -87,36 +67,26 @@ export const facetsOf = (view: View): Facet[] =>
   );
 
 function valueFacet(view: View, name: string): Facet {
-  const { values } = view.query;
-  const { [name]: chosen = [] } = values;
-  const isFull = chosen.length === lists[view.kind].filters[name]!.valuesMax;
-  const hrefOf = (asked: readonly string[]) =>
-    viewHref(view, { values: withValues(values, name, asked) });
+  const { [name]: chosen = [] } = view.query.values;
   const carry = countEach(view, name, chosen, []);
-  const others = isFull ? [] : otherValues(view, name, chosen);
+  const first = chosen.map((value, i): FacetRow => {
+    const left = chosen.filter((one) => one !== value);
+    const label = valueWords(view, name, value);
+    const href = hrefWith(view, { [name]: left });
+    return { value, label, state: "chosen", count: carry[i]!, href };
+  });
+  const isFull = chosen.length === lists[view.kind].filters[name]!.valuesMax;
+  const isChosen = (value: string) => first.some(({ label }) => label === valueLabel(value));
+  const others = isFull ? [] : valuesOf(view, name).filter((value) => !isChosen(value));
   const added = countEach(view, name, others, chosen);
-  const rows = others.map((value, i): FacetRow => ({
-    value,
-    label: valueLabel(value),
-    state: chosen.length > 0 ? "adds" : "remains",
-    count: added[i]!,
-    href: added[i] === 0 ? null : hrefOf([...chosen, value]),
-  }));
-  return {
-    name,
-    rows: [
-      ...chosen.map((value, i): FacetRow => ({
-        value,
-        label: valueWords(view, name, value),
-        state: "chosen",
-        count: carry[i]!,
-        href: hrefOf(chosen.filter((one) => one !== value)),
-      })),
-      ...rows.toSorted((a, b) => b.count - a.count || (fold(a.label) < fold(b.label) ? -1 : 1)),
-    ],
-    fields: [],
-    filters: [name],
-  };
+  const state = chosen.length > 0 ? "adds" : "remains";
+  const rows = others.map((value, i): FacetRow => {
+    const count = added[i]!;
+    const href = count === 0 ? null : hrefWith(view, { [name]: [...chosen, value] });
+    return { value, label: valueLabel(value), state, count, href };
+  });
+  rows.sort((a, b) => b.count - a.count || (fold(a.label) < fold(b.label) ? -1 : 1));
+  return { name, rows: [...first, ...rows], filters: [name], isRange: false };
 }
 
 /**
@@ -133,50 +103,42 @@ export function countEach(
   const { condition, isOfSignal } = lists[kind].filters[name]!;
   if (isOfSignal !== true && filterable[kind][condition]!.by === "equality")
     return model.count(kind, condition, values, query.filter, but);
-  const total = (asked: readonly string[]) => totalOf(view, withValues(query.values, name, asked));
+  const total = (asked: readonly string[]) =>
+    totalOf(view, withValues(query.values, { [name]: asked }));
   const before = but.length === 0 ? 0 : total(but);
   return values.map((value) => total([...but, value]) - before);
 }
 
-/** Returns the values of a filter, markets by their names, without those that a chosen value finds. */
-function otherValues({ kind, model }: View, name: string, chosen: readonly string[]): string[] {
+/** Returns all values of a filter, markets by their names. */
+function valuesOf({ kind, model }: View, name: string): string[] {
   const { condition, isOfSignal } = lists[kind].filters[name]!;
   const isOfGp = filterable[kind][condition]?.by === "ofOneGp";
   const values = model.values(isOfSignal ? "signal" : isOfGp ? "gp" : kind, condition);
-  const folded = new Set(chosen.map(fold));
-  const isChosen = (value: string) =>
-    folded.size > 0 &&
-    (name === "market" ? spellingsOfMarket(value).map((one) => one.folded) : [fold(value)]).some(
-      (spelling) => folded.has(spelling),
-    );
-  const isElsewhere = (value: string) =>
-    name === "tag" && [...propertyTypes, ...strategies].some((one) => one === value);
-  const others = values.filter((value) => !isChosen(value) && !isElsewhere(value));
-  return name === "market"
-    ? [...new Set(others.map((title) => nameOfMarket(model, title)))]
-    : others;
+  if (name === "market") return [...new Set(values.map((title) => nameOfMarket(model, title)))];
+  return values.filter((value) => name !== "tag" || !elsewhere.has(value));
 }
+
+/** Tags that facets of their own offer. */
+const elsewhere: ReadonlySet<string> = new Set([...propertyTypes, ...strategies]);
 
 function rangeFacet(view: View, name: string): Facet {
   const { values } = view.query;
-  const filters = Object.keys(lists[view.kind].filters).filter((filter) =>
-    [`${name}_from`, `${name}_to`, `${name}_min`, `${name}_max`].includes(filter),
-  );
-  const [from, to] = filters as [string, string];
+  const filters = endsOf(view.kind, name);
+  const [from, to] = filters;
   const rows = (steps[name] ?? []).map((step): FacetRow => {
     const isChosen = values[from]?.[0] === step && values[to] === undefined;
-    const changed = withValues(withValues(values, to, []), from, isChosen ? [] : [step]);
-    const count = totalOf(view, isChosen ? values : changed);
+    const asked = { [from]: [step], [to]: [] };
+    const count = totalOf(view, withValues(values, asked));
+    const href = hrefWith(view, isChosen ? { [from]: [] } : asked);
     return {
       value: step,
       label: stepLabel(name, step),
       state: isChosen ? "chosen" : "remains",
       count,
-      href: count > 0 || isChosen ? viewHref(view, { values: changed }) : null,
+      href: count > 0 || isChosen ? href : null,
     };
   });
-  const fields = filters.map((filter) => ({ name: filter, value: values[filter]?.[0] ?? "" }));
-  return { name, rows, fields, filters };
+  return { name, rows, filters, isRange: true };
 }
 
 function stepLabel(name: string, step: string): string {

@@ -6,6 +6,7 @@ import { filterText, readQuery } from "#operations/parameters.ts";
 import type { Part } from "#pages/html.ts";
 import { grouped, wordList } from "#pages/prose.ts";
 import { money, valueLabel } from "#pages/values.ts";
+import { Problem } from "#problems.ts";
 import { fold } from "#records/fold.ts";
 import type { EachKind, RecordKind } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
@@ -40,17 +41,25 @@ type Values = Query["values"];
 export const rowChoices = [25, 50, 100] as const;
 const [rowsUsual] = rowChoices;
 
+/** Day of the dataset. */
+export const dayOf = (model: ReadModel): string => model.parts.updatedAt.slice(0, 10);
+
 /** Reads the pairs of an address. @throws Problem `invalid-parameters`, as the list of the kind does. */
-export function readView(
-  model: ReadModel,
-  kind: RecordKind,
-  pairs: readonly (readonly [string, string])[],
-): View {
-  const day = model.parts.updatedAt.slice(0, 10);
-  const text = new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString();
-  const rowsMax = rowChoices.at(-1)!;
-  const reading = { limitDefault: rowsUsual, day };
-  return { kind, model, query: readQuery(lists[kind], text, rowsMax, operations, reading) };
+export function readView(model: ReadModel, kind: RecordKind, pairs: [string, string][]): View {
+  const text = new URLSearchParams(pairs).toString();
+  const reading = { limitDefault: rowsUsual, day: dayOf(model) };
+  const query = readQuery(lists[kind], text, rowChoices.at(-1)!, operations, reading);
+  return { kind, model, query };
+}
+
+/** Reads the pairs of an address. Returns the Problem `invalid-parameters` if they are no view. */
+export function viewOf(model: ReadModel, kind: RecordKind, pairs: [string, string][]) {
+  try {
+    return readView(model, kind, pairs);
+  } catch (fault) {
+    if (fault instanceof Problem) return fault;
+    throw fault;
+  }
 }
 
 /**
@@ -85,11 +94,13 @@ export function viewHref(
   return `?${[filterText(values), paging.toString()].filter((text) => text !== "").join("&")}`;
 }
 
-/** Returns values with those of one parameter replaced. */
-export function withValues(values: Values, name: string, asked: readonly string[]): Values {
-  const { [name]: _, ...others } = values;
-  return asked.length === 0 ? others : { ...others, [name]: asked };
-}
+/** Returns values with those of some parameters replaced, or removed by an empty list. */
+export const withValues = (values: Values, changed: Values): Values =>
+  Object.fromEntries(Object.entries({ ...values, ...changed }).filter(([, all]) => all.length > 0));
+
+/** Returns the address of a view with the values of some parameters replaced. */
+export const hrefWith = (view: View, changed: Values): string =>
+  viewHref(view, { values: withValues(view.query.values, changed) });
 
 /** Returns the view as hidden fields. @param own parameters for which the form has fields of its own. */
 export const keptFields = ({ query }: View, own: readonly string[] = []): Part =>
@@ -99,9 +110,7 @@ export const keptFields = ({ query }: View, own: readonly string[] = []): Part =
 
 /** Returns the number of records in the view that has these values. */
 export function totalOf({ kind, model }: View, values: Values): number {
-  const pairs = Object.entries(values).flatMap(([name, all]) =>
-    all.map((value) => [name, value] as const),
-  );
+  const pairs = [...new URLSearchParams(filterText(values))];
   const { filter } = readView(model, kind, pairs).query;
   return model.select(kind, filter, { limit: 0, offset: 0 }).total;
 }
@@ -129,6 +138,13 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 const rangeEnd = /_(from|to|min|max)$/;
+
+/** Returns the filters that set the ends of a range. */
+export const endsOf = (kind: RecordKind, range: string) =>
+  Object.keys(lists[kind].filters).filter((name) => name.replace(rangeEnd, "") === range) as [
+    from: string,
+    to: string,
+  ];
 
 /** Returns the label of a filter. Both ends of a range have that of the range. */
 export function filterLabel(name: string): string {
@@ -171,20 +187,19 @@ const wordsMax = 4;
 
 /** Returns the view's conditions as the end of a sentence, such as ` in Dallas with multifamily`. */
 export function viewWords(view: View): string {
-  const { sort: _, gp_name, name, ...values } = view.query.values;
-  const words = Object.entries(values).map(([filter, all]) => {
-    const each = all.slice(0, wordsMax).map((value) => wordsInSentence(view, filter, value));
-    return { filter, text: wordList(each, "or") };
-  });
-  const isPlace = ({ filter }: { filter: string }) => placeNames.includes(filter);
-  const places = words.filter(isPlace).map(({ text }) => text);
-  const others = words.filter((word) => !isPlace(word)).map(({ text }) => text);
-  const named = gp_name ?? name;
+  const { sort: _, gp_name, name = gp_name, ...values } = view.query.values;
+  const conditions = Map.groupBy(Object.entries(values), ([filter]) => placeNames.includes(filter));
+  const [places, others] = [true, false].map((isPlace) =>
+    (conditions.get(isPlace) ?? []).map(([filter, all]) => {
+      const each = all.slice(0, wordsMax).map((value) => wordsInSentence(view, filter, value));
+      return wordList(each, "or");
+    }),
+  ) as [string[], string[]];
   return [
-    ...(named === undefined ? [] : [` named “${named[0]}”`]),
-    ...(places.length === 0 ? [] : [` in ${places.join(", ")}`]),
-    ...(others.length === 0 ? [] : [` with ${others.slice(0, wordsMax).join(", ")}`]),
-    ...(others.length > wordsMax ? [" and more"] : []),
+    name === undefined ? "" : ` named “${name[0]}”`,
+    places.length === 0 ? "" : ` in ${places.join(", ")}`,
+    others.length === 0 ? "" : ` with ${others.slice(0, wordsMax).join(", ")}`,
+    others.length > wordsMax ? " and more" : "",
   ].join("");
 }
 

@@ -1,22 +1,18 @@
 /** Sends a view of Browse as CSV or as a workbook, and charges the account before the first byte. */
 import { setImmediate } from "node:timers/promises";
+import { quotasInForce } from "#accounts/plans.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
-import {
-  allowanceOf,
-  type DownloadFormat,
-  downloadFormats,
-  downloadPath,
-} from "#dashboard/components/download.ts";
 import { charge } from "#dashboard/components/charge.ts";
 import { wordReply } from "#dashboard/components/page.ts";
 import { asSeen, readRecords } from "#dashboard/components/records.ts";
 import {
   askedPairs,
   browsePaths,
+  keptFields,
   nouns,
-  readView,
   type View,
   viewHref,
+  viewOf,
   viewWords,
 } from "#dashboard/components/view.ts";
 import {
@@ -27,16 +23,20 @@ import {
   route,
   type Route,
 } from "#dashboard/screen.ts";
+import { greatestRequest } from "#limits/policy.ts";
 import { columnsOf } from "#operations/formats.ts";
 import { lists } from "#operations/lists.ts";
 import { recordText } from "#operations/page.ts";
-import { grouped } from "#pages/prose.ts";
+import { html, type Html } from "#pages/html.ts";
+import { counted, grouped } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
-import type { RecordColumn, RecordMembers } from "#records/columns.ts";
+import type { RecordMembers } from "#records/columns.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
+
+const downloadPath = (kind: RecordKind) => `${browsePaths[kind]}/download` as const;
 
 export const downloadRoutes: readonly Route[] = recordKinds.map((kind) =>
   route(downloadPath(kind), "reader", {
@@ -44,27 +44,59 @@ export const downloadRoutes: readonly Route[] = recordKinds.map((kind) =>
   }),
 );
 
+const rowsMax = 10_000;
+/** Number of rows that count as one request; also the maximum without signing in. */
+const rowsOfRequest = 100;
+
+interface Allowance {
+  /** Number of rows from the first on. */
+  rows: number;
+  /** Number of requests that the download counts as; null if it counts as a view of a page. */
+  requests: number | null;
+}
+
+/** Returns what somebody gets of a view. The quota of a member's account bounds it. @param total rows of the view. */
+export async function allowanceOf(request: ReaderRequest, total: number): Promise<Allowance> {
+  if (!isSignedIn(request)) return { rows: Math.min(total, rowsOfRequest), requests: null };
+  const { database } = request.services.control;
+  const quotas = await quotasInForce(database, request.account.number);
+  const rows = Math.min(total, rowsMax, rowsOfRequest * greatestRequest(quotas));
+  // A file with only its heading counts, too.
+  return { rows, requests: Math.max(1, Math.ceil(rows / rowsOfRequest)) };
+}
+
+/** Returns the form that downloads a view, with its cost. */
+export function downloadForm(view: View, total: number, { rows, requests }: Allowance): Html {
+  const all = rows === total ? "All" : `The first ${grouped(rows)} of`;
+  const cost =
+    requests === null
+      ? "The download counts as one page view. People who sign in get more rows."
+      : `The download counts as ${counted(requests, "request")} of your quota.`;
+  return html`<details class="call">
+    <summary class="button">Download</summary>
+    <form method="post" action="${downloadPath(view.kind)}">
+      ${keptFields(view)}
+      <p>${all} ${counted(total, ...nouns[view.kind])}. ${cost}</p>
+      <button name="format" value="csv">CSV</button>
+      <button name="format" value="xlsx">XLSX</button>
+    </form>
+  </details>`;
+}
+
 async function sendView(
   request: ReaderRequest,
   model: ReadModel,
   kind: RecordKind,
 ): Promise<Reply> {
-  const format = (request.form.get("format") ?? "csv") as DownloadFormat;
-  if (!Object.hasOwn(downloadFormats, format))
-    return wordReply(request, 400, "Choose a format", "The field format must be csv or xlsx.");
   const fields = new URLSearchParams(request.form);
+  const format = fields.get("format") ?? "csv";
+  if (format !== "csv" && format !== "xlsx")
+    return wordReply(request, 400, "Choose a format", "The field format must be csv or xlsx.");
   fields.delete("format");
-  let view: View;
-  try {
-    view = readView(model, kind, askedPairs(kind, fields));
-  } catch (fault) {
-    if (!(fault instanceof Problem)) throw fault;
-    return wordReply(
-      request,
-      400,
-      "This view is not valid",
-      `${fault.message} Nothing was counted.`,
-    );
+  const view = viewOf(model, kind, askedPairs(kind, fields));
+  if (view instanceof Problem) {
+    const why = `${view.message} Nothing was counted.`;
+    return wordReply(request, 400, "This view is not valid", why);
   }
   const { filter, order } = view.query;
   await prepareInTurns(model, kind, filter, order);
@@ -74,31 +106,21 @@ async function sendView(
   const refused = requests === null ? null : await charge(request, "download", requests, back);
   if (refused !== null) return refused;
   const { positions } = model.select(kind, filter, { limit: rows, offset: 0 }, order);
-  const table = {
-    view,
-    columns: columnsFor(request, kind),
-    records: recordsAt(request, view, positions),
-  };
+  const write = format === "csv" ? csvOf : workbookOf;
+  const type = format === "csv" ? csvType : workbookType;
   const name = `${nouns[kind][1].toLowerCase()}-${model.parts.version}.${format}`;
-  if (format === "csv")
-    return download(name, "text/csv; charset=utf-8; header=present", await csvOf(table));
-  return download(name, workbookType, await workbookOf(table, { request, rows, total }));
+  return download(name, type, await write(request, view, positions, total));
 }
 
+const csvType = "text/csv; charset=utf-8; header=present";
 const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 const contactColumns = ["email", "linkedin_url"];
 
-const columnsFor = (request: ReaderRequest, kind: RecordKind): readonly RecordColumn[] =>
+const columnsFor = (request: ReaderRequest, kind: RecordKind) =>
   columnsOf(lists[kind]).filter(
     ({ name }) => isSignedIn(request) || !contactColumns.includes(name),
   );
-
-interface Table {
-  view: View;
-  columns: readonly RecordColumn[];
-  records: Iterable<RecordMembers>;
-}
 
 function* recordsAt(
   request: ReaderRequest,
@@ -106,19 +128,22 @@ function* recordsAt(
   positions: readonly number[],
 ): Generator<RecordMembers> {
   for (const position of positions) {
-    const record = JSON.parse(recordText(model.parts, kind, position, false)) as RecordMembers;
-    yield kind === "principal"
-      ? (asSeen(request, record as unknown as Principal) as unknown as RecordMembers)
-      : record;
+    const record = JSON.parse(recordText(model.parts, kind, position, false));
+    yield kind === "principal" ? asSeen(request, record as Principal) : record;
   }
 }
 
 /** Number of rows written between two pauses, in which other requests are answered. */
 const rowsAtATime = 100;
 
-async function csvOf({ columns, records }: Table): Promise<string> {
+async function csvOf(
+  request: ReaderRequest,
+  view: View,
+  positions: readonly number[],
+): Promise<string> {
+  const columns = columnsFor(request, view.kind);
   const lines = [byteOrderMark + csvHeading(columns)];
-  for (const record of records) {
+  for (const record of recordsAt(request, view, positions)) {
     lines.push(csvRow(columns, record));
     if (lines.length % rowsAtATime === 0) await setImmediate();
   }
@@ -126,28 +151,31 @@ async function csvOf({ columns, records }: Table): Promise<string> {
 }
 
 async function workbookOf(
-  { view, columns, records }: Table,
-  { request, rows, total }: { request: ReaderRequest; rows: number; total: number },
+  request: ReaderRequest,
+  view: View,
+  positions: readonly number[],
+  total: number,
 ): Promise<Buffer> {
   // Few people download a workbook, so what writes it is loaded only then.
   const { recordSheet, workbookPieces, notes } = await import("#exports/workbook.ts");
   const { kind, model } = view;
   const { version, updatedAt } = model.parts;
+  const now = new Date(request.now);
+  const rows = positions.length;
   const about = {
     name: "About",
     headings: ["what", "value"],
     rows: [
       ["Dataset version", version],
       ["Dataset published", updatedAt],
-      ["Downloaded", new Date(request.now).toISOString()],
+      ["Downloaded", now.toISOString()],
       ["Filters", viewWords(view).trim() || "none"],
       ["Address of the view", `${request.own.base}${browsePaths[kind]}${viewHref(view)}`],
       ["Rows", rows === total ? rows : `the first ${grouped(rows)} of ${grouped(total)}`],
       ...notes,
     ],
   };
-  const sheets = [recordSheet(kind, columns, records), about];
-  const pieces: Buffer[] = [];
-  for await (const piece of workbookPieces(sheets, new Date(request.now))) pieces.push(piece);
-  return Buffer.concat(pieces);
+  const records = recordsAt(request, view, positions);
+  const sheets = [recordSheet(kind, columnsFor(request, kind), records), about];
+  return Buffer.concat(await Array.fromAsync(workbookPieces(sheets, now)));
 }

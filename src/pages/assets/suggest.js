@@ -3,81 +3,61 @@
   const waitMilliseconds = 120;
 
   const make = (tag, properties, ...children) => {
-    const { role, ...others } = properties;
-    const made = Object.assign(document.createElement(tag), others);
-    if (role) made.setAttribute("role", role);
+    const made = Object.assign(document.createElement(tag), properties);
     made.append(...children);
     return made;
   };
 
   /** Returns a name in which the typed words are marked. */
   const marked = (name, text) => {
-    const words = text.split(/\s+/).map((word) => RegExp.escape?.(word) ?? "");
-    const typed = words.filter((word) => word !== "").join("|");
-    const parts = typed === "" ? [name] : name.split(new RegExp(`(${typed})`, "i"));
+    const typed = text.split(/\s+/).map((word) => RegExp.escape?.(word) ?? "$^");
+    const parts = name.split(new RegExp(`(${typed.join("|")})`, "i"));
     return parts.map((part, i) => (i % 2 === 0 ? part : make("b", { textContent: part })));
   };
 
+  const optionOf = ({ name, about, note, href }, text) =>
+    make(
+      "a",
+      { href, role: "option", tabIndex: -1 },
+      make("span", {}, ...marked(name, text)),
+      make("small", { textContent: about }),
+      make("i", { textContent: note }),
+    );
+
   const attach = (form, number) => {
     const field = form.querySelector("input");
-    const list = make("div", {
-      id: `suggested-${number}`,
-      role: "listbox",
-      ariaLabel: "Suggestions",
-    });
+    const list = make("div", { id: `suggested-${number}`, role: "listbox" });
+    list.ariaLabel = "Suggestions";
     const foot = make("p", { role: "status" });
     const menu = make("div", { className: "suggestions", hidden: true }, list, foot);
-    let options = [];
+    const options = list.getElementsByTagName("a");
     let active = -1;
     let waiting;
 
     const choose = (next) => {
-      options[active]?.setAttribute("aria-selected", "false");
       active = next;
-      const option = options[active];
-      option?.setAttribute("aria-selected", "true");
-      option?.scrollIntoView({ block: "nearest" });
-      if (option) field.setAttribute("aria-activedescendant", option.id);
-      else field.removeAttribute("aria-activedescendant");
+      [...options].forEach((option, i) => (option.ariaSelected = String(i === active)));
+      options[active]?.scrollIntoView({ block: "nearest" });
+      field.setAttribute("aria-activedescendant", options[active]?.id ?? "");
     };
     const show = (isShown) => {
       menu.hidden = !isShown;
-      field.setAttribute("aria-expanded", String(isShown));
-      if (!isShown) choose(-1);
+      field.ariaExpanded = String(isShown);
+      choose(-1);
     };
     const fill = ({ total, groups }, text) => {
-      options = [];
-      const optionOf = ({ name, about, note, href }) => {
-        const title = make("span", {}, ...marked(name, text));
-        const option = make("a", {
-          id: `${list.id}-${options.length}`,
-          href,
-          role: "option",
-          tabIndex: -1,
-        });
-        option.append(
-          title,
-          make("small", { textContent: about }),
-          make("i", { textContent: note }),
-        );
-        option.setAttribute("aria-selected", "false");
-        options.push(option);
-        return option;
-      };
       const groupOf = ({ label, rows }) => {
         const head = make("span", { textContent: label, ariaHidden: "true" });
-        return make("div", { role: "group", ariaLabel: label }, head, ...rows.map(optionOf));
+        const each = rows.map((row) => optionOf(row, text));
+        return make("div", { role: "group", ariaLabel: label }, head, ...each);
       };
       list.replaceChildren(...groups.map(groupOf));
-      const words = options.length === 0 ? "No results" : `${options.length} of ${total} results`;
-      foot.replaceChildren(words);
-      if (options.length > 0) {
-        const all = new URLSearchParams({ q: text });
-        foot.append(
-          make("a", { href: `/search?${all}`, textContent: `All results for “${text}”` }),
-        );
-      }
-      choose(-1);
+      [...options].forEach((option, i) => (option.id = `${list.id}-${i}`));
+      const href = `/search?${new URLSearchParams({ q: text })}`;
+      const all = make("a", { href, textContent: `All results for “${text}”` });
+      const isFound = options.length > 0;
+      foot.replaceChildren(isFound ? `${options.length} of ${total} results` : "No results");
+      if (isFound) foot.append(all);
       show(true);
     };
     const suggest = async () => {
@@ -107,23 +87,18 @@
     form.addEventListener("focusout", ({ relatedTarget }) => {
       if (!form.contains(relatedTarget)) show(false);
     });
-    field.setAttribute("role", "combobox");
-    field.setAttribute("aria-autocomplete", "list");
+    Object.assign(field, { role: "combobox", ariaAutoComplete: "list", ariaExpanded: "false" });
     field.setAttribute("aria-controls", list.id);
-    field.setAttribute("aria-expanded", "false");
     form.append(menu);
   };
 
   const forms = [...document.querySelectorAll("form.search")];
   forms.forEach(attach);
-  const isTyping = ({ target }) =>
-    target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event))
-      return;
-    const field = forms
-      .map((form) => form.querySelector("input"))
-      .find((one) => one.checkVisibility());
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    const fields = forms.map((form) => form.querySelector("input"));
+    const field = fields.find((one) => one.checkVisibility());
     if (field === undefined) return;
     event.preventDefault();
     field.focus();
