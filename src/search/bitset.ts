@@ -145,6 +145,14 @@ export function keepCount(set: Bitset): void {
   counts.set(set, countBits(only(set)));
 }
 
+/** Makes a set that no longer changes once it is filled, and keeps its count. */
+export function keptSet(size: number, fill: (set: Bitset) => void): Bitset {
+  const set = makeBitset(size);
+  fill(set);
+  keepCount(set);
+  return set;
+}
+
 /** Reports whether a set's count is kept, which means that the set no longer changes. */
 export const isKept = (set: Bitset): boolean => counts.has(set);
 

@@ -18,6 +18,7 @@ import {
 } from "./bitset.ts";
 import { type DatasetParts, documentCount, facetNames } from "./dataset-parts.ts";
 import { askedValues, type Miss } from "./facet-index.ts";
+import { getOrCompute } from "./get-or-compute.ts";
 import { type Found, type GpFilter, type GpSearch, missedName } from "./gp-search.ts";
 import { emptyUnion, isLong, type Lists, makeUnion, type Union } from "./lists.ts";
 import { commonNamesKept, forEachWord, keep, matchWord } from "./match-names.ts";
@@ -224,7 +225,6 @@ function openLinkedSets(lists: readonly Lists[], links: Links) {
     const made = links.makeSet();
     for (const gp of gpsOf(number)) links.follow(gp, made.records, made.shared);
     keepCount(made.records);
-    sets.set(number, made);
     return made;
   }
 
@@ -235,7 +235,6 @@ function openLinkedSets(lists: readonly Lists[], links: Links) {
       rare.clear();
       room = roomInAll;
     }
-    rare.set(number, made);
     return made;
   }
 
@@ -247,10 +246,10 @@ function openLinkedSets(lists: readonly Lists[], links: Links) {
       let length = 0;
       for (const { starts } of lists) length += starts[number + 1]! - starts[number]!;
       if (isLong(length, links.gpCount)) {
-        addLinks(union, sets.get(number) ?? makeSet(number));
+        addLinks(union, getOrCompute(sets, number, makeSet));
         return;
       }
-      const { records, shared } = rare.get(number) ?? makeLists(number);
+      const { records, shared } = getOrCompute(rare, number, makeLists);
       addBits(union.records.own, records, 0, records.length);
       addBits(union.shared.own, shared, 0, shared.length);
     },

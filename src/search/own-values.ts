@@ -2,7 +2,7 @@
 import type { Equality, Filterable, Range } from "#records/filterable.ts";
 import { fold } from "#records/fold.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { addBit, addBits, type Bitset, keepCount, makeBitset } from "./bitset.ts";
+import { addBit, addBits, type Bitset, keptSet } from "./bitset.ts";
 import { type DatasetParts, documentCount, readDocuments } from "./dataset-parts.ts";
 import { dateKey, firstDay, lastDay, onDay } from "./dates.ts";
 import { type Miss, openExactSets, openFacetIndexer, type ValueSets } from "./facet-index.ts";
@@ -289,12 +289,7 @@ function openEnds(
   const step = Math.ceil(items.length / keptSets) + 1;
   const kept = new Map<number, Bitset>();
   const union = makeUnion(count);
-  const setOf = (end: number) => {
-    const set = makeBitset(count);
-    addBits(set, items, 0, end);
-    keepCount(set);
-    return set;
-  };
+  const setOf = (end: number) => keptSet(count, (set) => addBits(set, items, 0, end));
   return {
     /** Returns sets that together hold the records up to and including an end. */
     upTo(end: number): readonly Bitset[] {

@@ -20,7 +20,7 @@ import {
   clear,
   hasBit,
   isKept,
-  keepCount,
+  keptSet,
   makeBitset,
   only,
   pageOfBits,
@@ -137,31 +137,24 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   const sorted = new Map<string, SortedPositions>();
   let isClosed = false;
   const countOf = (kind: RecordKind) => documentCount(parts.documents[kind]);
+  const every = eachOf(recordKinds, (kind) => everyBit(countOf(kind)));
   const scratchOf = (kind: RecordKind, use = "") =>
     getOrCompute(scratch, kind + use, () => makeBitset(countOf(kind)));
 
   function* prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void> {
-    const { ofRecord, ofSignal } = sortConditions(kind, filter);
+    const { ofRecord } = sortConditions(kind, filter);
     const names = ofRecord.flatMap(([name]) => (needsValues(kind, name) ? [name] : []));
     if (order !== undefined) names.push(order.by);
     if (names.length > 0) yield* own[kind].read(names);
-    if (ofRecord.some(([name]) => filterable[kind][name]!.by === "name"))
-      yield* own[kind].readNames();
+    for (const [name, asked] of ofRecord) {
+      const { by } = filterable[kind][name]!;
+      if (by === "name") yield* own[kind].readNames();
+      if (by === "someSignal") yield* prepare("signal", asked as Filter);
+    }
     if (order?.by === "signal_date") yield* own.signal.read(["date"]);
-    if (ofSignal !== null) yield* prepare("signal", ofSignal);
   }
 
-  /** Returns lists of sets for conditions on the records themselves. A match is in at least one set of each list. */
-  function findOwn(
-    kind: RecordKind,
-    { ofRecord, ofSignal }: Omit<Conditions, "ofGp">,
-    misses: Miss[],
-  ): (readonly Bitset[])[] {
-    const found = ofRecord.flatMap(([name, asked]) => findBy(kind, name, asked, misses));
-    if (ofSignal !== null) found.push(gpsWithSignal(ofSignal));
-    return found;
-  }
-
+  /** Returns lists of sets for a condition on the records themselves. A match is in at least one set of each list. */
   function findBy(kind: RecordKind, name: string, asked: Asked, misses: Miss[]) {
     const { by } = filterable[kind][name]!;
     if (needsValues(kind, name)) finish(own[kind].read());
@@ -175,6 +168,8 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       case "name":
         finish(own[kind].readNames());
         return [own[kind].named(asked as string, misses).flat()];
+      case "someSignal":
+        return [gpsWithSignal(asked as Filter)];
       case "gpId":
         return [[recordsOf(kind as LinkedKind, asked as readonly string[], misses)]];
       default:
@@ -199,14 +194,13 @@ export function openReadModel(parts: DatasetParts): ReadModel {
 
   /** Returns the records that belong to a GP, or those that belong to none. */
   const withGp = (kind: LinkedKind, isWanted: boolean): Bitset =>
-    getOrCompute(kept, `${kind} ${isWanted}`, () => {
-      const set = makeBitset(countOf(kind));
-      const { items } = parts.recordsOfGp[kind];
-      addBits(set, items, 0, items.length);
-      if (!isWanted) storeBits(set, { some: [every(kind)], each: [], but: [set] });
-      keepCount(set);
-      return set;
-    });
+    getOrCompute(kept, `${kind} ${isWanted}`, () =>
+      keptSet(countOf(kind), (set) => {
+        const { items } = parts.recordsOfGp[kind];
+        addBits(set, items, 0, items.length);
+        if (!isWanted) storeBits(set, { some: [every[kind]], each: [], but: [set] });
+      }),
+    );
 
   /** Returns sets of the GPs with a signal that satisfies the filter. */
   function gpsWithSignal(filter: Filter): readonly Bitset[] {
@@ -222,12 +216,8 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     return [active, ...kept];
   }
 
-  function gpsOf(signals: Bitset): Bitset {
-    const gps = makeBitset(countOf("gp"));
-    followSignals(only(signals), gps);
-    keepCount(gps);
-    return gps;
-  }
+  const gpsOf = (signals: Bitset) =>
+    keptSet(countOf("gp"), (gps) => followSignals(only(signals), gps));
 
   /** Adds the signals' GPs to a set. */
   function followSignals(signals: Combination, into: Bitset): void {
@@ -238,12 +228,12 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   }
 
   function find(kind: RecordKind, filter: Filter): Found {
-    const { ofGp, ...conditions } = sortConditions(kind, filter);
+    const { ofGp, ofRecord } = sortConditions(kind, filter);
     const missed: Miss[] = [];
     // These come first, because a query for signals may use the sets that a search for GPs fills.
-    const others = findOwn(kind, conditions, missed);
+    const others = ofRecord.flatMap(([name, asked]) => findBy(kind, name, asked, missed));
     if (ofGp === null) {
-      const [some = [every(kind)], ...each] = others;
+      const [some = [every[kind]], ...each] = others;
       const all = { some, each, but: [] };
       return { all, ranks: [all], misses: missed };
     }
@@ -253,9 +243,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     const narrow = (one: Combination) => ({ ...one, each: [...one.each, ...others] });
     return { all: narrow(found.all), ranks: found.ranks.map(narrow), misses };
   }
-
-  const everyOf = new Map<RecordKind, Bitset>();
-  const every = (kind: RecordKind) => getOrCompute(everyOf, kind, () => everyBit(countOf(kind)));
 
   const sortedBy = (kind: RecordKind, order: Order): SortedPositions =>
     getOrCompute(sorted, `${kind} ${order.by} ${order.isDescending}`, () => {
@@ -365,27 +352,23 @@ interface Conditions {
   /** Conditions on a GP of the record, null if there are none. For GPs, conditions on the GP itself, never null. */
   ofGp: GpFilter | null;
   ofRecord: readonly (readonly [name: string, asked: Asked])[];
-  /** Conditions on a signal of the GP; null if there are none. */
-  ofSignal: Filter | null;
 }
 
 /** Sorts a filter's conditions. @throws Error if the kind has no condition of a given name. */
 function sortConditions(kind: RecordKind, filter: Filter): Conditions {
   const ofGp: Record<string, Asked> = {};
   const ofRecord: [string, Asked][] = [];
-  let ofSignal: Filter | null = null;
   for (const name in filter) {
     const { [name]: asked } = filter;
     if (!isGiven(asked)) continue;
     const by = filterable[kind][name]?.by;
     if (name === "gp_name" || by === "ofOneGp" || (kind === "gp" && isFacet(name)))
       ofGp[name] = asked;
-    else if (by === "someSignal") ofSignal = asked as Filter;
     else if (by !== undefined) ofRecord.push([name, asked]);
     else throw new Error(`A ${kind} cannot be asked for by '${name}'.`);
   }
   const isOfGp = kind === "gp" || Object.keys(ofGp).length > 0;
-  return { ofGp: isOfGp ? (ofGp as GpFilter) : null, ofRecord, ofSignal };
+  return { ofGp: isOfGp ? (ofGp as GpFilter) : null, ofRecord };
 }
 
 /** Reports whether a condition asks for anything. An empty list, an empty filter and a range without ends do not. */
