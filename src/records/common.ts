@@ -47,10 +47,15 @@ export const GpLink = Type.Object(
 export type GpLink = Static<typeof GpLink>;
 
 export const gps = list("GPs that this record belongs to; may be empty.", GpLink);
-export const tags = list("Open vocabulary: facts such as `reg_d_506c`.", label);
-export const themes = list("Open vocabulary: subjects of the business.", label);
 export const markets = list("Metropolitan areas by title, `Austin-Round Rock, TX`.", label);
-export const updatedAt = time("Time of the last change of the content, UTC.");
+export const labels = {
+  tags: list("Open vocabulary: facts such as `reg_d_506c`.", label),
+  themes: list("Open vocabulary: subjects of the business.", label),
+};
+export const origin = {
+  provenance: Provenance,
+  updated_at: time("Time of the last change of the content, UTC."),
+};
 
 /** Conditions that every kind of record has after its own. */
 export const filterableCommon = {

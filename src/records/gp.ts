@@ -1,20 +1,11 @@
 /** A General Partner: the firm that raises and runs the money. */
 import type { embeddedKinds } from "./kinds.ts";
 import { Type, type Static, type TSchema } from "./schema.ts";
-import {
-  ExternalIds,
-  filterableCommon,
-  markets,
-  onExternalIds,
-  Provenance,
-  tags,
-  themes,
-  updatedAt,
-} from "./common.ts";
+import { ExternalIds, filterableCommon, labels, markets, onExternalIds, origin } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { dates, equality, type Filterable, market, onMembers } from "./filterable.ts";
-import { Principal } from "./principal.ts";
-import { Signal } from "./signal.ts";
+import { principalMembers } from "./principal.ts";
+import { signalMembers } from "./signal.ts";
 import { propertyTypes, strategies } from "./vocabulary.ts";
 
 /** Members of a GP as stored. Its principals and signals are embedded when it is served. */
@@ -35,34 +26,23 @@ export const gpMembers = {
   raised_to_date_usd: orNull(whole("Capital raised so far, whole US dollars.")),
   strategies: list("How it invests.", oneOf("A strategy.", strategies)),
   property_types: list("What it invests in.", oneOf("A property type.", propertyTypes)),
-  tags,
-  themes,
+  ...labels,
   markets,
   external_ids: ExternalIds,
-  provenance: Provenance,
-  updated_at: updatedAt,
+  ...origin,
 };
-
-const {
-  gps: _gpsOfPrincipal,
-  tags: _tags,
-  themes: _themes,
-  markets: _markets,
-  ...principalInGp
-} = Principal.properties;
-const { gps: _gpsOfSignal, ...signalInGp } = Signal.properties;
 
 type EmbeddedKind = (typeof embeddedKinds)[number];
 
 const embedded = {
   principals: list(
     "Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`.",
-    Type.Object(principalInGp, { additionalProperties: false }),
+    Type.Object(principalMembers, { additionalProperties: false }),
   ),
   principals_total: whole("Number of its principals."),
   signals: list(
     "Its signals, newest first, at most 100, without `gps`.",
-    Type.Object(signalInGp, { additionalProperties: false }),
+    Type.Object(signalMembers, { additionalProperties: false }),
   ),
   signals_total: whole("Number of its signals."),
 } satisfies Record<`${EmbeddedKind}s` | `${EmbeddedKind}s_total`, TSchema>;

@@ -4,18 +4,16 @@ import {
   ExternalIds,
   filterableCommon,
   gps,
+  labels,
   markets,
   onExternalIds,
-  Provenance,
-  tags,
-  themes,
-  updatedAt,
+  origin,
 } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text } from "./fields.ts";
 import { equality, type Filterable, onMembers } from "./filterable.ts";
 import { ownershipBands, principalRoles } from "./vocabulary.ts";
 
-const principalMembers = {
+export const principalMembers = {
   id: id("principal", "Stable id."),
   name: text("Full name."),
   first_name: orNull(text("First name.", 200)),
@@ -33,12 +31,11 @@ const principalMembers = {
   first_seen_date: orNull(date("First time the source named the person.")),
   last_seen_date: orNull(date("Last time the source named the person.")),
   external_ids: ExternalIds,
-  provenance: Provenance,
-  updated_at: updatedAt,
+  ...origin,
 };
 
 export const Principal = Type.Object(
-  { ...principalMembers, tags, themes, markets, gps },
+  { ...principalMembers, ...labels, markets, gps },
   { additionalProperties: false },
 );
 export type Principal = Static<typeof Principal>;

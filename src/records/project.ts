@@ -1,15 +1,6 @@
 /** A project: a property that is offered, bought, built or renewed. */
 import { Type, type Static } from "./schema.ts";
-import {
-  ExternalIds,
-  filterableCommon,
-  gps,
-  onExternalIds,
-  Provenance,
-  tags,
-  themes,
-  updatedAt,
-} from "./common.ts";
+import { ExternalIds, filterableCommon, gps, labels, onExternalIds, origin } from "./common.ts";
 import { equality, type Filterable, market, onMembers } from "./filterable.ts";
 import { date, decimal, id, label, oneOf, orNull, text, whole } from "./fields.ts";
 import {
@@ -44,11 +35,9 @@ const projectMembers = {
   completion_date: orNull(date("Completion, done or planned.")),
   first_sale_date: orNull(date("First sale of a share.")),
   strategy: orNull(oneOf("How it is meant to earn money.", strategies)),
-  tags,
-  themes,
+  ...labels,
   external_ids: ExternalIds,
-  provenance: Provenance,
-  updated_at: updatedAt,
+  ...origin,
 };
 
 export const Project = Type.Object({ ...projectMembers, gps }, { additionalProperties: false });

@@ -1,11 +1,11 @@
 /** A market signal: something that happened on a date, such as an offering, a sale or a fund close. */
 import { Type, type Static } from "./schema.ts";
-import { filterableCommon, gps, Provenance, tags, themes, updatedAt } from "./common.ts";
+import { filterableCommon, gps, labels, origin } from "./common.ts";
 import { equality, type Filterable, ids, market, onMembers } from "./filterable.ts";
 import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { amountBases, propertyTypes, signalTypes } from "./vocabulary.ts";
 
-const signalMembers = {
+export const signalMembers = {
   id: id("signal", "Stable id."),
   type: oneOf("What happened.", signalTypes),
   title: text("One line."),
@@ -20,10 +20,8 @@ const signalMembers = {
   property_types: list("Property types concerned.", oneOf("A property type.", propertyTypes)),
   project_ids: list("Projects concerned.", id("project", "Id of a project.")),
   url: orNull(link("Page to read about it.")),
-  tags,
-  themes,
-  provenance: Provenance,
-  updated_at: updatedAt,
+  ...labels,
+  ...origin,
 };
 
 export const Signal = Type.Object({ ...signalMembers, gps }, { additionalProperties: false });
