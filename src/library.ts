@@ -18,15 +18,12 @@ import { openReadModel } from "#search/read-model.ts";
 
 export { DatasetFault, Problem };
 
-export interface PageParameters {
+export interface NameParameters {
+  gp_name?: string;
   /** Page size: 1 to `pageSizeMax`, 20 by default. */
   limit?: number;
   /** Number of records to skip; 0 by default. */
   offset?: number;
-}
-
-export interface NameParameters extends PageParameters {
-  gp_name?: string;
 }
 
 /** Parameters with facets. If a facet has several values, a GP needs only one of them. */

@@ -11,13 +11,8 @@ import type { DatasetIndex } from "#search/dataset-parts.ts";
 
 export type RecordSource = ReturnType<typeof openRecordSource>;
 
-interface RecordLink {
-  id: string;
-  /** Name of the record, or title of a signal. */
-  name: string;
-  gpId: string;
-  gpName: string;
-}
+/** Link of a record to a GP. `name` is the title of a signal. */
+type RecordLink = readonly [id: string, name: string, gpId: string, gpName: string];
 
 /**
  * Opens a dataset. Reads the whole file first, to verify that it is the published one.
@@ -30,19 +25,18 @@ export function openRecordSource(path: string, generation: Generation) {
   return {
     generation,
     /** Yields the records of a kind in display order as pieces of NDJSON, byte for byte as in the API's `data`. */
-    lines: (kind: RecordKind) => inPieces(linesOf(documents(kind))),
+    lines: (kind: RecordKind) => inPieces(documents(kind).map((document) => `${document}\n`)),
     /** Yields the same records, parsed. */
     records: (kind: RecordKind) => parsed(documents(kind)),
     /** Yields the same records, parsed, but GPs without the records that they embed, which are most of the bytes. */
     ownRecords: (kind: RecordKind) => parsed(documents(kind, false)),
     /** Yields the links from principals, signals or projects to GPs, in the order of the records and of their GPs. */
     links: (kind: RecordKind) =>
-      db
-        .prepare(
-          `select record.id, document ->> '$.${kind === "signal" ? "title" : "name"}' as name, gp.value ->> '$.id' as gpId, gp.value ->> '$.name' as gpName
-          from ${kind} as record, json_each(document, '$.gps') as gp order by position, gp.key`,
-        )
-        .iterate() as unknown as Iterable<RecordLink>,
+      arraysOf<RecordLink>(
+        db,
+        `select record.id, document ->> '$.${kind === "signal" ? "title" : "name"}', gp.value ->> '$.id', gp.value ->> '$.name'
+        from ${kind} as record, json_each(document, '$.gps') as gp order by position, gp.key`,
+      ),
     countLinks(kind: RecordKind): number {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
       return Number(count.get(`recordsOfGp.${kind}.items`)!["links"]);
@@ -72,14 +66,8 @@ export function* inPieces(texts: Iterable<string>): Generator<string> {
   yield piece;
 }
 
-/** Yields lines of NDJSON. Documents have no line breaks, because JSON escapes them. */
-function* linesOf(documents: Iterable<string>): Generator<string> {
-  for (const document of documents) yield `${document}\n`;
-}
-
-function* parsed(documents: Iterable<string>): Generator<RecordMembers> {
-  for (const document of documents) yield JSON.parse(document) as RecordMembers;
-}
+const parsed = (documents: IteratorObject<string>) =>
+  documents.map((document) => JSON.parse(document) as RecordMembers);
 
 function* documentsOf(db: DatabaseSync, kind: RecordKind): Generator<string> {
   const rows = arraysOf<[string]>(db, `select document from ${kind} order by position`);

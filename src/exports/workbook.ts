@@ -81,9 +81,7 @@ const linksName = "Links";
 
 function linksSheet(source: RecordSource, kinds: readonly RecordKind[]): Sheet {
   function* rows() {
-    for (const kind of kinds)
-      for (const { id, name, gpId, gpName } of source.links(kind))
-        yield [kind, id, name, gpId, gpName];
+    for (const kind of kinds) for (const link of source.links(kind)) yield [kind, ...link];
   }
   return { name: linksName, headings: ["kind", "id", "name", "gp_id", "gp_name"], rows: rows() };
 }

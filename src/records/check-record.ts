@@ -37,11 +37,10 @@ function isRecordKind(value: unknown): value is RecordKind {
 }
 
 function schemaFaults(kind: RecordKind, findings: readonly Finding[]): RecordFault[] {
-  const faults = new Map<string, string>();
-  for (const finding of findings)
-    for (const { field, reason } of faultsOf(kind, finding))
-      if (!faults.has(field)) faults.set(field, reason);
-  return [...faults].map(([field, reason]) => ({ field, reason }));
+  const faults = new Map<string, RecordFault>();
+  for (const fault of findings.flatMap((finding) => faultsOf(kind, finding)))
+    if (!faults.has(fault.field)) faults.set(fault.field, fault);
+  return [...faults.values()];
 }
 
 function faultsOf(

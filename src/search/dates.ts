@@ -14,17 +14,15 @@ export function dateKey(text: string): number {
 }
 
 /** Returns the first day of a key's year or month, and the day of any other key. */
-export function firstDay(key: number): number {
-  const day = Math.floor(key);
-  if (day % 10_000 === 0) return day + 101;
-  return day % 100 === 0 ? day + 1 : day;
-}
+export const firstDay = (key: number) => dayIn(key, 101, 1);
 
 /** Returns the last day in the same way. Every month ends on the 31st. */
-export function lastDay(key: number): number {
+export const lastDay = (key: number) => dayIn(key, 1231, 31);
+
+function dayIn(key: number, ofYear: number, ofMonth: number): number {
   const day = Math.floor(key);
-  if (day % 10_000 === 0) return day + 1231;
-  return day % 100 === 0 ? day + 31 : day;
+  if (day % 10_000 === 0) return day + ofYear;
+  return day % 100 === 0 ? day + ofMonth : day;
 }
 
 const relativeShape = /^-([0-9]{1,5})d$/;

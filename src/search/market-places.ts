@@ -5,24 +5,19 @@ import { readDocuments } from "./dataset-parts.ts";
 import { getOrCompute } from "./get-or-compute.ts";
 import type { ReadModel } from "./read-model.ts";
 
-interface Coordinates {
-  /** Degrees north. */
-  latitude: number;
-  /** Degrees east. */
-  longitude: number;
-}
+type Coordinates = ReturnType<typeof middleOf>;
 
 /** Projects of a market that are read for its place; more would hardly move it. */
 const projectsMax = 25;
 
-const known = new WeakMap<ReadModel, Map<string, Coordinates | null>>();
+const known = new WeakMap<ReadModel, Map<string, Coordinates>>();
 
 /**
  * Returns the place of a market: the median of its projects, which one far off does not move. Returns null if none of
  * them has coordinates. The first call for a dataset reads its projects' own values.
  */
-export function placeOfMarket(model: ReadModel, title: string): Coordinates | null {
-  const places = getOrCompute(known, model, () => new Map<string, Coordinates | null>());
+export function placeOfMarket(model: ReadModel, title: string): Coordinates {
+  const places = getOrCompute(known, model, () => new Map<string, Coordinates>());
   const name = fold(title);
   const kept = places.get(name);
   if (kept !== undefined) return kept;
