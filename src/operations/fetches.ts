@@ -3,6 +3,7 @@ import type { RecordKind } from "#records/kinds.ts";
 import { gpFilters, type Operation } from "./operation.ts";
 
 const { gp_name } = gpFilters;
+const common = { sorts: null, embeds: true, example: { limit: "5" } } as const;
 
 export const fetches = {
   gp: {
@@ -13,8 +14,7 @@ export const fetches = {
     description:
       "Every GP with a name that has all words of `gp_name`, best match first. Each has its principals by name and its signals newest first, at most 100 of each; `principals_total` and `signals_total` are the true numbers.",
     filters: { ...gpFilters, gp_name: { ...gp_name, isRequired: true, lengthMin: 2 } },
-    sorts: null,
-    embeds: true,
+    ...common,
     example: { gp_name: "capital" },
   },
   principal: {
@@ -25,9 +25,7 @@ export const fetches = {
     description:
       "The filters describe GPs: a principal is returned if one of their GPs satisfies all of them. Each principal appears once, with all their GPs.",
     filters: gpFilters,
-    sorts: null,
-    embeds: true,
-    example: { limit: "5" },
+    ...common,
   },
   signal: {
     name: "fetch-signals",
@@ -37,9 +35,7 @@ export const fetches = {
     description:
       "All signals, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the signals of that GP.",
     filters: { gp_name },
-    sorts: null,
-    embeds: true,
-    example: { limit: "5" },
+    ...common,
   },
   project: {
     name: "fetch-projects",
@@ -49,8 +45,6 @@ export const fetches = {
     description:
       "All projects, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the projects of that GP.",
     filters: { gp_name },
-    sorts: null,
-    embeds: true,
-    example: { limit: "5" },
+    ...common,
   },
 } satisfies { [K in RecordKind]: Operation & { kind: K } };

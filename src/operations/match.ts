@@ -1,7 +1,7 @@
 /** Matching of lists: its limits and cost, its work in slices, and a match as a row of a table. */
-import { setImmediate } from "node:timers/promises";
 import type { Column } from "#csv.ts";
 import { type Match, matchList, type WantedGp } from "#search/match-list.ts";
+import { runInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
 /** Maximum number of names in a list. */
@@ -11,9 +11,6 @@ const namesOfRequest = 100;
 
 /** Returns the number of requests that matching so many names counts as. */
 export const matchCost = (names: number): number => Math.max(1, Math.ceil(names / namesOfRequest));
-
-/** Maximum time that a list is matched before other requests may run, in ms. */
-const sliceMilliseconds = 2;
 
 /**
  * Matches a list in slices, so that the thread goes on serving. Begins again if the dataset is replaced meanwhile.
@@ -25,15 +22,11 @@ export async function matchInSlices(
 ): Promise<{ model: ReadModel; matches: Match[] }> {
   const model = current();
   const matches: Match[] = [];
-  let begun = performance.now();
-  for (const match of matchList(model, list)) {
+  const steps = matchList(model, list).map((match) => {
     if (match !== null) matches.push(match);
-    if (performance.now() - begun < sliceMilliseconds) continue;
-    await setImmediate();
-    if (current() !== model) return matchInSlices(current, list);
-    begun = performance.now();
-  }
-  return { model, matches };
+  });
+  const isDone = await runInTurns(steps, () => current() === model);
+  return isDone ? { model, matches } : matchInSlices(current, list);
 }
 
 /** A name and its match. */

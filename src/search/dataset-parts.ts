@@ -77,7 +77,13 @@ export function makeRoom(
 ): EachKind<Documents> {
   const size = recordKinds.reduce((sum, kind) => sum + stored[kind].starts.at(-1)!, 0);
   const bytes = new Uint8Array(size);
-  const made = eachOf(recordKinds, (kind) => unplaced(bytes, stored[kind]));
+  const made = eachOf(recordKinds, (kind): Documents => {
+    const { starts, ownLengths } = stored[kind];
+    const lengths = new Uint32Array(ownLengths.length).map(
+      (_, at) => starts[at + 1]! - starts[at]!,
+    );
+    return { bytes, starts: new Float64Array(lengths.length).fill(-1), lengths, ownLengths };
+  });
   let end = 0;
   const place = ({ starts, lengths }: Documents, at: number) => {
     if (starts[at] !== -1) return;
@@ -94,12 +100,6 @@ export function makeRoom(
   for (const kind of recordKinds)
     for (let at = 0; at < documentCount(made[kind]); at++) place(made[kind], at);
   return made;
-}
-
-function unplaced(bytes: Documents["bytes"], { starts, ownLengths }: DocumentPlaces): Documents {
-  const lengths = new Uint32Array(ownLengths.length);
-  for (let at = 0; at < lengths.length; at++) lengths[at] = starts[at + 1]! - starts[at]!;
-  return { bytes, starts: new Float64Array(lengths.length).fill(-1), lengths, ownLengths };
 }
 
 /** Parses documents. @param positions each below the number of documents. */

@@ -89,15 +89,6 @@ function firstShown(spellings: readonly Spelling[]): Map<string, string> {
   return shownOf;
 }
 
-/** Returns the numbers of the values that a spelling finds. The result is empty if no record carries such a value. */
-function valuesOf({ spellings, valuesOfSpelling }: FacetIndex, folded: string): Uint32Array {
-  const { starts, items } = valuesOfSpelling;
-  const spelling = folded === "" ? -1 : indexOfText(spellings, Buffer.from(folded));
-  return spelling === -1
-    ? items.subarray(0, 0)
-    : items.subarray(starts[spelling], starts[spelling + 1]);
-}
-
 /** A part of a filter that no record satisfies. */
 export interface Miss {
   /** Kind of record that the part is about. */
@@ -112,16 +103,17 @@ type Missed = Pick<Miss, "kind" | "parameter">;
 
 /** Returns the numbers of the requested values. Adds those that no record carries to `misses`. */
 export function askedValues(
-  index: FacetIndex,
+  { spellings, valuesOfSpelling: { starts, items } }: FacetIndex,
   missed: Missed,
   asked: readonly string[],
   misses: Miss[],
 ): number[] {
   return asked.flatMap((value) => {
     const folded = fold(value);
-    const found = valuesOf(index, folded);
-    if (found.length === 0) misses.push({ ...missed, value, folded });
-    return [...found];
+    const spelling = folded === "" ? -1 : indexOfText(spellings, Buffer.from(folded));
+    if (spelling !== -1) return [...items.subarray(starts[spelling], starts[spelling + 1])];
+    misses.push({ ...missed, value, folded });
+    return [];
   });
 }
 

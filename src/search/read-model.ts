@@ -54,8 +54,8 @@ export interface Filter {
 type Asked = string | boolean | readonly string[] | Between | Filter;
 
 /**
- * Order of records other than the operations': by a sortable range of the kind, by `name`, or of GPs by `signal_date`,
- * the date of their latest signal. Records without a value come last. Equal ones are in the order of their ids.
+ * Order of records by a sortable range of the kind, by `name`, or of GPs by `signal_date`, the date of their latest
+ * signal. Records without a value come last. Equal ones are in the order of their ids.
  */
 export interface Order {
   readonly by: string;
@@ -82,15 +82,9 @@ export interface Bounds {
 /** A dataset that answers queries. Every member but `close` throws once the dataset is closed. */
 export interface ReadModel {
   readonly parts: DatasetParts;
-  /**
-   * Selects records of a kind. The first query for a kind's own values reads every record of the kind. Run `prepare`
-   * first if other work must not wait for that.
-   */
+  /** Selects records of a kind. Run `prepare` first: the first query for its own values reads all of its records. */
   select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
-  /**
-   * Selects records by a name of theirs, the best match first. The first search for people or projects reads all their
-   * names. Run `prepare` with a `name` first if other work must not wait for that.
-   */
+  /** Selects records by a name of theirs, the best match first. Run `prepare` with a `name` first, in the same way. */
   search(kind: NamedKind, text: string, bounds: Bounds): Selection;
   /** Reads what a query needs, and yields about every millisecond. */
   prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void>;
@@ -107,10 +101,7 @@ export interface ReadModel {
     filter: Filter,
     but?: readonly string[],
   ): number[];
-  /**
-   * Returns a function that returns a record's value of a range: a number, or a date as `dateKey` does; undefined
-   * without one.
-   */
+  /** Returns a function that returns a record's number, or its date as `dateKey` does; undefined without one. */
   numberAt(kind: RecordKind, name: string): (position: number) => number | undefined;
   /** Returns at most three known names or values that are similar to the missed one. */
   suggestionsFor(miss: Miss): string[];

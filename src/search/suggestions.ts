@@ -136,7 +136,9 @@ interface Likeness {
  */
 export function suggest(index: SuggestionIndex, folded: string, max = suggestionsMax): string[] {
   const asked = differentTrigrams(folded, index.alphabet);
-  const lists = listsOf(index, asked);
+  const lists = [...asked]
+    .map((trigram) => (typeof trigram === "number" ? placeOf(index.trigrams, trigram) : -1))
+    .filter((list) => list !== -1);
   const best: Likeness[] = [];
   for (const { count, sharedMax } of likeliestCounts(index, asked.size, lists.length)) {
     const similarityOf = (shared: number) => (2 * shared) / (asked.size + count);
@@ -148,13 +150,6 @@ export function suggest(index: SuggestionIndex, folded: string, max = suggestion
     });
   }
   return best.map(({ text }) => textAt(index.shown, text));
-}
-
-/** Returns the places of those requested trigrams that occur in the index. */
-function listsOf({ trigrams }: SuggestionIndex, asked: ReadonlySet<number | string>): number[] {
-  return [...asked]
-    .map((trigram) => (typeof trigram === "number" ? placeOf(trigrams, trigram) : -1))
-    .filter((list) => list !== -1);
 }
 
 /**
