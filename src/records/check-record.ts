@@ -1,6 +1,7 @@
 /** Checks a canonical record and puts its faults into words, member by member. */
 import { canonicalSchemas, canonicalValidators, type RecordFault } from "./canonical.ts";
-import { existsInCalendar } from "./fields.ts";
+import { membersOf } from "./declarations.ts";
+import { existsInCalendar, isDate } from "./fields.ts";
 import { eachOf, type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
 import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
@@ -95,22 +96,13 @@ function patternWords(pattern: string): string {
   return `must match ${pattern}`;
 }
 
-const membersOf = (kind: RecordKind) =>
-  Object.keys((canonicalSchemas[kind] as unknown as { properties: object }).properties);
-
-const isDateMember = (name: string) =>
-  name === "date" || name.endsWith("_date") || name.endsWith("_at") || name === "aum_as_of";
-const isFoldedMember = (name: string) =>
-  ["name", "legal_name", "aliases", "tags", "themes", "markets"].includes(name);
-
-const checkOf = (name: string) =>
-  isDateMember(name) ? dayFault : isFoldedMember(name) ? foldFault : undefined;
+const foldedMembers = ["name", "legal_name", "aliases", "tags", "themes", "markets"];
 
 /** Members whose values must satisfy more than their schema, each with its check. */
 const checkedMembers = eachOf(recordKinds, (kind) =>
-  membersOf(kind).flatMap((name) => {
-    const check = checkOf(name);
-    return check === undefined ? [] : [{ name, check }];
+  membersOf(canonicalSchemas[kind]).flatMap(([name, member]) => {
+    if (isDate(member)) return [{ name, check: dayFault }];
+    return foldedMembers.includes(name) ? [{ name, check: foldFault }] : [];
   }),
 );
 

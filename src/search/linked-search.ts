@@ -6,7 +6,6 @@ import {
   addBits,
   type Bitset,
   clear,
-  type Combination,
   countBits,
   forEachBit,
   hasBit,
@@ -28,9 +27,9 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
   const { first, later } = parts.names.gpsOfWord;
   const links = openLinks(parts.recordsOfGp[kind], count);
   const ofWord = openLinkedSets([first, later], links);
-  const facets = facetNames.map((name) => ({
-    name,
-    ofValue: openLinkedSets([parts.facets[name].gpsOfValue], links),
+  const facets = facetNames.map((facet) => ({
+    facet,
+    ofValue: openLinkedSets([parts.facets[facet].gpsOfValue], links),
     union: links.makeUnion(),
   }));
   const ofName = links.makeUnion();
@@ -61,30 +60,6 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
     return ofName;
   }
 
-  /** Returns the records of the GPs that carry at least one of the values. */
-  function findFacet(
-    { name, ofValue, union }: (typeof facets)[number],
-    asked: readonly string[],
-    misses: Miss[],
-  ) {
-    emptyLinks(union);
-    const missed = { kind: "gp", parameter: name } as const;
-    for (const value of askedValues(parts.facets[name], missed, asked, misses))
-      ofValue.addTo(union, value);
-    return union;
-  }
-
-  function follow(all: Combination): Combination {
-    clear(found);
-    forEachBit(all, (gp) => links.follow(gp, found, null));
-    return only(found);
-  }
-
-  function combine([one, ...others]: readonly LinkedUnion[]): Pick<Found, "all" | "total"> {
-    if (others.length > 0) return { all: only(found), total: links.combine(one!, others, found) };
-    return { all: { some: one!.records.sets.filter(isTouched), each: [], but: [] } };
-  }
-
   return {
     /** @param filter has a name or a facet. */
     find(filter: GpFilter): Found {
@@ -97,17 +72,28 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
       else if (name !== undefined) {
         const gpsFound = gps.find(filter);
         if (!isLong(countBits(gpsFound.all), links.gpCount)) {
-          const all = follow(gpsFound.all);
-          return { all, ranks: [all], misses: gpsFound.misses };
+          clear(found);
+          forEachBit(gpsFound.all, (gp) => links.follow(gp, found, null));
+          return { all: only(found), ranks: [only(found)], misses: gpsFound.misses };
         }
         unions.push(findCommonName(name));
       }
-      for (const facet of facets) {
-        const { [facet.name]: asked = [] } = filter;
-        if (asked.length > 0) unions.push(findFacet(facet, asked, misses));
+      for (const { facet, ofValue, union } of facets) {
+        const { [facet]: asked = [] } = filter;
+        if (asked.length === 0) continue;
+        emptyLinks(union);
+        const missed = { kind: "gp", parameter: facet } as const;
+        for (const value of askedValues(parts.facets[facet], missed, asked, misses))
+          ofValue.addTo(union, value);
+        unions.push(union);
       }
-      const combined = combine(unions);
-      return { ...combined, ranks: [combined.all], misses };
+      const [one, ...others] = unions;
+      if (others.length === 0) {
+        const all = { some: one!.records.sets.filter(isTouched), each: [], but: [] };
+        return { all, ranks: [all], misses };
+      }
+      const total = links.combine(one!, others, found);
+      return { all: only(found), total, ranks: [only(found)], misses };
     },
   };
 }
