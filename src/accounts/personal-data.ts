@@ -136,6 +136,8 @@ export async function deleteRows(
   for (const table of ["session", "known_browser", "member", "link"] as const)
     await transaction.deleteFrom(table).where("person", "=", person).execute();
   await transaction.deleteFrom("link").where("email_folded", "=", folded).execute();
+  // Only the person knows the addresses of their feeds.
+  await transaction.deleteFrom("followed_view").where("made_by", "=", person).execute();
   await forgive(transaction, [
     { kind: "address", of: folded },
     { kind: "person", of: person },

@@ -10,6 +10,7 @@ import {
   makeResetLink,
 } from "#accounts/credentials.ts";
 import { deletePerson, exportPerson } from "#accounts/personal-data.ts";
+import { findFollowedView, followView } from "#accounts/followed-views.ts";
 import { listAudit } from "#store/audit.ts";
 import { listMembers } from "#accounts/members.ts";
 import { noticeOnce } from "#accounts/notices.ts";
@@ -213,6 +214,23 @@ test("a deleted address can sign up anew, as somebody else", async (t) => {
   assert.equal(again.account.name, "ada");
 });
 
+test("a deleted person's feeds end, in an account of others too, and those of the others go on", async (t) => {
+  const { control, ada, signUp, add } = await withKey(t);
+  const bob = await signUp("bob@example.com");
+  await add(ada.account.number, bob.person.id, noon + 1);
+  const follow = (actor: string) => {
+    const order = { kind: "gp", query: "", account: ada.account.number, actor, now: noon };
+    return followView(control, order);
+  };
+  const [ofAda, ofBob] = [await follow(ada.person.id), await follow(bob.person.id)];
+  await deletePerson(control, { person: bob.person.id, actor: bob.person.id, now: noon });
+  assert.equal(await findFollowedView(control.database, ofBob.secret), null);
+  assert.equal((await findFollowedView(control.database, ofAda.secret))?.id, ofAda.id);
+  await deletePerson(control, { person: ada.person.id, actor: ada.person.id, now: noon });
+  const left = await control.database.selectFrom("followed_view").selectAll().execute();
+  assert.deepEqual(left, []);
+});
+
 test("the last owner of an account with others in it is not deleted, nor anything of them", async (t) => {
   const { control, ada, signUp, add } = await withKey(t);
   const bob = await signUp("bob@example.com");
@@ -232,6 +250,13 @@ test("an export has all that is stored of a person and their accounts, and no se
   await add(ada.account.number, bob.person.id, noon + 1);
   const notice = { account: ada.account.number, kind: "key.expiring", subject: key.id, now: noon };
   await noticeOnce(control, notice);
+  const followed = await followView(control, {
+    kind: "gp",
+    query: "hq_state=TX",
+    account: ada.account.number,
+    actor: ada.person.id,
+    now: noon,
+  });
   const all: any = await exportPerson(control, ada.person.id, noon);
   assert.equal(all.person.email, "ada@example.com");
   assert.equal(all.sessions.length, 1);
@@ -240,11 +265,15 @@ test("an export has all that is stored of a person and their accounts, and no se
   assert.deepEqual(kinds, ["sign-up"]);
   assert.equal(all.accounts[0].keys[0].id, key.id);
   assert.equal(all.accounts[0].notices[0].subject, key.id);
+  const [view] = all.accounts[0].followed_views;
+  assert.deepEqual([view.id, view.kind, view.query], [followed.id, "gp", "hq_state=TX"]);
   const people = all.accounts[0].members.map(({ person }: any) => person);
   assert.deepEqual(people, [ada.person.id, bob.person.id]);
   assert.ok(all.audit.some(({ action }: any) => action === "key.created"));
   const text = JSON.stringify(all);
-  for (const secret of ["bob@", "argon2", "digest", ada.sessionToken, ada.browserToken, key.key])
+  const { sessionToken, browserToken } = ada;
+  const secrets = [sessionToken, browserToken, key.key, followed.secret];
+  for (const secret of ["bob@", "argon2", "digest", ...secrets])
     assert.ok(!text.includes(secret), secret);
   // A guest of an account reads what they did there themselves, and no more.
   const guest: any = await exportPerson(control, bob.person.id, noon);

@@ -1,10 +1,14 @@
 /** Questions that analysts have, answered on Browse in a real browser without a script. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { openCatalogue } from "#datasets/catalogue.ts";
 import { demoSize, inventRecords } from "#demo/invent.ts";
 import { browser } from "../support/browser.ts";
+import { importRecords, keepingSteps } from "../support/dataset.ts";
 import { startService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const clicksMax = 4;
 
@@ -86,4 +90,49 @@ test("each question takes at most four clicks and one typed word, and finds what
   await page.locator(`a[href="/browse/people/${person.id}"]`).click();
   for (const { id } of person.gps)
     assert.ok((await page.locator(`a[href^="/browse/gps/${id}"]`).count()) > 0, id);
+});
+
+test("what changed since Monday takes two clicks from the first page, and is what requests say", async (t) => {
+  const chromium = await browser(t);
+  if (chromium === null) return;
+  const dataDir = temporaryFolder(t);
+  const catalogue = keepingSteps(openCatalogue(join(dataDir, "datasets")), assert.fail);
+  const size = { ...demoSize, gps: 60, principals: 80, signals: 100, projects: 50 };
+  // Without a time of their own, records are as old as the import that changed them.
+  const records = [...inventRecords(size)]
+    .flatMap((entry) => entry.records as any[])
+    .map((one) => {
+      const { updated_at: _, ...rest } = one;
+      return rest;
+    });
+  const isTold = ({ record }: any, i: number) => record === "gp" && i % 5 === 0;
+  const changed = records.map((one, i) => (isTold(one, i) ? { ...one, aum_usd: 1e6 + i } : one));
+  // The service's clock stands on Saturday, 21 November.
+  const publish = async (of: readonly unknown[], at: string) => {
+    const options = { source: "demo", nowMilliseconds: Date.parse(at) };
+    await importRecords(catalogue, of, options);
+  };
+  await publish(records, "2026-11-13T03:00:00Z");
+  await publish(changed, "2026-11-18T03:00:00Z");
+  const service = await startService(t, {
+    dataDir,
+    records: null,
+    settings: { BROWSE: "everyone" },
+  });
+  const page = await (await chromium.newContext({ javaScriptEnabled: false })).newPage();
+  await page.goto(service.url);
+  await page.getByRole("link", { name: "What changed since Monday?" }).click();
+  await page.getByRole("navigation", { name: "Kinds of records" }).getByText("GPs").click();
+  const rows = page.getByRole("table", { name: /^Records that changed/ }).locator("th a");
+  const hrefs = await Promise.all((await rows.all()).map((link) => link.getAttribute("href")));
+  const ids = hrefs.map((href) => href!.split("/").at(-1)!).toSorted();
+  assert.ok(ids.length >= 10, String(ids.length));
+  const listed = await service.get("/list-gps?updated_at_from=2026-11-16&limit=100");
+  assert.deepEqual(listed.body.data.map(({ id }: { id: string }) => id).toSorted(), ids);
+  const { body } = await service.get("/changes?limit=1");
+  const step = await service.get(body.data[0].step);
+  const lines = step.text.trimEnd().split("\n").slice(1);
+  const told = lines.map((line) => JSON.parse(line) as { kind: string; id: string });
+  const gps = told.filter(({ kind }) => kind === "gp");
+  assert.deepEqual(gps.map(({ id }) => id).toSorted(), ids);
 });

@@ -115,6 +115,30 @@ test("pages for people are at four prefixes, and feeds take no form", async (t) 
   assert.equal((await get("/feeds/a", {}, "POST")).status, 405);
 });
 
+test("no log line has the secret of a feed, whatever becomes of the request", async (t) => {
+  const secret = "s3cret".repeat(7);
+  const { get, log, port } = await openHttpServer(t, {
+    async accountWorker({ path, query }) {
+      if (query !== "") throw new Error("The thread ended.");
+      return { ...hello, status: path.endsWith("x") ? 404 : 200 };
+    },
+  });
+  const asked = [
+    ["", "GET", 200],
+    ["x", "GET", 404],
+    ["/more", "GET", 200],
+    ["?a=b", "GET", 500],
+    ["", "POST", 405],
+    ["%zz", "GET", 400],
+  ] as const;
+  for (const [rest, method, status] of asked)
+    assert.equal((await get(`/feeds/${secret}${rest}`, {}, method)).status, status, rest);
+  await sendRaw(port, `GET /feeds/${secret} HTTP/1.1\r\n${host}\r\nBad Header: 1\r\n\r\n`);
+  assert.ok(log.length >= asked.length, log.join("\n"));
+  assert.ok(log.some((line) => line.includes('"/feeds/*"')));
+  assert.ok(!log.join("\n").includes("s3cret"));
+});
+
 test("what is beside the pages for people is not of them", async (t) => {
   const { get, asked } = await open(t);
   for (const path of ["/accounts", "/accountx/keys", "/Account", "/browser", "/searches", "/feeds"])
