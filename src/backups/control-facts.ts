@@ -86,14 +86,10 @@ export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row
 
 /** Reads the facts from a file. @throws whatever node:sqlite throws. */
 export async function readControlFacts(file: string): Promise<ControlFacts> {
-  const database = new DatabaseSync(file, { timeout: 1000 });
-  try {
-    return await queryControlFacts(
-      async <Row>(sql: string) => database.prepare(sql).all() as unknown as Row[],
-    );
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(file, { timeout: 1000 });
+  return await queryControlFacts(
+    async <Row>(sql: string) => database.prepare(sql).all() as unknown as Row[],
+  );
 }
 
 /** Settings that say where an installation keeps its accounts and keys. */

@@ -273,12 +273,8 @@ async function takeSnapshot(
 /** Copies a database. Opens it for writing, so that a last connection leaves no side files, but changes no content. */
 async function copyDatabase(file: string, copy: string): Promise<void> {
   closeSync(openSync(copy, "wx", 0o600));
-  const database = new DatabaseSync(file, { timeout: busyMilliseconds });
-  try {
-    await backup(database, copy, { rate: pagesAtOnce });
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(file, { timeout: busyMilliseconds });
+  await backup(database, copy, { rate: pagesAtOnce });
   chmodSync(copy, 0o600);
 }
 
@@ -291,24 +287,20 @@ function finishCopy(
   copy: string,
   { name, file, hasRequests }: { name: StoreName; file: string; hasRequests: boolean },
 ): string[] {
-  const database = new DatabaseSync(copy);
-  try {
-    // Keeps the copy in one file, without a write-ahead log's side files.
-    database.exec("pragma journal_mode = delete; pragma synchronous = off");
-    if (name === "usage.sqlite" && !hasRequests) removeRequests(database);
-    const damage = damageOf(database);
-    if (damage !== undefined)
-      throw new BackupFault(
-        `No backup was made: ${file} is damaged: SQLite says ${damage}. Restore an earlier backup with 'gp-records restore <backup> --replace'.`,
-      );
-    if (isEmptied(database, name))
-      throw new BackupFault(
-        `No backup was made: ${file} is empty. If the data folder is new, start the server once; otherwise restore an earlier backup with 'gp-records restore <backup> --replace'.`,
-      );
-    return schemaSteps(database);
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(copy);
+  // Keeps the copy in one file, without a write-ahead log's side files.
+  database.exec("pragma journal_mode = delete; pragma synchronous = off");
+  if (name === "usage.sqlite" && !hasRequests) removeRequests(database);
+  const damage = damageOf(database);
+  if (damage !== undefined)
+    throw new BackupFault(
+      `No backup was made: ${file} is damaged: SQLite says ${damage}. Restore an earlier backup with 'gp-records restore <backup> --replace'.`,
+    );
+  if (isEmptied(database, name))
+    throw new BackupFault(
+      `No backup was made: ${file} is empty. If the data folder is new, start the server once; otherwise restore an earlier backup with 'gp-records restore <backup> --replace'.`,
+    );
+  return schemaSteps(database);
 }
 
 /** Removes the request log and frees its pages. A new database may have no tables yet. */

@@ -54,14 +54,10 @@ async function fetchStore(
   store: StoreName,
   hasRequests = false,
 ): Promise<void> {
-  const file = openFile(shapes[store](folder));
-  try {
-    file.exec("pragma synchronous = off; begin");
-    for (const table of tablesIn(store, hasRequests)) await fetchTable(session, file, table);
-    file.exec("commit");
-  } finally {
-    file.close();
-  }
+  using file = openFile(shapes[store](folder));
+  file.exec("pragma synchronous = off; begin");
+  for (const table of tablesIn(store, hasRequests)) await fetchTable(session, file, table);
+  file.exec("commit");
 }
 
 /**
@@ -136,12 +132,8 @@ async function storeStore(
   store: StoreName,
   hasRequests = false,
 ): Promise<void> {
-  const file = new DatabaseSync(join(folder, store), { readOnly: true });
-  try {
-    for (const table of tablesIn(store, hasRequests)) await storeTable(session, file, table);
-  } finally {
-    file.close();
-  }
+  using file = new DatabaseSync(join(folder, store), { readOnly: true });
+  for (const table of tablesIn(store, hasRequests)) await storeTable(session, file, table);
 }
 
 /** Refuses a database in use. @throws BackupFault if it has a running server, rows, or tables of another role. */

@@ -1,9 +1,10 @@
 /** Publications that lead to a dataset, and the steps between them, as a backup contains them. */
-import { closeSync, copyFileSync, existsSync, openSync, readSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, readSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { openPublications, type Publications } from "#datasets/publications.ts";
 import type { Publication } from "#records/publication.ts";
+import { openForBlock } from "#store/whole-file.ts";
 
 /** Folder of the steps, relative to the data folder. */
 export const changesFolder = "datasets/changes";
@@ -101,15 +102,11 @@ const headBytesMax = 4096;
 /** Reports whether a step's first line agrees with its publication. */
 function beginsAs(path: string, { from, version: to, step }: Publication): boolean {
   const bytes = Buffer.alloc(headBytesMax);
-  const file = openSync(path, "r");
-  try {
-    const length = readSync(file, bytes, 0, headBytesMax, 0);
-    const [line] = bytes.toString("utf8", 0, length).split("\n");
-    const head = parseJson(line!) as { from?: unknown; to?: unknown; changes?: unknown } | null;
-    return head?.from === from && head.to === to && head.changes === step!.changes;
-  } finally {
-    closeSync(file);
-  }
+  using file = openForBlock(path, "r");
+  const length = readSync(file.fd, bytes, 0, headBytesMax, 0);
+  const [line] = bytes.toString("utf8", 0, length).split("\n");
+  const head = parseJson(line!) as { from?: unknown; to?: unknown; changes?: unknown } | null;
+  return head?.from === from && head.to === to && head.changes === step!.changes;
 }
 
 /** Parses JSON. Returns null if the text is not JSON. */

@@ -97,16 +97,12 @@ function refuseFullDisk({ files }: Manifest, folder: string): void {
 async function writeFile(reader: TarReader, path: string): Promise<string> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const digest = createHash("sha256");
-  const handle = await open(path, "wx", 0o600);
-  try {
-    for await (const piece of reader.content()) {
-      digest.update(piece);
-      await handle.writeFile(piece);
-    }
-    await handle.sync();
-  } finally {
-    await handle.close();
+  await using handle = await open(path, "wx", 0o600);
+  for await (const piece of reader.content()) {
+    digest.update(piece);
+    await handle.writeFile(piece);
   }
+  await handle.sync();
   return digest.digest("hex");
 }
 
@@ -139,15 +135,11 @@ function upgradeStore(name: string, folder: string, store: StoreName): void {
     if (!isOfFile && (thrown as NodeJS.ErrnoException).code !== "ERR_SQLITE_ERROR") throw error;
     throw damaged(name, store, `cannot be read by this version: ${(thrown as Error).message}`);
   }
-  const database = new DatabaseSync(join(folder, store));
-  try {
-    // Usage values are not checked: they are counts and texts that are only shown, and there may be millions.
-    const hasValues = store === "control.sqlite";
-    const fault = schemaFault(database, store) ?? (hasValues ? valueFault(database) : undefined);
-    if (fault !== undefined) throw damaged(name, store, fault);
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(join(folder, store));
+  // Usage values are not checked: they are counts and texts that are only shown, and there may be millions.
+  const hasValues = store === "control.sqlite";
+  const fault = schemaFault(database, store) ?? (hasValues ? valueFault(database) : undefined);
+  if (fault !== undefined) throw damaged(name, store, fault);
 }
 
 function checkDatasets(name: string, folder: string, manifest: Manifest): void {
@@ -191,22 +183,18 @@ function refuseOtherFormat(name: string, path: string, program: string): void {
  * @param database database to which every step has been applied.
  */
 function schemaFault(database: DatabaseSync, store: StoreName): string | undefined {
-  const model = new DatabaseSync(":memory:");
-  try {
-    takeSteps(model, fileSteps[store]);
-    const expected = objectsIn(model);
-    const found = objectsIn(database);
-    for (const { type, name, sql } of expected) {
-      const same = found.find((one) => one.type === type && one.name === name);
-      if (same === undefined) return `has no ${type} "${name}"`;
-      if (same.sql !== sql)
-        return `has a ${type} "${name}" that differs from the one this version creates`;
-    }
-    const other = found.find(({ name }) => !expected.some((one) => one.name === name));
-    return other && `has an unexpected ${other.type} "${other.name}"`;
-  } finally {
-    model.close();
+  using model = new DatabaseSync(":memory:");
+  takeSteps(model, fileSteps[store]);
+  const expected = objectsIn(model);
+  const found = objectsIn(database);
+  for (const { type, name, sql } of expected) {
+    const same = found.find((one) => one.type === type && one.name === name);
+    if (same === undefined) return `has no ${type} "${name}"`;
+    if (same.sql !== sql)
+      return `has a ${type} "${name}" that differs from the one this version creates`;
   }
+  const other = found.find(({ name }) => !expected.some((one) => one.name === name));
+  return other && `has an unexpected ${other.type} "${other.name}"`;
 }
 
 /** Lists all objects except SQLite's automatic indexes and its statistics, which no step declares. */

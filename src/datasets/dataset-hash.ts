@@ -1,7 +1,8 @@
 /** Hashes for comparing files, records and generations. */
 import { createHash, hash } from "node:crypto";
-import { closeSync, openSync, readSync } from "node:fs";
+import { readSync } from "node:fs";
 import { foldVersion } from "#records/fold.ts";
+import { openForBlock } from "#store/whole-file.ts";
 import { formatVersion } from "./format.ts";
 
 /**
@@ -25,15 +26,11 @@ const pieceBytes = 1024 * 1024;
 export function hashFile(path: string): { sha256: string; bytes: number } {
   const digest = createHash("sha256");
   const piece = Buffer.allocUnsafe(pieceBytes);
-  const file = openSync(path, "r");
+  using file = openForBlock(path, "r");
   let bytes = 0;
-  try {
-    for (let length = readSync(file, piece); length > 0; length = readSync(file, piece)) {
-      digest.update(piece.subarray(0, length));
-      bytes += length;
-    }
-  } finally {
-    closeSync(file);
+  for (let length = readSync(file.fd, piece); length > 0; length = readSync(file.fd, piece)) {
+    digest.update(piece.subarray(0, length));
+    bytes += length;
   }
   return { sha256: digest.digest("hex"), bytes };
 }

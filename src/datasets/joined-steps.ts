@@ -1,5 +1,5 @@
 /** Joins the steps of several publications: what changed from one dataset to a later one, each record once. */
-import { closeSync, openSync, readSync } from "node:fs";
+import { readSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
@@ -18,6 +18,7 @@ import {
   readDocuments,
 } from "#search/dataset-parts.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
+import { openForBlock } from "#store/whole-file.ts";
 import { type Catalogue, openCatalogue } from "./catalogue.ts";
 import { compareGenerations, type Difference, differingNames, type Members } from "./compare.ts";
 import { DatasetFault } from "./dataset-fault.ts";
@@ -114,18 +115,14 @@ export function openChangesReader(folder: string) {
       if (id !== undefined) changes.push({ change, kind, id, into } as Difference);
     }
     const lines = (numbers: readonly number[]) => {
-      const file = openSync(path, "r");
-      try {
-        return numbers.map((number) => {
-          const { start, end } = stored.placeOf(number, 1);
-          const bytes = Buffer.alloc(end - start);
-          readSync(file, bytes, 0, bytes.length, start);
-          // The first change comes with the file's head.
-          return bytes.toString().trimEnd().split("\n").at(-1)!;
-        });
-      } finally {
-        closeSync(file);
-      }
+      using file = openForBlock(path, "r");
+      return numbers.map((number) => {
+        const { start, end } = stored.placeOf(number, 1);
+        const bytes = Buffer.alloc(end - start);
+        readSync(file.fd, bytes, 0, bytes.length, start);
+        // The first change comes with the file's head.
+        return bytes.toString().trimEnd().split("\n").at(-1)!;
+      });
     };
     return { changes, lines };
   }

@@ -1,9 +1,7 @@
 /** The publications of a datasets folder, and the steps between them. Both outlive the datasets. */
 import {
-  closeSync,
   existsSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readSync,
   renameSync,
@@ -13,7 +11,7 @@ import {
 import { join } from "node:path";
 import { type Publication, type StoredStep, withAllStepCounts } from "#records/publication.ts";
 import { isAbandoned } from "#store/lock.ts";
-import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
+import { openForBlock, replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.ts";
 
 export type Publications = ReturnType<typeof openPublications>;
@@ -126,35 +124,27 @@ const newline = 10;
 /** Returns the index of a step: the start of each change and the end of the last one, as little-endian doubles. */
 function indexOf(path: string): Uint8Array {
   const piece = Buffer.allocUnsafe(1024 * 1024);
-  const file = openSync(path, "r");
-  try {
-    const starts: number[] = [];
-    let at = 0;
-    for (let length = readSync(file, piece); length > 0; length = readSync(file, piece)) {
-      const read = piece.subarray(0, length);
-      for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, end + 1))
-        starts.push(at + end + 1);
-      at += length;
-    }
-    const bytes = Buffer.alloc(numberBytes * starts.length);
-    starts.forEach((start, line) => bytes.writeDoubleLE(start, numberBytes * line));
-    return bytes;
-  } finally {
-    closeSync(file);
+  using file = openForBlock(path, "r");
+  const starts: number[] = [];
+  let at = 0;
+  for (let length = readSync(file.fd, piece); length > 0; length = readSync(file.fd, piece)) {
+    const read = piece.subarray(0, length);
+    for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, end + 1))
+      starts.push(at + end + 1);
+    at += length;
   }
+  const bytes = Buffer.alloc(numberBytes * starts.length);
+  starts.forEach((start, line) => bytes.writeDoubleLE(start, numberBytes * line));
+  return bytes;
 }
 
 function openIndex(path: string): StoredStep {
   const changes = statSync(path).size / numberBytes - 1;
   const startOf = (change: number) => {
-    const file = openSync(path, "r");
-    try {
-      const bytes = Buffer.alloc(numberBytes);
-      readSync(file, bytes, 0, numberBytes, numberBytes * change);
-      return bytes.readDoubleLE();
-    } finally {
-      closeSync(file);
-    }
+    using file = openForBlock(path, "r");
+    const bytes = Buffer.alloc(numberBytes);
+    readSync(file.fd, bytes, 0, numberBytes, numberBytes * change);
+    return bytes.readDoubleLE();
   };
   return {
     changes,

@@ -1,7 +1,8 @@
 /** Steps between publications: writes the changes that lead from one to the next, and lists the publications. */
-import { closeSync, fsyncSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { fsyncSync, writeFileSync, writeSync } from "node:fs";
 import { allCounts, type Publication } from "#records/publication.ts";
 import { dayMilliseconds } from "#store/durations.ts";
+import { openForBlock } from "#store/whole-file.ts";
 import {
   compareGenerations,
   type Comparison,
@@ -136,33 +137,29 @@ const pieceUnits = 256 * 1024;
  */
 function writeStep(path: string, from: Side & { hash: string | null }, to: Side): StepFacts {
   using comparison = compareGenerations(from.path, to.path);
-  const file = openSync(path, "w", 0o600);
-  try {
-    const counts = allCounts({});
-    let changes = 0;
-    writeFileSync(file, " ".repeat(headBytes));
-    let waiting = "";
-    // Unlike `writeSync`, `writeFileSync` continues after a partial write, as on a nearly full disk.
-    const flush = () => {
-      writeFileSync(file, waiting);
-      waiting = "";
-    };
-    for (const difference of comparison.differences()) {
-      counts[difference.kind][difference.change]++;
-      changes++;
-      waiting += `${lineOf(difference, comparison)}\n`;
-      if (waiting.length >= pieceUnits) flush();
-    }
-    flush();
-    const from_hash = from.hash ?? hashOfRecords(from.path);
-    const facts = { from_hash, to_hash: comparison.hash(), changes, counts };
-    const head = { format: stepFormat, from: from.version, to: to.version, ...facts };
-    writeSync(file, `${JSON.stringify(head).padEnd(headBytes - 1)}\n`, 0);
-    fsyncSync(file);
-    return facts;
-  } finally {
-    closeSync(file);
+  using file = openForBlock(path, "w", 0o600);
+  const counts = allCounts({});
+  let changes = 0;
+  writeFileSync(file.fd, " ".repeat(headBytes));
+  let waiting = "";
+  // Unlike `writeSync`, `writeFileSync` continues after a partial write, as on a nearly full disk.
+  const flush = () => {
+    writeFileSync(file.fd, waiting);
+    waiting = "";
+  };
+  for (const difference of comparison.differences()) {
+    counts[difference.kind][difference.change]++;
+    changes++;
+    waiting += `${lineOf(difference, comparison)}\n`;
+    if (waiting.length >= pieceUnits) flush();
   }
+  flush();
+  const from_hash = from.hash ?? hashOfRecords(from.path);
+  const facts = { from_hash, to_hash: comparison.hash(), changes, counts };
+  const head = { format: stepFormat, from: from.version, to: to.version, ...facts };
+  writeSync(file.fd, `${JSON.stringify(head).padEnd(headBytes - 1)}\n`, 0);
+  fsyncSync(file.fd);
+  return facts;
 }
 
 /** Returns the line of a difference, with documents as they are stored. */

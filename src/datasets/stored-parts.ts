@@ -1,10 +1,11 @@
 /** The files of datasets and steps in PostgreSQL, in compressed parts of 1 MiB. */
 import { createHash } from "node:crypto";
-import { closeSync, openSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import type { PostgresSession } from "#store/postgres.ts";
+import { openForBlock } from "#store/whole-file.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import type { Generation } from "./generation.ts";
@@ -48,25 +49,21 @@ async function pushFile(
   const [added] = await session.query(insertFileSql, [name, sha256, bytes]);
   if (added === undefined) return false;
   const digest = createHash("sha256");
-  const file = await open(path, "r");
-  try {
-    let sent: Promise<unknown> = Promise.resolve();
-    for (let number = 0; ; number++) {
-      const piece = Buffer.allocUnsafe(partBytes);
-      const { bytesRead } = await file.read(piece, 0, partBytes, number * partBytes);
-      if (bytesRead === 0) break;
-      const part = piece.subarray(0, bytesRead);
-      digest.update(part);
-      const packed = await pack(part);
-      await sent;
-      sent = session.query(insertPartSql, [name, number, packed]);
-      // Prevents an unhandled rejection. A later `await sent` throws the error.
-      sent.catch(() => {});
-    }
+  await using file = await open(path, "r");
+  let sent: Promise<unknown> = Promise.resolve();
+  for (let number = 0; ; number++) {
+    const piece = Buffer.allocUnsafe(partBytes);
+    const { bytesRead } = await file.read(piece, 0, partBytes, number * partBytes);
+    if (bytesRead === 0) break;
+    const part = piece.subarray(0, bytesRead);
+    digest.update(part);
+    const packed = await pack(part);
     await sent;
-  } finally {
-    await file.close();
+    sent = session.query(insertPartSql, [name, number, packed]);
+    // Prevents an unhandled rejection. A later `await sent` throws the error.
+    sent.catch(() => {});
   }
+  await sent;
   if (digest.digest("hex") === sha256) return true;
   throw new DatasetFault(
     `${path} changed while it was stored; nothing was published. Import again.`,
@@ -149,12 +146,8 @@ export async function pullFile(
   name: string,
   path: string,
 ): Promise<void> {
-  const file = openSync(path, "wx", 0o600);
-  try {
-    for await (const part of storedParts(session, name)) writeFileSync(file, part);
-  } finally {
-    closeSync(file);
-  }
+  using file = openForBlock(path, "wx", 0o600);
+  for await (const part of storedParts(session, name)) writeFileSync(file.fd, part);
 }
 
 /** Reads and checks all parts of a stored file. @throws as `storedParts` does. */

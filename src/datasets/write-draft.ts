@@ -55,36 +55,32 @@ interface DraftRequest {
 export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
   const { path, records, texts, sources, formerIds, builtAt } = request;
   // In defensive mode SQLite would keep a journal despite the pragma, which a killed import would leave behind.
-  const db = new DatabaseSync(path, { defensive: false });
-  try {
-    db.exec(`${draftPragmas}; begin; ${tables}`);
-    const writer = openDocumentWriter(db, request);
-    const indexer = openIndexer();
-    const { gp, gps } = writeGps(writer, indexer, records.gp, formerIdsByGp(formerIds));
-    const documents = { gp, ...writeLinked(writer, indexer, records, gps) };
-    texts.clear();
-    const { changes } = writer;
-    if (changes.added + changes.updated + changes.removed === 0) return { meta: null, changes };
-    writePairs(db, "source", sources);
-    writePairs(db, "former_id", formerIds);
-    const arrays = [...arraysIn(indexer.index(documents))];
-    writeArrays(db, arrays);
-    const hash = datasetHash(writer.contentHash());
-    const meta: Meta = {
-      format_version: String(formatVersion),
-      fold_version: String(foldVersion),
-      version: versionOf(builtAt, hash),
-      hash,
-      built_at: builtAt,
-      index_crc32: indexChecksum(arrays),
-      documents_crc32: writer.checksum(),
-    };
-    writePairs(db, "meta", Object.entries(meta));
-    db.exec(`commit; ${indexes}`);
-    return { meta, changes };
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(path, { defensive: false });
+  db.exec(`${draftPragmas}; begin; ${tables}`);
+  const writer = openDocumentWriter(db, request);
+  const indexer = openIndexer();
+  const { gp, gps } = writeGps(writer, indexer, records.gp, formerIdsByGp(formerIds));
+  const documents = { gp, ...writeLinked(writer, indexer, records, gps) };
+  texts.clear();
+  const { changes } = writer;
+  if (changes.added + changes.updated + changes.removed === 0) return { meta: null, changes };
+  writePairs(db, "source", sources);
+  writePairs(db, "former_id", formerIds);
+  const arrays = [...arraysIn(indexer.index(documents))];
+  writeArrays(db, arrays);
+  const hash = datasetHash(writer.contentHash());
+  const meta: Meta = {
+    format_version: String(formatVersion),
+    fold_version: String(foldVersion),
+    version: versionOf(builtAt, hash),
+    hash,
+    built_at: builtAt,
+    index_crc32: indexChecksum(arrays),
+    documents_crc32: writer.checksum(),
+  };
+  writePairs(db, "meta", Object.entries(meta));
+  db.exec(`commit; ${indexes}`);
+  return { meta, changes };
 }
 
 function writePairs(

@@ -377,12 +377,8 @@ function syncSegment(segment: Segment): Promise<void> {
 /** Syncs a folder. Windows has no way to do that and needs none. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(folder, "r");
+  await handle.sync();
 }
 
 /** Length of a record in bytes. A record is one admitted request, with a checksum of its own. */

@@ -32,6 +32,12 @@ export function requirePlainFile(path: string): void {
   if (other !== null) throw new Error(`it is ${other}, not a file`);
 }
 
+/** Opens a file. A declaration with `using` closes it at the end of the block. */
+export function openForBlock(path: string, flags: string, mode?: number) {
+  const fd = openSync(path, flags, mode);
+  return { fd, [Symbol.dispose]: () => closeSync(fd) };
+}
+
 /** Reads a plain file. @throws Error if there is none or it cannot be read. */
 export function readPlainFile(path: string): Buffer {
   requirePlainFile(path);
@@ -56,26 +62,18 @@ export function replaceFile(path: string, text: string): void {
 
 /** Writes and syncs a file. It survives a power failure once its folder is synced too. */
 export function writeSynced(path: string, content: string | Uint8Array): void {
-  const file = openSync(path, "w", 0o600);
-  try {
-    // Unlike `writeSync`, this continues after a partial write, and fails if the disk is full.
-    writeFileSync(file, content);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  using file = openForBlock(path, "w", 0o600);
+  // Unlike `writeSync`, this continues after a partial write, and fails if the disk is full.
+  writeFileSync(file.fd, content);
+  fsyncSync(file.fd);
 }
 
 /** Syncs a file or a folder to disk. Does nothing for a folder on Windows, which can sync only files. */
 export function syncPath(path: string): void {
   const isFolder = statSync(path).isDirectory();
   if (isFolder && process.platform === "win32") return;
-  const opened = openSync(path, isFolder ? "r" : "r+");
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
+  using opened = openForBlock(path, isFolder ? "r" : "r+");
+  fsyncSync(opened.fd);
 }
 
 export type OutputFile = ReturnType<typeof openOutputFile>;
