@@ -17,6 +17,7 @@ import {
   placeDocuments,
   readDocuments,
 } from "#search/dataset-parts.ts";
+import { runInTurns } from "#search/prepare-in-turns.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { openForBlock } from "#store/whole-file.ts";
 import { type Catalogue, openCatalogue } from "./catalogue.ts";
@@ -92,14 +93,18 @@ export function openChangesReader(folder: string) {
     const before = pathOf(from);
     const found =
       (step && (await readStored(from!, version))) ??
-      orNull(() => compareDatasets(before, pathOf(version)));
+      (await compareDatasets(before, pathOf(version)).catch(nullIfUnread));
     if (found === null) return null;
     let departed: ReadModel | null | undefined;
     return {
       ...found,
       departed() {
-        if (departed === undefined)
-          departed = before === null ? null : orNull(() => openDeparted(before, found.changes));
+        if (departed !== undefined) return departed;
+        try {
+          departed = before === null ? null : openDeparted(before, found.changes);
+        } catch (error) {
+          departed = nullIfUnread(error);
+        }
         return departed;
       },
     };
@@ -167,23 +172,27 @@ export function openChangesReader(folder: string) {
   };
 }
 
-/** Returns null if a dataset cannot be read, such as one of an earlier format. */
-function orNull<R>(read: () => R): R | null {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof DatasetFault) return null;
-    throw error;
-  }
+/** Returns null for a dataset that cannot be read, such as one of an earlier format. */
+function nullIfUnread(error: unknown): null {
+  if (error instanceof DatasetFault) return null;
+  throw error;
 }
 
 const headShape = /^\{"change":"(\w+)","kind":"(\w+)","id":"([^"]+)"(?:,"into":"([^"]+)")?/;
 
-/** Compares two datasets. Returns null unless both are kept. @throws DatasetFault if one cannot be read. */
-function compareDatasets(before: string | null, after: string | null) {
+/**
+ * Compares two datasets, and lets other work run in between. Returns null unless both are kept.
+ * @throws DatasetFault if one cannot be read.
+ */
+async function compareDatasets(before: string | null, after: string | null) {
   if (before === null || after === null) return null;
   using comparison = compareGenerations(before, after);
-  const changes = [...comparison.differences()];
+  const changes: Difference[] = [];
+  await runInTurns(
+    comparison.inTurns().map((one) => {
+      if (one !== null) changes.push(one);
+    }),
+  );
   const lines = (numbers: readonly number[]) => {
     using again = compareGenerations(before, after);
     return numbers.map((number) => lineOf(changes[number]!, again));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
+import { compareGenerations } from "#datasets/compare.ts";
 import { openChangesReader, publicationsSince } from "#datasets/joined-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { importRecords, keepingSteps, temporaryCatalogue } from "../support/dataset.ts";
@@ -50,6 +51,23 @@ test("a step that is missing is made up by comparing both datasets, and is a gap
     gaps: [second],
     removedFrom: [second, second],
   });
+});
+
+test("a comparison of large datasets comes in slices, and is the same", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const some = Array.from({ length: 1200 }, (_, i) => gp(`g${i}`));
+  const publish = async (at: number, records: unknown[]) =>
+    (await importRecords(catalogue, records, { nowMilliseconds: day(at) })).published!;
+  const first = await publish(1, some);
+  const second = await publish(2, [...some.slice(1), gp("new")]);
+  using comparison = compareGenerations(
+    catalogue.pathOf(first.version),
+    catalogue.pathOf(second.version),
+  );
+  const told = [...comparison.inTurns()];
+  assert.ok(told.filter((one) => one === null).length >= 4);
+  const changes = told.flatMap((one) => (one === null ? [] : [one.change]));
+  assert.deepEqual(changes.toSorted(), ["added", "removed"]);
 });
 
 test("a removed record is found as the dataset that last had it finds it, until that is gone", async (t) => {
