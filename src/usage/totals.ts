@@ -83,17 +83,23 @@ export async function readBars(
 }
 
 /**
- * Returns the number of requests since midnight UTC, by key id. Leaves out keys without any. @param now ms since 1970.
+ * Returns the requests of the last `count` days in UTC by key id, those of the day of `now` last. Leaves out keys
+ * without any.
  */
-export async function readRequestsToday(
+export async function readDaysByKey(
   usage: UsageStore,
-  account: number,
-  now: number,
-): Promise<Map<string, number>> {
-  const since = Math.floor(now / dayMilliseconds) * dayMilliseconds;
-  const span = { account, since, until: since + dayMilliseconds };
-  const found = await readTotalsBy(usage, span, "key");
-  return new Map(found.map(([key, { requests }]) => [key, requests]));
+  { account, count, now }: { account: number; count: number; now: number },
+): Promise<Map<string, number[]>> {
+  const first = Math.floor(now / dayMilliseconds) - count + 1;
+  const from = hourOf(first * dayMilliseconds);
+  const to = hourOf((first + count) * dayMilliseconds);
+  const byKey = new Map<string, number[]>();
+  const sums = await readSums(usage, { by: ["key", "day"], account, from, to });
+  for (const { key, day, requests } of sums) {
+    const days = byKey.getOrInsertComputed(key, () => Array.from({ length: count }, () => 0));
+    days[Date.parse(day) / dayMilliseconds - first]! += requests;
+  }
+  return byKey;
 }
 
 /** Returns the totals of each key or operation, most requests first. */

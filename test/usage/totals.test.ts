@@ -5,7 +5,7 @@ import {
   type ExportPart,
   type Bar,
   readBars,
-  readRequestsToday,
+  readDaysByKey,
   readTotalsBy,
   type Span,
 } from "#usage/totals.ts";
@@ -103,7 +103,7 @@ test("totals by key and by operation begin with those of most requests", async (
   );
 });
 
-test("today begins at midnight of UTC", async (t) => {
+test("the days of a key begin at midnight of UTC, and today is the last", async (t) => {
   const midnight = noon - 12 * hour;
   const usage = await usageOf(t, [
     request({ key: "key_a", at: midnight - 1 }),
@@ -112,8 +112,8 @@ test("today begins at midnight of UTC", async (t) => {
     request({ key: "key_b", at: noon, status: 400 }),
     request({ key: "key_c", at: midnight - 1 }),
   ]);
-  const today = await readRequestsToday(usage, 1, noon);
-  assert.deepEqual(Object.fromEntries(today), { key_a: 1, key_b: 2 });
+  const days = await readDaysByKey(usage, { account: 1, count: 2, now: noon });
+  assert.deepEqual(Object.fromEntries(days), { key_a: [1, 1], key_b: [0, 2], key_c: [1, 0] });
 });
 
 test("an account never sees what another one asked", async (t) => {
@@ -122,7 +122,8 @@ test("an account never sees what another one asked", async (t) => {
   const counts = byKey.map(([key, { requests }]) => [key, requests]);
   assert.deepEqual(counts, [["key_a", 1]]);
   assert.equal((await readTotalsBy(usage, fromNoon, "operation"))[0]![1].requests, 1);
-  assert.deepEqual([...(await readRequestsToday(usage, 1, noon)).keys()], ["key_a"]);
+  const days = await readDaysByKey(usage, { account: 1, count: 1, now: noon });
+  assert.deepEqual([...days.keys()], ["key_a"]);
   const bars = await readBars(usage, { account: 3, unit: "hour", count: 24, now: noon });
   assert.deepEqual(shown(bars), []);
 });

@@ -39,12 +39,13 @@ import { operations } from "#operations/index.ts";
 import { agentSettings, callLines, copyBlock, exampleTarget } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, exactTime, grouped, relativeTime } from "#pages/prose.ts";
+import { sparkline } from "#pages/plot.ts";
 import { factList, table } from "#pages/table.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { type LastUse, readLastUse } from "#usage/recording.ts";
-import { readRequestsToday } from "#usage/totals.ts";
+import { readDaysByKey } from "#usage/totals.ts";
 
 export const keysRoutes: readonly Route[] = [
   formRoute("/account/keys", "member", {
@@ -144,7 +145,17 @@ const liveKeys = (keys: readonly KeyView[], now: number): Html =>
         <p class="muted">
           Last use may be a minute late. Today began at 00:00 UTC. All keys of the account share one
           <a href="/account/usage">quota</a>.
-        </p>`;
+        </p>
+        ${keys.filter(isEnding).map(endingNote)}`;
+
+const isEnding = ({ state, replacedBy }: KeyView) => state === "expiring" && replacedBy === null;
+
+const endingNote = ({ id, name, expiresAt }: KeyView): Html =>
+  html`<section class="card expires">
+    <h2>“<span class="name">${name}</span>” stops on ${exactTime(expiresAt!)}</h2>
+    <p>Rotate it before then: the new key works at once, and the old one for as long as you say.</p>
+    <p><a class="button" href="/account/keys/${id}">Rotate key</a></p>
+  </section>`;
 
 const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
   table({
@@ -163,7 +174,7 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
       stateWords(key, now),
       relativeTime(key.createdAt, now),
       lastUseWords(key, now),
-      grouped(key.requestsToday),
+      html`${sparkline(key.days)} ${grouped(key.days.at(-1)!)}`,
     ]),
   });
 
@@ -264,7 +275,7 @@ async function keyPage(request: MemberRequest, fault?: string): Promise<string> 
     ["Expires", key.expiresAt === null ? "never" : exactTime(key.expiresAt)],
     ["Replaced by", replacedBy && keyLink(replacedBy)],
     ["Last used", lastUseWords(key, now)],
-    ["Requests today", grouped(key.requestsToday)],
+    ["Requests today", grouped(key.days.at(-1)!)],
   ];
   return accountPage(request, {
     title: `Key ${key.name}`,
@@ -308,11 +319,14 @@ function keyForms(key: KeyView, now: number): Html {
     </details>`;
 }
 
+/** Days that a sparkline has. */
+const daysShown = 8;
+
 export interface KeyView extends ListedKey {
   /** Last use; null if the key was never used. */
   lastUse: LastUse | null;
-  /** Requests since midnight UTC. */
-  requestsToday: number;
+  /** Requests of each of the last days in UTC, today's last. */
+  days: readonly number[];
 }
 
 function stateWords({ state, expiresAt, revokedAt }: KeyView, now: number): Html {
@@ -360,11 +374,12 @@ async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Prom
   const { services, account, now } = request;
   const ids = keys.map(({ id }) => id);
   const lastUse = await readLastUse(services.usage, ids);
-  const today = await readRequestsToday(services.usage, account.number, now);
+  const order = { account: account.number, count: daysShown, now };
+  const daysByKey = await readDaysByKey(services.usage, order);
   return keys.map((key) => ({
     ...key,
     lastUse: lastUse.get(key.id) ?? null,
-    requestsToday: today.get(key.id) ?? 0,
+    days: daysByKey.get(key.id) ?? Array.from({ length: daysShown }, () => 0),
   }));
 }
 

@@ -3,7 +3,7 @@ import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
 import { accountPage } from "#dashboard/components/page.ts";
 import { json, type MemberRequest, type Reply, type Route, route } from "#dashboard/screen.ts";
-import { readWindows } from "#dashboard/watch-notices.ts";
+import { isQuotaNear, readWindows } from "#dashboard/watch-notices.ts";
 import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -48,9 +48,9 @@ async function showUsage(request: MemberRequest): Promise<string> {
     main: html`<h1>${headline(windows)}</h1>
       <p>${plan}</p>
       <div class="figures gauges" data-gauges="/account/usage/quota">${windows.map(gauge)}</div>
-      ${whatCounts} ${plotSection("hour", await barsOf("hour"))}
-      ${isUsed(days) && plotSection("day", days)} ${totalsTable("key", byKey, names)}
-      ${totalsTable("operation", byOperation)}`,
+      ${windows.filter(isNear).map(nearNote)} ${whatCounts}
+      ${plotSection("hour", await barsOf("hour"))} ${isUsed(days) && plotSection("day", days)}
+      ${totalsTable("key", byKey, names)} ${totalsTable("operation", byOperation)}`,
   });
 }
 
@@ -71,6 +71,19 @@ const whatCounts = html`<p class="muted">
   Requests with a key count; viewing pages does not. The figures below include requests that were
   refused with 429, which used up nothing.
 </p>`;
+
+/** Reports whether a day's quota is nearly used up. The shorter windows are free again soon. */
+const isNear = ({ name, quota, remaining }: WindowStatus): boolean =>
+  name === "day" && isQuotaNear({ used: quota - remaining, quota });
+
+const nearNote = ({ quota, remaining, resetSeconds }: WindowStatus): Html =>
+  html`<section class="card expires">
+    <h2>${grouped(remaining)} of ${grouped(quota)} requests are left for 24 hours</h2>
+    <p>
+      Beyond them, requests are refused with 429 until earlier ones are 24 hours old. The oldest is
+      in ${durationText(resetSeconds)}.
+    </p>
+  </section>`;
 
 const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
 
