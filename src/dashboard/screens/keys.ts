@@ -164,17 +164,15 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
       "Key",
       "Begins with",
       "State",
-      "Created",
-      "Last used",
       { label: "Requests today", isNumber: true },
+      "Last used",
     ],
     rows: keys.map((key) => [
       keyLink(key),
       html`<code>${key.hint}…</code>`,
       stateWords(key, now),
-      relativeTime(key.createdAt, now),
-      lastUseWords(key, now),
       html`${sparkline(key.days)} ${grouped(key.days.at(-1)!)}`,
+      lastUseWords(key, now),
     ]),
   });
 
