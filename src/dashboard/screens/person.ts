@@ -171,10 +171,10 @@ function timelineOf(person: Principal, around: Around, until: string): Part {
 /** Returns the latest signals of the GPs. Those that name the person come before others. */
 function signalsCard({ name }: Principal, { gps, signals }: Around, model: ReadModel): Part {
   const naming = signals.records.filter(({ title }) => title.includes(name));
-  const chosen = new Set([...naming, ...signals.records].slice(0, 10));
+  const chosen = [...new Set([...naming, ...signals.records])].slice(0, 10);
   return recordsCard({
     layout: "signals",
-    list: { ...signals, records: signals.records.filter((one) => chosen.has(one)) },
+    list: { ...signals, records: signals.records.filter((one) => chosen.includes(one)) },
     aside: naming.length > 0 ? `, ${grouped(naming.length)} by name` : "",
     columns: signalCells(model, gps.length === 1 ? gps[0]!.name : undefined, name),
   });
