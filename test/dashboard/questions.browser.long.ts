@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { demoSize, inventRecords } from "#demo/invent.ts";
 import { browser } from "../support/browser.ts";
+import { callTool } from "../support/mcp.ts";
 import { importRecords, keepingSteps } from "../support/dataset.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -58,7 +59,19 @@ const idsOn = async (page: Page): Promise<string[]> => {
   return hrefs.map((href) => href!.split("/").at(-1)!);
 };
 
-test("each question takes at most four clicks and one typed word, and finds what a request does", async (t) => {
+const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id);
+
+/** Returns the call of a list's tool that asks what a request does. */
+function toolCallOf(request: string): [tool: string, args: Record<string, unknown>] {
+  const [path = "", query] = request.split("?");
+  const args = Array.from(new URLSearchParams(query), ([name, value]) => {
+    if (name.endsWith("_from")) return [name, value];
+    return [name, name.endsWith("_min") ? Number(value) : [value]];
+  });
+  return [path.slice(1).replace("-", "_"), { ...Object.fromEntries(args), limit: 25 }];
+}
+
+test("each question takes at most four clicks and one typed word, and finds what a request and a tool do", async (t) => {
   const chromium = await browser(t);
   if (chromium === null) return;
   const size = { ...demoSize, gps: 1200, principals: 1500, signals: 2500, projects: 2500 };
@@ -69,7 +82,7 @@ test("each question takes at most four clicks and one typed word, and finds what
   const { key } = await service.newKey();
   const found = async (request: string) => {
     const { body } = await service.get(`${request}&limit=25`, { "x-api-key": key });
-    return body.data.map(({ id }: { id: string }) => id) as string[];
+    return idsOf(body.data);
   };
   for (const { question, path, rows, request } of questions) {
     await page.goto(service.url + path);
@@ -78,6 +91,8 @@ test("each question takes at most four clicks and one typed word, and finds what
     const ids = await idsOn(page);
     assert.ok(ids.length > 0, question);
     assert.deepEqual(ids, await found(request), question);
+    const { structuredContent } = await callTool({ ...service, key }, ...toolCallOf(request));
+    assert.deepEqual(idsOf(structuredContent.data), ids, question);
   }
   // What else somebody is in: the name of a person, who leads to all GPs of theirs.
   await page.goto(`${service.url}/browse/people`);
