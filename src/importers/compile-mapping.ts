@@ -7,7 +7,7 @@ import {
   type RecordName,
 } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
-import { mayBeInUs, stateMembers, usStates } from "#records/us-states.ts";
+import { mayBeInUs, stateCode, stateMembers, usStates } from "#records/us-states.ts";
 import {
   clean,
   comparable,
@@ -101,7 +101,7 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
     if (isDeleted(cells)) return { deleted: { record: block.record, id: id as string } };
     const record: Record<string, unknown> = { record: block.record, id };
     for (const [path, readField] of readers)
-      set(record, path, orFault(path, readField(cells), faults));
+      setMember(record, path, orFault(path, readField(cells), faults));
     if (faults.length === 0) codeStates(record, faults);
     if (block.record !== "gp" && namedGps.length > 0)
       record["gps"] = [
@@ -110,15 +110,6 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
     return { record: record as unknown as CanonicalRecord };
   };
 }
-
-const codeOfState = new Map(
-  Object.entries(usStates).flatMap(([code, name]) => [
-    [fold(code), code],
-    [fold(name), code],
-  ]),
-);
-/** Returns the USPS code of a state's name or code, or undefined. */
-export const stateCode = (text: string): string | undefined => codeOfState.get(fold(text));
 
 const nearestState = nearestFinder(Object.values(usStates));
 
@@ -152,7 +143,7 @@ function orFault<V>(field: string, value: V | Unreadable, faults: RecordFault[])
 }
 
 /** Sets a member, unless the value is undefined. @param path path of at most two steps, such as `external_ids.cik`. */
-function set(record: Record<string, unknown>, path: string, value: unknown): void {
+export function setMember(record: Record<string, unknown>, path: string, value: unknown): void {
   if (value === undefined) return;
   const [group = "", member] = path.split(".");
   if (member === undefined) record[group] = value;
@@ -417,14 +408,16 @@ function convert(
     case "money":
       return readNumber(clean(text), field.kind, options);
     case "choice":
-      return readChoice(text, field, options);
+      return (
+        options.choiceOf.get(wordKey(clean(text))) ??
+        new Unreadable(`must be one of ${field.choices.join(", ")}`)
+      );
     case "text":
-      return readText(clean(text), options);
+      if (options.fold === true)
+        return fold(text) || new Unreadable("must contain a letter or a digit");
+      return options.case === "title" ? titleCase(clean(text)) : clean(text);
   }
 }
-
-const readChoice = (text: string, { choices }: Field, { choiceOf }: ReadingOptions) =>
-  choiceOf.get(wordKey(clean(text))) ?? new Unreadable(`must be one of ${choices.join(", ")}`);
 
 /** Returns the form in which words of a closed list are compared. Separators stay only between digits: `5_10`. */
 export const wordKey = (text: string) =>
@@ -432,11 +425,6 @@ export const wordKey = (text: string) =>
     .toLowerCase()
     .replace(/[\s_\p{Pd}]+/gu, "_")
     .replace(/(?<!\d)_|_(?!\d)/g, "");
-
-function readText(text: string, source: ReadingOptions): string | Unreadable {
-  if (source.fold === true) return fold(text) || new Unreadable("must contain a letter or a digit");
-  return source.case === "title" ? titleCase(text) : text;
-}
 
 /** Kind of number: any, whole, or an amount of money, which is rounded to whole dollars. */
 export type NumberKind = "decimal" | "whole" | "money";

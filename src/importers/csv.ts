@@ -158,7 +158,7 @@ export async function* readRows(file: string, mapping: TableFormat): AsyncGenera
 }
 
 /** How a table is written. */
-export type TableFormat = Pick<Mapping, "delimiter" | "encoding" | "quotes">;
+type TableFormat = Pick<Mapping, "delimiter" | "encoding" | "quotes">;
 
 function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: TableFormat): Options {
   return {

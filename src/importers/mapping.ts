@@ -19,7 +19,7 @@ const dates = Type.Array(oneOf("A format of dates.", dateFormats), {
 });
 
 /** Decimal marks. The other mark may then separate thousands. */
-const decimalMarks = [".", ","] as const;
+export const decimalMarks = [".", ","] as const;
 export type DecimalMark = (typeof decimalMarks)[number];
 const decimal = oneOf(
   "Decimal mark of numbers. By default it is a point, and a number such as 1,234 or 1.234 is refused.",

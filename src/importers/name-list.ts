@@ -53,30 +53,28 @@ interface Line {
 
 function readLines(file: string, text: string): Line[] {
   const all = text.split(/\r\n|\r|\n/);
-  const [header = ""] = all;
-  const delimiter = delimiters.find((one) => namesIn(header, one).includes("name"));
-  if (delimiter === undefined && fold(header) !== "name")
-    return all.flatMap((name, i) =>
-      name.trim() === "" ? [] : [{ line: i + 1, cells: [name.trim()] }],
-    );
-  const places = columns.map((column) => namesIn(header, delimiter ?? ",").indexOf(column));
+  const namesBy = (delimiter: string) => all[0]!.split(delimiter).map(fold);
+  const delimiter = delimiters.find((one) => namesBy(one).includes("name"));
+  if (delimiter === undefined)
+    return all
+      .map((name, i) => ({ line: i + 1, cells: [name.trim()] }))
+      .filter(({ cells: [name] }) => name !== "");
+  const places = columns.map((column) => namesBy(delimiter).indexOf(column));
   try {
     const rows = parse(text, {
-      delimiter: delimiter ?? ",",
+      delimiter,
       relax_column_count: true,
       record_delimiter: ["\r\n", "\n", "\r"],
+      skip_records_with_empty_values: true,
       from: 2,
       info: true,
     }) as unknown as { info: { lines: number }; record: string[] }[];
-    return rows.flatMap(({ info, record }) =>
-      record.every((cell) => cell.trim() === "")
-        ? []
-        : [{ line: info.lines, cells: places.map((place) => record[place]?.trim() ?? "") }],
-    );
+    return rows.map(({ info, record }) => ({
+      line: info.lines,
+      cells: places.map((place) => record[place]?.trim() ?? ""),
+    }));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new ImportFault(file, Number(error["lines"] ?? 1), "has a quote that is never closed");
   }
 }
-
-const namesIn = (header: string, delimiter: string): string[] => header.split(delimiter).map(fold);

@@ -1,15 +1,17 @@
-/** Drafts a mapping from a table: what each column probably holds, how it is written, and what only its owner knows. */
-import { fold } from "#records/fold.ts";
+/** Drafts a mapping from a table: columns are placed by their names, and their cells tell how they are written. */
+import { isUtf8 } from "node:buffer";
 import type { RecordKind } from "#records/kinds.ts";
-import { comparable } from "./cells.ts";
-import { readNumber, stateCode, valueWords, wordKey } from "./compile-mapping.ts";
+import { clean, comparable } from "./cells.ts";
+import { readNumber, setMember, valueWords, wordKey } from "./compile-mapping.ts";
+import { cellDecoder, type CsvRow, readRows } from "./csv.ts";
 import { type DateFormat, isoFormats, readDate } from "./dates.ts";
-import { type Encoding } from "./encoding.ts";
+import type { Encoding } from "./encoding.ts";
 import { fieldNamed, meaningOf, saysNothing } from "./headings.ts";
-import { isFormula, quoted, Unreadable } from "./import-fault.ts";
+import { ImportFault, quoted, Unreadable } from "./import-fault.ts";
 import {
   chooseMark,
   type DecimalMark,
+  decimalMarks,
   type Field,
   fieldsOf,
   idField,
@@ -17,12 +19,33 @@ import {
   type SourceOfField,
 } from "./mapping.ts";
 import { nearest } from "./nearest.ts";
-import { cellsMax, type Column, readTable, type Table } from "./read-table.ts";
 
 interface SuggestedMapping {
   /** Draft of a mapping, with a text that begins with `chooseMark` wherever the operator has to decide. */
   mapping: object;
   /** Lines that say what was guessed, and what could not be. */
+  notes: string[];
+}
+
+/** A column of a table, with what its cells hold. */
+interface Column {
+  name: string;
+  /** Place in the header, from 1. */
+  at: number;
+  /** Different cells that are not blank. */
+  cells: Set<string>;
+}
+
+type Table = Awaited<ReturnType<typeof readTable>>;
+
+/** A mapping in the making, while its columns are placed. */
+interface Draft {
+  kind: RecordKind;
+  fields: Map<string, { column: Column; source: SourceOfField }>;
+  /** Words for the first cell that is a number only with this mark, or another number with each. */
+  numbers: Map<DecimalMark | "either", string>;
+  /** Cells that say nothing. */
+  missing: Set<string>;
   notes: string[];
 }
 
@@ -33,256 +56,214 @@ interface SuggestedMapping {
  */
 export async function suggestMapping(file: string, encoding?: Encoding): Promise<SuggestedMapping> {
   const table = await readTable(file, encoding);
-  const { kind, isSure } = kindOf(table);
-  const draft = openDraft(kind, isSure);
-  const id = placeColumns(table, kind, draft);
-  settleDecimals(draft);
-  draft.notes.push(...leftOver(table, draft));
-  return { mapping: mappingOf(table, draft, id), notes: notesOf(file, table, draft) };
+  const { kind, isSure } = kindOf(file, table);
+  const draft: Draft = {
+    kind,
+    fields: new Map(),
+    numbers: new Map(),
+    missing: new Set(),
+    notes: [],
+  };
+  placeColumns(table, draft);
+  const mapping = mappingOf(table, draft, isSure);
+  return { mapping, notes: notesOf(file, table, draft) };
+}
+
+/** Delimiters, each with its name in notes. */
+const delimiters = { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" };
+type Delimiter = keyof typeof delimiters;
+
+/** Maximum number of rows that are looked at. What they leave undecided is asked. */
+const rowsMax = 5000;
+
+/** Reads the first rows with the delimiter that cuts them into most cells, as many in each as in the header. */
+async function readTable(file: string, given: Encoding | undefined) {
+  const tried = await Promise.all(
+    (Object.keys(delimiters) as Delimiter[]).map(async (delimiter) => {
+      const rows: CsvRow[] = [];
+      const format = { encoding: given ?? "utf-8", delimiter, quotes: true };
+      for await (const row of readRows(file, format)) if (rows.push(row) > rowsMax) break;
+      const width = rows[0]?.cells.length ?? 0;
+      const same = rows.filter(({ cells }) => cells.length === width).length;
+      return { delimiter, rows, score: width > 1 ? (width * same) / rows.length : 0 };
+    }),
+  );
+  const { delimiter, rows } = tried.reduce((best, one) => (one.score > best.score ? one : best));
+  if (rows.length < 2)
+    throw new ImportFault(
+      file,
+      null,
+      "has no row below its header, and a mapping is drafted from rows",
+    );
+  const encoding = given ?? (rows.every(isRowUtf8) ? "utf-8" : "windows-1252");
+  const [names = [], ...others] = rows.map((row) => textsOf(file, row, encoding));
+  const columns = names.map((name, at): Column => ({ name, at: at + 1, cells: new Set() }));
+  for (const texts of others)
+    for (const { at, cells } of columns) {
+      const text = texts[at - 1] ?? "";
+      if (text !== "") cells.add(text);
+    }
+  return { encoding, delimiter, columns, headerLine: rows[0]!.line, rowCount: others.length };
+}
+
+const isRowUtf8 = ({ cells }: CsvRow) => isUtf8(Buffer.from(cells.join(), "latin1"));
+
+function textsOf(file: string, { cells, line }: CsvRow, encoding: Encoding): string[] {
+  const decode = cellDecoder(encoding);
+  return cells.map((cell, at) => {
+    if (cell.includes("\0"))
+      throw new ImportFault(file, line, "has a zero byte, so the file is not text");
+    const text = decode(cell);
+    if (typeof text === "string") return clean(text);
+    throw new ImportFault(file, line, `column ${at + 1} ${text.reason}`);
+  });
 }
 
 /** Kinds of records, the likelier first. */
 const likelyKinds: readonly RecordKind[] = ["project", "gp", "principal", "signal"];
 
-/** Number of points below which the kind of record is asked, not guessed. */
-const pointsForKind = 3;
+/** Number of columns that must fit the kind of record. With fewer it is asked, not guessed. */
+const columnsForKind = 3;
 
-/** Returns the kind of record that most columns fit. A column that fits no other kind has two points. */
-function kindOf({ columns }: Table): { kind: RecordKind; isSure: boolean } {
-  const found = columns.map(({ name }) => likelyKinds.filter((kind) => fieldNamed(kind, name)));
+/** Returns the kind of record that most columns fit. @throws ImportFault if no column fits any. */
+function kindOf(
+  file: string,
+  { columns, headerLine }: Table,
+): { kind: RecordKind; isSure: boolean } {
   const [best, second] = likelyKinds
-    .map((kind) => {
-      const kinds = found.filter((one) => one.includes(kind));
-      return { kind, points: kinds.length + kinds.filter((one) => one.length === 1).length };
-    })
-    .toSorted((a, b) => b.points - a.points);
-  return {
-    kind: best!.kind,
-    isSure: best!.points >= pointsForKind && best!.points > second!.points,
-  };
-}
-
-/** A number field, whose decimal mark is settled once all columns are read. */
-interface NumberColumn {
-  source: SourceOfField;
-  /** Mark that some cell can only be read with, and the cell; undefined if no cell or both marks are needed. */
-  mark: DecimalMark | undefined;
-  /** Cell that decides the mark, or else one that has another value with the other mark. */
-  cell: string | undefined;
-}
-
-type Draft = ReturnType<typeof openDraft>;
-
-function openDraft(kind: RecordKind, isKindSure: boolean) {
-  return {
-    kind,
-    isKindSure,
-    fields: new Map<string, { column: Column; source: SourceOfField }>(),
-    numbers: [] as NumberColumn[],
-    missing: new Set<string>(),
-    decimal: undefined as string | undefined,
-    notes: [] as string[],
-  };
-}
-
-/** Places columns by their names, and by their cells. @returns the column of the id, if there is one. */
-function placeColumns(table: Table, kind: RecordKind, draft: Draft): Column | undefined {
-  const fields = new Map([...fieldsOf(kind), ["id", idField], ["gps", namesField]]);
-  const counts = new Map<string, number>();
-  for (const { name } of table.columns) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const usable = table.columns.filter(
-    ({ name, filled }) => name !== "" && counts.get(name) === 1 && filled > 0,
-  );
-  for (const column of usable) {
-    const path = fieldNamed(kind, column.name) ?? byCells(column, fields);
-    const field = path === undefined ? undefined : fields.get(path);
-    if (
-      field !== undefined &&
-      !draft.fields.has(field.path) &&
-      !(field === namesField && kind === "gp")
-    )
-      place(column, field, draft);
+    .map((kind) => ({ kind, fits: columns.filter(({ name }) => fieldNamed(kind, name)).length }))
+    .toSorted((a, b) => b.fits - a.fits);
+  if (best!.fits === 0) {
+    const names = columns.slice(0, 5).map(({ name }) => quoted(name));
+    throw new ImportFault(
+      file,
+      headerLine,
+      `no column of this header is known, such as name, city, units or status; it has ${names.join(", ")}; the first line must name the columns`,
+    );
   }
-  for (const [name, count] of counts)
-    if (count > 1 && name !== "")
-      draft.notes.push(
-        `The header has the column ${quoted(name)} ${count} times; rename all but one to use it.`,
-      );
-  const id = draft.fields.get("id")?.column ?? idOf(usable, table, draft);
-  if (id !== undefined && !draft.fields.has("id"))
-    draft.notes.push(`The id is ${quoted(id.name)}. It must stay the same from import to import.`);
-  return id;
+  return { kind: best!.kind, isSure: best!.fits >= columnsForKind && best!.fits > second!.fits };
 }
 
-/** Returns the field that a column of an unknown name fills, judged by its cells. */
-function byCells({ cells }: Column, fields: ReadonlyMap<string, Field>): string | undefined {
-  const all = [...cells.keys()].filter((cell) => !saysNothing(cell));
-  const most = (test: (cell: string) => boolean) =>
-    all.length > 0 && all.filter(test).length >= all.length * 0.9;
-  if (most((cell) => stateCode(cell) !== undefined))
-    return ["state", "hq_state"].find((path) => fields.has(path));
-  return most((cell) => /^\S+@\S+\.\S+$/.test(cell)) && fields.has("email") ? "email" : undefined;
+function placeColumns({ columns }: Table, draft: Draft): void {
+  const fields = new Map([...fieldsOf(draft.kind), ["id", idField], ["gps", namesField]]);
+  const byName = Map.groupBy(columns, ({ name }) => name);
+  for (const column of columns) {
+    const field = fields.get(fieldNamed(draft.kind, column.name) ?? "");
+    const isUsable = column.cells.size > 0 && byName.get(column.name)!.length === 1;
+    if (field === undefined || !isUsable || draft.fields.has(field.path)) continue;
+    const source = sourceOf(column, field, draft);
+    if (source !== undefined) draft.fields.set(field.path, { column, source });
+  }
 }
 
-/** Returns a column whose cells tell the rows apart: an id in a register, another id, or at worst the name. */
-function idOf(usable: readonly Column[], { rows }: Table, { fields }: Draft): Column | undefined {
-  const isUnique = ({ cells, filled }: Column) =>
-    filled === rows && cells.size === Math.min(rows, cellsMax);
-  // A few rows may be there twice. Where many are, the table lists something else than what the register numbers.
-  const isAlmostUnique = ({ cells, filled }: Column) =>
-    filled >= rows * 0.9 && cells.size >= Math.min(filled, cellsMax) * 0.9;
-  const register = [...fields].find(
-    ([path, { column }]) => path.startsWith("external_ids.") && isAlmostUnique(column),
-  )?.[1].column;
-  const placed = new Set(Array.from(fields.values(), ({ column }) => column));
-  const other = usable.find(
-    (column) => !placed.has(column) && idHeading.test(fold(column.name)) && isUnique(column),
-  );
-  const name = fields.get("name")?.column;
-  return register ?? other ?? (name !== undefined && isUnique(name) ? name : undefined);
+/** Returns how a column's cells are written; undefined if they do not suit the field. */
+function sourceOf(column: Column, field: Field, draft: Draft): SourceOfField | undefined {
+  const isWord = (cell: string) =>
+    field.choices.some((choice) => wordKey(choice) === wordKey(cell));
+  const bySilence = Map.groupBy(column.cells, (cell) => saysNothing(cell) && !isWord(cell));
+  const cells = bySilence.get(false) ?? [];
+  const written = writingOf(column, cells, field, draft);
+  if (written === undefined) return undefined;
+  for (const cell of bySilence.get(true) ?? []) draft.missing.add(cell);
+  const isPlace = /(?:^|_)(?:city|market)$/.test(field.path);
+  const hasSeveral = field.list && field !== namesField && cells.some((cell) => cell.includes(";"));
+  return {
+    column: column.name,
+    ...written,
+    ...(isPlace && cells.every((cell) => !/\p{Ll}/u.test(cell)) && { case: "title" }),
+    ...(hasSeveral && { separator: ";" }),
+  };
 }
 
-const idHeading = /(?:^| )(?:id|identifier|code|key|ref|reference)$/;
-
-function place(column: Column, field: Field, draft: Draft): void {
-  const source: SourceOfField = { column: column.name };
-  const cells = [...column.cells.keys()].filter((cell) => {
-    if (!saysNothing(cell) || field.choices.some((choice) => wordKey(choice) === wordKey(cell)))
-      return true;
-    draft.missing.add(cell);
-    return false;
-  });
-  const fits =
-    field.kind === "choice"
-      ? placeWords(source, cells, field)
-      : field.kind === "date"
-        ? placeDates(source, cells, column, draft)
-        : field.kind === "whole" || field.kind === "money" || field.kind === "decimal"
-          ? placeNumbers(source, cells, column, field.kind, draft)
-          : true;
-  if (!fits) return;
-  if (/(?:^|_)(?:city|market)$/.test(field.path) && cells.every((cell) => !/\p{Ll}/u.test(cell)))
-    source.case = "title";
-  if (field.list && field.path !== "gps" && cells.some((cell) => cell.includes(";")))
-    source.separator = ";";
-  draft.fields.set(field.path, { column, source });
+function writingOf(column: Column, cells: readonly string[], field: Field, draft: Draft) {
+  switch (field.kind) {
+    case "choice":
+      return writingOfWords(cells, field);
+    case "date":
+      return writingOfDates(column, cells, draft);
+    case "whole":
+    case "money":
+    case "decimal":
+      return writingOfNumbers(column, cells, field.kind, draft);
+    default:
+      return {};
+  }
 }
 
 /** Maximum number of unknown words in a column of a closed list. With more, the column is another one. */
 const wordsMax = 25;
 
-function placeWords(source: SourceOfField, cells: readonly string[], field: Field): boolean {
-  const known = new Map(field.choices.map((choice) => [wordKey(choice), choice]));
-  const unknown = new Map<string, string>();
-  for (const cell of cells)
-    if (!known.has(wordKey(cell)) && !unknown.has(comparable(cell)))
-      unknown.set(comparable(cell), cell);
-  if (unknown.size > wordsMax) return false;
-  if (unknown.size === 0) return true;
-  source.values = Object.fromEntries(
-    Array.from(unknown.values(), (cell) => [
-      cell,
-      meaningOf(cell, field) ?? chooseWord(cell, field),
-    ]),
+function writingOfWords(cells: readonly string[], field: Field) {
+  const known = new Set(field.choices.map(wordKey));
+  const unknown = Map.groupBy(
+    cells.filter((cell) => !known.has(wordKey(cell))),
+    comparable,
   );
-  source.otherwise = "keep";
-  return true;
+  if (unknown.size > wordsMax) return undefined;
+  if (unknown.size === 0) return {};
+  const values = Array.from(unknown.values(), ([cell = ""]) => {
+    const [similar] = nearest(cell, field.choices);
+    const perhaps = similar === undefined ? "" : `${similar} if it means that, else `;
+    return [cell, meaningOf(cell, field) ?? `${chooseMark}${perhaps}${valueWords(field)}`];
+  });
+  return { values: Object.fromEntries(values), otherwise: "keep" as const };
 }
 
-function chooseWord(cell: string, field: Field): string {
-  const [similar] = nearest(cell, field.choices);
-  return `${chooseMark}${similar === undefined ? "" : `${similar} if it means that, else `}${valueWords(field)}`;
+const plainFormats: readonly DateFormat[] = [...isoFormats, "ymd", "YYYYMMDD", "MM/YYYY"];
+const orders = ["dmy", "mdy"] as const;
+
+/** Returns the format of a date. Returns undefined if the cell is none, and "either" if its order is in doubt. */
+function formatOf(cell: string): DateFormat | "either" | undefined {
+  const reads = (format: DateFormat) => !(readDate(cell, [format]) instanceof Unreadable);
+  return plainFormats.find(reads) ?? (orders.every(reads) ? "either" : orders.find(reads));
 }
 
-const otherFormats = ["ymd", "YYYYMMDD", "MM/YYYY"] as const;
-const digitsOnly = /^[\d\s.,/:TZAPM-]+$/i;
-
-function placeDates(
-  source: SourceOfField,
-  cells: readonly string[],
-  { cells: lines }: Column,
-  draft: Draft,
-): boolean {
-  const reads = (cell: string, format: DateFormat) =>
-    !(readDate(cell, [format]) instanceof Unreadable);
-  const formats = new Set<DateFormat>();
-  const inDoubt: string[] = [];
-  const proofs: Partial<Record<"dmy" | "mdy", string>> = {};
-  const faults: string[] = [];
-  for (const cell of cells) {
-    const single = [...isoFormats, ...otherFormats].find((format) => reads(cell, format));
-    const isDayFirst = reads(cell, "dmy");
-    const isMonthFirst = reads(cell, "mdy");
-    if (single !== undefined) formats.add(single);
-    else if (isDayFirst && isMonthFirst) inDoubt.push(cell);
-    else if (!isDayFirst && !isMonthFirst) faults.push(cell);
-    else {
-      const order = isDayFirst ? "dmy" : "mdy";
-      // The name of a month says nothing about the order of numbers.
-      if (digitsOnly.test(cell)) proofs[order] ??= cell;
-      else formats.add(order);
-    }
+function writingOfDates(column: Column, cells: readonly string[], { notes }: Draft) {
+  const byFormat = Map.groupBy(cells, formatOf);
+  if (areMost(byFormat.get(undefined), cells)) return undefined;
+  // The name of a month says nothing about the order of numbers.
+  const proofs = orders.flatMap(
+    (order) => byFormat.get(order)?.find((cell) => /^[^a-z]*(?:[ap]m)?$/i.test(cell)) ?? [],
+  );
+  const [proof] = proofs;
+  const inDoubt = byFormat.get("either")?.[0] ?? proof;
+  let dates = [...byFormat.keys()].filter((one) => one !== undefined && one !== "either");
+  if (proofs.length === 1) {
+    const order = formatOf(proof!) as DateFormat;
+    dates = [order, ...dates.filter((one) => one !== order)];
+    notes.push(`${quoted(column.name)} is read as ${order}, because of ${quoted(proof!)}.`);
+  } else if (inDoubt !== undefined) {
+    const question = `${chooseMark}dmy if ${inDoubt} is written day, month, year; mdy if it is month, day, year`;
+    dates.unshift(question as DateFormat);
   }
-  if (faults.length * 2 > cells.length) return false;
-  const orders = (["dmy", "mdy"] as const).filter((order) => proofs[order] !== undefined);
-  const undecided = inDoubt[0] ?? proofs.dmy;
-  if (orders.length === 1) {
-    draft.notes.push(
-      `${quoted(source.column!)} is read as ${orders[0]}, because of ${quoted(proofs[orders[0]!]!)}.`,
-    );
-    source.dates = [orders[0]!, ...[...formats].filter((format) => format !== orders[0])];
-  } else if (undecided !== undefined)
-    source.dates = [
-      `${chooseMark}dmy if ${undecided} is written day, month, year; mdy if it is month, day, year` as DateFormat,
-      ...[...formats].filter((format) => format !== "dmy" && format !== "mdy"),
-    ];
-  else if ([...formats].some((format) => !isoFormats.includes(format))) source.dates = [...formats];
-  if (faults.length > 0)
-    draft.notes.push(cellsNote(source.column!, faults, lines, "no date that can be read"));
-  return true;
+  return dates.every((one) => isoFormats.includes(one)) ? {} : { dates };
 }
 
-function placeNumbers(
-  source: SourceOfField,
-  cells: readonly string[],
+function writingOfNumbers(
   column: Column,
+  cells: readonly string[],
   kind: "whole" | "money" | "decimal",
-  draft: Draft,
-): boolean {
-  const read = (cell: string, decimal: DecimalMark, multiply_by?: number) =>
-    readNumber(cell, kind, { decimal, ...(multiply_by !== undefined && { multiply_by }) });
-  const proof: Partial<Record<DecimalMark, string>> = {};
-  let doubtful: string | undefined;
-  const faults: string[] = [];
-  let fraction: string | undefined;
-  for (const cell of cells) {
-    const byPoint = read(cell, ".", 1);
-    const byComma = read(cell, ",", 1);
-    const marks = ([".", ","] as const).filter(
-      (_, at) => typeof [byPoint, byComma][at] === "number",
+  { numbers, notes }: Draft,
+) {
+  const byMark = Map.groupBy(cells, (cell) => {
+    const [byPoint, byComma] = decimalMarks.map((decimal) =>
+      readNumber(cell, kind, { decimal, multiply_by: 1 }),
     );
-    if (marks.length === 0) faults.push(cell);
-    else if (marks.length === 1) proof[marks[0]!] ??= cell;
-    else if (byPoint !== byComma) doubtful ??= cell;
-    if (marks.length === 1 && read(cell, marks[0]!) instanceof Unreadable) fraction ??= cell;
+    if (typeof byPoint !== "number") return typeof byComma === "number" ? "," : undefined;
+    if (typeof byComma !== "number") return ".";
+    return byPoint === byComma ? "same" : "either";
+  });
+  if (areMost(byMark.get(undefined), cells)) return undefined;
+  for (const mark of [...decimalMarks, "either"] as const) {
+    const cell = byMark.get(mark)?.[0];
+    if (cell !== undefined && !numbers.has(mark))
+      numbers.set(mark, `${quoted(cell)} in ${quoted(column.name)}`);
   }
-  if (faults.length * 2 > cells.length) return false;
-  const factor = factorIn(column.name);
-  if (kind === "money" && factor !== undefined) {
-    source.multiply_by = factor;
-    draft.notes.push(
-      `${quoted(column.name)} is multiplied by ${factor.toLocaleString("en-US")}, because of its name.`,
-    );
-  } else if (kind === "money" && fraction !== undefined)
-    source.multiply_by =
-      `${chooseMark}1 if ${fraction} is dollars, 1000 if thousands, 1000000 if millions, without quotes` as unknown as number;
-  if (faults.length > 0)
-    draft.notes.push(cellsNote(column.name, faults, column.cells, "no number that can be read"));
-  const [mark, other] = Object.keys(proof) as DecimalMark[];
-  if (mark !== undefined && other === undefined)
-    draft.numbers.push({ source, mark, cell: proof[mark] });
-  else draft.numbers.push({ source, mark: undefined, cell: proof["."] ?? doubtful });
-  return true;
+  const factor = kind === "money" ? factorIn(column.name) : undefined;
+  if (factor === undefined) return {};
+  const factorWords = factor.toLocaleString("en-US");
+  notes.push(`${quoted(column.name)} is multiplied by ${factorWords}, because of its name.`);
+  return { multiply_by: factor };
 }
 
 /** Returns the factor that a column's name states, as in `Budget ($000)` and `Cost, $ millions`. */
@@ -291,131 +272,101 @@ function factorIn(name: string): number | undefined {
   return /\bmillions?\b|\bmio\b|\bmm\b|\$ ?m\b|\(m\)/i.test(name) ? 1_000_000 : undefined;
 }
 
-/** Sets the decimal mark of the table if its columns agree, else of each column. Asks where no cell decides. */
-function settleDecimals(draft: Draft): void {
-  const decided = draft.numbers.filter(({ mark }) => mark !== undefined);
-  const [first] = decided;
-  if (first !== undefined && decided.every(({ mark }) => mark === first.mark)) {
-    draft.decimal = first.mark;
-    draft.notes.push(
-      `Numbers are read with a decimal ${first.mark === "," ? "comma" : "point"}, because of ${quoted(first.cell!)} in ${quoted(first.source.column!)}.`,
-    );
-    return;
+/** Reports whether cells that cannot be read are in the majority, so that the column holds something else. */
+const areMost = (faulty: readonly string[] = [], cells: readonly string[]) =>
+  faulty.length * 2 > cells.length;
+
+/** Returns the decimal mark of the table, or the question for it. Returns undefined if no cell depends on it. */
+function decimalOf({ numbers, notes }: Draft): string | undefined {
+  const [mark, other] = decimalMarks.filter((one) => numbers.has(one));
+  if (mark !== undefined && other !== undefined)
+    return `${chooseMark}${mark} or ${other}, and the other one as "decimal" of the fields that need it; compare ${numbers.get(mark)} with ${numbers.get(other)}`;
+  if (mark !== undefined) {
+    const name = mark === "," ? "comma" : "point";
+    notes.push(`Numbers are read with a decimal ${name}, because of ${numbers.get(mark)}.`);
+    return mark;
   }
-  for (const { source, mark } of decided) source.decimal = mark!;
-  const doubtful = draft.numbers.find(({ mark, cell }) => mark === undefined && cell !== undefined);
-  if (doubtful !== undefined)
-    draft.decimal = `${chooseMark}, if ${doubtful.cell!} has a decimal comma or its point groups thousands; . if the reverse`;
+  const cell = numbers.get("either");
+  return (
+    cell &&
+    `${chooseMark}, if ${cell} has a decimal comma or its point groups thousands; . if the reverse`
+  );
 }
 
-const shownMax = 3;
-
-function cellsNote(
-  column: string,
-  cells: readonly string[],
-  lines: Column["cells"],
-  what: string,
-): string {
-  const shown = cells.slice(0, shownMax).map((cell) => `${quoted(cell)} (line ${lines.get(cell)})`);
-  return `${quoted(column)} has ${cells.length === 1 ? "a cell that is" : `${cells.length} cells that are`} ${what}: ${shown.join(", ")}. Correct them, or list them under "missing".`;
+/** Returns the column of the id: one of that name, or else of a register's number. Returns a question if there is none. */
+function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
+  const named = fields.get("id")?.column.name;
+  if (named !== undefined) return named;
+  // A few rows may be there twice. Where many are, the table lists something else than what the register numbers.
+  const [, register] =
+    [...fields].find(
+      ([path, { column }]) =>
+        path.startsWith("external_ids.") && column.cells.size >= rowCount * 0.8,
+    ) ?? [];
+  if (register !== undefined) {
+    const { name } = register.column;
+    notes.push(`The id is ${quoted(name)}. It must stay the same from import to import.`);
+    return name;
+  }
+  return `${chooseMark}the column that tells the rows apart, or of several {"template": "{Name}/{City}"}`;
 }
 
-/** Returns notes on the columns that no field takes, and on cells with formulas. */
-function leftOver({ columns }: Table, draft: Draft): string[] {
-  const used = new Set([...draft.fields.values()].map(({ column }) => column));
-  const left = columns.filter((column) => !used.has(column));
-  const notes = left.map(({ name, at, cells }) => {
-    const [cell] = cells.keys();
-    const looks = cell === undefined ? "empty" : `such as ${quoted(cell)}`;
-    const path = fieldNamed(draft.kind, name);
-    const why =
-      path === undefined || cell === undefined
-        ? ""
-        : `; its cells do not suit ${path}, or another column has it`;
-    return `  column ${at} ${quoted(name)}: ${looks}${why}`;
-  });
-  const formulas = columns.flatMap(({ name, at, cells }) => {
-    const found = [...cells].find(([cell]) => isFormula(cell));
-    return found === undefined
-      ? []
-      : [
-          `Line ${found[1]}, column ${at} ${quoted(name)}: ${quoted(found[0])} is a formula. Save the table with values.`,
-        ];
-  });
-  return notes.length === 0 ? formulas : [...formulas, "Not placed:", ...notes];
-}
-
-function mappingOf(
-  { columns, format: { encoding, delimiter, quotes } }: Table,
-  { kind, isKindSure, fields, missing, decimal }: Draft,
-  id: Column | undefined,
-): object {
+function mappingOf(table: Table, draft: Draft, isKindSure: boolean): object {
+  const { encoding, delimiter, columns } = table;
   const short = (source: SourceOfField) =>
     Object.keys(source).length === 1 ? source.column! : source;
-  const written: Record<string, unknown> = {};
-  for (const [path, { source }] of fields) {
-    if (path === "id" || path === "gps") continue;
-    const [group = "", member] = path.split(".");
-    if (member === undefined) written[path] = short(source);
-    else written[group] = { ...(written[group] as object | undefined), [member]: short(source) };
-  }
-  const names = columns
-    .map(({ name }) => name)
-    .filter((name) => name !== "")
-    .join(", ");
-  for (const needed of kind === "signal" ? ["title", "date"] : ["name"])
-    written[needed] ??= `${chooseMark}the column with the ${needed}: ${names}`;
-  const named = fields.get("gps");
+  const fields: Record<string, unknown> = {};
+  for (const [path, { source }] of draft.fields)
+    if (path !== "id" && path !== "gps") setMember(fields, path, short(source));
+  const names = columns.map(({ name }) => name).filter((name) => name !== "");
+  for (const needed of draft.kind === "signal" ? ["title", "date"] : ["name"])
+    fields[needed] ??= `${chooseMark}the column with the ${needed}: ${names.join(", ")}`;
+  const record = isKindSure
+    ? draft.kind
+    : `${chooseMark}what each row is, one of ${likelyKinds.join(", ")}; the fields are those of a ${draft.kind}`;
+  const decimal = decimalOf(draft);
+  const named = draft.fields.get("gps");
   return {
     ...(encoding !== "utf-8" && { encoding }),
     ...(delimiter !== "," && { delimiter }),
-    ...(delimiter === "\t" && quotes && { quotes }),
-    ...(missing.size > 0 && { missing: [...missing] }),
+    ...(delimiter === "\t" && { quotes: true }),
+    ...(draft.missing.size > 0 && { missing: [...draft.missing] }),
     ...(decimal !== undefined && { decimal }),
-    records: [
-      {
-        record: isKindSure
-          ? kind
-          : `${chooseMark}what each row is, one of ${likelyKinds.join(", ")}; the fields are those of a ${kind}`,
-        id:
-          id?.name ??
-          `${chooseMark}the column that tells the rows apart, or of several {"template": "{Name}/{City}"}`,
-        fields: written,
-      },
-    ],
+    records: [{ record, id: idOf(table, draft), fields }],
     ...(named !== undefined && { named_gps: { names: short(named.source) } }),
   };
 }
 
-const delimiterNames: Readonly<Record<string, string>> = {
-  ",": "commas",
-  ";": "semicolons",
-  "\t": "tabs",
-  "|": "bars",
-};
-
-function notesOf(
-  file: string,
-  { rows, format: { encoding, delimiter = "," } }: Table,
-  draft: Draft,
-): string[] {
-  const { kind, fields, missing } = draft;
-  const placed = Array.from(fields, ([path, { column, source }]) => {
-    const { values } = source;
-    const words =
-      values === undefined
+function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): string[] {
+  const placed = Array.from(
+    fields,
+    ([
+      path,
+      {
+        column: { at, name },
+      },
+    ]) => {
+      return `  column ${at} ${quoted(name)}: ${path === namesField.path ? "names of GPs" : path}`;
+    },
+  );
+  const used = new Set(Array.from(fields.values(), ({ column }) => column));
+  const left = table.columns.filter((column) => !used.has(column));
+  const others = left.map(({ name, at, cells }) => {
+    const [cell] = cells;
+    const looks = cell === undefined ? "empty" : `such as ${quoted(cell)}`;
+    const path = fieldNamed(kind, name);
+    const reason =
+      path === undefined
         ? ""
-        : `, with a meaning for ${Object.keys(values).map(quoted).join(", ")}`;
-    return `  column ${column.at} ${quoted(column.name)}: ${path === "gps" ? "names of GPs" : path}${words}`;
+        : `; it does not suit ${path}, or another column has this name or field`;
+    return `  column ${at} ${quoted(name)}: ${looks}${reason}`;
   });
   return [
-    `${file}: ${rows} rows in ${encoding}, cells between ${delimiterNames[delimiter]}. Each row is taken for a ${kind}.`,
+    `${file}: cells between ${delimiters[table.delimiter]}, in ${table.encoding}; ${table.rowCount} rows looked at. Each row is taken for a ${kind}.`,
     "Placed; check each:",
     ...placed,
-    ...(missing.size > 0
-      ? [`Cells that say nothing: ${[...missing].map(quoted).join(", ")}.`]
-      : []),
-    ...draft.notes,
+    ...notes,
+    ...(others.length === 0 ? [] : ["Not placed:", ...others]),
     `Every text that begins with ${quoted(chooseMark.trim())} is a question; the import refuses the mapping until it is answered.`,
   ];
 }

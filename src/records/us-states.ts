@@ -67,6 +67,16 @@ export const usStates: Readonly<Record<string, string>> = {
   AP: "Armed Forces Pacific",
 };
 
+const codes = new Map(
+  Object.entries(usStates).flatMap(([code, name]) => [
+    [fold(code), code],
+    [fold(name), code],
+  ]),
+);
+
+/** Returns the code of a state's name or code, or undefined. */
+export const stateCode = (text: string): string | undefined => codes.get(fold(text));
+
 /** Members that hold a state, each with the member that holds its country. */
 export const stateMembers = [
   ["hq_state", "hq_country"],

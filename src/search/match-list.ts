@@ -3,7 +3,7 @@ import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
 import { type NameParts, splitName } from "#records/legal-forms.ts";
-import { usStates } from "#records/us-states.ts";
+import { stateCode } from "#records/us-states.ts";
 import { readDocuments } from "./dataset-parts.ts";
 import { positionOfId } from "./name-index.ts";
 import { indexOfText, textAt } from "./packed-texts.ts";
@@ -140,7 +140,7 @@ function candidateOf(gp: Gp, position: number, sought: NameParts, wanted: Wanted
     .map(({ form }) => form);
   const places: number[] = [
     agreement(wanted.city, gp.hq_city, fold),
-    agreement(wanted.state, gp.hq_state, stateCode),
+    agreement(wanted.state, gp.hq_state, (state) => stateCode(state) ?? fold(state)),
   ];
   return {
     position,
@@ -162,11 +162,6 @@ function agreement(
   if (!isGiven(given) || known === null) return 0;
   return comparable(given) === comparable(known) ? 1 : -1;
 }
-
-const codeOfState = new Map(
-  Object.entries(usStates).map(([code, name]) => [fold(name), fold(code)]),
-);
-const stateCode = (state: string) => codeOfState.get(fold(state)) ?? fold(state);
 
 /** Returns how alike two names are, from 0 to 1: 1 less the share of letters that must be edited. */
 const likenessOf = (a: string, b: string): number =>
