@@ -11,12 +11,18 @@ export interface Column {
   isPlain?: boolean;
 }
 
+interface GroupHead {
+  label: Part;
+  /** Words at the right, such as how many rows there are. */
+  aside: string;
+}
+
 export interface TableContent {
   /** Label for screen readers. */
   label: string;
   columns: readonly (string | Column)[];
-  /** Rows with a cell for each column. */
-  rows: readonly (readonly Part[])[];
+  /** Rows with a cell for each column, or heads of the rows below them. */
+  rows: readonly (readonly Part[] | GroupHead)[];
 }
 
 export function table({ label, columns, rows }: TableContent): Html {
@@ -32,10 +38,16 @@ export function table({ label, columns, rows }: TableContent): Html {
       </tr>
     </thead>
     <tbody>
-      ${rows.map((row) => rowOf(row, attributes))}
+      ${rows.map((row) => ("aside" in row ? groupHead(row, heads.length) : rowOf(row, attributes)))}
     </tbody>
   </table>`;
 }
+
+const groupHead = ({ label, aside }: GroupHead, width: number): Html =>
+  html`<tr class="group">
+    <th scope="rowgroup" colspan="${width - 1}">${label}</th>
+    <td class="number">${aside}</td>
+  </tr>`;
 
 /** Returns a row. Cells make up most of a long page, so their markup omits a template's line breaks. */
 function rowOf([first, ...others]: readonly Part[], attributes: readonly Part[]): Html {

@@ -10,7 +10,7 @@ import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { createKey } from "../support/key-forms.ts";
 import { withControl } from "../support/own-account.ts";
-import { headingOf, openPages, setMinuteQuota, textOf } from "../support/record-pages.ts";
+import { headingOf, openPages, setMinuteQuota, textOf, wordsOf } from "../support/record-pages.ts";
 import type { Page, TestUser } from "../support/user.ts";
 
 /** The rows of the facets that can be clicked, those of chosen values apart. */
@@ -243,6 +243,29 @@ test("former addresses of pages lead to the present ones with their queries", as
     const { status, location } = await user.get(from);
     assert.deepEqual([status, location], [308, to], from);
   }
+});
+
+test("signals in order of date stand below each day with its number in the view", async (t) => {
+  const dates = ["2026-11-20", "2026-11-20", "2026-11-20", "2026-11-19", "2026-11-19", "2026-11"];
+  const records = dates.map((date, i) => signal(`${i}`, { date, type: i < 5 ? "news" : "other" }));
+  const { user } = await openPages(t, { records });
+  const headsOf = async (query: string) => {
+    const { text } = await user.get(`/browse/signals${query}`);
+    return [...text.matchAll(/<tr class="group">(.*?)<\/tr>/gs)].map(([, head]) =>
+      wordsOf(head!).trim(),
+    );
+  };
+  assert.deepEqual(await headsOf("?"), [
+    "20 Nov 2026 3 signals",
+    "19 Nov 2026 2 signals",
+    "Nov 2026 1 signal",
+  ]);
+  assert.deepEqual(await headsOf("?type=news&offset=1"), [
+    "20 Nov 2026 3 signals",
+    "19 Nov 2026 2 signals",
+  ]);
+  assert.deepEqual(await headsOf("?sort=-amount_usd"), []);
+  assert.deepEqual(await headsOf("?date_to=2026-11-19&type=other"), []);
 });
 
 const hostile = `<script>alert("a")</script>'&amp;<img src=x onerror=alert(1)>`;

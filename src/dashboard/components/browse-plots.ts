@@ -138,15 +138,16 @@ function histogram(view: View, given: Histogram & Words): Part {
   return columnPlot({ ...words, finding: finding(columns), columns });
 }
 
+const monthOf = ({ label }: Column) => label.split(" ")[0];
 const sumOf = ({ values }: Column) => values.reduce((sum, value) => sum + value, 0);
 
-/** Returns words for the last column beside the one before it, such as `126 signals in Nov 2026, 80 in Oct 2026`. */
+/** Returns words for the last column beside the one before it, such as `126 signals in Nov, 80 in Oct`. */
 const lastTwo =
   (verbOf: (sum: number) => string, words = grouped) =>
   (columns: readonly Column[]): string => {
     const [before, last] = columns.slice(-2) as [Column, Column];
     const sum = sumOf(last);
-    return `${words(sum)} ${verbOf(sum)} in ${last.label}, ${words(sumOf(before))} in ${before.label}`;
+    return `${words(sum)} ${verbOf(sum)} in ${monthOf(last)}, ${words(sumOf(before))} in ${monthOf(before)}`;
   };
 
 /** Signal → place of its group in `signalGroups`. Each dataset's is made once. */

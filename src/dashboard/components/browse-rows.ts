@@ -1,6 +1,7 @@
 /** The table of each kind on Browse and in the search: its columns, and the cells of the records on a page. */
 import { html, type Html, type Part } from "#pages/html.ts";
-import { grouped } from "#pages/prose.ts";
+import { periodsUntil, sparkline } from "#pages/plot.ts";
+import { counted, dayElement, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { money, typeMark, valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
@@ -10,27 +11,33 @@ import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
+import { dateKey, lastDay } from "#search/dates.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { leaveOut, placeOf, recordLink } from "./record-page.ts";
 import { day, place } from "./records.ts";
-import { nouns } from "./view.ts";
+import { dayOf, nouns } from "./view.ts";
 
 export interface BrowseColumn<R = never> {
   label: string;
   /** Ascending value of `sort`; omitted if lists have no such order. */
   sort?: string;
   isNumber?: boolean;
-  /** True to show equal cells of successive rows once. */
-  isOnce?: boolean;
   cell(record: R, at: number, model: ReadModel): Part;
 }
 
-/** Returns the table of some records. @param headOf makes the head of a column. */
+interface Shown {
+  /** Makes the head of a column. */
+  headOf?(column: BrowseColumn): Part;
+  /** Number of signals by day as `dateKey` returns it, for heads above those of each day instead of a column. */
+  days?: ReadonlyMap<number | undefined, number> | null;
+}
+
+/** Returns the table of some records. */
 export function recordTable(
   model: ReadModel,
   kind: RecordKind,
   positions: readonly number[],
-  headOf = ({ label }: BrowseColumn): Part => label,
+  { headOf = ({ label }) => label, days = null }: Shown = {},
 ): Html {
   const columns = browseColumns[kind] as readonly BrowseColumn<unknown>[];
   const records = readDocuments<unknown>(model.parts.documents[kind], positions);
@@ -41,19 +48,24 @@ export function recordTable(
     label: nouns[kind][1],
     columns: columns.map((column) => ({
       ...column,
-      isPlain: column.isNumber !== true,
+      isPlain: true,
       head: headOf(column),
     })),
-    rows: rows.map((row, i) =>
-      row.map((cell, j) => {
-        const isAgain = columns[j]!.isOnce && isSame(cell, rows[i - 1]?.[j]);
-        return isAgain ? html`<span class="unseen">${cell}</span>` : cell;
-      }),
-    ),
+    rows: days === null ? rows : byDay(records as Signal[], rows, days),
   });
 }
 
-const isSame = (one: Part, other: Part): boolean => html`${one}`.markup === html`${other}`.markup;
+/** Returns rows of signals below a head for each day. Their last cell, the date, is left empty. */
+const byDay = (
+  signals: readonly Signal[],
+  rows: readonly (readonly Part[])[],
+  days: ReadonlyMap<number | undefined, number>,
+) =>
+  signals.flatMap(({ date }, i) => {
+    const row = [...rows[i]!.slice(0, -1), null];
+    const head = { label: dayElement(date), aside: counted(days.get(dateKey(date))!, "signal") };
+    return date === signals[i - 1]?.date ? [row] : [head, row];
+  });
 
 /** Returns a list as its first value and the number of the others. */
 const firstOf = (values: readonly Part[]): Part =>
@@ -68,6 +80,18 @@ const labelsOf = (values: readonly string[]): Part => firstOf(values.map(valueLa
 export function countOf({ parts }: ReadModel, kind: LinkedKind, gp: number): number {
   const { starts } = parts.recordsOfGp[kind];
   return starts[gp + 1]! - starts[gp]!;
+}
+
+/** Returns the signals of a GP by quarter over two years as small columns, and their number. */
+function activity(model: ReadModel, gp: number): Part {
+  const { starts, items } = model.parts.recordsOfGp.signal;
+  const dateAt = model.numberAt("signal", "date");
+  const dates = Array.from(items.subarray(starts[gp], starts[gp + 1]), (signal) => dateAt(signal)!);
+  const quarters = periodsUntil(dayOf(model), "quarter", 8).map(({ from, until }) => {
+    const [first, last] = [dateKey(from), lastDay(dateKey(until))];
+    return dates.filter((date) => first <= date && date <= last).length;
+  });
+  return [sparkline(quarters), " ", grouped(dates.length)];
 }
 
 /** Returns the newest signal of a GP; undefined if it has none. */
@@ -98,20 +122,14 @@ const sorted = <K extends string, V>(label: string, sort: K, words: (value: V) =
 
 const number = (value: number | null): Part => value !== null && grouped(value);
 
-const countColumn = (label: string, kind: LinkedKind): BrowseColumn<Gp> => ({
-  label,
-  isNumber: true,
-  cell: (_, at, model) => grouped(countOf(model, kind, at)),
-});
-
 const gpColumns: readonly BrowseColumn<Gp>[] = [
   nameColumn("gp"),
   { label: "Head office", cell: (gp) => place(gp.hq_city, gp.hq_state, gp.hq_country) },
   { label: "Strategy", cell: ({ strategies }) => labelsOf(strategies) },
   sorted("Assets", "aum_usd", money),
   sorted("Raised", "raised_to_date_usd", money),
-  countColumn("People", "principal"),
-  countColumn("Signals", "signal"),
+  { label: "People", isNumber: true, cell: (_, at, model) => countOf(model, "principal", at) },
+  { label: "Signals", isNumber: true, cell: (_, at, model) => activity(model, at) },
   {
     label: "Latest signal",
     cell: (_, at, model) => {
@@ -137,7 +155,6 @@ const principalColumns: readonly BrowseColumn<Principal>[] = [
 ];
 
 const signalColumns: readonly BrowseColumn<Signal>[] = [
-  { label: "Date", sort: "date", isOnce: true, cell: ({ date }) => day(date) },
   { label: "Type", cell: ({ type }) => typeMark(type) },
   gpColumn,
   {
@@ -146,6 +163,7 @@ const signalColumns: readonly BrowseColumn<Signal>[] = [
   },
   { label: "Property", cell: ({ property_types }) => labelsOf(property_types) },
   sorted("Amount", "amount_usd", money),
+  sorted("Date", "date", day),
 ];
 
 const projectColumns: readonly BrowseColumn<Project>[] = [

@@ -65,6 +65,10 @@ async function showView(
   const { total, positions, misses } = selection;
   const facets = facetsOf(view);
   const words = viewWords(view);
+  const shown = {
+    headOf: (column: BrowseColumn) => sortLink(view, column),
+    days: daysOf(view, positions),
+  };
   return accountPage(request, {
     title: `${capital(nouns[kind][1])}${words}`,
     styles: ["browse.css"],
@@ -88,7 +92,7 @@ async function showView(
             <div class="plots">${plotsOf(view, facets)}</div>
           </details>
           ${misses.map((miss) => missNote(view, miss))}
-          ${total === 0 ? nothing(view) : recordTable(model, kind, positions, (column) => sortLink(view, column))}
+          ${total === 0 ? nothing(view) : recordTable(model, kind, positions, shown)}
           ${pageSteps(view, selection)}
         </div>
       </div>`,
@@ -108,7 +112,9 @@ function chips(view: View): Part {
     ${each.map(
       ({ label, words, href }) =>
         html`<li>
-          <a href="${href}" title="Remove"><span>${label}</span> ${words}</a>
+          <a href="${href}" title="Remove"
+            ><span>${label}</span> ${words} <span aria-hidden="true">×</span></a
+          >
         </li> `,
     )}
     ${each.length > 0 && html`<li><a class="all" href="${viewHref(view, { values: withValues({}, { sort }) })}">Clear all</a></li>`}
@@ -225,6 +231,19 @@ const rangeFields = ({ query }: View, filters: readonly string[]): Html =>
     <button class="quiet">Apply</button>
   </div>`;
 
+/** Counts the signals of a view on the days that a page shows. Returns null if the page is not in order of days. */
+function daysOf({ kind, model, query: { filter, order } }: View, shown: readonly number[]) {
+  if (kind !== "signal" || (order !== undefined && order.by !== "date")) return null;
+  const dateAt = model.numberAt("signal", "date");
+  const counts = new Map(shown.map((signal) => [dateAt(signal), 0]));
+  for (const signal of model.select("signal", filter, { limit: Infinity, offset: 0 }).positions) {
+    const count = counts.get(dateAt(signal));
+    if (count !== undefined) counts.set(dateAt(signal), count + 1);
+  }
+  // Heads of few signals each would take up more room than the dates.
+  return counts.size * 2 > shown.length ? null : counts;
+}
+
 /** Returns the head of a column. If the list can be sorted by it, it is a link: the other way round if it is so already. */
 function sortLink(view: View, { label, sort, isNumber }: BrowseColumn): Part {
   if (sort === undefined) return label;
@@ -270,9 +289,9 @@ const nothing = (view: View): Html =>
     <h2>No ${nouns[view.kind][0]}${viewWords(view)}</h2>
     <p>Remove one condition, and so many remain:</p>
     ${removals(view).map(
-      ({ words, values, href }) =>
+      ({ label, words, values, href }) =>
         html`<a class="button quiet" href="${href}"
-          >Remove ${words}: ${grouped(totalOf(view, values))}</a
+          >Remove ${label} ${words}: ${grouped(totalOf(view, values))}</a
         > `,
     )}
   </div>`;

@@ -12,8 +12,8 @@ import {
   askedPairs,
   capital,
   nouns,
-  readView,
   type View,
+  viewOf,
   viewWords,
 } from "#dashboard/components/view.ts";
 import { accountPage, hidden, wordReply } from "#dashboard/components/page.ts";
@@ -141,15 +141,11 @@ function readAsked(
   if (filter !== undefined && kind === undefined)
     return `'${filter.slice(0, 60)}' needs a kind of record: add 'kind', such as kind=gp.`;
   const offset = Number(/^\d{1,9}$/.exec(start ?? "")?.[0] ?? 0);
-  try {
-    const pairs = kind === undefined ? [] : askedPairs(kind, query);
-    const asked = pairs.filter(([name]) => name in filters);
-    const view = asked.length === 0 ? null : readView(model, kind!, asked);
-    return { query, since, day, publications, kind, view, offset };
-  } catch (fault) {
-    if (fault instanceof Problem) return fault.message;
-    throw fault;
-  }
+  const pairs = kind === undefined ? [] : askedPairs(kind, query);
+  const asked = pairs.filter(([name]) => name in filters);
+  const view = asked.length === 0 ? null : viewOf(model, kind!, asked);
+  if (view instanceof Problem) return view.message;
+  return { query, since, day, publications, kind, view, offset };
 }
 
 function mondayBefore(now: number): string {

@@ -12,7 +12,7 @@ import {
   removedText,
   tellChanges,
 } from "#dashboard/components/changes.ts";
-import { capital, nouns, readView, type View, viewWords } from "#dashboard/components/view.ts";
+import { capital, nouns, type View, viewOf, viewWords } from "#dashboard/components/view.ts";
 import { accountPage, doneNote, faultNote, hidden, wordReply } from "#dashboard/components/page.ts";
 import {
   type AccountRequest,
@@ -122,12 +122,8 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
 function readStored(model: ReadModel | null, kindName: string | null, query: string): View | null {
   const kind = recordKinds.find((one) => one === kindName);
   if (model === null || kind === undefined) return null;
-  try {
-    return readView(model, kind, [...new URLSearchParams(query)]);
-  } catch (fault) {
-    if (fault instanceof Problem) return null;
-    throw fault;
-  }
+  const view = viewOf(model, kind, [...new URLSearchParams(query)]);
+  return view instanceof Problem ? null : view;
 }
 
 /** Returns the name of a view, such as `GPs in Dallas with multifamily`. */

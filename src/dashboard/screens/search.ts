@@ -51,6 +51,8 @@ async function searchNames(model: ReadModel, text: string, maxOf: (kind: NamedKi
 
 async function searchPage(request: ReaderRequest, model: ReadModel): Promise<string> {
   const text = askedIn(request);
+  // The table of GPs has their signals by date.
+  await prepareInTurns(model, "signal", { date: { from: "2000" } });
   const { found, total } = await searchNames(model, text, () => rowsMax);
   const isAsked = text !== "";
   const heading = html`${counted(total, "result")}<span> for “${text}”</span>`;
