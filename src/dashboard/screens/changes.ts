@@ -217,6 +217,7 @@ const columnsOf = (all: readonly Publication[], since: readonly Publication[]) =
       label: exactTime(one.published_at),
       day: dayText(one.published_at.slice(0, 10)),
       values: countsOf(one),
+      isKnown: one.step !== null,
       href: `${path}?since=${one.from}`,
       isChosen: since.includes(one),
     }));
@@ -304,9 +305,9 @@ const publicationTable = (columns: readonly Column[]): Part =>
         columns: ["Published", ...series.map(({ label }) => ({ label, isNumber: true }))],
         rows: columns
           .toReversed()
-          .map(({ label, href, values }) => [
+          .map(({ label, href, values, isKnown }) => [
             html`<a href="${href}">${label.slice(0, 16)}</a>`,
-            ...values.map(grouped),
+            ...values.map((count) => (isKnown ? grouped(count) : "unknown")),
           ]),
       });
 
