@@ -33,14 +33,8 @@ export interface Asked {
 }
 
 /** Request headers that reads use, by lower-case name. */
-export type AskedHeaders = Readonly<
-  Partial<
-    Record<
-      "accept" | "accept-encoding" | "if-none-match" | "if-range" | "range",
-      string | undefined
-    >
-  >
->;
+export type AskedHeaders = { readonly [name in HeaderName]?: string | undefined };
+type HeaderName = "accept" | "accept-encoding" | "if-none-match" | "if-range" | "range";
 
 /** Reply to a question, and the account that asked it. */
 export interface Reply {

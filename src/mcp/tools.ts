@@ -81,6 +81,7 @@ const toolFormats = eachOf(details, (detail): Format => ({
 }));
 
 const vocabularyLists = ["tags", "themes", "markets", "enums"] as const;
+type VocabularyList = (typeof vocabularyLists)[number];
 
 const vocabularyTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
@@ -99,7 +100,7 @@ const vocabularyTool = (dependencies: ToolDependencies): Tool =>
     required: ["list"],
     hasDetail: false,
     answer(values) {
-      const { list, limit, offset } = values as unknown as VocabularyValues;
+      const { list, limit, offset } = values as unknown as Bounds & { list: VocabularyList };
       const current = served(dependencies);
       const { [list]: listed } = vocabularyOf(current).data;
       const page = listed.slice(offset, offset + limit).map((value) => [value]);
@@ -108,10 +109,6 @@ const vocabularyTool = (dependencies: ToolDependencies): Tool =>
       return { datasetVersion: current.parts.version, content };
     },
   });
-
-interface VocabularyValues extends Bounds {
-  list: (typeof vocabularyLists)[number];
-}
 
 const changesTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
@@ -135,11 +132,6 @@ const changesTool = (dependencies: ToolDependencies): Tool =>
     answer: (values) => listChanges(dependencies, values),
   });
 
-interface ChangesValues extends Bounds {
-  version: string;
-  detail: Detail;
-}
-
 /** Maximum number of versions that the error for an unknown version lists. */
 const versionsNamed = 20;
 
@@ -148,7 +140,8 @@ async function listChanges(
   values: ArgumentValues,
 ): Promise<ToolAnswer> {
   const { changes, operations } = dependencies;
-  const { version, limit, offset, detail } = values as unknown as ChangesValues;
+  type Values = Bounds & { version: string; detail: Detail };
+  const { version, limit, offset, detail } = values as unknown as Values;
   const current = served(dependencies);
   const { version: datasetVersion } = current.parts;
   const kept = changes.list(datasetVersion).filter(({ step }) => step !== null);

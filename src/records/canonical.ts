@@ -27,9 +27,6 @@ const stated = {
 const links = {
   former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
   project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
-};
-
-const linkToGps = {
   gps: Type.Array(sourceId, { description: "Source ids of the GPs it belongs to." }),
 };
 
@@ -65,7 +62,7 @@ function canonicalSchema(kind: RecordKind) {
   const { members, absent }: Declaration = declarations[kind];
   const { id: _, ...given }: Record<string, TSchema> = {
     ...members,
-    ...(kind === "gp" ? {} : linkToGps),
+    ...(kind !== "gp" && { gps: links.gps }),
   };
   const replaced: Record<string, TSchema> = { ...stated, ...links };
   const all = Object.entries(given).map(([name, schema]) => [

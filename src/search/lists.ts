@@ -56,7 +56,11 @@ export function openLists() {
 }
 
 /** Returns for each item below `count` the lists that contain it. @param order lists, as the result numbers them. */
-export function invertLists({ starts, items }: Lists, count: number, order: Uint32Array): Lists {
+export function invertLists(
+  { starts, items }: Lists,
+  count: number,
+  order: Uint32Array = new Uint32Array(starts.length - 1).map((_, list) => list),
+): Lists {
   const ends = new Uint32Array(count + 1);
   for (const item of items) ends[item + 1]!++;
   for (let i = 0; i < count; i++) ends[i + 1]! += ends[i]!;

@@ -212,8 +212,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
 
   /** Adds the signals' GPs to a set. */
   function followSignals(signals: Combination, into: Bitset): void {
-    const count = countOf("signal");
-    gpsOfSignal ??= invertLists(parts.recordsOfGp.signal, count, inOrder(countOf("gp")));
+    gpsOfSignal ??= invertLists(parts.recordsOfGp.signal, countOf("signal"));
     const { starts, items } = gpsOfSignal;
     forEachBit(signals, (signal) => addBits(into, items, starts[signal]!, starts[signal + 1]!));
   }
@@ -391,8 +390,6 @@ const latestSignals = ({ recordsOfGp: { signal } }: DatasetParts, places: Int32A
     const [first, end] = [signal.starts[gp]!, signal.starts[gp + 1]!];
     return first === end ? -1 : places[signal.items[first]!]!;
   });
-
-const inOrder = (count: number) => Uint32Array.from({ length: count }, (_, position) => position);
 
 /** All positions of a kind in an order, and the place of each position in it. */
 interface SortedPositions {
