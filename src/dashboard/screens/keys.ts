@@ -320,7 +320,7 @@ function keyForms(key: KeyView, now: number): Html {
 /** Days that a sparkline has. */
 const daysShown = 8;
 
-export interface KeyView extends ListedKey {
+interface KeyView extends ListedKey {
   /** Last use; null if the key was never used. */
   lastUse: LastUse | null;
   /** Requests of each of the last days in UTC, today's last. */
