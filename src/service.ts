@@ -107,7 +107,9 @@ export async function openService(
   const place = shared?.place ?? null;
   const counters = await openCounters(config, place, counting, () => {
     emptied++;
-    log.error("the server of COUNTERS_URL has lost all counts: every window begins anew");
+    log.error(
+      "the server at COUNTERS_URL, or a node of its cluster, lost its counts: the quota windows of the affected accounts start over. Unless it was flushed on purpose, check that it saves its data (appendonly yes)",
+    );
   }).catch((fault: unknown) => {
     lock.release();
     throw fault;
@@ -322,7 +324,7 @@ async function openDatabase(url: string, onFault: (fault: Error | null) => void)
 
 /**
  * Opens the counters that the settings select. The modules for several instances are imported only if they are needed.
- * @param onEmptied called when a Valkey or Redis server has lost all counts.
+ * @param onEmptied called when a Valkey or Redis server has lost its counts.
  * @throws StoreFault if the server that counts must be set up first, or refuses the user or the password.
  */
 async function openCounters(

@@ -188,7 +188,7 @@ class GpPrincipal(TypedDict):
     city: str | None
     # State of the office.
     state: str | None
-    # Country of the office, ISO 3166 two letters.
+    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US.
     country: str | None
     # Business email address.
     email: str | None
@@ -338,7 +338,7 @@ class Gp(TypedDict):
     hq_city: str | None
     # State of the head office, two letters in the US.
     hq_state: str | None
-    # Country of the head office, ISO 3166 two letters.
+    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US.
     hq_country: str | None
     # Year of foundation.
     founded_year: int | None
@@ -400,7 +400,7 @@ class Principal(TypedDict):
     city: str | None
     # State of the office.
     state: str | None
-    # Country of the office, ISO 3166 two letters.
+    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US.
     country: str | None
     # Business email address.
     email: str | None
@@ -600,7 +600,7 @@ class Project(TypedDict):
     state: str | None
     # Postal code.
     zip: str | None
-    # Country, ISO 3166 two letters.
+    # Country, normally an ISO 3166-1 alpha-2 code such as US.
     country: str | None
     market: str | None
     # Source of the market.
@@ -675,7 +675,7 @@ class ListedGp(TypedDict):
     hq_city: str | None
     # State of the head office, two letters in the US.
     hq_state: str | None
-    # Country of the head office, ISO 3166 two letters.
+    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US.
     hq_country: str | None
     # Year of foundation.
     founded_year: int | None
@@ -1019,7 +1019,7 @@ class ListGpsQuery(TypedDict):
     hq_city: NotRequired[str | Sequence[str]]
     # State of the head office, two letters in the US. If repeated, any of them matches.
     hq_state: NotRequired[str | Sequence[str]]
-    # Country of the head office, ISO 3166 two letters. If repeated, any of them matches.
+    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches.
     hq_country: NotRequired[str | Sequence[str]]
     # Central Index Keys of the SEC. If repeated, any of them matches.
     cik: NotRequired[str | Sequence[str]]
@@ -1114,7 +1114,7 @@ class ListPrincipalsQuery(TypedDict):
     city: NotRequired[str | Sequence[str]]
     # State of the office. If repeated, any of them matches.
     state: NotRequired[str | Sequence[str]]
-    # Country of the office, ISO 3166 two letters. If repeated, any of them matches.
+    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches.
     country: NotRequired[str | Sequence[str]]
     # Share owned, in per cent. If repeated, any of them matches.
     ownership_band: NotRequired[OwnershipBand | Sequence[OwnershipBand]]
@@ -1284,7 +1284,7 @@ class ListProjectsQuery(TypedDict):
     state: NotRequired[str | Sequence[str]]
     # Postal code. If repeated, any of them matches.
     zip: NotRequired[str | Sequence[str]]
-    # Country, ISO 3166 two letters. If repeated, any of them matches.
+    # Country, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches.
     country: NotRequired[str | Sequence[str]]
     # Central Index Keys of the SEC. If repeated, any of them matches.
     cik: NotRequired[str | Sequence[str]]

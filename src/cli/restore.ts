@@ -131,7 +131,7 @@ export function restoredText(
       `Keys revoked, accounts suspended and people removed after ${timeText(manifest.made_at)} are back, and nothing here shows which. Revoke them again.`,
     areCountsKept
       ? "What the accounts have used of their quotas stays counted."
-      : "The quotas of all accounts begin anew.",
+      : "The quota windows of all accounts start over.",
     replaced !== null && `The old contents are in ${replaced}; remove them once all is well.`,
   ]
     .filter((line) => line !== false)

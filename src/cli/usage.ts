@@ -113,7 +113,7 @@ const requestTable = (requests: readonly LoggedRequest[]): string =>
       String(request.bytes),
       request.problem ?? "",
     ]),
-    "The log has no request of this account in this period.",
+    "The request log has no matching requests from this account.",
   );
 
 export const requestCommands = family(

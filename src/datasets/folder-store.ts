@@ -23,7 +23,9 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
       publications.write(withPublication(list(), catalogue.current(), to, step));
     } catch (error) {
       const reason = (error as Error).message.replace(/\.$/, "");
-      warn(`the publication of ${version} is not listed by /changes: ${reason}`);
+      warn(
+        `the publication of ${version} could not be added to the list for /changes, so clients that follow /changes must read all records again: ${reason}`,
+      );
     }
   }
 

@@ -468,7 +468,12 @@ export function readNumber(
   if (kind === "decimal") return value + 0;
   const whole = kind === "money" ? Math.sign(value) * Math.round(Math.abs(value)) : value;
   if (!Number.isInteger(whole)) return new Unreadable(numberWords(kind, digits, decimal));
-  if (!Number.isSafeInteger(whole)) return new Unreadable("must be a number below 2^53");
+  if (!Number.isSafeInteger(whole)) {
+    const product =
+      multiplyBy === undefined ? "" : ` once multiplied by ${multiplyBy} (multiply_by)`;
+    const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number;
+    return new Unreadable(`must be between ${min} and ${max}${product}`);
+  }
   return whole + 0;
 }
 

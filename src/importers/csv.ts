@@ -72,7 +72,7 @@ function rowFault(file: string, row: CsvRow, columns: number): RecordFault | und
   if (row.quoteFault !== "") return { field: "row", reason: row.quoteFault };
   const count = row.cells.length;
   if (count === columns) return undefined;
-  const reason = `must have ${columns} cells like the header, not ${count}`;
+  const reason = `must have as many cells as the header (${columns}), not ${count}`;
   if (count < columns && !row.ended)
     throw new ImportFault(file, row.line, `the last row ${reason}; the file is cut off`);
   return { field: "row", reason };

@@ -19,7 +19,9 @@ export const gpMembers = {
   website: orNull(link("Its website.")),
   hq_city: orNull(text("City of the head office.", 200)),
   hq_state: orNull(text("State of the head office, two letters in the US.", 100)),
-  hq_country: orNull(text("Country of the head office, ISO 3166 two letters.", 100)),
+  hq_country: orNull(
+    text("Country of the head office, normally an ISO 3166-1 alpha-2 code such as US.", 100),
+  ),
   founded_year: orNull(whole("Year of foundation.", 1600, 2200)),
   aum_usd: orNull(whole("Assets under management, whole US dollars.")),
   aum_as_of: orNull(date("Date of `aum_usd`.")),

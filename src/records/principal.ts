@@ -23,7 +23,9 @@ export const principalMembers = {
   roles: list("Roles of the person at the GP.", oneOf("A role.", principalRoles)),
   city: orNull(text("City of the office.", 200)),
   state: orNull(text("State of the office.", 100)),
-  country: orNull(text("Country of the office, ISO 3166 two letters.", 100)),
+  country: orNull(
+    text("Country of the office, normally an ISO 3166-1 alpha-2 code such as US.", 100),
+  ),
   email: orNull(text("Business email address.", 320)),
   linkedin_url: orNull(link("LinkedIn page.")),
   ownership_band: orNull(oneOf("Share owned, in per cent.", ownershipBands)),

@@ -21,7 +21,7 @@ const projectMembers = {
   city: orNull(text("City.", 200)),
   state: orNull(text("State, two letters in the US.", 100)),
   zip: orNull(text("Postal code.", 20)),
-  country: orNull(text("Country, ISO 3166 two letters.", 100)),
+  country: orNull(text("Country, normally an ISO 3166-1 alpha-2 code such as US.", 100)),
   market: orNull(label),
   market_basis: orNull(oneOf("Source of the market.", marketBases)),
   latitude: orNull(decimal("Degrees north.", -90, 90)),

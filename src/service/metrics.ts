@@ -97,7 +97,7 @@ export function metricsOf(parts: Parts): Metric[] {
     ),
     counter(
       "gp_records_counters_emptied_total",
-      "Times the server of COUNTERS_URL was found to have lost all counts",
+      "Times that the server at COUNTERS_URL, or a node of its cluster, was found to have lost its counts",
       parts.countersEmptied,
     ),
     gauge(

@@ -103,7 +103,9 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "57014":
       return busy(`${place} did not answer in time. Try again.`);
     case "53300":
-      return busy(`${place} has no connection left. Close some, or raise its max_connections.`);
+      return busy(
+        `${place} has no free connections: ${message}. Close some, or raise the limit that was reached: max_connections, or CONNECTION LIMIT of the role or database.`,
+      );
     case "53100":
       return full(`The disk of ${place} is full. Free some space and try again.`);
     case "25006":

@@ -70,7 +70,7 @@ test("requests list shows those of one account, newest first, between two times 
   assert.deepEqual(await list("--since", "1m", "--until", "2026-11-21T11:59:59Z"), []);
   assert.match(
     await text("requests list --account", beta, "--until", "1h"),
-    /^The log has no request of this account in this period\.\n$/,
+    /^The request log has no matching requests from this account\.\n$/,
   );
   const csv = await text("requests list --account", beta, "--csv");
   const rows = parse(csv, { columns: true }) as Record<string, string>[];

@@ -25,7 +25,10 @@ test("a step that cannot be written prevents no publication and no roll-back, an
   writeFileSync(join(folder.folder, "changes"), "");
   const second = await publish(catalogue, 2, [gp("b")]);
   assert.equal((await rollBack(catalogue, day(3))).version, first);
-  assert.match(warnings.join("\n"), new RegExp(`${second} is not listed by /changes`));
+  assert.match(
+    warnings.join("\n"),
+    new RegExp(`${second} could not be added to the list for /changes`),
+  );
   rmSync(join(folder.folder, "changes"));
   await publish(catalogue, 4, [gp("c")]);
   const listed = publications.list(folder.currentVersion());

@@ -150,7 +150,8 @@ const numbers: [text: string, kind: NumberKind, expected: number | RegExp, optio
   ["--5", "whole", /must be a whole number/],
   ["(-5)", "whole", /must be a whole number/],
   ["$1.2M", "money", /must be a number such as/],
-  ["9007199254740993", "money", /below 2\^53/],
+  ["9007199254740993", "money", /^must be between -9007199254740991 and 9007199254740991$/],
+  ["-9007199254741", "money", / once multiplied by 1000 \(multiply_by\)$/, { multiply_by: 1000 }],
 ];
 for (const [text, kind, expected, options] of numbers)
   test(`${JSON.stringify(text)} as ${kind} ${JSON.stringify(options ?? {})} is ${expected}, and not guessed`, () =>

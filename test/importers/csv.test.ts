@@ -17,8 +17,8 @@ test("a row of another length than the header is rejected with its line and the 
     entries.map((entry) => [entry.line, entry.records.length, entry.faults]),
     [
       [2, 1, []],
-      [3, 0, [{ field: "row", reason: "must have 2 cells like the header, not 1" }]],
-      [4, 0, [{ field: "row", reason: "must have 2 cells like the header, not 3" }]],
+      [3, 0, [{ field: "row", reason: "must have as many cells as the header (2), not 1" }]],
+      [4, 0, [{ field: "row", reason: "must have as many cells as the header (2), not 3" }]],
       [5, 1, []],
     ],
   );

@@ -134,7 +134,7 @@ export interface GpPrincipal {
   city: string | null;
   /** State of the office. */
   state: string | null;
-  /** Country of the office, ISO 3166 two letters. */
+  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. */
   country: string | null;
   /** Business email address. */
   email: string | null;
@@ -288,7 +288,7 @@ export interface Gp {
   hq_city: string | null;
   /** State of the head office, two letters in the US. */
   hq_state: string | null;
-  /** Country of the head office, ISO 3166 two letters. */
+  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. */
   hq_country: string | null;
   /** Year of foundation. */
   founded_year: number | null;
@@ -446,7 +446,7 @@ export interface Project {
   state: string | null;
   /** Postal code. */
   zip: string | null;
-  /** Country, ISO 3166 two letters. */
+  /** Country, normally an ISO 3166-1 alpha-2 code such as US. */
   country: string | null;
   market: string | null;
   /**
@@ -525,7 +525,7 @@ export interface ListedGp {
   hq_city: string | null;
   /** State of the head office, two letters in the US. */
   hq_state: string | null;
-  /** Country of the head office, ISO 3166 two letters. */
+  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. */
   hq_country: string | null;
   /** Year of foundation. */
   founded_year: number | null;
@@ -894,7 +894,7 @@ export interface ListGpsQuery {
   hq_city?: string | readonly string[];
   /** State of the head office, two letters in the US. If repeated, any of them matches. */
   hq_state?: string | readonly string[];
-  /** Country of the head office, ISO 3166 two letters. If repeated, any of them matches. */
+  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches. */
   hq_country?: string | readonly string[];
   /** Central Index Keys of the SEC. If repeated, any of them matches. */
   cik?: string | readonly string[];
@@ -994,7 +994,7 @@ export interface ListPrincipalsQuery {
   city?: string | readonly string[];
   /** State of the office. If repeated, any of them matches. */
   state?: string | readonly string[];
-  /** Country of the office, ISO 3166 two letters. If repeated, any of them matches. */
+  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches. */
   country?: string | readonly string[];
   /** Share owned, in per cent. If repeated, any of them matches. */
   ownership_band?: OwnershipBand | readonly OwnershipBand[];
@@ -1174,7 +1174,7 @@ export interface ListProjectsQuery {
   state?: string | readonly string[];
   /** Postal code. If repeated, any of them matches. */
   zip?: string | readonly string[];
-  /** Country, ISO 3166 two letters. If repeated, any of them matches. */
+  /** Country, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches. */
   country?: string | readonly string[];
   /** Central Index Keys of the SEC. If repeated, any of them matches. */
   cik?: string | readonly string[];

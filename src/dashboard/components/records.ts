@@ -16,14 +16,14 @@ export const place = (city: string | null, state: string | null, country: string
 /** Words for a record's basis, as part of a sentence. */
 export const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   stated: "stated",
-  adv_file_number: "by a file number in Form ADV",
+  adv_file_number: "identified by a file number in Form ADV",
   sponsor_text: "named in the text of a filing",
-  adv_fund_name: "by the name of a fund in Form ADV",
-  related_entity: "by a related entity in a filing",
-  cluster: "by people and addresses that filings share",
-  series_master: "by the company whose series it is",
-  related_entity_deal: "by a related entity of this deal alone",
-  issuer_stem: "by the issuer's name alone",
+  adv_fund_name: "identified by the name of a fund in Form ADV",
+  related_entity: "named among the related persons of a filing",
+  cluster: "identified from people and addresses shared by several filings",
+  series_master: "identified as the company that issues the series",
+  related_entity_deal: "identified by a related entity formed for this deal alone",
+  issuer_stem: "identified by the issuer's name alone",
   named_sponsor: "named in a public register",
 };
 
