@@ -495,9 +495,9 @@ function exactProduct(value: number, multiplyBy: number): number {
 
 function numberWords(kind: NumberKind, digits: string, decimal: DecimalMark | undefined): string {
   if (/^-?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(digits))
-    return "must be a number with all its digits; a spreadsheet has shortened this one";
+    return "must be a number with all its digits; a spreadsheet has shortened this one: show the column in full and save it again";
   if (decimal === undefined && amounts[","].test(digits))
-    return 'is written with a decimal comma; if that is intended, set "decimal": "," in the mapping';
+    return 'is written with a decimal comma, or with points between thousands; if that is intended, set "decimal": "," in the mapping';
   if (kind === "whole") return "must be a whole number";
   const mark = decimal ?? ".";
   const example = kind === "decimal" ? `37${mark}775` : `1${mark === "." ? "," : "."}234${mark}50`;

@@ -75,6 +75,10 @@ function readLines(file: string, text: string): Line[] {
     }));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new ImportFault(file, Number(error["lines"] ?? 1), "has a quote that is never closed");
+    throw new ImportFault(
+      file,
+      Number(error["lines"] ?? 1),
+      "has a quote that is never closed, or not doubled inside a cell",
+    );
   }
 }

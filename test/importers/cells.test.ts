@@ -138,7 +138,7 @@ const numbers: [text: string, kind: NumberKind, expected: number | RegExp, optio
   ["4.5", "whole", /must be a whole number/],
   ["1.80E+11", "money", /a spreadsheet has shortened/],
   ["1e6", "whole", /a spreadsheet has shortened/],
-  ["1.234,56", "money", /is written with a decimal comma; .* "decimal": "," in the mapping/],
+  ["1.234,56", "money", /is written with a decimal comma, .* "decimal": "," in the mapping/],
   ["12,34", "money", /is written with a decimal comma/],
   ["N/A", "money", /must be a number such as/],
   ["Indefinite", "money", /must be a number such as/],
