@@ -74,7 +74,7 @@ function rowFault(file: string, row: CsvRow, columns: number): RecordFault | und
   if (count === columns) return undefined;
   const reason = `must have as many cells as the header (${columns}), not ${count}`;
   if (count < columns && !row.ended)
-    throw new ImportFault(file, row.line, `the last row ${reason}; the file is cut off`);
+    throw new ImportFault(file, row.line, `the last row ${reason}; the file may be cut off`);
   return { field: "row", reason };
 }
 

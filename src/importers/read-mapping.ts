@@ -35,7 +35,11 @@ export async function readMapping(path: string): Promise<Mapping> {
   const bytes = Buffer.concat(await Array.fromAsync(readBytes(path)));
   const invalidAt = firstInvalidUtf8(bytes);
   if (invalidAt !== undefined)
-    throw new ImportFault(path, null, `is not UTF-8 at ${byteWords(bytes, invalidAt)}`);
+    throw new ImportFault(
+      path,
+      null,
+      `is not UTF-8 at ${byteWords(bytes, invalidAt)}; save it as UTF-8`,
+    );
   const value = parseStrictJson(bytes.toString("utf8"));
   if (value instanceof Unreadable) throw new ImportFault(path, null, value.reason);
   const questions = questionsIn(value, "");
