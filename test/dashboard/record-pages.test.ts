@@ -132,13 +132,13 @@ test("over a few records", async (t) => {
     assert.equal(headingOf(north), "Northwind Partners");
     assert.match(north.text, /<title>Northwind Partners · GP · /);
     assertSays(north, [
-      "By a related entity in a filing, 80 %",
+      "Named among the related persons of a filing, 80 %",
       "Northwind Partners, LLC",
       "Assets $1.84B",
       "Signals 6",
       "2026 is its busiest year, with 5 of 6 signals",
       "Source: own, stated, confidence 100 %, unless noted.",
-      "own, by the issuer's name alone, confidence 60 %",
+      "own, identified by the issuer's name alone, confidence 60 %",
       "2 of 3 projects are around Dallas",
       "Not on the map: London",
       // The page has said the name.
@@ -168,7 +168,7 @@ test("over a few records", async (t) => {
         "Signals own, stated, confidence 100 % 5",
         "CIK 0001912345",
         "Northwind GP II",
-        "By a related entity in a filing",
+        "Named among the related persons of a filing",
         mintId("gp", "own", "north"),
       ]);
     },
