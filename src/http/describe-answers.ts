@@ -215,7 +215,7 @@ export const parameterComponents = {
     name: "If-None-Match",
     in: "header",
     description:
-      "`ETag` of an answer you have kept, or several separated by commas. If you would get the same answer again, you get a 304 without a body. It counts one request.",
+      "`ETag` of an answer you have kept, or several separated by commas. If you would get the same answer again, you get a 304 without a body. It counts as one request.",
     schema: { type: "string" },
     example: 'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
   },

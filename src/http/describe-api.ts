@@ -92,7 +92,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         operationId: "changes",
         tags: [changesTag],
         summary: changesSummary,
-        description: "Newest first. Counts one request.",
+        description: "Newest first. Counts as one request.",
         parameters: describePaging(pageSizeMax),
         found: "A page of publications.",
         content: { "application/json": { schema: pageOf("PublishedChange") } },
@@ -174,7 +174,7 @@ const vocabulary = describeRead({
   tags: [vocabularyTag],
   summary: vocabularySummary,
   description:
-    "It takes no parameter. `gps_total` is the `pagination.total` of a search by that value alone. Counts one request.",
+    "It takes no parameter. `gps_total` is the `pagination.total` of a search by that value alone. Counts as one request.",
   found: "The whole vocabulary of the dataset.",
   headers: withoutTotal,
   content: {
@@ -291,7 +291,7 @@ const listOfExports = describeRead({
   tags: [exportsTag],
   summary: "The datasets that can be downloaded, and their files.",
   description:
-    "The served dataset, then those that the operator has pinned. Without `EXPORTS=on` a server offers none, and this is a 404. It takes no parameter. Counts one request.",
+    "The served dataset, then those that the operator has pinned. Without `EXPORTS=on` a server offers none, and this is a 404. It takes no parameter. Counts as one request.",
   found: "Datasets with a file for each kind of record and format.",
   headers: withoutTotal,
   content: {
@@ -330,7 +330,7 @@ const exportedFile = describeRead({
   tags: [exportsTag],
   summary: "All records of one kind in a file.",
   description:
-    "Made when it is first requested. That takes seconds, or a minute for a large dataset: a 503 with `reason` `timeout` asks you to try again. Its `ETag` is strong, and it never changes. Counts one request, and so does each range.",
+    "Made when it is first requested. That takes seconds, or a minute for a large dataset: a 503 with `reason` `timeout` asks you to try again. Its `ETag` is strong, and it never changes. Counts as one request, and so does each range.",
   parameters: [
     {
       ...inPath("version", "Version of a dataset that `/exports` lists.", { type: "string" }),
@@ -375,7 +375,7 @@ const step = describeRead({
   tags: [changesTag],
   summary: stepSummary,
   description:
-    "A head, then a line for each change, ordered by kind and id. Counts one request for every 100 changes sent, rounded up.",
+    "A header line, then one line for each change, ordered by kind and id. Counts as one request for every 100 changes sent, rounded up, and as at least one.",
   parameters: [
     inPath("from", "The dataset it begins at.", versionSchema),
     inPath("to", "The dataset it leads to.", versionSchema),

@@ -394,6 +394,8 @@ const lookupOnce =
 const unresolved = `the name of its host cannot be resolved within ${connectMilliseconds} ms`;
 
 const dropped = "the connection was given up";
+const tlsRemedy =
+  "If it does not use TLS at this port, begin the address with valkey:// or redis://; otherwise check its TLS versions, and that it asks for no client certificate";
 
 /**
  * Patterns of messages from servers, Node and the package, each with its meaning; `$&` stands for the matched text. In
@@ -411,9 +413,10 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
     "it closed the connection; its log may say why",
   ],
   [
-    /^Client network socket disconnected before secure TLS connection was established$|.*error:\w+:SSL routines:.+/s,
-    "it does not speak TLS at this port, or only versions that this side does not know; without TLS the scheme is valkey or redis",
+    /^Client network socket disconnected before secure TLS connection was established$/,
+    `it closed the connection during the TLS handshake. ${tlsRemedy}`,
   ],
+  [/.*error:\w+:SSL routines:[^:]*:([^:]+).*/s, `the TLS handshake failed: $1. ${tlsRemedy}`],
   [
     /^Hostname\/IP does not match .+/,
     "its certificate is for a host other than the one in COUNTERS_URL",

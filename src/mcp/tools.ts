@@ -219,7 +219,7 @@ const matchTool = (dependencies: ToolDependencies): Tool =>
     name: "match_gps",
     title: "GPs that a list of names means",
     description:
-      "For each name the GP that it means, `certainty` (sure, probable, unsure, none) and the runner-up. Case, punctuation and legal form do not matter; a CRD or CIK decides, a city and state break ties. Counts one request for each started 100 names on the page.",
+      "For each name the GP that it means, `certainty` (sure, probable, unsure, none) and the runner-up. Case, punctuation and legal form do not matter; a CRD or CIK decides, a city and state break ties. Counts as one request for each started 100 names on the page.",
     item: { type: "object", required: ["name", "certainty", "gp", "runner_up"] },
     properties: {
       names: {

@@ -51,7 +51,7 @@ const copySection = (): Html =>
       </li>
       <li>
         A step has one line of NDJSON for each record that was added, changed, removed or merged
-        since the dataset before, and counts one request for each started 100 of them.
+        since the dataset before, and counts as one request for each started 100 of them.
       </li>
       <li>
         <code>GET /exports</code> lists whole datasets to download as NDJSON, CSV or Parquet, where

@@ -146,7 +146,10 @@ function usersRows(facts: PrivacyFacts): string[][] {
     ],
     ["Hourly totals of requests with a key", daysOr(totalsDays, "Not kept")],
     ["The log: time, kind of page, status, duration, id of a key", "As the operator sets it"],
-    ["How many pages you, or your network, looked at", "A day, in memory only"],
+    [
+      "How many pages you viewed: by your id or, signed out, IPv4 address or IPv6 /64 and /48",
+      "Until a restart at most, in memory only",
+    ],
   ];
 }
 

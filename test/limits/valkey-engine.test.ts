@@ -24,10 +24,11 @@ test("each way in which no server is reached is told in a sentence of its own", 
     [`redis://127.0.0.1:${closes}`]: /it closed the connection; its log may say why\. /,
     // A password of one letter is not cut out of the sentence.
     [`redis://:c@127.0.0.1:${closes}`]: /it closed the connection; its log may say why\. /,
-    [`valkeys://127.0.0.1:${closes}`]: /it does not speak TLS at this port/,
+    [`valkeys://127.0.0.1:${closes}`]: /TLS handshake.* If it does not use TLS at this port/,
     [`redis://127.0.0.1:${web}`]: /it answers as neither Valkey nor Redis does\. /,
     [`redis://:horse@127.0.0.1:${web}`]: /it answers as neither Valkey nor Redis does\. /,
-    [`valkeys://127.0.0.1:${web}`]: /: it does not speak TLS at this port/,
+    [`valkeys://127.0.0.1:${web}`]:
+      /: the TLS handshake failed: [a-z ]+\. If it does not use TLS at this port/,
   };
   for (const [url, sentence] of Object.entries(expected)) {
     const { faults, close } = await openAt(t, url);

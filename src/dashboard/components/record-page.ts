@@ -218,7 +218,7 @@ export function apiCall({ own }: AccountRequest, target: string): Html {
   const [curl, ...others] = callBlocks(own.base, target);
   return card({
     title: "The API call for this page",
-    aside: "counts one request",
+    aside: "counts as one request",
     body: html`${curl}
       <details class="call">
         <summary>TypeScript and Python</summary>
