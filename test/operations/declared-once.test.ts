@@ -13,8 +13,6 @@ const holding = (pattern: RegExp) =>
 test("a facet is named where it is indexed, filled and described: all else follows the list", () => {
   const theme = facetNames.find((name) => name === "theme")!;
   assert.deepEqual(holding(new RegExp(`"${theme}"|\\b${theme}(:|,| [},])`)), [
-    // Browse says in which order the lists of values stand beside its records.
-    "src/dashboard/components/facets.ts",
     // The page of a GP links each list of the record to the filter that finds its like.
     "src/dashboard/screens/gp.ts",
     "src/dashboard/screens/project.ts",
