@@ -52,8 +52,9 @@ function refuseUnreadable(exchange: Exchange): void {
   const url = request.url!;
   // Node keeps at least one more line than allowed, and may drop those after it.
   if (rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge();
-  const maximum = bodyMaximum(exchange.route);
-  if (Number(headers["content-length"] ?? 0) > maximum) throw bodyTooLarge(maximum);
+  const { "content-length": length } = headers;
+  if (length !== undefined && Number(length) > bodyMaximum(exchange.route))
+    throw bodyTooLarge(bodyMaximum(exchange.route));
   // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
   if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked")
     throw malformed("Only the transfer coding 'chunked' is understood.");

@@ -2,7 +2,6 @@
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dateKey, firstDay, isRelative, lastDay, onDay } from "#search/dates.ts";
-import { getOrCompute } from "#search/get-or-compute.ts";
 import type { Between } from "#search/own-values.ts";
 import type { Filter, Order } from "#search/read-model.ts";
 import { nearest, nearestValue } from "#records/edit-distance.ts";
@@ -64,8 +63,9 @@ export function readQuery(
     const fault = unreadable(pair) ?? (isKnown ? faultOf(name, value) : undefined);
     if (fault !== undefined) add(() => fault);
     else if (isKnown) {
-      const known = getOrCompute(values, name, () => []);
+      const known = values.get(name) ?? [];
       known.push(value);
+      values.set(name, known);
       const { valuesMax = 1 } = operation.filters[name] ?? {};
       if (known.length === valuesMax + 1) add(() => tooMany(name, valuesMax));
     } else if (!read.has(name)) add(() => unknown(name, { path: operation.path, allowed }, all));
