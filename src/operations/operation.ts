@@ -3,7 +3,6 @@ import { datePattern } from "#records/fields.ts";
 import type { Range } from "#records/filterable.ts";
 import { filterableGp } from "#records/gp.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { getOrCompute } from "#search/get-or-compute.ts";
 import type { Bounds, Filter, Order } from "#search/read-model.ts";
 
 /** Limits that the contract sets. The operator sets the maximum of `limit`. */
@@ -130,12 +129,15 @@ export type TakesParameters = Pick<Operation, "filters" | "sorts">;
 export const onlyPaging = { filters: {}, sorts: null } as const satisfies TakesParameters;
 
 /** Returns an operation's parameters in the order of the docs, as the same array on every call. */
-export const parametersOf = (operation: TakesParameters): readonly string[] =>
-  getOrCompute(namesOf, operation, ({ filters, sorts }) => [
-    ...Object.keys(filters),
-    ...(sorts === null ? [] : ["sort"]),
-    ...pageParameters,
-  ]);
+export function parametersOf(operation: TakesParameters): readonly string[] {
+  let names = namesOf.get(operation);
+  if (names === undefined) {
+    const sort = operation.sorts === null ? [] : ["sort"];
+    names = [...Object.keys(operation.filters), ...sort, ...pageParameters];
+    namesOf.set(operation, names);
+  }
+  return names;
+}
 
 const pageParameters = ["limit", "offset"] as const;
 export type PageParameter = (typeof pageParameters)[number];
