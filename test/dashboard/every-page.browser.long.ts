@@ -83,7 +83,7 @@ async function contextOf(
   return context;
 }
 
-for (const width of [360, 768, 1280, 1600])
+for (const width of [360, 1280])
   test(`at ${width} px, light and dark, a reader of the account pages stumbles over nothing`, async (t) => {
     const chromium = await browser(t);
     if (chromium === null) return;

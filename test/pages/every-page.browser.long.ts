@@ -13,7 +13,7 @@ const paths = listed(`
 const refuse = (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
   response.writeHead(404).end();
 
-for (const width of [360, 768, 1280, 1600])
+for (const width of [360, 1280])
   test(`at ${width} px, light and dark, a reader stumbles over nothing`, async (t) => {
     const chromium = await browser(t);
     if (chromium === null) return;

@@ -6,11 +6,18 @@ import type { Page } from "playwright-core";
 const openDetails = "for (const one of document.querySelectorAll('details')) one.open = true";
 const isWiderThanScreen = "document.documentElement.scrollWidth > innerWidth";
 
+/** Widths of a small and of a large screen, at which no page may scroll sideways either. */
+const otherWidths = [768, 1600];
+
 /** Finds nothing by the rules of axe-core in light and dark, with all that folds opened, and no page scrolls sideways. */
 export async function assertReadable(page: Page): Promise<void> {
   await page.evaluate(openDetails);
   const path = new URL(page.url()).pathname;
-  assert.equal(await page.evaluate(isWiderThanScreen), false, path);
+  const { width, height } = page.viewportSize()!;
+  for (const one of [...otherWidths, width]) {
+    await page.setViewportSize({ width: one, height });
+    assert.equal(await page.evaluate(isWiderThanScreen), false, `${path} at ${one} px`);
+  }
   const grounds = new Set<unknown>();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
