@@ -117,7 +117,9 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   }
   const fault = filesFault(manifest);
   if (fault !== undefined)
-    throw new BackupFault(`${name} cannot be restored: it ${fault}. Nothing was changed.`);
+    throw new BackupFault(
+      `${name} cannot be restored: it ${fault}. Nothing was changed. Restore another backup.`,
+    );
   return manifest;
 }
 
@@ -160,7 +162,7 @@ function filesFault(manifest: Manifest): string | undefined {
   if (manifest.control_only && String([...expected]) !== "control.sqlite")
     return "names more than control.sqlite, though it claims to hold nothing else";
   if (publications.length > 0 && publications.at(-1)!.version !== dataset)
-    return "does not have the publications that lead to the dataset";
+    return "lists publications that do not end with its dataset";
   const found = new Set<string>();
   for (const { path } of files) {
     if (!expected.has(path)) return `holds files that no backup of gp-records has ('${path}')`;

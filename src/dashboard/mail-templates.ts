@@ -37,7 +37,7 @@ const linkWords = {
     subject: "You have already signed up",
     before: [
       "You asked to sign up, but this address is already signed up. Sign in with your password.",
-      "If you no longer know it, choose a new one on this page:",
+      "If you have forgotten it, choose a new one on this page:",
     ],
     after: notYou("signed up with your address", "Nothing has changed."),
   },

@@ -495,7 +495,7 @@ function exactProduct(value: number, multiplyBy: number): number {
 
 function numberWords(kind: NumberKind, digits: string, decimal: DecimalMark | undefined): string {
   if (/^-?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(digits))
-    return "must be a number with all its digits; a spreadsheet has shortened this one: show the column in full and save it again";
+    return "is in scientific notation, so digits may be lost; in the spreadsheet, format the column as a number, then save the file again";
   if (decimal === undefined && amounts[","].test(digits))
     return 'is written with a decimal comma, or with points between thousands; if that is intended, set "decimal": "," in the mapping';
   if (kind === "whole") return "must be a whole number";

@@ -308,7 +308,7 @@ function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
     notes.push(`The id is ${quoted(name)}. It must stay the same from import to import.`);
     return name;
   }
-  return `${chooseMark}the column that tells the rows apart, or of several {"template": "{Name}/{City}"}`;
+  return `${chooseMark}the column that tells the rows apart; to combine several columns, replace this text with {"template": "{Name}/{City}"}`;
 }
 
 function mappingOf(table: Table, draft: Draft, isKindSure: boolean): object {

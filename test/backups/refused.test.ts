@@ -448,7 +448,7 @@ test("steps in a backup that are not what gp-records writes are refused, and not
       change(value);
       return [JSON.stringify(value), ...rest].join("\n");
     });
-  const notLeading = /does not have the publications that lead to the dataset/;
+  const notLeading = /lists publications that do not end with its dataset/;
   await said(notLeading, ({ publications }) => publications.pop());
   await said(
     notLeading,
