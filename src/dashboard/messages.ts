@@ -10,9 +10,12 @@ import type { GateMemory } from "#store/postgres.ts";
 export const formType = "application/x-www-form-urlencoded";
 /** Media type of a form with a file. */
 export const uploadType = "multipart/form-data";
-/** The only path that takes a form with a file, and the maximum size of the form: 1 MiB and its other fields. */
+/** The only path that takes a form with a file. */
 export const uploadPath = "/browse/match";
-export const uploadBytesMax = 1.125 * 1024 * 1024;
+/** Maximum size of that file, in bytes: 1 MiB. */
+export const fileBytesMax = 1024 * 1024;
+/** Maximum size of that form. Its fields may take a MiB in place of the file, and little beside it. */
+export const uploadBytesMax = fileBytesMax + 128 * 1024;
 
 /** A request for a page for people. */
 export interface PageRequest {

@@ -29,7 +29,7 @@ import { openPublications } from "./publications.ts";
 import { lineOf } from "./steps.ts";
 import { readArrays, treeOf } from "./stored-arrays.ts";
 
-/** What a publication changed. */
+/** Changes that a publication made. */
 interface ReadStep {
   changes: readonly Difference[];
   /** Returns the lines of some changes, by their numbers. */
@@ -45,7 +45,7 @@ interface Place {
   number: number;
 }
 
-/** What several steps did to a record. */
+/** Change of a record over several steps. */
 export interface JoinedChange extends Difference {
   /** Changes of the record, oldest first. */
   places: readonly Place[];
@@ -234,7 +234,7 @@ export const changesOfSteps = (one: JoinedChange): JoinedChange[] =>
     return { ...one, change: isLost ? "removed" : change, places: [place] };
   });
 
-/** What a line of a step says of a record's members. */
+/** Members of a record in a line of a step. */
 interface Line {
   record?: Members;
   before?: Members;

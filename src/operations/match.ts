@@ -30,7 +30,7 @@ export async function matchInSlices(
 }
 
 /** A name and its match. */
-interface MatchRow {
+export interface MatchRow {
   wanted: WantedGp;
   match: Match;
 }

@@ -108,7 +108,7 @@ interface Histogram {
   valueAt(position: number): number | undefined;
   /** Series that a record belongs to; by default the first. */
   seriesOf?(position: number): number;
-  /** What a record adds to its column; by default 1. */
+  /** Amount that a record adds to its column; by default 1. */
   amountOf?(position: number): number;
   finding(columns: readonly Column[]): string;
 }

@@ -59,9 +59,9 @@ interface RecordPage {
   facts: readonly Part[];
   /** Parts above the columns. */
   top?: Part;
-  /** What happens. */
+  /** Left column: events. */
   left: Part;
-  /** What the record is; false if the left column takes the whole width. */
+  /** Right column: facts; false if the left column takes the whole width. */
   right: Part;
   /** Request that gives the record over the API: path and query. */
   call: string;

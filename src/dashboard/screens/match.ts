@@ -4,17 +4,23 @@ import { charge } from "#dashboard/components/charge.ts";
 import { accountPage, faultNote } from "#dashboard/components/page.ts";
 import { recordLink } from "#dashboard/components/record-page.ts";
 import { place, readRecords } from "#dashboard/components/records.ts";
+import { fileBytesMax, uploadPath } from "#dashboard/messages.ts";
 import { download, type Given, type MemberRequest, posting, route } from "#dashboard/screen.ts";
-import { matchColumns, matchCost, matchInSlices, namesMax } from "#operations/match.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import {
+  matchColumns,
+  matchCost,
+  matchInSlices,
+  type MatchRow,
+  namesMax,
+} from "#operations/match.ts";
+import { html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import type { Match, WantedGp } from "#search/match-list.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { DomainError } from "#store/domain-error.ts";
 
-const path = "/browse/match";
-const fileBytesMax = 1024 * 1024;
+const path = uploadPath;
 
 export const matchRoutes = [
   route(path, "member", {
@@ -100,12 +106,7 @@ async function sentList({ form, file }: MemberRequest): Promise<WantedGp[]> {
   }
 }
 
-interface Row {
-  wanted: WantedGp;
-  match: Match;
-}
-
-function matchesPage(request: MemberRequest, rows: readonly Row[]): string {
+function matchesPage(request: MemberRequest, rows: readonly MatchRow[]): string {
   const byCertainty = Map.groupBy(rows, ({ match }) => match.certainty);
   const totals = Object.entries(certaintyWords).map(
     ([certainty, words]) =>
@@ -130,7 +131,7 @@ function matchesPage(request: MemberRequest, rows: readonly Row[]): string {
 }
 
 /** Returns a link to a GP with its place; a dash for none. */
-const gpCell = (gp: Match["gp"]): Part | Html => {
+const gpCell = (gp: Match["gp"]): Part => {
   if (gp === null) return "–";
   const at = place(gp.hq_city, gp.hq_state, null);
   return html`${recordLink("gp", gp)}${at !== "" && html` <span class="muted">${at}</span>`}`;

@@ -119,7 +119,7 @@ async function suggestions(request: ReaderRequest): Promise<Reply> {
 
 type AnyNamed = Gp & Principal & Project;
 
-/** What tells a record from others of the same name, and a figure. */
+/** Facts that tell a record from others of the same name, and a figure. */
 const notesOf: Readonly<
   Record<
     NamedKind,
