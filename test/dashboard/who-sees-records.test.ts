@@ -69,9 +69,6 @@ const paths = {
   ],
   everyone: [
     "/account",
-    "/account/browse",
-    "/account/browse/gp/{id}",
-    "/account/browse/signals",
     "/account/forgot",
     "/account/link",
     "/account/sign-in",

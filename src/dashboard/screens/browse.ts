@@ -25,6 +25,7 @@ import {
 import {
   type Given,
   isSignedIn,
+  moved,
   page,
   type ReaderRequest,
   route,
@@ -42,11 +43,14 @@ import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel, Selection } from "#search/read-model.ts";
 import { allowanceOf, downloadForm } from "./download.ts";
 
-export const browseRoutes: readonly Route[] = recordKinds.map((kind) =>
-  route(browsePaths[kind], "reader", {
-    GET: (request) => readRecords(request, (model) => showView(request, model, kind)),
-  }),
-);
+export const browseRoutes: readonly Route[] = [
+  route("/browse", "anyone", { GET: ({ query }) => moved(browsePaths.gp, query) }),
+  ...recordKinds.map((kind) =>
+    route(browsePaths[kind], "reader", {
+      GET: (request) => readRecords(request, (model) => showView(request, model, kind)),
+    }),
+  ),
+];
 
 async function showView(
   request: ReaderRequest,

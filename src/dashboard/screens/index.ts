@@ -3,7 +3,6 @@ import type { Route } from "#dashboard/screen.ts";
 import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
 import { downloadRoutes } from "./download.ts";
-import { formerAddressRoutes } from "./former-addresses.ts";
 import { changesRoutes } from "./changes.ts";
 import { feedRoutes } from "./feeds.ts";
 import { browseGpRoutes } from "./gp.ts";
@@ -41,5 +40,4 @@ export const routes: readonly Route[] = [
   ...memberRoutes,
   ...settingsRoutes,
   ...accountDeletionRoutes,
-  ...formerAddressRoutes,
 ];
