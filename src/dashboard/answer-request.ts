@@ -6,14 +6,7 @@ import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 import { wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";
-import {
-  formType,
-  ownOrigin,
-  type PageAnswer,
-  type PageRequest,
-  uploadPath,
-  uploadType,
-} from "./messages.ts";
+import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
 import {
   type AccountRequest,
@@ -133,18 +126,17 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
 /** Returns the fields of a form and the file it sends, or a reply that says why they cannot be read. */
 async function readForm(
   request: AccountRequest,
-  { body, headers }: PageRequest,
+  { body, bodyType, headers }: PageRequest,
 ): Promise<Pick<AccountRequest, "form" | "file"> | Reply> {
   const { "content-type": type = "" } = headers;
-  const wanted = request.path === uploadPath ? uploadType : formType;
-  if (type.split(";")[0]!.trim().toLowerCase() !== wanted)
+  if (type.split(";")[0]!.trim().toLowerCase() !== bodyType)
     return wordReply(
       request,
       415,
       problemKinds["unsupported-media-type"].title,
-      `Nothing was changed. Send ${wanted}, as a form does.`,
+      `Nothing was changed. Send ${bodyType}, as a form does.`,
     );
-  if (wanted === formType)
+  if (bodyType === formType)
     return { form: new URLSearchParams(Buffer.from(body).toString()), file: null };
   const sent = new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
   const data = await sent.formData().catch(() => null);

@@ -26,6 +26,8 @@ export interface PageRequest {
   query: string;
   /** Body of a POST; empty if there is none. */
   body: Uint8Array;
+  /** Media type of a body that the path takes. */
+  bodyType: typeof formType | typeof uploadType;
   /** Headers by lower-case name. */
   headers: Readonly<Partial<Record<PageHeader, string>>>;
   /** IP address of the client. */

@@ -6,6 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import {
   formType,
+  type PageRequest,
   pageRequestHeaders,
   uploadBytesMax,
   uploadPath,
@@ -214,14 +215,15 @@ function accountRoutes(http: HttpDependencies): Route[] {
   const headers = accountHeaders + (publicUrl?.startsWith("https:") ? secureTransport : "");
   const route = (
     path: string,
-    { methods = ["GET", "HEAD", "POST"], ...body }: Partial<Route> = {},
+    bodyType: PageRequest["bodyType"] = formType,
+    { methods = ["GET", "HEAD", "POST"], ...others }: Partial<Route> = {},
   ): Route => ({
     path,
     methods,
     who: "person",
     name: otherPaths,
-    bodyType: formType,
-    ...body,
+    bodyType,
+    ...others,
     async handle(exchange) {
       const { request, target, body } = exchange;
       // Only a malformed media type is refused here. The worker refuses other wrong types, and a body without a type,
@@ -234,6 +236,7 @@ function accountRoutes(http: HttpDependencies): Route[] {
         method: request.method as "GET" | "HEAD" | "POST",
         // A copy, because a thread is sent all of the memory that a small buffer shares with others.
         body: Uint8Array.from(body),
+        bodyType,
         headers: sentOnce(request, pageRequestHeaders),
         address: clientAddress(request, trustedProxies),
         now: http.now(),
@@ -251,8 +254,8 @@ function accountRoutes(http: HttpDependencies): Route[] {
   const pages = ["/account", "/browse", "/search"].flatMap((path) => [path, `${path}/*`]);
   return [
     ...pages.map((path) => route(path)),
-    route(uploadPath, { bodyType: uploadType, bodyBytesMax: uploadBytesMax }),
-    route("/feeds/*", { methods: ["GET", "HEAD"] }),
+    route(uploadPath, uploadType, { bodyBytesMax: uploadBytesMax }),
+    route("/feeds/*", formType, { methods: ["GET", "HEAD"] }),
   ];
 }
 

@@ -54,6 +54,7 @@ test("a form reaches the account worker whole, with the few headers it reads", a
     path: "/account/keys/key_1",
     query: "done=yes",
     body: Uint8Array.from(Buffer.from(form)),
+    bodyType: "application/x-www-form-urlencoded",
     headers: {
       "content-type": "application/x-www-form-urlencoded",
       cookie: "a=1; b=2",

@@ -8,11 +8,12 @@ import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.
 import { readConfig } from "#config.ts";
 import { answerRequest } from "#dashboard/answer-request.ts";
 import type { Mail } from "#dashboard/mail-templates.ts";
-import type {
-  AccountWorkerSettings,
-  PageAnswer,
-  PageRequest,
-  LookAtQuota,
+import {
+  type AccountWorkerSettings,
+  formType,
+  type PageAnswer,
+  type PageRequest,
+  type LookAtQuota,
 } from "#dashboard/messages.ts";
 import { openChangesReader } from "#datasets/joined-steps.ts";
 import { openPersonLimiter } from "#dashboard/person-limits.ts";
@@ -78,6 +79,7 @@ export async function openInsideWorker(
       path: "/account",
       query: "",
       body: new Uint8Array(),
+      bodyType: formType,
       address: "127.0.0.1",
       now: noon,
       monotonicMicroseconds: noon * 1000,
