@@ -17,9 +17,6 @@ export type PersonRequest = "view" | "form" | "background";
 /** The exhausted window with the longest wait. */
 export type TooMany = NonNullable<ReturnType<PersonLimiter["take"]>>;
 
-/** Limit on the requests for one private feed. */
-const feedMinute: KeyedPolicy = { name: "minute", quota: 1, window: 60 };
-
 export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
 /**
@@ -41,6 +38,8 @@ export function openPersonLimiter() {
     view: open([minute, day]),
     form: open([minute]),
     background: open([minute]),
+    // Each private feed counts as a person that may ask once a minute.
+    feed: open([{ ...minute, quota: 1 }]),
   };
   const openNetworks = (...policies: KeyedPolicy[]) => {
     const networks = open(policies);
@@ -57,15 +56,14 @@ export function openPersonLimiter() {
   const view = openNetworks(anonymousMinute, anonymousDay);
   // An anonymous form asks for a download, which counts as a view.
   const anonymous = { view, form: view, background: openNetworks(anonymousMinute) };
-  const feeds = open([feedMinute]);
   const refusal = ({ admitted, policy, retryAfterSeconds }: LimitStatus) =>
     admitted ? null : { name: policy.name, quota: policy.quota, retryAfterSeconds };
   return {
     /**
-     * Counts a person's request, or refuses it without counting it.
+     * Counts a person's request, or one for a feed by its id. Refuses it without counting it at a limit.
      * @param now microseconds on a monotonic clock. @returns null if the request is admitted.
      */
-    take(person: string, kind: PersonRequest, now: number) {
+    take(person: string, kind: PersonRequest | "feed", now: number) {
       latest = Math.max(latest, now);
       return refusal(limits[kind].take(person));
     },
@@ -73,11 +71,6 @@ export function openPersonLimiter() {
     takeAnonymous(address: string, kind: PersonRequest, now: number) {
       latest = Math.max(latest, now);
       return refusal(anonymous[kind].take(address));
-    },
-    /** Counts a request for a private feed, by its id. See `take`. */
-    takeFeed(id: string, now: number) {
-      latest = Math.max(latest, now);
-      return refusal(feeds.take(id));
     },
   };
 }

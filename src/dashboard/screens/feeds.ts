@@ -134,7 +134,7 @@ async function showFeed(request: AccountRequest): Promise<Reply> {
   const followed = await findFollowedView(services.control.database, names["secret"]!);
   if (followed === null)
     return wordReply(request, 404, "There is no such feed", "Perhaps nobody follows it any more.");
-  const tooMany = services.personLimiter.takeFeed(followed.id, monotonicMicroseconds);
+  const tooMany = services.personLimiter.take(followed.id, "feed", monotonicMicroseconds);
   if (tooMany !== null) {
     const reply = wordReply(request, 429, "Too soon", "A feed can be read once a minute.");
     return withHeader(reply, "retry-after", String(tooMany.retryAfterSeconds));
