@@ -42,22 +42,6 @@ export async function changeRole(
   });
 }
 
-/**
- * Makes another member an owner and this owner a member, in one step.
- * @throws DomainError `refused` if `from` is not an owner, `not_found` if `to` is not a member.
- */
-export async function passOwnership(
-  control: ControlStore,
-  { account, from, to, now }: { account: number; from: string; to: string; now: number },
-): Promise<void> {
-  await control.write(async (transaction) => {
-    await requireOwner(transaction, account, from);
-    if (from === to) return;
-    await setRole(transaction, { account, person: to, role: "owner", actor: from, now });
-    await setRole(transaction, { account, person: from, role: "member", actor: from, now });
-  });
-}
-
 /** Removes a member. @throws as `changeRole` does. */
 export async function removeMember(control: ControlStore, change: MemberChange): Promise<void> {
   await control.write(async (transaction) => {

@@ -10,7 +10,6 @@ import {
   changeRole,
   leaveAccount,
   listMembers,
-  passOwnership,
   removeMember,
 } from "#accounts/members.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
@@ -156,19 +155,6 @@ test("of two owners who leave or demote each other at one moment one stays", asy
   ]);
   assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
   assert.equal((await roles()).length, 1);
-});
-
-test("ownership is passed on in one step", async (t) => {
-  const { control, account, owner, join, roles } = await openAccount(t);
-  const bob = await join("bob@example.com");
-  await passOwnership(control, { account, from: owner, to: bob, now: noon });
-  assert.deepEqual(await roles(), ["ada@example.com member", "bob@example.com owner"]);
-  const back = { account, from: owner, to: bob, now: noon };
-  await assert.rejects(passOwnership(control, back), faultOf("refused"));
-  const nobody = { account, from: bob, to: "pe_nobody", now: noon };
-  await assert.rejects(passOwnership(control, nobody), faultOf("not_found"));
-  await passOwnership(control, { account, from: bob, to: bob, now: noon });
-  assert.deepEqual(await roles(), ["ada@example.com member", "bob@example.com owner"]);
 });
 
 test("a member changes nothing of the account, and whoever was removed is a stranger at once", async (t) => {

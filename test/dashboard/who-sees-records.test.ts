@@ -28,7 +28,6 @@ const paths = {
     "/account/keys/{id}/rotate",
     "/account/members",
     "/account/members/invite",
-    "/account/members/pass",
     "/account/members/remove",
     "/account/members/role",
     "/account/members/withdraw",

@@ -1,14 +1,7 @@
 /** The account's members and invitations. Owners invite and remove members and change their roles. */
 import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
 import { listAudit } from "#store/audit.ts";
-import {
-  changeRole,
-  listMembers,
-  type Member,
-  passOwnership,
-  removeMember,
-} from "#accounts/members.ts";
-import { confirmPassword } from "#accounts/sign-in.ts";
+import { changeRole, listMembers, type Member, removeMember } from "#accounts/members.ts";
 import {
   accountPage,
   choice,
@@ -16,7 +9,6 @@ import {
   faultNote,
   field,
   hidden,
-  passwordField,
   wordReply,
 } from "#dashboard/components/page.ts";
 import { invitationMail } from "#dashboard/mail-templates.ts";
@@ -65,7 +57,6 @@ export const memberRoutes: readonly Route[] = [
     "owner",
     changing("removed", (request) => removeMember(request.services.control, changeOf(request))),
   ),
-  actionRoute("/account/members/pass", "owner", changing("passed", pass)),
   route("/account/members/{person}", "owner", {
     GET: (request) => memberPage(request, request.names["person"]!),
   }),
@@ -128,7 +119,6 @@ const sentences = {
   withdrawn: "The invitation is withdrawn: its link no longer works.",
   role: "The role is changed.",
   removed: "The member is removed.",
-  passed: "The account has its new owner, and you are a member.",
 };
 
 const roles = [
@@ -220,14 +210,6 @@ function changing(done: string, change: (request: MemberRequest) => Promise<void
   };
 }
 
-async function pass(request: MemberRequest): Promise<void> {
-  const { control, passwords } = request.services;
-  const { account, person: to, actor: from, now } = changeOf(request);
-  const password = request.form.get("password") ?? "";
-  await confirmPassword(control, passwords, { person: from, password, now });
-  await passOwnership(control, { account, from, to, now });
-}
-
 /** Returns a member's page. @throws DomainError `not_found` if the account has no such member. */
 async function memberPage(request: MemberRequest, person: string, fault?: string): Promise<string> {
   const { services, account, signedIn, now } = request;
@@ -272,14 +254,5 @@ function memberForms({ person, role }: Member, isOwn: boolean, keys: number): Ht
       <summary>Take this member out of the account</summary>
       <p>From their next click on, they can no longer see its keys or usage. ${keysNote(keys)}</p>
       ${form("remove", html`<button class="danger">Remove member</button>`)}
-    </details>
-    <h2>Pass the account on</h2>
-    <details>
-      <summary>Make them the owner in your place</summary>
-      <p>
-        They become an owner and you a member: you could no longer invite or remove anybody or close
-        the account, and only they could undo it.
-      </p>
-      ${form("pass", html`${passwordField("Your password")} <button class="danger">Pass account on</button>`)}
     </details>`;
 }
