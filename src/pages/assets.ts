@@ -25,7 +25,6 @@ const names = [
   "plot.css",
   "records.css",
   "page.js",
-  "account.js",
   "docs.js",
   "suggest.js",
   "icon.svg",

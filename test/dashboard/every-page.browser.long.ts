@@ -24,7 +24,7 @@ interface World {
 }
 
 /** Not for eyes: JSON and a file to download. */
-const notPages = ["/search/suggest", "/account/requests.csv", "/account/usage/quota"];
+const notPages = ["/search/suggest", "/account/requests.csv"];
 const outside = ["/account/sign-in", "/account/sign-up", "/account/forgot", "/account/link"];
 
 /** A person with a key that was used well and badly, and every page there is. */

@@ -112,7 +112,7 @@ test("without a script a stranger signs up, makes a key, sees its use, renames, 
   await page.getByRole("heading", { name: "renamed" }).waitFor();
 });
 
-test("in a browser a new key is copied by a button and is gone once its page is left, and gauges keep up by themselves", async (t) => {
+test("in a browser a new key is copied by a button and is gone once its page is left", async (t) => {
   const chromium = await browser(t);
   if (chromium === null) return;
   const service = await startService(t);
@@ -123,7 +123,6 @@ test("in a browser a new key is copied by a button and is gone once its page is 
     Array.from(ada.cookies, ([name, value]) => ({ name, value, url: service.url })),
   );
   const page = await context.newPage();
-  await page.clock.install();
 
   await page.goto(`${service.url}/account/keys`);
   const lastDay = page.getByLabel("Last day");
@@ -140,11 +139,6 @@ test("in a browser a new key is copied by a button and is gone once its page is 
   assert.equal(await page.evaluate("navigator.clipboard.readText()"), key);
 
   await page.goto(`${service.url}/account/usage`);
-  await page.getByText("0 of 60").waitFor();
-  await service.get("/fetch-projects?limit=1", { "x-api-key": key! });
-  await page.clock.runFor(5000);
-  await page.getByText("1 of 60").waitFor();
-
   await page.goBack().catch(() => null);
   // Asked of an element, which waits for a page that is still on its way.
   assert.deepEqual(keysIn(await page.locator("body").innerText()), []);

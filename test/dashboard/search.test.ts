@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mintId } from "#datasets/draft-record.ts";
 import { browser } from "../support/browser.ts";
-import { headingOf, openPages, wordsOf } from "../support/record-pages.ts";
+import { headingOf, openPages, usedOf, wordsOf } from "../support/record-pages.ts";
 import type { Page, TestUser } from "../support/user.ts";
 
 const search = (text: string) => `/search?${new URLSearchParams({ q: text }).toString()}`;
@@ -70,7 +70,7 @@ test("suggestions are records of each kind, the likeliest first, free of charge"
   const [project] = (await suggest(user, "zeta")).groups;
   assert.equal(project.rows[0].href, `/browse/projects/${mintId("project", "own", "zeta")}`);
   assert.deepEqual(await suggest(user, "n"), { total: 0, groups: [] });
-  assert.match((await user.get("/account/usage/quota")).text, /"used":"0 of 60"/);
+  assert.equal(await usedOf(user), "0 of 60");
 });
 
 test("with a script suggestions are a list that the keyboard moves through", async (t) => {

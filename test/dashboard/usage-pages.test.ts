@@ -144,28 +144,22 @@ test("the usage of an account, on its pages", async (t) => {
     assert.match(words, /fetch-signals 1 0 0 1 0 1 /);
   });
 
-  await t.test(
-    "the gauges follow the counters of the service, for a script as for a reader",
-    async () => {
-      for (let i = 0; i < 60; i++)
-        await service.get("/fetch-projects?limit=1", { "x-api-key": secret });
-      // PostgreSQL counts by a clock of its own, which goes on meanwhile.
-      const asAtFirst = (text: string) => text.replaceAll(/in \d\d s\./g, "in 60 s.");
-      const text = asAtFirst((await ada.get("/account/usage")).text);
-      assert.match(text, /<h1>Your quota is used up for this minute<\/h1>/);
-      const gauges = JSON.parse(asAtFirst((await ada.get("/account/usage/quota")).text));
-      assert.deepEqual(Object.keys(gauges[0]), ["name", "used", "free", "share"]);
-      assert.deepEqual(gauges.map(Object.values), [
-        ["minute", "60 of 60", "Nothing left. Free again in 60 s.", 100],
-        ["hour", "60 of 1,000", "940 left. The oldest comes back in 60 min.", 6],
-        ["day", "60 of 10,000", "9,940 left. The oldest comes back in 24 h 0 min.", 0.6],
-      ]);
-      for (const { used, free } of gauges) assert.ok(text.includes(used) && text.includes(free));
-      // Whoever hears the page hears the numbers alone.
-      assert.equal(text.match(/<progress[^>]* aria-hidden="true"/g)?.length, gauges.length);
-      assert.equal((await fetch(`${service.url}/account/usage/quota`)).status, 401);
-    },
-  );
+  await t.test("the gauges show the counters of the service", async () => {
+    for (let i = 0; i < 60; i++)
+      await service.get("/fetch-projects?limit=1", { "x-api-key": secret });
+    const { text } = await ada.get("/account/usage");
+    assert.match(text, /<h1>Your quota is used up for this minute<\/h1>/);
+    // PostgreSQL counts by a clock of its own, which goes on meanwhile.
+    const words = wordsOf(text).replaceAll(/in \d\d s\./g, "in 60 s.");
+    for (const gauge of [
+      "Last minute 60 of 60 Nothing left. Free again in 60 s.",
+      "Last hour 60 of 1,000 940 left. The oldest comes back in 60 min.",
+      "Last 24 hours 60 of 10,000 9,940 left. The oldest comes back in 24 h 0 min.",
+    ])
+      assert.ok(words.includes(gauge), words);
+    // Whoever hears the page hears the numbers alone.
+    assert.equal(text.match(/<progress[^>]* aria-hidden="true"/g)?.length, 3);
+  });
 });
 
 test("the quota in use, the sums and the log say the same: calls with a key, no pages", async (t) => {

@@ -47,7 +47,6 @@ const paths = {
     "/account/sign-out-everywhere",
     "/account/switch",
     "/account/usage",
-    "/account/usage/quota",
     "/browse/match",
   ],
   whoMayBrowse: [

@@ -46,4 +46,4 @@ export const headingOf = ({ text }: Page) =>
 
 /** Returns how much of the minute's quota the account of a person has used, such as "3 of 60". */
 export const usedOf = async (user: TestUser) =>
-  /"used":"(.*?)"/.exec((await user.get("/account/usage/quota")).text)![1];
+  /class="counts">(.*?)</.exec((await user.get("/account/usage")).text)![1];

@@ -8,7 +8,6 @@ import { current, layout, type Side } from "#pages/layout.ts";
 
 interface AccountPage {
   title: string;
-  scripts?: readonly AssetName[];
   /** Style sheets in addition to those of every such page. */
   styles?: readonly AssetName[];
   /** Content with the page's only `h1`. */
@@ -24,7 +23,7 @@ export const signedOut = ({ services }: AccountRequest): Shown => ({ services })
 /** Returns a whole page. */
 export function accountPage(
   shown: Shown,
-  { title, scripts = [], styles = [], main }: AccountPage,
+  { title, styles = [], main }: AccountPage,
 ): string {
   const request = "path" in shown ? shown : null;
   const signedIn = request?.signedIn ?? null;
@@ -36,7 +35,6 @@ export function accountPage(
     description: "Your account's keys and usage, and the records to browse.",
     path,
     styles: ["plot.css", "records.css", ...styles],
-    scripts,
     isNarrow: signedIn === null && path.startsWith("/account"),
     account:
       signedIn === null

@@ -409,7 +409,6 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
   const lines = callLines({ base, target, key });
   return accountPage(request, {
     title: "Your new key",
-    scripts: ["account.js"],
     main: html`<h1>Your new key</h1>
       <p>
         Copy it now: it is shown only once and stored nowhere. If you lose it,

@@ -2,8 +2,8 @@
 import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
 import { accountPage } from "#dashboard/components/page.ts";
-import { json, type MemberRequest, type Reply, type Route, route } from "#dashboard/screen.ts";
-import { isQuotaNear, readWindows } from "#dashboard/watch-notices.ts";
+import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
+import { readWindows } from "#dashboard/watch-notices.ts";
 import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -15,7 +15,6 @@ import { statusClasses, type Bar, readBars, readTotalsBy, type Totals } from "#u
 
 export const usageRoutes: readonly Route[] = [
   route("/account/usage", "member", { GET: showUsage, link: { group: "API", label: "Usage" } }),
-  route("/account/usage/quota", "member", { GET: showGauges, isBackground: true }),
 ];
 
 /** The two plots, with a tick every `tickEvery` bars, away from both edges, and the part of a time that names a bar. */
@@ -44,11 +43,10 @@ async function showUsage(request: MemberRequest): Promise<string> {
   const byOperation = await readTotalsBy(services.usage, span, "operation");
   return accountPage(request, {
     title: "Usage",
-    scripts: ["account.js"],
     main: html`<h1>${headline(windows)}</h1>
       <p>${plan}</p>
-      <div class="figures gauges" data-gauges="/account/usage/quota">${windows.map(gauge)}</div>
-      ${windows.filter(isNear).map(nearNote)} ${whatCounts}
+      <div class="figures">${windows.map(gauge)}</div>
+      ${whatCounts}
       ${plotSection("hour", await barsOf("hour"))} ${isUsed(days) && plotSection("day", days)}
       ${totalsTable("key", byKey, names)} ${totalsTable("operation", byOperation)}`,
   });
@@ -61,29 +59,10 @@ function planWords({ plan, quotas }: Account, mayRead: boolean): string {
   return `${words}${numbers}${mayRead ? "" : " It does not include /changes."}`;
 }
 
-/** Returns the gauges as JSON, for the script that refreshes them. */
-async function showGauges({ services, account }: MemberRequest): Promise<Reply> {
-  const windows = await readWindows(services, account.number);
-  return json(windows.map((window) => ({ name: window.name, ...gaugeWords(window) })));
-}
-
 const whatCounts = html`<p class="muted">
   Requests with a key count; viewing pages does not. The figures below include requests that were
   refused with 429, which used up nothing.
 </p>`;
-
-/** Reports whether a day's quota is nearly used up. The shorter windows are free again soon. */
-const isNear = ({ name, quota, remaining }: WindowStatus): boolean =>
-  name === "day" && isQuotaNear({ used: quota - remaining, quota });
-
-const nearNote = ({ quota, remaining, resetSeconds }: WindowStatus): Html =>
-  html`<section class="card expires">
-    <h2>${grouped(remaining)} of ${grouped(quota)} requests are left for 24 hours</h2>
-    <p>
-      Beyond them, requests are refused with 429 until earlier ones are 24 hours old. The oldest is
-      in ${durationText(resetSeconds)}.
-    </p>
-  </section>`;
 
 const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
 
@@ -102,24 +81,14 @@ function headline(windows: readonly WindowStatus[]): string {
 const gaugeLabels = { minute: "Last minute", hour: "Last hour", day: "Last 24 hours" } as const;
 
 function gauge(window: WindowStatus): Html {
-  const { used, free, share } = gaugeWords(window);
-  return html`<div data-gauge="${window.name}">
-    <h2 class="muted">${gaugeLabels[window.name]}</h2>
-    <p class="counts"><span data-used>${used}</span></p>
-    <progress max="100" value="${share}" data-share aria-hidden="true"></progress>
-    <p class="muted" data-free>${free}</p>
-  </div>`;
-}
-
-/** Returns a gauge's texts, which the page's script inserts unchanged, and the percentage used. */
-function gaugeWords(window: WindowStatus): { used: string; free: string; share: number } {
-  const { quota, remaining } = window;
+  const { name, quota, remaining } = window;
   const used = quota - remaining;
-  return {
-    used: `${grouped(used)} of ${grouped(quota)}`,
-    free: freeWords(window),
-    share: Math.round((1000 * used) / quota) / 10,
-  };
+  return html`<div>
+    <h2 class="muted">${gaugeLabels[name]}</h2>
+    <p class="counts">${grouped(used)} of ${grouped(quota)}</p>
+    <progress max="${quota}" value="${used}" aria-hidden="true"></progress>
+    <p class="muted">${freeWords(window)}</p>
+  </div>`;
 }
 
 function freeWords({ quota, remaining, resetSeconds, waitSeconds }: WindowStatus): string {

@@ -1,4 +1,4 @@
-/** Shows the copy buttons of every page, and inserts the page's own origin into code. */
+/** Shows the copy buttons of every page, inserts its own origin into code, and removes a new key when it is left. */
 {
   for (const place of document.querySelectorAll("[data-origin]"))
     place.textContent = location.origin;
@@ -32,4 +32,9 @@
     });
     button.hidden = false;
   }
+
+  // A browser may keep a page in memory and show it again after "back" or "forward".
+  addEventListener("pagehide", () => {
+    for (const secret of document.querySelectorAll("[data-once]")) secret.remove();
+  });
 }
