@@ -38,10 +38,9 @@ import {
 import { operations } from "#operations/index.ts";
 import { agentSettings, callLines, copyBlock, exampleTarget } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { counted, exactTime, grouped, relativeTime } from "#pages/prose.ts";
+import { counted, dayText, exactTime, grouped, relativeTime } from "#pages/prose.ts";
 import { sparkline } from "#pages/plot.ts";
 import { factList, table } from "#pages/table.ts";
-import { existsInCalendar } from "#records/fields.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { type LastUse, readLastUse } from "#usage/recording.ts";
@@ -64,47 +63,28 @@ async function createKey(request: MemberRequest): Promise<Given> {
   const made = await createOwnKey(services.control, {
     ...ownKeys(request),
     name: form.get("name") ?? "",
-    expiresAt: readExpiry(form.get("expiry") ?? "", form.get("lastDay") ?? "", now),
+    expiresAt: readExpiry(form.get("expiry") ?? "", now),
     form: oneTimeValue(request),
   });
   return "key" in made ? shownOnce(request, made) : shownBefore(request, made.repeatedId);
 }
 
 const expiryDays = ["30", "90", "365"];
-const expiries = [
-  ...expiryDays.map((days) => ({ value: days, label: `in ${days} days` })),
-  { value: "date", label: "after a day I choose" },
+
+/** Returns the choices of a key's expiry. A chosen number of days ends at the time of day at which the key was made. */
+const expiries = (now: number) => [
+  ...expiryDays.map((days) => {
+    const end = new Date(now + Number(days) * dayMilliseconds).toISOString();
+    return { value: days, label: `in ${days} days, ${dayText(end.slice(0, 10))}` };
+  }),
   { value: "never", label: "never" },
 ];
 
-const yearsMax = 10;
-
-/**
- * Reads a key's expiry from the fields of a form.
- * @param expiry `30`, `90` or `365` days, `never` or `date`.
- * @param lastDay last day on which the key works, in UTC; read only for `date`.
- * @returns milliseconds since 1970; null for never. @throws DomainError `invalid`.
- */
-export function readExpiry(expiry: string, lastDay: string, now: number): number | null {
-  if (expiry === "never") return null;
-  if (expiryDays.includes(expiry)) return now + Number(expiry) * dayMilliseconds;
-  if (expiry !== "date") throw new DomainError("invalid", "Choose when the key expires.");
-  const end = endOf(lastDay);
-  if (Number.isNaN(end))
-    throw new DomainError("invalid", "Choose the last day of the key, such as 2027-01-31.");
-  if (end <= now) throw new DomainError("invalid", `${lastDay} has passed. Choose a later day.`);
-  if (end > now + yearsMax * 366 * dayMilliseconds)
-    throw new DomainError(
-      "invalid",
-      `A key is valid for ${yearsMax} years at most, unless it never expires. Choose an earlier day.`,
-    );
-  return end;
-}
-
-/** Returns the end of a day in UTC, in milliseconds since 1970. Returns NaN if there is no such day. */
-function endOf(day: string): number {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && existsInCalendar(day);
-  return isDay ? Date.parse(day) + dayMilliseconds : Number.NaN;
+/** Returns a key's expiry in ms since 1970; null for never. @throws DomainError `invalid` for any other choice. */
+function readExpiry(choice: string, now: number): number | null {
+  if (choice === "never") return null;
+  if (expiryDays.includes(choice)) return now + Number(choice) * dayMilliseconds;
+  throw new DomainError("invalid", "Choose when the key expires.");
 }
 
 async function keysPage(request: MemberRequest, fault?: string): Promise<string> {
@@ -128,7 +108,7 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
           ${
             isFull
               ? html`<p>An account may have ${liveKeysMax} keys that work. Revoke one first.</p>`
-              : newKeyForm(form)
+              : newKeyForm(form, now)
           }
         </section>
       </div>`,
@@ -180,7 +160,7 @@ export const keyLink = ({ id, name }: Pick<ListedKey, "id" | "name">): Html =>
   html`<a class="name" href="/account/keys/${id}">${name}</a>`;
 
 /** Returns the form that creates a key. @param typed fields of the sent form. */
-const newKeyForm = (typed: URLSearchParams): Html =>
+const newKeyForm = (typed: URLSearchParams, now: number): Html =>
   html`<form class="form" method="post" action="/account/keys">
     ${hidden("form", newForm())}
     ${field({
@@ -190,17 +170,7 @@ const newKeyForm = (typed: URLSearchParams): Html =>
       value: typed.get("name") ?? "",
       lengthMax: 100,
     })}
-    ${choice("expiry", "It expires", expiries, typed.get("expiry") ?? "90")}
-    <div class="only-with-date">
-      ${field({
-        name: "lastDay",
-        label: "Last day",
-        hint: "it works until the end of this day, UTC",
-        type: "date",
-        value: typed.get("lastDay") ?? "",
-        isOptional: true,
-      })}
-    </div>
+    ${choice("expiry", "Expires", expiries(now), typed.get("expiry") ?? "90")}
     <p class="muted">The whole key is shown once, on the next page. Have a safe place ready.</p>
     <button>Create key</button>
   </form>`;
