@@ -12,14 +12,11 @@ import { dayMilliseconds } from "#store/durations.ts";
 import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
 import type { AccountServices } from "./screen.ts";
 
-/** Expiry notices, the earliest first. */
-const expiryKinds = [
-  { kind: "key-expires-14", days: 14 },
-  { kind: "key-expires-3", days: 3 },
-] as const;
-type ExpiryKind = (typeof expiryKinds)[number];
+/** Days before a key's expiry at which owners are told, the earliest first. */
+const expiryDays = [14, 3];
 
 const quotaKind = "quota-near";
+/** Share of a day's quota at which owners are told. */
 const nearShare = 0.8;
 
 type Watched = Pick<AccountServices, "control" | "lookAtQuota" | "mailer"> & {
@@ -47,9 +44,10 @@ export async function watchNotices(
 
 async function mailExpiries(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   for (const key of await listKeys(services.control, { accountNumber: account.number, now })) {
-    const due = dueNotice(key, now);
-    if (due === null) continue;
-    const notice = { account: account.number, kind: due.kind, subject: key.id, now };
+    const days = dueNotice(key, now);
+    if (days === null) continue;
+    const kind = `key-expires-${days}`;
+    const notice = { account: account.number, kind, subject: key.id, now };
     const url = `${services.base}/account/keys/${key.id}`;
     if (await noticeOnce(services.control, notice))
       for (const to of account.owners)
@@ -60,9 +58,11 @@ async function mailExpiries(services: Watched, account: OwnedAccount, now: numbe
 /** Tells owners that a day's quota is nearly used up, and again only after usage has fallen below half of it. */
 async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   const { control, mailer, base } = services;
-  const { used, quota } = await readUseOfDay(services, account.number);
+  const windows = await readWindows(services, account.number);
+  const { quota, remaining } = windows.find(({ name }) => name === "day")!;
+  const used = quota - remaining;
   const notice = { account: account.number, kind: quotaKind, subject: "day" };
-  if (isQuotaNear({ used, quota })) {
+  if (used >= nearShare * quota) {
     if (!(await noticeOnce(control, { ...notice, now }))) return;
     const url = `${base}/account/usage`;
     for (const to of account.owners)
@@ -71,39 +71,22 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
 }
 
 /**
- * Returns the latest notice that is due. Returns null if none is, or if the key has ended, was rotated or never
- * expires. A notice is never due for a key whose whole lifetime is no longer than the notice's days.
+ * Returns the days of the latest notice that is due. Returns null if none is, or if the key has ended, was rotated or
+ * never expires. A notice is never due for a key whose whole lifetime is no longer than the notice's days.
  */
-export function dueNotice(key: ListedKey, now: number): ExpiryKind | null {
+export function dueNotice(key: ListedKey, now: number): number | null {
   const { createdAt, expiresAt, revokedAt, replacedBy } = key;
   if (expiresAt === null || revokedAt !== null || replacedBy !== null) return null;
-  const left = Date.parse(expiresAt) - now;
-  const life = Date.parse(expiresAt) - Date.parse(createdAt);
+  const left = (Date.parse(expiresAt) - now) / dayMilliseconds;
+  const life = (Date.parse(expiresAt) - Date.parse(createdAt)) / dayMilliseconds;
   if (left <= 0) return null;
-  return (
-    expiryKinds.findLast(
-      ({ days }) => left <= days * dayMilliseconds && life > days * dayMilliseconds,
-    ) ?? null
-  );
+  return expiryDays.findLast((days) => left <= days && life > days) ?? null;
 }
-
-/** Reports whether at least 80% of a quota is used. */
-export const isQuotaNear = ({ used, quota }: { used: number; quota: number }): boolean =>
-  used >= nearShare * quota;
-
-type Asked = Pick<AccountServices, "control" | "lookAtQuota">;
 
 /** Reads an account's quota windows: minute, hour and day. @param account the account's number. */
 export async function readWindows(
-  { control, lookAtQuota }: Asked,
+  { control, lookAtQuota }: Pick<AccountServices, "control" | "lookAtQuota">,
   account: number,
 ): Promise<readonly WindowStatus[]> {
   return (await lookAtQuota(account, await quotasInForce(control.database, account))).windows;
-}
-
-/** Reads an account's usage in the last 24 hours, and its quota. @param account the account's number. */
-export async function readUseOfDay(asked: Asked, account: number) {
-  const windows = await readWindows(asked, account);
-  const { quota, remaining } = windows.find(({ name }) => name === "day")!;
-  return { used: quota - remaining, quota };
 }

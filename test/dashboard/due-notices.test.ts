@@ -18,7 +18,7 @@ const expiring = (days: number, more: Partial<ListedKey> = {}) =>
     replacedBy: null,
     ...more,
   }) as ListedKey;
-const dueDays = (key: ListedKey) => dueNotice(key, noon)?.days ?? null;
+const dueDays = (key: ListedKey) => dueNotice(key, noon);
 
 test("a key causes a notice in its last 14 days and another in its last 3, but none that has ended, was rotated, never ends or was made for a few days", () => {
   const found = [15, 14.001, 14, 9, 3.001, 3, 0.5].map((days) => dueDays(expiring(days)));
