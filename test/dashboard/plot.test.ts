@@ -34,7 +34,6 @@ test("each field filters by what it names; a day lasts from its beginning to its
 
 test("an invalid filter is reported and kept in the form, never ignored", () => {
   for (const [query, word] of [
-    ["operation=fetch-gps", /operation/],
     ["status=200", /2xx/],
     ["from=yesterday", /2026-11-21T09:30/],
     ["from=2026-02-30T99:99", /2026-11-21T09:30/],
@@ -44,8 +43,6 @@ test("an invalid filter is reported and kept in the form, never ignored", () => 
     ["to=2026-02-29", /2026-11-21T09:30/],
     ["to=20261121", /2026-11-21T09:30/],
     ["from=2026-11-22&to=2026-11-20", /earlier than/],
-    ["id=a b", /64 letters/],
-    [`id=${"x".repeat(65)}`, /64 letters/],
   ] as const) {
     const { typed, fault } = read(query);
     assert.match(fault ?? "", word, query);

@@ -92,7 +92,7 @@ test("the usage of an account, on its pages", async (t) => {
         const { status, text, headers } = await ada.get(`${path}?status=200`);
         assert.equal(status, 400);
         assert.match(headers.get("content-type")!, /^text\/html/);
-        assert.match(text, /role="alert">A status is one of/);
+        assert.match(text, /role="alert">Status must be 2xx, 3xx, 4xx or 5xx, not “200”/);
         assert.deepEqual(idsOn({ text }), []);
       }
     },

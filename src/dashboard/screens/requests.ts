@@ -14,7 +14,7 @@ import {
 import { isLive, type ListedKey } from "#keys/keys.ts";
 import { readNames } from "#operations/reads.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { exactTime, grouped } from "#pages/prose.ts";
+import { exactTime, grouped, wordList } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { problemCodes } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
@@ -179,16 +179,13 @@ function becauseOf({ problem: code, dataset }: LoggedRequest): Part {
 }
 
 const filterNames = ["key", "operation", "status", "from", "to", "id"] as const;
-type FilterName = (typeof filterNames)[number];
 
 interface FilterReading {
   filter: RequestFilter;
   /** Fields as typed, but trimmed, for the form; empty fields are left out. */
-  typed: Partial<Record<FilterName, string>>;
+  typed: Partial<Record<(typeof filterNames)[number], string>>;
   fault: string | undefined;
 }
-
-const requestIdShape = /^[A-Za-z0-9._-]{1,64}$/;
 
 export function readFilter(query: URLSearchParams): FilterReading {
   const typed: FilterReading["typed"] = {};
@@ -198,27 +195,25 @@ export function readFilter(query: URLSearchParams): FilterReading {
   }
   const { key, operation, status, from, to, id } = typed;
   const since = from === undefined ? undefined : momentOf(from);
-  const until = to === undefined ? undefined : endOf(to);
+  // A day without a time ends at its end.
+  const dayLater = to !== undefined && dayShape.test(to) ? dayMilliseconds : 0;
+  const until = to === undefined ? undefined : momentOf(to) + dayLater;
   const statusClass = statusClasses.find((one) => one === status);
   const filter = { key, operation, statusClass, requestId: id, since, until };
   return { filter, typed, fault: faultOf(typed, since, until) };
 }
 
 function faultOf(
-  { operation, status, id }: FilterReading["typed"],
+  { status }: FilterReading["typed"],
   since: number | undefined,
   until: number | undefined,
 ): string | undefined {
-  if (operation !== undefined && !(readNames as readonly string[]).includes(operation))
-    return "There is no such operation.";
   if (status !== undefined && !statusClasses.includes(status as StatusClass))
-    return "A status is one of 2xx, 3xx, 4xx and 5xx.";
+    return `Status must be ${wordList(statusClasses, "or")}, not “${status}”.`;
   if (Number.isNaN(since) || Number.isNaN(until))
-    return "Give a time that exists, such as 2026-11-21T09:30, in UTC.";
+    return "From and To must be times that exist, such as 2026-11-21T09:30, in UTC.";
   if (since !== undefined && until !== undefined && since >= until)
     return "The time in From must be earlier than the time in To.";
-  if (id !== undefined && !requestIdShape.test(id))
-    return "A request id has at most 64 letters, digits, periods, hyphens and underscores.";
   return undefined;
 }
 
@@ -230,7 +225,3 @@ function momentOf(text: string): number {
   if (!momentShape.test(text) || !existsInCalendar(text.slice(0, 10))) return Number.NaN;
   return Date.parse(dayShape.test(text) ? text : `${text}Z`);
 }
-
-/** Returns the end of a range, in milliseconds since 1970. A day without a time means the end of that day. */
-const endOf = (text: string): number =>
-  momentOf(text) + (dayShape.test(text) ? dayMilliseconds : 0);
