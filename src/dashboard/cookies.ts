@@ -28,14 +28,16 @@ export function readCookie(
   return found.length === 1 ? found[0]!.slice(prefix.length) : null;
 }
 
-/** Returns a `set-cookie` value. The session cookie lasts until the browser is closed, the other cookie 180 days. */
-export const setCookie = (name: CookieName, value: string, isSecure: boolean): string =>
-  cookie(name, value, isSecure, name === "browser" ? browserSeconds : null);
-
-export const endCookie = (name: CookieName, isSecure: boolean): string =>
-  cookie(name, "", isSecure, 0);
-
-const cookie = (name: CookieName, value: string, isSecure: boolean, maxAge: number | null) =>
+/**
+ * Returns a `set-cookie` value. The session cookie lasts until the browser is closed, the other cookie 180 days.
+ * @param maxAge seconds; 0 to end the cookie.
+ */
+export const setCookie = (
+  name: CookieName,
+  value: string,
+  isSecure: boolean,
+  maxAge = name === "browser" ? browserSeconds : null,
+): string =>
   `${nameOf(name, isSecure)}=${value}; Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}${maxAge === null ? "" : `; Max-Age=${maxAge}`}`;
 
 /** Returns a redirect to `path` that sets the cookies of a new session. Ends the browser's former session. */
@@ -53,7 +55,7 @@ export async function begin(
 
 /** Deletes the session cookie, not the browser cookie, so that the next sign-in does not count as a stranger's. */
 export const signedOut = ({ own }: AccountRequest, path: string): Reply =>
-  withHeader(seeOther(path), "set-cookie", endCookie("session", own.isSecure));
+  withHeader(seeOther(path), "set-cookie", setCookie("session", "", own.isSecure, 0));
 
 /** Ends the browser's session, if it has one. A session that has ended meanwhile is no error. */
 export async function endFormer({ signedIn, services, now }: AccountRequest): Promise<void> {

@@ -9,7 +9,7 @@ export interface Mail {
 }
 
 /** Recipient, URL and expiry of a link that works once. */
-interface LinkMail {
+export interface LinkMail {
   to: string;
   url: string;
   /** Expiry in ISO 8601. */

@@ -64,45 +64,22 @@ export const route = <A extends Access>(
   served: Served<RequestByAccess[A]>,
 ): Route => ({ path, access, ...(served as Served) });
 
-interface Form<R extends AccountRequest> {
-  /** Returns a page that says why the form cannot be used. Returns null if it can. */
-  obstacle?(request: R): Reply | null | Promise<Reply | null>;
-  /** Returns the page with the form. @param fault error in the sent form. */
-  page(request: R, fault?: string): string | Promise<string>;
-  act(request: R): Promise<Given>;
-}
-
-/** Declares a page with one form. A GET shows the form. A POST acts on it, or shows it again with the error. */
-export const formRoute = <A extends Access>(
-  path: Route["path"],
-  access: A,
-  { link, ...form }: Form<RequestByAccess[A]> & Pick<Served, "link">,
-): Route =>
-  route(path, access, {
-    GET: async (request) => (await form.obstacle?.(request)) ?? form.page(request),
-    POST: posting(form),
-    ...(link && { link }),
-  });
-
-/** Declares a form on another route's page. A POST acts on it, or shows that page with the error. */
-export const actionRoute = <A extends Access>(
-  path: Route["path"],
-  access: A,
-  form: Form<RequestByAccess[A]>,
-): Route => route(path, access, { POST: posting(form) });
-
-/** Returns a function that does what a form asks for, or shows the form again with the error. */
+/**
+ * Returns a function that does what a form asks for, or shows its page again with the error.
+ * @param page returns the page with the form, and with an error if there is one.
+ */
 export const posting =
-  <R extends AccountRequest>(form: Form<R>): Serve<R> =>
+  <R extends AccountRequest>(
+    page: (request: R, fault: string) => string | Promise<string>,
+    act: (request: R) => Promise<Given>,
+  ): Serve<R> =>
   async (request) => {
-    const obstacle = await form.obstacle?.(request);
-    if (obstacle) return obstacle;
     try {
-      return await form.act(request);
+      return await act(request);
     } catch (fault) {
       // If the form's subject no longer exists, there is no page to show the error on.
       if (!(fault instanceof DomainError) || fault.kind === "not_found") throw fault;
-      return refusal(fault, await form.page(request, wordsFor(fault)));
+      return refusal(fault, await page(request, wordsFor(fault)));
     }
   };
 

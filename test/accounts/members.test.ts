@@ -6,12 +6,7 @@ import {
   listInvitations,
   withdrawInvitation,
 } from "#accounts/invites.ts";
-import {
-  changeRole,
-  leaveAccount,
-  listMembers,
-  removeMember,
-} from "#accounts/members.ts";
+import { changeRole, leaveAccount, listMembers, removeMember } from "#accounts/members.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
 import {
   endAllSessions,

@@ -51,7 +51,7 @@ test("keys by the page", async (t) => {
     const use = { key_id: id, last_used_at, network: "203.0.113.0/24" };
     await readUsage(place, ({ database }) => database.insertInto("key_use").values(use).execute());
     const row = rowOf((await ada.get("/account/keys")).text, "nightly");
-    assert.match(row, /nightly gpr_\w{4}… active 3 4 minutes ago from 203.0.113.0\/24 /);
+    assert.match(row, /nightly gpr_\w{4}… 4 minutes ago from 203.0.113.0\/24 3 in 90 days /);
   });
 
   await t.test("before it is revoked a key says when and from where it was last used", async () => {
@@ -68,7 +68,7 @@ test("keys by the page", async (t) => {
       const renamed = await ada.submit(path, `${path}/rename`, { name: " weekly " });
       assert.equal(renamed.location, `${path}?done=renamed`);
       const shown = await ada.get(renamed.location);
-      assert.match(shown.text, /<h1 class="name">weekly<\/h1>\s*<p class="done" role="status">/);
+      assert.match(shown.text, /<h1>weekly<\/h1>\s*<p class="done" role="status">/);
       const refused = await ada.submit(path, `${path}/rename`, { name: " " });
       assert.equal(refused.status, 400);
       assert.match(refused.text, /role="alert">The name of the key must not be empty/);
@@ -113,7 +113,7 @@ test("keys by the page", async (t) => {
     },
   );
 
-  await t.test("keys that have ended are listed separately, twenty at a time", async () => {
+  await t.test("keys that have ended are listed separately, the newest twenty", async () => {
     const account = await accountOf(service, "ada@example.org");
     await withControl(service, async (control) => {
       for (let i = 1; i <= 21; i++) {
@@ -126,9 +126,7 @@ test("keys by the page", async (t) => {
     assert.match(text, /<summary>21 expired or revoked<\/summary>/);
     assert.match(rowOf(text, "old 21."), /expired 59 minutes ago/);
     assert.equal(rowOf(text, "old 1."), "");
-    const older = await ada.get("/account/keys?ended=20");
-    assert.notEqual(rowOf(older.text, "old 1."), "");
-    assert.equal(rowOf(older.text, "old 2."), "");
+    assert.notEqual(rowOf(text, "old 2."), "");
   });
 
   await t.test("the keys of a suspended account are shown as suspended", async () => {

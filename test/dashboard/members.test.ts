@@ -23,7 +23,7 @@ test("members of an account", async (t) => {
   const idOf = async (user: TestUser, email: string) => {
     const { text } = await user.get("/account/members");
     const row = text.slice(text.indexOf(`<span class="name">${email}`));
-    return /members\/(pe_\w+)/.exec(row)?.[1] ?? assert.fail(text);
+    return /name="person" value="(pe_\w+)"/.exec(row)?.[1] ?? assert.fail(text);
   };
   const bob = openUser(service);
 
@@ -52,8 +52,7 @@ test("members of an account", async (t) => {
       ["/account/settings/close", { password: testPassword }],
     ] as const)
       assert.equal((await bob.post(path, fields)).status, 403, path);
-    for (const path of [`/account/members/${person}`, "/account/settings/close"])
-      assert.equal((await bob.get(path)).status, 403, path);
+    assert.equal((await bob.get("/account/settings/close")).status, 403);
     assert.match((await ada.get("/account/settings")).text, /The account Ada Ltd/);
   });
 
@@ -80,7 +79,7 @@ test("members of an account", async (t) => {
     assert.equal(joined.location, "/browse/gps");
     const { text } = await zoe.get("/account/settings");
     assert.match(text, /The account Ada Ltd/);
-    const [, home = ""] = /<option value="(ac_\w+)"[^>]*>Zoe Ltd/.exec(text) ?? [];
+    const [, home = ""] = /<option value="(ac_\w+)"[^>]*>\s*Zoe Ltd/.exec(text) ?? [];
     await zoe.post("/account/switch", { account: home });
     assert.match((await zoe.get("/account/settings")).text, /The account Zoe Ltd/);
     assert.equal(
@@ -107,14 +106,18 @@ test("members of an account", async (t) => {
   await t.test(
     "a member who is removed sees nothing of the account from the next click on",
     async () => {
-      const page = `/account/members/${await idOf(ada, "bob@example.org")}`;
-      assert.match((await ada.get(page)).text, /they can no longer see its keys or usage/);
-      const { location } = await ada.submit(page, "/account/members/remove");
+      const person = await idOf(ada, "bob@example.org");
+      assert.match(
+        (await ada.get("/account/members")).text,
+        /no longer sees the account's keys or usage/,
+      );
+      const remove = () => ada.post("/account/members/remove", { person });
+      const { location } = await remove();
       assert.equal(location, "/account/members?done=removed");
       const { status, text } = await bob.get("/account/keys");
       assert.equal(status, 403);
       assert.match(text, /You are not a member of any account/);
-      assert.equal((await ada.get(page)).status, 404);
+      assert.equal((await remove()).status, 404);
     },
   );
 });

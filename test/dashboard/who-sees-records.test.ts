@@ -31,7 +31,6 @@ const paths = {
     "/account/members/remove",
     "/account/members/role",
     "/account/members/withdraw",
-    "/account/members/{person}",
     "/account/notices",
     "/account/requests",
     "/account/requests.csv",

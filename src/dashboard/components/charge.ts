@@ -1,9 +1,9 @@
 /** Charges an account for work that counts as several requests, before the work begins. */
 import { quotasInForce } from "#accounts/plans.ts";
-import { type ReaderRequest, type Reply, withHeader } from "#dashboard/screen.ts";
+import type { ReaderRequest, Reply } from "#dashboard/screen.ts";
 import { html } from "#pages/html.ts";
 import { counted, exactTime, grouped } from "#pages/prose.ts";
-import { wordReply } from "./page.ts";
+import { laterReply } from "./page.ts";
 
 /**
  * Charges the account of a member. Returns a refusal, or null if the work is paid for.
@@ -20,14 +20,8 @@ export async function charge(
   const quotas = await quotasInForce(services.control.database, account);
   const status = await services.takeQuota(account, quotas, requests);
   if (status === null) {
-    const reply = wordReply(
-      request,
-      503,
-      "This cannot be counted now",
-      "Nothing was counted. Try again in a moment.",
-      back,
-    );
-    return withHeader(reply, "retry-after", "1");
+    const text = "Nothing was counted. Try again in a moment.";
+    return laterReply(request, 503, 1, "This cannot be counted now", text, back);
   }
   if (status.admitted) return null;
   const { retryAfterSeconds } = status;
@@ -37,8 +31,7 @@ export async function charge(
   );
   const text = html`The ${work} counts as ${counted(requests, "request")}. Your account has left:
     ${left.join(", ")}. There is room for it at
-    <time datetime="${freeAt}">${exactTime(freeAt)}</time>, if nothing else is asked meanwhile.
+    <time datetime="${freeAt}">${exactTime(freeAt)}</time>, if no other request is made until then.
     Nothing was counted.`;
-  const reply = wordReply(request, 429, "Too much for your quota", text, back);
-  return withHeader(reply, "retry-after", String(retryAfterSeconds));
+  return laterReply(request, 429, retryAfterSeconds, "Too much for your quota", text, back);
 }

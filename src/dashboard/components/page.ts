@@ -1,7 +1,7 @@
 /** The layout of every account page with its navigation, and the parts of its forms. */
 import type { SignedIn } from "#accounts/sessions.ts";
 import { siteOf } from "#dashboard/messages.ts";
-import { type AccountRequest, page, type Reply } from "#dashboard/screen.ts";
+import { type AccountRequest, page, type Reply, withHeader } from "#dashboard/screen.ts";
 import type { AssetName } from "#pages/assets.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { current, layout, type Side } from "#pages/layout.ts";
@@ -14,21 +14,17 @@ interface AccountPage {
   main: Part;
 }
 
-/** A request, or its services alone for a page that shows nothing about the signed-in person. */
-export type Shown = AccountRequest | Pick<AccountRequest, "services">;
+/** A request as far as a page shows it: nothing but the services if nobody is signed in or that cannot be read. */
+export type Shown = Pick<AccountRequest, "services"> &
+  Partial<Pick<AccountRequest, "path" | "query" | "routes" | "signedIn">>;
 
 /** Returns a request without the person who sent it. */
-export const signedOut = ({ services }: AccountRequest): Shown => ({ services });
+export const signedOut = ({ services, query }: AccountRequest): Shown => ({ services, query });
 
 /** Returns a whole page. */
-export function accountPage(
-  shown: Shown,
-  { title, styles = [], main }: AccountPage,
-): string {
-  const request = "path" in shown ? shown : null;
-  const signedIn = request?.signedIn ?? null;
-  const { settings: config, browse } = shown.services;
-  const path = request?.path ?? "/account";
+export function accountPage(shown: Shown, { title, styles = [], main }: AccountPage): string {
+  const { services, path = "/account", routes = [], signedIn = null } = shown;
+  const { settings: config, browse } = services;
   return layout({
     site: siteOf({ config, browse }, true),
     title,
@@ -40,19 +36,67 @@ export function accountPage(
       signedIn === null
         ? html`<a class="button quiet" href="/account/sign-in">Sign in</a>`
         : accountMenu(signedIn),
-    ...(signedIn !== null && path.startsWith("/account") && { side: sideOf(request!, title) }),
+    ...(signedIn !== null &&
+      path.startsWith("/account") && { side: sideOf({ routes, path }, title) }),
     main,
   });
 }
 
+interface HeadedPage extends AccountPage {
+  /** Heading; by default the title. */
+  heading?: Part;
+  /** Error in the sent form. */
+  fault?: string | undefined;
+}
+
+/** Returns a page of an account: a heading, what was done or went wrong, and the content. */
+export const headedPage = (shown: Shown, { heading, fault, main, ...rest }: HeadedPage): string =>
+  accountPage(shown, {
+    ...rest,
+    main: html`<h1>${heading ?? rest.title}</h1>
+      ${doneNote(shown.query?.get("done") ?? "")} ${faultNote(fault)} ${main}`,
+  });
+
+/** What was done, by the value of `?done=` on the page that follows. */
+const doneSentences: Readonly<Record<string, string>> = {
+  address: "Your address is changed. Sign in with the new one from now on.",
+  closed: "The account is closed, and its keys are refused.",
+  deleted: "Everything we kept about you is deleted.",
+  ended: "That browser is signed out.",
+  everywhere: "You are signed out everywhere.",
+  invited: "The invitation is on its way.",
+  joined: "You have joined the account. Sign in to see it.",
+  left: "You have left the account.",
+  name: "The account has its new name.",
+  out: "You are signed out.",
+  password: "Your password is changed, and every other browser is signed out.",
+  removed: "The member is removed.",
+  renamed: "The key has its new name.",
+  revoked: "The key is revoked: it is refused from the next request on.",
+  role: "The role is changed.",
+  unfollowed: "That view is no longer followed. Its feed answers 404 from now on.",
+  withdrawn: "The invitation is withdrawn: its link no longer works.",
+};
+
+const doneNote = (done: string): Part =>
+  Object.hasOwn(doneSentences, done) &&
+  html`<p class="done" role="status">${doneSentences[done]}</p>`;
+
 /** Returns the navigation of account pages. @param title title to show if the navigation does not list the page. */
-function sideOf({ routes, path }: AccountRequest, title: string): Side {
+function sideOf({ routes, path }: Pick<AccountRequest, "routes" | "path">, title: string): Side {
   const listed = routes.flatMap((one) => (one.link ? [{ path: one.path, ...one.link }] : []));
   const groups = Map.groupBy(listed, (link) => link.group);
   return {
     name: "Account",
     label: listed.find((link) => current(link.path, path))?.label ?? title,
-    links: Array.from(groups, ([name, links]) => group(name, links, path)),
+    links: Array.from(
+      groups,
+      ([name, links]) =>
+        html`<p class="muted">${name}</p>
+          <ul>
+            ${links.map((link) => html`<li><a href="${link.path}" ${current(link.path, path)}>${link.label}</a></li> `)}
+          </ul>`,
+    ),
   };
 }
 
@@ -68,39 +112,17 @@ const accountMenu = (signedIn: SignedIn): Html => {
         ${account !== null && html`<strong>${account.name}</strong><br />`}${person.email.split("@").map((part, i) => [i > 0 && html`<wbr />@`, part])}
       </p>
       <a href="/account/settings">Settings</a>
-      ${switcher(signedIn)}
-      <form method="post" action="/account/sign-out">
-        <button class="quiet">Sign out</button>
-      </form>
+      ${switcher(signedIn)} ${postForm("/account/sign-out", "Sign out", null, "quiet")}
     </div>
   </details>`;
 };
 
-const group = (
-  name: string,
-  links: readonly { path: string; label: string }[],
-  shown: string,
-): Part =>
-  html`<p class="muted">${name}</p>
-    <ul>
-      ${links.map(
-        ({ path, label }) => html`<li><a href="${path}" ${current(path, shown)}>${label}</a></li> `,
-      )}
-    </ul>`;
-
 /** Returns the form that switches accounts. Returns false if the person has fewer than two. */
-const switcher = ({ accounts, account }: SignedIn): Part =>
-  accounts.length > 1 &&
-  html`<form method="post" action="/account/switch">
-    <label class="unseen" for="switch">Account</label>
-    <select id="switch" name="account">
-      ${accounts.map(
-        ({ id, name }) =>
-          html`<option value="${id}" ${id === account?.id && html`selected`}>${name}</option>`,
-      )}
-    </select>
-    <button class="quiet">Switch</button>
-  </form>`;
+function switcher({ accounts, account }: SignedIn): Part {
+  const choices = accounts.map(({ id, name }) => ({ value: id, label: name }));
+  const field = choice("account", "Account", choices, account?.id ?? "");
+  return accounts.length > 1 && postForm("/account/switch", "Switch", field, "quiet");
+}
 
 /** Returns a page with a single message, such as a reason for a refusal. @param next link below the message. */
 export const wordPage = (
@@ -116,17 +138,35 @@ export const wordPage = (
       <p><a class="button" href="${next.href}">${next.label}</a></p>`,
   });
 
+type Words = [title: string, text: Part, next?: { href: string; label: string }];
+
 /** Returns a reply with a single message. */
-export const wordReply = (
+export const wordReply = (request: Shown, status: number, ...words: Words): Reply =>
+  page(wordPage(request, ...words), status);
+
+/** Returns a reply with a single message to a request that may be sent again. @param seconds wait before that. */
+export const laterReply = (
   request: Shown,
-  status: number,
-  ...words: [title: string, text: Part, next?: { href: string; label: string }]
-): Reply => page(wordPage(request, ...words), status);
+  status: 429 | 503,
+  seconds: number,
+  ...words: Words
+): Reply => withHeader(wordReply(request, status, ...words), "retry-after", String(seconds));
+
+/** Returns a form with one button, which is the page's primary one unless it has a look. */
+export const postForm = (
+  action: string,
+  button: string,
+  fields: Part = null,
+  look?: "quiet" | "danger",
+): Html =>
+  html`<form class="form" method="post" action="${action}">
+    ${fields} <button ${look !== undefined && html`class="${look}"`}>${button}</button>
+  </form>`;
 
 interface Field {
   name: string;
   label: string;
-  type?: "text" | "email" | "password" | "search" | "date" | "datetime-local";
+  type?: "text" | "email" | "password" | "datetime-local";
   value?: string | undefined;
   /** Value of the HTML attribute `autocomplete`, which tells browsers what to fill in. */
   autocomplete?: string;
@@ -189,12 +229,6 @@ export const choice = (
     </select></label
   >`;
 
-/** Returns the error to show above a form; false if there is none. */
+/** Returns the error in a sent form; false if there is none. */
 export const faultNote = (fault: string | undefined): Part =>
   fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`;
-
-/** Returns a sentence that says what was done. @param done value of `?done=`; unknown values show nothing. */
-export const doneNote = (sentences: Readonly<Record<string, string>>, done: string | null): Part =>
-  done !== null &&
-  Object.hasOwn(sentences, done) &&
-  html`<p class="done" role="status">${sentences[done]}</p>`;

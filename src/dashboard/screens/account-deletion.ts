@@ -4,14 +4,15 @@ import { deletePerson } from "#accounts/personal-data.ts";
 import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
 import { lastUseWords, readLiveKeys } from "./keys.ts";
-import { accountPage, faultNote, passwordField } from "#dashboard/components/page.ts";
+import { headedPage, passwordField, postForm } from "#dashboard/components/page.ts";
 import { signedOut } from "#dashboard/cookies.ts";
 import {
   acting,
-  formRoute,
   type MemberRequest,
+  posting,
   type Reply,
   type Route,
+  route,
   seeOther,
   type SignedInRequest,
 } from "#dashboard/screen.ts";
@@ -20,60 +21,85 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { counted } from "#pages/prose.ts";
 
 export const accountDeletionRoutes: readonly Route[] = [
-  formRoute("/account/settings/leave", "member", { page: leavePage, act: leave }),
-  formRoute("/account/settings/close", "owner", { page: closePage, act: close }),
-  formRoute("/account/settings/delete", "person", { page: deletePage, act: deleteOneself }),
+  route("/account/settings/leave", "member", lastForm(leaving, leave)),
+  route("/account/settings/close", "owner", lastForm(closing, close)),
+  route("/account/settings/delete", "person", lastForm(deleting, deleteOneself)),
 ];
 
+/** A step that cannot be undone. */
+interface LastStep {
+  title: string;
+  effects: readonly Part[];
+  button: string;
+}
+
+/** Serves a form that says what a step will do, asks for the password and only then takes the step. */
+function lastForm<R extends SignedInRequest>(
+  words: (request: R) => LastStep | Promise<LastStep>,
+  act: (request: R) => Promise<Reply>,
+) {
+  const page = async (request: R, fault?: string) => {
+    const { title, effects, button } = await words(request);
+    return headedPage(request, {
+      title,
+      fault,
+      main: html`<ul>
+          ${effects.map((effect) => effect !== false && html`<li>${effect}</li>`)}
+        </ul>
+        <p>This cannot be undone.</p>
+        ${postForm(request.path, button, passwordField("Your password"), "danger")}
+        <p><a href="/account/settings">Back to the settings</a></p>`,
+    });
+  };
+  const confirmed = async (request: R) => {
+    const { services, signedIn, form, now } = request;
+    const order = { person: signedIn.person.id, password: form.get("password") ?? "", now };
+    await confirmPassword(services.control, services.passwords, order);
+    return act(request);
+  };
+  return { GET: (request: R) => page(request), POST: posting(page, confirmed) };
+}
+
 async function leave(request: MemberRequest): Promise<Reply> {
-  await confirm(request);
   const { account, actor: person, now } = acting(request);
   await leaveAccount(request.services.control, { account, person, now });
   return seeOther("/account/settings?done=left");
 }
 
 async function close(request: MemberRequest): Promise<Reply> {
-  await confirm(request);
   await closeAccount(request.services.control, acting(request));
   return seeOther("/account/settings?done=closed");
 }
 
 async function deleteOneself(request: SignedInRequest): Promise<Reply> {
   const { services, signedIn, now } = request;
-  await confirm(request);
   const { id: person } = signedIn.person;
   await deletePerson(services.control, { person, actor: person, now });
   return signedOut(request, "/account/sign-in?done=deleted");
 }
 
-/** Checks the password in the form. Rejects if it is wrong. */
-function confirm({ services, signedIn, form, now }: SignedInRequest): Promise<void> {
-  const order = { person: signedIn.person.id, password: form.get("password") ?? "", now };
-  return confirmPassword(services.control, services.passwords, order);
-}
-
-function leavePage(request: MemberRequest, fault?: string): string {
-  return question(request, fault, {
-    title: `Leave ${request.account.name}?`,
+function leaving({ account }: MemberRequest): LastStep {
+  return {
+    title: `Leave ${account.name}?`,
     effects: [
       "You no longer see its keys, usage or members.",
       "Keys that you made stay with the account and go on working.",
       "Only an owner can invite you again.",
     ],
     button: "Leave account",
-  });
+  };
 }
 
-async function closePage(request: MemberRequest, fault?: string): Promise<string> {
+async function closing(request: MemberRequest): Promise<LastStep> {
   const { services, account, now } = request;
   const keys = await readLiveKeys(request);
   const members = await listMembers(services.control.database, account.number);
-  return question(request, fault, {
+  return {
     title: `Close ${account.name}?`,
     effects: [
       keys.length === 0
         ? "It has no key that works."
-        : html`${counted(keys.length, "key")} would be refused from the next request on:
+        : html`${refusedKeys(keys.length)}
             <ul>
               ${keys.map(
                 (key) =>
@@ -88,75 +114,42 @@ async function closePage(request: MemberRequest, fault?: string): Promise<string
       "The name is free for others. The operator keeps a record of its requests, under the account's id.",
     ],
     button: "Close account",
-  });
+  };
 }
 
-async function deletePage(request: SignedInRequest, fault?: string): Promise<string> {
+async function deleting(request: SignedInRequest): Promise<LastStep> {
   const { accounts } = request.signedIn;
-  const doomed = await Promise.all(accounts.map((account) => doomedAccount(request, account)));
-  const title = "Delete your profile?";
-  const blocked = doomed.filter(({ fate }) => fate === "blocked");
-  if (blocked.length > 0)
-    return accountPage(request, {
-      title,
-      main: html`<h1>${title}</h1>
-        <p>Not yet: you are the only owner of an account that others are in.</p>
-        <ul>
-          ${blocked.map(({ name }) => html`<li>${bold(name)}</li>`)}
-        </ul>
-        <p>
-          <a href="/account/members">Make somebody else an owner</a>, or
-          <a href="/account/settings/close">close the account</a>, then come back.
-        </p>`,
-    });
-  return question(request, fault, {
-    title,
+  return {
+    title: "Delete your login?",
     effects: [
       "Your address, your password and your sessions are deleted at once. You can no longer sign in.",
-      ...doomed.map(({ name, fate, keys }) =>
-        fate === "closed"
-          ? html`${bold(name)} has no other member, so it is closed:
-            ${keys === 0 ? "it has no key that works." : `${counted(keys, "key")} would be refused from the next request on.`}`
-          : html`You leave ${bold(name)}; keys that you made there go on working.`,
-      ),
+      ...(await Promise.all(accounts.map((account) => fateOf(request, account)))),
       "The audit log keeps your id, which then identifies nobody.",
     ],
-    button: "Delete profile",
-  });
+    button: "Delete login",
+  };
 }
 
-/** Returns an account's fate if the person is deleted: `blocked` if others are members but none of them is an owner. */
-async function doomedAccount(
+/** Returns what becomes of an account if the person is deleted, or what must be done before that. */
+async function fateOf(
   { services, signedIn, now }: SignedInRequest,
   { number, name }: Membership,
-) {
+): Promise<Html> {
   const members = await listMembers(services.control.database, number);
   const others = members.filter(({ person }) => person !== signedIn.person.id);
-  const keys = await listKeys(services.control, { accountNumber: number, now });
-  const hasOtherOwner = others.some(({ role }) => role === "owner");
-  const fate = others.length === 0 ? "closed" : hasOtherOwner ? "left" : "blocked";
-  return { name, fate, keys: keys.filter(isLive).length };
+  if (others.length === 0) {
+    const keys = await listKeys(services.control, { accountNumber: number, now });
+    return html`${bold(name)} has no other member, so it is closed.
+    ${refusedKeys(keys.filter(isLive).length)}`;
+  }
+  return others.some(({ role }) => role === "owner")
+    ? html`You leave ${bold(name)}; keys that you made there go on working.`
+    : html`${bold(name)} has no other owner. First
+        <a href="/account/members">make somebody else an owner</a>, or
+        <a href="/account/settings/close">close the account</a>.`;
 }
 
-/** Returns a page that asks for the password before a step that cannot be undone. */
-const question = (
-  request: SignedInRequest,
-  fault: string | undefined,
-  { title, effects, button }: { title: string; effects: readonly Part[]; button: string },
-): string =>
-  accountPage(request, {
-    title,
-    main: html`<h1 class="name">${title}</h1>
-      <ul>
-        ${effects.map((effect) => effect !== false && html`<li>${effect}</li>`)}
-      </ul>
-      <p>This cannot be undone.</p>
-      ${faultNote(fault)}
-      <form class="form" method="post" action="${request.path}">
-        ${passwordField("Your password")}
-        <button class="danger">${button}</button>
-      </form>
-      <p><a href="/account/settings">Back to the settings</a></p>`,
-  });
+const refusedKeys = (count: number): string =>
+  `${counted(count, "key")} would be refused from the next request on.`;
 
 const bold = (name: string): Html => html`<strong class="name">${name}</strong>`;

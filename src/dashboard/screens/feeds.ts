@@ -13,19 +13,18 @@ import {
   tellChanges,
 } from "#dashboard/components/changes.ts";
 import { capital, nouns, type View, viewOf, viewWords } from "#dashboard/components/view.ts";
-import { accountPage, doneNote, faultNote, hidden, wordReply } from "#dashboard/components/page.ts";
+import { headedPage, hidden, laterReply, postForm, wordReply } from "#dashboard/components/page.ts";
 import {
   type AccountRequest,
   acting,
-  actionRoute,
   type Given,
   type MemberRequest,
   page,
+  posting,
   type Reply,
   type Route,
   route,
   seeOther,
-  withHeader,
 } from "#dashboard/screen.ts";
 import { changesOfSteps, type JoinedChange, publicationsSince } from "#datasets/joined-steps.ts";
 import { atomFeed, atomType, type Entry, urnOf } from "#pages/atom.ts";
@@ -44,8 +43,8 @@ export const feedRoutes: readonly Route[] = [
     GET: (request) => showViews(request),
     link: { group: "Account", label: "Followed views" },
   }),
-  actionRoute("/account/feeds/follow", "member", { page: showViews, act: follow }),
-  actionRoute("/account/feeds/unfollow", "member", { page: showViews, act: unfollow }),
+  route("/account/feeds/follow", "member", { POST: posting(showViews, follow) }),
+  route("/account/feeds/unfollow", "member", { POST: posting(showViews, unfollow) }),
   route("/feeds/{secret}", "anyone", { GET: showFeed }),
 ];
 
@@ -78,18 +77,14 @@ async function unfollow(request: MemberRequest): Promise<Given> {
   return seeOther("/account/feeds?done=unfollowed");
 }
 
-const sentences = {
-  unfollowed: "That view is no longer followed. Its feed answers 404 from now on.",
-};
-
 async function showViews(request: MemberRequest, fault?: string, made?: Html): Promise<string> {
-  const { services, account, query, now } = request;
+  const { services, account, now } = request;
   const views = await listFollowedViews(services.control.database, account.number);
   const model = services.model();
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Followed views",
-    main: html`<h1>Followed views</h1>
-      ${made} ${faultNote(fault)} ${doneNote(sentences, query.get("done"))}
+    fault,
+    main: html`${made}
       <p>
         A followed view has a private Atom feed with what changed in it in the last 30 days. Follow
         one on <a href="/browse/changes">Changes</a>. A feed can be read once a minute.
@@ -108,9 +103,7 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
                     >${view === null ? asked : titleOf(view)}</a
                   >`,
                   relativeTime(created_at, now),
-                  html`<form method="post" action="/account/feeds/unfollow">
-                    ${hidden("id", id)}<button class="danger quiet">Stop its feed</button>
-                  </form>`,
+                  postForm("/account/feeds/unfollow", "Stop its feed", hidden("id", id), "danger"),
                 ];
               }),
             })
@@ -133,17 +126,26 @@ async function showFeed(request: AccountRequest): Promise<Reply> {
   const { services, names, monotonicMicroseconds } = request;
   const followed = await findFollowedView(services.control.database, names["secret"]!);
   if (followed === null)
-    return wordReply(request, 404, "There is no such feed", "Perhaps nobody follows it any more.");
+    return wordReply(
+      request,
+      404,
+      "There is no such feed",
+      "Perhaps its view is no longer followed, or the address was cut off. Follow the view again for a new address.",
+    );
   const tooMany = services.personLimiter.take(followed.id, "feed", monotonicMicroseconds);
   if (tooMany !== null) {
-    const reply = wordReply(request, 429, "Too soon", "A feed can be read once a minute.");
-    return withHeader(reply, "retry-after", String(tooMany.retryAfterSeconds));
+    const { retryAfterSeconds } = tooMany;
+    return laterReply(
+      request,
+      429,
+      retryAfterSeconds,
+      "Too soon",
+      "A feed can be read once a minute.",
+    );
   }
   const view = readStored(services.model(), followed.kind, followed.query);
-  if (view === null) {
-    const reply = wordReply(request, 503, "No records yet", "Ask again in a minute.");
-    return withHeader(reply, "retry-after", "60");
-  }
+  if (view === null)
+    return laterReply(request, 503, 60, "No records yet", "Ask again in a minute.");
   const { serviceName } = services.settings;
   const feed = {
     id: urnOf(followed.id),

@@ -1,19 +1,17 @@
 /** An account's keys: a list with a form that creates a key, and a page to rename, rotate or revoke one. */
 import { listMembers } from "#accounts/members.ts";
 import {
-  accountPage,
   choice,
-  doneNote,
-  faultNote,
   field,
+  headedPage,
   hidden,
+  postForm,
   wordReply,
 } from "#dashboard/components/page.ts";
 import {
-  actionRoute,
-  formRoute,
   type Given,
   type MemberRequest,
+  posting,
   type Reply,
   type Route,
   route,
@@ -47,15 +45,15 @@ import { type LastUse, readLastUse } from "#usage/recording.ts";
 import { readDaysByKey } from "#usage/totals.ts";
 
 export const keysRoutes: readonly Route[] = [
-  formRoute("/account/keys", "member", {
-    page: keysPage,
-    act: createKey,
+  route("/account/keys", "member", {
+    GET: keysPage,
+    POST: posting(keysPage, createKey),
     link: { group: "API", label: "Keys" },
   }),
   route("/account/keys/{id}", "member", { GET: keyPage }),
-  actionRoute("/account/keys/{id}/rename", "member", { page: keyPage, act: rename }),
-  actionRoute("/account/keys/{id}/rotate", "member", { page: keyPage, act: rotate }),
-  actionRoute("/account/keys/{id}/revoke", "member", { page: keyPage, act: revoke }),
+  route("/account/keys/{id}/rename", "member", { POST: posting(keyPage, rename) }),
+  route("/account/keys/{id}/rotate", "member", { POST: posting(keyPage, rotate) }),
+  route("/account/keys/{id}/revoke", "member", { POST: posting(keyPage, revoke) }),
 ];
 
 async function createKey(request: MemberRequest): Promise<Given> {
@@ -94,24 +92,22 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
   const isFull = live.filter(({ replacedBy }) => replacedBy === null).length >= liveKeysMax;
   const ended = keys.filter((key) => !isLive(key));
   const expiring = live.filter(({ state }) => state === "expiring").length;
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Keys",
-    main: html`<h1>
-        ${live.length === 0 ? "No key yet" : counted(live.length, "key")}
-        ${expiring > 0 && html`<span>${expiring === 1 ? "one expires" : `${expiring} expire`} soon</span>`}
-      </h1>
-      <div class="beside">
-        <div>${liveKeys(live, now)} ${await endedKeys(request, ended)}</div>
-        <section class="card">
-          <h2 id="new">Create a key</h2>
-          ${faultNote(fault)}
-          ${
-            isFull
-              ? html`<p>An account may have ${liveKeysMax} keys that work. Revoke one first.</p>`
-              : newKeyForm(form, now)
-          }
-        </section>
-      </div>`,
+    heading: html`${live.length === 0 ? "No key yet" : counted(live.length, "key")}
+    ${expiring > 0 && html`<span>${expiring === 1 ? "one expires" : `${expiring} expire`} soon</span>`}`,
+    fault,
+    main: html`<div class="beside">
+      <div>${liveKeys(live, now)} ${await endedKeys(request, ended)}</div>
+      <section class="card">
+        <h2 id="new">Create a key</h2>
+        ${
+          isFull
+            ? html`<p>An account may have ${liveKeysMax} keys that work. Revoke one first.</p>`
+            : newKeyForm(form, now)
+        }
+      </section>
+    </div>`,
   });
 }
 
@@ -143,16 +139,16 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
     columns: [
       "Key",
       "Begins with",
-      "State",
-      { label: "Requests today", isNumber: true },
       "Last used",
+      { label: "Requests today", isNumber: true },
+      "Expires",
     ],
     rows: keys.map((key) => [
       keyLink(key),
       html`<code>${key.hint}…</code>`,
-      stateWords(key, now),
-      html`${sparkline(key.days)} ${grouped(key.days.at(-1)!)}`,
       lastUseWords(key, now),
+      html`${sparkline(key.days)} ${grouped(key.days.at(-1)!)}`,
+      expiryWords(key, now),
     ]),
   });
 
@@ -161,33 +157,26 @@ export const keyLink = ({ id, name }: Pick<ListedKey, "id" | "name">): Html =>
 
 /** Returns the form that creates a key. @param typed fields of the sent form. */
 const newKeyForm = (typed: URLSearchParams, now: number): Html =>
-  html`<form class="form" method="post" action="/account/keys">
-    ${hidden("form", newForm())}
-    ${field({
-      name: "name",
-      label: "Name",
-      hint: "what it is for, such as the program that will use it",
-      value: typed.get("name") ?? "",
-      lengthMax: 100,
-    })}
-    ${choice("expiry", "Expires", expiries(now), typed.get("expiry") ?? "90")}
-    <p class="muted">The whole key is shown once, on the next page. Have a safe place ready.</p>
-    <button>Create key</button>
-  </form>`;
+  postForm(
+    "/account/keys",
+    "Create key",
+    html`${hidden("form", newForm())}
+      ${field({ name: "name", label: "Name", hint: "the program that will use it", value: typed.get("name") ?? "", lengthMax: 100 })}
+      ${choice("expiry", "Expires", expiries(now), typed.get("expiry") ?? "90")}
+      <p class="muted">The whole key is shown once, on the next page. Have a safe place ready.</p>`,
+  );
 
 const endedShown = 20;
 
-/** Returns one page of the expired and revoked keys, newest first. Returns null if it is empty. */
+/** Returns the keys that expired or were revoked last; null if there are none. @param ended all of them, newest first. */
 async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): Promise<Part> {
-  const from = Number(/^\d{1,6}$/.exec(request.query.get("ended") ?? "")?.[0] ?? 0);
-  const shown = await withUse(request, ended.slice(from, from + endedShown));
-  if (shown.length === 0) return null;
-  const next = from + shown.length;
+  if (ended.length === 0) return null;
+  const shown = await withUse(request, ended.slice(0, endedShown));
   return html`<h2>Keys that have ended</h2>
-    <details ${from > 0 && html`open`}>
+    <details>
       <summary>${grouped(ended.length)} expired or revoked</summary>
       ${keyTable("Keys that have ended", shown, request.now)}
-      ${next < ended.length && html`<p><a href="/account/keys?ended=${next}">Older ones</a></p>`}
+      ${ended.length > endedShown && html`<p class="muted">These are the newest ${endedShown}.</p>`}
     </details>`;
 }
 
@@ -225,30 +214,26 @@ const overlapChoices = overlaps.map(({ milliseconds, words }) => ({
   label: words,
 }));
 
-const sentences = {
-  renamed: "The key has its new name.",
-  revoked: "The key is revoked: it is refused from the next request on.",
-};
-
 async function keyPage(request: MemberRequest, fault?: string): Promise<string> {
-  const { query, now } = request;
+  const { now } = request;
   const key = await readKeyView(request, idOf(request));
   const madeBy = key.madeBy === null ? "the operator" : await addressOf(request, key.madeBy);
   const replacedBy = key.replacedBy === null ? null : await readKeyView(request, key.replacedBy);
   const facts: (readonly [string, Part])[] = [
-    ["State", stateWords(key, now)],
+    ["State", key.state],
     ["Begins with", html`<code>${key.hint}…</code>`],
     ["Id", html`<code>${key.id}</code>`],
     ["Created", html`${relativeTime(key.createdAt, now)} by ${madeBy}`],
-    ["Expires", key.expiresAt === null ? "never" : exactTime(key.expiresAt)],
+    [isLive(key) ? "Expires" : "Ended", expiryWords(key, now)],
     ["Replaced by", replacedBy && keyLink(replacedBy)],
     ["Last used", lastUseWords(key, now)],
     ["Requests today", grouped(key.days.at(-1)!)],
   ];
-  return accountPage(request, {
+  return headedPage(request, {
     title: `Key ${key.name}`,
-    main: html`<h1 class="name">${key.name}</h1>
-      ${doneNote(sentences, query.get("done"))} ${faultNote(fault)} ${factList(facts)}
+    heading: key.name,
+    fault,
+    main: html`${factList(facts)}
       <p>
         <a href="/account/requests?key=${key.id}">Its requests</a> ·
         <a href="/account/keys">All keys</a>
@@ -259,14 +244,12 @@ async function keyPage(request: MemberRequest, fault?: string): Promise<string> 
 
 /** Returns the forms for a live key. A rotated key cannot be rotated again; its successor can. */
 function keyForms(key: KeyView, now: number): Html {
-  const form = (what: "rename" | "rotate" | "revoke", content: Html) =>
-    html`<form class="form" method="post" action="/account/keys/${key.id}/${what}">
-      ${content}
-    </form>`;
+  const action = `/account/keys/${key.id}`;
   const name = field({ name: "name", label: "Name", value: key.name, lengthMax: 100 });
   const overlap = choice("overlap", "This key ends", overlapChoices, String(overlapDefault));
+  const rotation = html`${hidden("form", newForm())} ${overlap}`;
   return html`<h2>Rename</h2>
-    ${form("rename", html`${name}<button class="quiet">Rename key</button>`)}
+    ${postForm(`${action}/rename`, "Rename key", name, "quiet")}
     ${
       key.replacedBy === null &&
       html`<h2>Rotate</h2>
@@ -274,7 +257,7 @@ function keyForms(key: KeyView, now: number): Html {
           This creates a key with the same name and lifetime, shown once on the next page. Both
           share one quota.
         </p>
-        ${form("rotate", html`${hidden("form", newForm())} ${overlap}<button class="quiet">Rotate key</button>`)}`
+        ${postForm(`${action}/rotate`, "Rotate key", rotation, "quiet")}`
     }
     <h2>Revoke</h2>
     <details>
@@ -283,7 +266,7 @@ function keyForms(key: KeyView, now: number): Html {
         ${key.lastUse === null ? "It was never used." : html`It was last used ${lastUseWords(key, now)}.`}
         Every further request with it is refused. This cannot be undone.
       </p>
-      ${form("revoke", html`<button class="danger">Revoke key</button>`)}
+      ${postForm(`${action}/revoke`, "Revoke key", null, "danger")}
     </details>`;
 }
 
@@ -297,12 +280,14 @@ interface KeyView extends ListedKey {
   days: readonly number[];
 }
 
-function stateWords({ state, expiresAt, revokedAt }: KeyView, now: number): Html {
-  if (state === "expiring")
-    return html`<span class="badge expires">expires ${relativeTime(expiresAt!, now)}</span>`;
-  if (state === "expired") return html`expired ${relativeTime(expiresAt!, now)}`;
-  if (state === "revoked") return html`revoked ${relativeTime(revokedAt!, now)}`;
-  return html`${state}`;
+/** Returns when a key ends or ended, or that its account is suspended. */
+function expiryWords({ state, expiresAt, revokedAt }: KeyView, now: number): Part {
+  if (revokedAt !== null) return html`revoked ${relativeTime(revokedAt, now)}`;
+  if (state === "suspended") return state;
+  if (expiresAt === null) return "never";
+  const time = relativeTime(expiresAt, now);
+  if (state === "expired") return html`expired ${time}`;
+  return state === "expiring" ? html`<span class="badge expires">${time}</span>` : time;
 }
 
 /** Returns the last use in words, such as "4 minutes ago from 203.0.113.0/24". */
@@ -377,10 +362,9 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
   const { base } = request.own;
   const target = exampleTarget(operations[0]!);
   const lines = callLines({ base, target, key });
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Your new key",
-    main: html`<h1>Your new key</h1>
-      <p>
+    main: html`<p>
         Copy it now: it is shown only once and stored nowhere. If you lose it,
         <a href="/account/keys/${id}">rotate it</a>.
       </p>

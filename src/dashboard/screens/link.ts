@@ -13,11 +13,11 @@ import { findPerson, readAddress } from "#accounts/people.ts";
 import { type OpenedSession, switchAccount } from "#accounts/sessions.ts";
 import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
 import {
-  accountPage,
   emailField,
-  faultNote,
   field,
+  headedPage,
   hidden,
+  postForm,
   wordPage,
   wordReply,
   signedOut,
@@ -27,12 +27,12 @@ import { begin } from "#dashboard/cookies.ts";
 import {
   addressChangedMail,
   linkMail,
+  type LinkMail,
   type Mail,
   passwordChangedMail,
 } from "#dashboard/mail-templates.ts";
 import {
   type AccountRequest,
-  formRoute,
   type Given,
   homePath,
   posting,
@@ -43,45 +43,74 @@ import {
   type Serve,
 } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const linkRoutes: readonly Route[] = [
-  formRoute("/account/sign-up", "anyone", {
-    obstacle: noSignUp,
-    page: (request, fault) => asking(request, signUpWords, fault),
-    act: (request) => mailLink("sign-up", request),
-  }),
-  formRoute("/account/forgot", "anyone", {
-    obstacle: (request) =>
-      canMail(request) ? null : wordReply(signedOut(request), 403, forgotWords.title, noMailWords),
-    page: (request, fault) => asking(request, forgotWords, fault),
-    act: (request) => mailLink("reset", request),
-  }),
+  route("/account/sign-up", "anyone", asking("sign-up")),
+  route("/account/forgot", "anyone", asking("reset")),
   route("/account/link", "anyone", {
     GET: unlessDead(linkPage),
     POST: unlessDead((request, link) =>
-      posting({
-        page: (_, fault) => linkPage(request, link, fault),
-        act: () => complete[link.kind](request),
-      })(request),
+      posting(
+        (_, fault) => linkPage(request, link, fault),
+        () => complete[link.kind](request),
+      )(request),
     ),
   }),
 ];
 
-/** Returns a page that says why nobody can sign up here on their own. Returns null if anybody can. */
-function noSignUp(request: AccountRequest): Reply | null {
+/** Forms that ask for an address and mail a link to it. */
+const askingWords = {
+  "sign-up": {
+    title: "Sign up",
+    explained: "We mail you a link. Open it, choose a password, and your account is ready.",
+    after: html`Signed up already? <a href="/account/sign-in">Sign in</a>`,
+  },
+  reset: {
+    title: "Choose a new password",
+    explained:
+      "We mail a link to the address you sign in with. The new password signs you out in every other browser.",
+    after: html`<a href="/account/sign-in">Back to signing in</a>`,
+  },
+};
+type Asked = keyof typeof askingWords;
+
+function asking(kind: Asked): Pick<Route, "GET" | "POST"> {
+  const page = (request: AccountRequest, fault?: string) => {
+    refuseAsking(kind, request);
+    const { title, explained, after } = askingWords[kind];
+    return headedPage(signedOut(request), {
+      title,
+      fault,
+      main: html`<p>${explained}</p>
+        ${postForm(request.path, "Mail me a link", emailField(typedAddress(request)))}
+        <p>${after}</p>`,
+    });
+  };
+  return {
+    GET: (request) => page(request),
+    POST: posting(page, (request) => mailLink(kind, request)),
+  };
+}
+
+/** Refuses to mail a link that the settings do not allow. */
+function refuseAsking(kind: Asked, request: AccountRequest): void {
   const { signUp } = request.services.settings;
-  if (signUp !== "open") {
-    const text = `Nobody signs up here without an invitation. Ask ${whomToAsk(signUp)} for one.`;
-    const next = { href: "/account/sign-in", label: "Sign in" };
-    return wordReply(signedOut(request), 403, "Sign up by invitation", text, next);
-  }
-  return canMail(request)
-    ? null
-    : wordReply(signedOut(request), 403, signUpWords.title, noMailWords);
+  if (kind === "sign-up" && signUp !== "open")
+    throw new DomainError(
+      "refused",
+      `Nobody signs up here without an invitation. Ask ${whomToAsk(signUp)} for one.`,
+    );
+  requireMail(request);
 }
 
 export const noMailWords = "This service sends no mail. Ask its operator to create a link for you.";
+
+/** Checks that a link can reach its recipient. @throws DomainError `refused`. */
+export function requireMail(request: AccountRequest): void {
+  if (!canMail(request)) throw new DomainError("refused", noMailWords);
+}
 
 /** Reports whether a link can reach its recipient. */
 export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
@@ -91,31 +120,25 @@ export const canMail = ({ services: { settings, mailer } }: AccountRequest): boo
  * Mails a link. Mails nothing if a new password is requested for an unknown address. Outside a demo, the page is the
  * same for every address.
  */
-async function mailLink(kind: "sign-up" | "reset", request: AccountRequest): Promise<string> {
+async function mailLink(kind: Asked, request: AccountRequest): Promise<string> {
+  refuseAsking(kind, request);
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
   const made = await requestLink(services.control, kind, { address, client, now });
-  const link = linkOf(request, made);
   const ofKnown = kind === "sign-up" ? "known" : "reset";
   const template = made.isKnown ? ofKnown : kind === "sign-up" ? "signUp" : null;
-  const demoLink = template && mail(request, linkMail(template, link), link.url);
+  const demoLink = template && mail(request, made, (link) => linkMail(template, link));
   return mailedPage(signedOut(request), readAddress(address).email, demoLink);
 }
 
-/** Returns a link's recipient, URL and expiry, as the mail templates take them. */
-export const linkOf = ({ services }: AccountRequest, { email, token, expiresAt }: MadeLink) => ({
-  to: email,
-  url: linkUrl(services.settings.linkBase, token),
-  expiresAt,
-});
-
-/** Sends a message. @returns in a demo, the link for the page to show; otherwise null. */
+/** Mails a link. @returns in a demo, the link for the page to show; otherwise null. */
 export function mail(
   { services: { settings, mailer }, own }: AccountRequest,
-  message: Mail,
-  url: string,
+  { email, token, expiresAt }: MadeLink,
+  messageOf: (link: LinkMail) => Mail,
 ): string | null {
-  mailer.send(message);
+  const url = linkUrl(settings.linkBase, token);
+  mailer.send(messageOf({ to: email, url, expiresAt }));
   // The browser may come through a tunnel, so the link on the page must begin with the address that it uses.
   return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
 }
@@ -123,10 +146,9 @@ export function mail(
 /** Returns the page to show after a message was sent. @param demoLink link to show in a demo; otherwise null. */
 export const mailedPage = (request: Shown, email: string, demoLink: string | null): string =>
   demoLink === null
-    ? accountPage(request, {
+    ? headedPage(request, {
         title: "Check your mail",
-        main: html`<h1>Check your mail</h1>
-          <p>
+        main: html`<p>
             A message to <strong class="name">${email}</strong> is on its way. Its link works once.
           </p>
           <p class="muted">
@@ -141,36 +163,6 @@ export const mailedPage = (request: Shown, email: string, demoLink: string | nul
           The demo sends no mail, so here it is. It works once.`,
         { href: demoLink, label: "Open the link" },
       );
-
-const signUpWords = {
-  title: "Sign up",
-  explained: "We mail you a link. Open it, choose a password, and your account is ready.",
-  after: html`Signed up already? <a href="/account/sign-in">Sign in</a>`,
-};
-
-const forgotWords = {
-  title: "Choose a new password",
-  explained:
-    "We mail a link to the address you sign in with. The new password signs you out in every other browser.",
-  after: html`<a href="/account/sign-in">Back to signing in</a>`,
-};
-
-const asking = (
-  request: AccountRequest,
-  { title, explained, after }: typeof signUpWords,
-  fault: string | undefined,
-): string =>
-  accountPage(signedOut(request), {
-    title,
-    main: html`<h1>${title}</h1>
-      <p>${explained}</p>
-      ${faultNote(fault)}
-      <form class="form" method="post" action="${request.path}">
-        ${emailField(typedAddress(request))}
-        <button>Mail me a link</button>
-      </form>
-      <p>${after}</p>`,
-  });
 
 const tokenOf = ({ query, form }: AccountRequest): string =>
   form.get("token") ?? query.get("token") ?? "";
@@ -257,16 +249,16 @@ async function linkPage(request: AccountRequest, link: Link, fault?: string): Pr
   const asksPassword = isNew || kind === "reset";
   const accountName = account === null ? null : (await requireOpenNumber(database, account)).name;
   const { title, explained, button } = wordsOf(link, accountName, asksPassword);
-  return accountPage(signedOut(request), {
+  const fields = [
+    hidden("token", tokenOf(request)),
+    asksPassword && passwordFields(email),
+    isNew && account === null && nameField(request.form.get("account")),
+  ];
+  return headedPage(signedOut(request), {
     title,
-    main: html`<h1 class="name">${title}</h1>
-      <p>${explained}</p>
-      ${faultNote(fault)}
-      <form class="form" method="post" action="/account/link">
-        ${hidden("token", tokenOf(request))} ${asksPassword && passwordFields(email)}
-        ${isNew && account === null && nameField(request.form.get("account"))}
-        <button>${button}</button>
-      </form>`,
+    fault,
+    main: html`<p>${explained}</p>
+      ${postForm("/account/link", button, fields)}`,
   });
 }
 

@@ -25,10 +25,9 @@ const path = uploadPath;
 export const matchRoutes = [
   route(path, "member", {
     GET: (request) => readRecords(request, () => formPage(request)),
-    POST: posting({
-      page: formPage,
-      act: async (request) => readRecords(request, (model) => matchSent(request, model)),
-    }),
+    POST: posting(formPage, async (request) =>
+      readRecords(request, (model) => matchSent(request, model)),
+    ),
   }),
 ];
 

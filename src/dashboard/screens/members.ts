@@ -2,21 +2,13 @@
 import { invite, listInvitations, withdrawInvitation } from "#accounts/invites.ts";
 import { listAudit } from "#store/audit.ts";
 import { changeRole, listMembers, type Member, removeMember } from "#accounts/members.ts";
-import {
-  accountPage,
-  choice,
-  doneNote,
-  faultNote,
-  field,
-  hidden,
-  wordReply,
-} from "#dashboard/components/page.ts";
+import { choice, field, headedPage, hidden, postForm } from "#dashboard/components/page.ts";
 import { invitationMail } from "#dashboard/mail-templates.ts";
 import {
   acting,
-  actionRoute,
   type Given,
   type MemberRequest,
+  posting,
   type Reply,
   type Route,
   route,
@@ -28,7 +20,7 @@ import { relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { canMail, linkOf, mail, mailedPage, noMailWords } from "./link.ts";
+import { canMail, mail, mailedPage, noMailWords } from "./link.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes: readonly Route[] = [
@@ -36,29 +28,17 @@ export const memberRoutes: readonly Route[] = [
     GET: membersPage,
     link: { group: "Account", label: "Members" },
   }),
-  actionRoute("/account/members/invite", "owner", {
-    obstacle: (request) => {
-      const why = obstacleOf(request);
-      return why === null ? null : wordReply(request, 403, "Invite somebody", why);
-    },
-    page: membersPage,
-    act: sendInvitation,
-  }),
+  route("/account/members/invite", "owner", { POST: posting(membersPage, sendInvitation) }),
   route("/account/members/withdraw", "owner", { POST: withdraw }),
-  actionRoute(
-    "/account/members/role",
-    "owner",
-    changing("role", (request) =>
+  route("/account/members/role", "owner", {
+    POST: changing("role", (request) =>
       changeRole(request.services.control, { ...changeOf(request), role: roleOf(request) }),
     ),
-  ),
-  actionRoute(
-    "/account/members/remove",
-    "owner",
-    changing("removed", (request) => removeMember(request.services.control, changeOf(request))),
-  ),
-  route("/account/members/{person}", "owner", {
-    GET: (request) => memberPage(request, request.names["person"]!),
+  }),
+  route("/account/members/remove", "owner", {
+    POST: changing("removed", (request) =>
+      removeMember(request.services.control, changeOf(request)),
+    ),
   }),
 ];
 
@@ -76,15 +56,15 @@ function obstacleOf(request: MemberRequest): string | null {
 }
 
 async function sendInvitation(request: MemberRequest): Promise<Given> {
+  const obstacle = obstacleOf(request);
+  if (obstacle !== null) throw new DomainError("refused", obstacle);
   await refuseTooMany(request);
   const made = await invite(request.services.control, {
     ...acting(request),
     address: request.form.get("email") ?? "",
     role: roleOf(request),
   });
-  const link = linkOf(request, made);
-  const message = invitationMail(link, made.accountName);
-  const demoLink = mail(request, message, link.url);
+  const demoLink = mail(request, made, (link) => invitationMail(link, made.accountName));
   return demoLink === null
     ? seeOther("/account/members?done=invited")
     : mailedPage(request, made.email, demoLink);
@@ -114,55 +94,57 @@ async function withdraw(request: MemberRequest): Promise<Reply> {
   return seeOther("/account/members?done=withdrawn");
 }
 
-const sentences = {
-  invited: "The invitation is on its way.",
-  withdrawn: "The invitation is withdrawn: its link no longer works.",
-  role: "The role is changed.",
-  removed: "The member is removed.",
-};
-
 const roles = [
   { value: "member", label: "member: keys and usage" },
   { value: "owner", label: "owner: members and account, too" },
 ] as const;
 
 async function membersPage(request: MemberRequest, fault?: string): Promise<string> {
-  const { services, account, query } = request;
+  const { services, account } = request;
   const members = await listMembers(services.control.database, account.number);
   const obstacle = obstacleOf(request);
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Members",
-    main: html`<h1>
-        ${members.length === 1 ? "You are the only member" : `${members.length} members`}
-      </h1>
-      ${doneNote(sentences, query.get("done"))} ${memberTable(request, members)}
-      ${
-        account.role === "owner"
-          ? html`${await invitationPart(request)}
-              <h2>Invite somebody</h2>
-              ${faultNote(fault)}
-              ${obstacle === null ? inviteForm(request) : html`<p>${obstacle}</p>`}`
-          : html`<p>Owners invite and remove members.</p>`
-      }`,
+    heading: members.length === 1 ? "You are the only member" : `${members.length} members`,
+    fault,
+    main: html`${await memberTable(request, members)}
+    ${
+      account.role === "owner"
+        ? html`${await invitationPart(request)}
+            <h2>Invite somebody</h2>
+            ${obstacle === null ? inviteForm(request) : html`<p>${obstacle}</p>`}`
+        : html`<p>Owners invite and remove members.</p>`
+    }`,
   });
 }
 
-const memberTable = ({ account, signedIn, now }: MemberRequest, members: readonly Member[]): Html =>
-  table({
+/** Returns a table of the members. Owners get the forms that change a member beside each. */
+async function memberTable(
+  { services, account, signedIn, now }: MemberRequest,
+  members: readonly Member[],
+): Promise<Html> {
+  const isOwner = account.role === "owner";
+  const keys = await listKeys(services.control, { accountNumber: account.number, now });
+  const keysOf = Map.groupBy(keys.filter(isLive), ({ madeBy }) => madeBy);
+  return table({
     label: "Members",
     columns: [
       "Address",
       "Role",
       "Joined",
-      ...(account.role === "owner" ? [{ label: "Action", isPlain: true }] : []),
+      ...(isOwner ? [{ label: "Action", isPlain: true }] : []),
     ],
-    rows: members.map(({ person, email, role, joinedAt }) => [
-      html`<span class="name">${email}</span>${person === signedIn.person.id && " (you)"}`,
-      role,
-      relativeTime(joinedAt, now),
-      ...(account.role === "owner" ? [html`<a href="/account/members/${person}">Change</a>`] : []),
-    ]),
+    rows: members.map((member) => {
+      const isOwn = member.person === signedIn.person.id;
+      return [
+        html`<span class="name">${member.email}</span>${isOwn && " (you)"}`,
+        member.role,
+        relativeTime(member.joinedAt, now),
+        ...(isOwner ? [memberForms(member, isOwn, keysOf.get(member.person)?.length ?? 0)] : []),
+      ];
+    }),
   });
+}
 
 /** Returns a table of the open invitations, oldest first. Returns null if there are none. */
 async function invitationPart({ services, account, now }: MemberRequest): Promise<Part> {
@@ -178,19 +160,18 @@ async function invitationPart({ services, account, now }: MemberRequest): Promis
         role,
         relativeTime(createdAt, now),
         relativeTime(expiresAt, now),
-        html`<form method="post" action="/account/members/withdraw">
-          ${hidden("invitation", id)}<button class="quiet">Withdraw</button>
-        </form>`,
+        postForm("/account/members/withdraw", "Withdraw", hidden("invitation", id), "quiet"),
       ]),
     })}`;
 }
 
 const inviteForm = (request: MemberRequest): Html =>
-  html`<form class="form" method="post" action="/account/members/invite">
-    ${field({ name: "email", label: "E-mail address", type: "email", value: typedAddress(request), hint: "gets a link that works for 7 days" })}
-    ${choice("role", "Role", roles, roleOf(request))}
-    <button>Invite</button>
-  </form>`;
+  postForm(
+    "/account/members/invite",
+    "Invite",
+    html`${field({ name: "email", label: "E-mail address", type: "email", value: typedAddress(request), hint: "gets a link that works for 7 days" })}
+    ${choice("role", "Role", roles, roleOf(request))}`,
+  );
 
 /** Returns the account, the member to change, the actor and the time. */
 const changeOf = (request: MemberRequest) => ({
@@ -198,36 +179,11 @@ const changeOf = (request: MemberRequest) => ({
   person: request.form.get("person") ?? "",
 });
 
-/** Returns a form that changes a member. Its errors are shown on the member's page. */
+/** Returns a function that changes a member as a form asks for. */
 function changing(done: string, change: (request: MemberRequest) => Promise<void>) {
-  return {
-    page: (request: MemberRequest, fault?: string) =>
-      memberPage(request, changeOf(request).person, fault),
-    async act(request: MemberRequest): Promise<Reply> {
-      await change(request);
-      return seeOther(`/account/members?done=${done}`);
-    },
-  };
-}
-
-/** Returns a member's page. @throws DomainError `not_found` if the account has no such member. */
-async function memberPage(request: MemberRequest, person: string, fault?: string): Promise<string> {
-  const { services, account, signedIn, now } = request;
-  const members = await listMembers(services.control.database, account.number);
-  const member = members.find((one) => one.person === person);
-  if (member === undefined) throw new DomainError("not_found", "The account has no such member.");
-  const keys = await listKeys(services.control, { accountNumber: account.number, now });
-  const own = keys.filter((key) => key.madeBy === person && isLive(key));
-  const isOwn = person === signedIn.person.id;
-  return accountPage(request, {
-    title: member.email,
-    main: html`<h1 class="name">${member.email}</h1>
-      <p>
-        ${member.role === "owner" ? "Owner" : "Member"} of the account, joined
-        ${relativeTime(member.joinedAt, now)}${isOwn && ". This is you"}.
-        <a href="/account/members">All members</a>
-      </p>
-      ${faultNote(fault)} ${memberForms(member, isOwn, own.length)}`,
+  return posting(membersPage, async (request: MemberRequest) => {
+    await change(request);
+    return seeOther(`/account/members?done=${done}`);
   });
 }
 
@@ -238,21 +194,19 @@ const keysNote = (keys: number): string =>
 
 /** Returns the forms that change a member. @param keys number of the member's keys that still work. */
 function memberForms({ person, role }: Member, isOwn: boolean, keys: number): Html {
-  const form = (action: string, content: Part) =>
-    html`<form class="form" method="post" action="/account/members/${action}">
-      ${hidden("person", person)} ${content}
-    </form>`;
-  const changing = html`<h2>Change role</h2>
-    ${form("role", html`${choice("role", "Role", roles, role)}<button class="quiet">Change role</button>`)}`;
-  if (isOwn)
-    return html`${changing}
-      <h2>Leave</h2>
-      <p><a href="/account/settings/leave">Leave the account</a></p>`;
-  return html`${changing}
-    <h2>Remove</h2>
-    <details>
-      <summary>Take this member out of the account</summary>
-      <p>From their next click on, they can no longer see its keys or usage. ${keysNote(keys)}</p>
-      ${form("remove", html`<button class="danger">Remove member</button>`)}
-    </details>`;
+  const id = hidden("person", person);
+  const fields = [id, choice("role", "Role", roles, role)];
+  return html`<details>
+    <summary>Change</summary>
+    ${postForm("/account/members/role", "Change role", fields, "quiet")}
+    ${
+      isOwn
+        ? html`<p><a href="/account/settings/leave">Leave the account</a></p>`
+        : html`<p>
+              From the next click on, a removed member no longer sees the account's keys or usage.
+              ${keysNote(keys)}
+            </p>
+            ${postForm("/account/members/remove", "Remove member", id, "danger")}`
+    }
+  </details>`;
 }

@@ -1,7 +1,7 @@
 /** Notices: what happened in the account in the last 30 days. */
 import { listAudit, type AuditAction, operator, service } from "#store/audit.ts";
 import { listMembers } from "#accounts/members.ts";
-import { accountPage } from "#dashboard/components/page.ts";
+import { headedPage } from "#dashboard/components/page.ts";
 import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
 import { listKeys } from "#keys/keys.ts";
 import { html, type Part } from "#pages/html.ts";
@@ -23,12 +23,10 @@ const activityShown = 50;
 
 async function showNotices(request: MemberRequest): Promise<string> {
   const rows = await readActivity(request);
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Notices",
-    main: html`<h1>
-        ${rows.length === 0 ? "Nothing happened in the last 30 days" : "The last 30 days"}
-      </h1>
-      ${rows.length > 0 && table({ label: "What happened, newest first", columns, rows })}
+    heading: rows.length === 0 ? "Nothing happened in the last 30 days" : "The last 30 days",
+    main: html`${rows.length > 0 && table({ label: "What happened, newest first", columns, rows })}
       <p class="muted">
         If the service sends mail, owners get a message 14 and 3 days before a key expires, and when
         80% of the daily quota is used.

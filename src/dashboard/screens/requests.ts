@@ -1,7 +1,7 @@
 /** An account's request log, newest first: filtered, page by page, or as a CSV file. */
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { listOwn } from "./keys.ts";
-import { accountPage, choice, type Choice, faultNote, field } from "#dashboard/components/page.ts";
+import { choice, type Choice, field, headedPage } from "#dashboard/components/page.ts";
 import {
   download,
   type MemberRequest,
@@ -42,8 +42,7 @@ const csvRowsMax = 10_000;
 
 async function showRequests(request: MemberRequest): Promise<Reply> {
   const { services, account, query } = request;
-  if (services.settings.usageLogDays === 0)
-    return page(accountPage(request, { title: "Requests", main: switchedOff }));
+  if (services.settings.usageLogDays === 0) return page(headedPage(request, switchedOff));
   const { filter, typed, fault } = readFilter(query);
   const { requests, next } =
     fault === undefined
@@ -59,8 +58,7 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
   const isFiltered = Object.keys(typed).length > 0;
   // The page of an ended key links to its requests, so the form must offer that key too.
   const offered = keys.filter((key) => isLive(key) || key.id === typed.key);
-  const log = html`${faultNote(fault)}
-    <details ${isFiltered && html`open`}>
+  const log = html`<details ${isFiltered && html`open`}>
       <summary>Filter, or find one by its id</summary>
       ${filterForm(typed, offered)}
     </details>
@@ -70,10 +68,11 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
         : fault === undefined &&
           html`<p>No request matches. <a href="/account/requests">Show all</a></p>`
     }`;
-  const markup = accountPage(request, {
+  const markup = headedPage(request, {
     title: "Requests",
-    main: html`<h1>Requests of the last ${services.settings.usageLogDays} days</h1>
-      ${requests.length === 0 && !isFiltered ? noneYet : log}`,
+    heading: `Requests of the last ${services.settings.usageLogDays} days`,
+    fault,
+    main: requests.length === 0 && !isFiltered ? noneYet : log,
   });
   return page(markup, fault === undefined ? 200 : 400);
 }
@@ -97,12 +96,14 @@ async function downloadRequests(request: MemberRequest): Promise<Reply> {
   return download(name, "text/csv; charset=utf-8; header=present", lines.join(lineEnd) + lineEnd);
 }
 
-const switchedOff = html`<h1>No log of requests</h1>
-  <p>
+const switchedOff = {
+  title: "No log of requests",
+  main: html`<p>
     The operator of this service keeps no log of requests: the setting
     <code>USAGE_LOG_DAYS</code> is 0. Hourly totals are on the page of your
     <a href="/account/usage">usage</a>.
-  </p>`;
+  </p>`,
+};
 
 const noneYet = html`<p>
   No request yet. Send one with <a href="/account/keys">a key of yours</a>.

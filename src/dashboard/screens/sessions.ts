@@ -1,6 +1,6 @@
 /** Sessions: lists the browsers that a person is signed in with, signs them out, and switches between accounts. */
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
-import { accountPage, doneNote, hidden } from "#dashboard/components/page.ts";
+import { headedPage, hidden, postForm } from "#dashboard/components/page.ts";
 import { endFormer, signedOut } from "#dashboard/cookies.ts";
 import {
   type AccountRequest,
@@ -21,14 +21,11 @@ export const sessionRoutes: readonly Route[] = [
   route("/account/switch", "person", { POST: switchTo }),
 ];
 
-async function end(request: SignedInRequest): Promise<Reply> {
-  const { services, signedIn, form, now } = request;
+async function end({ services, signedIn, form, now }: SignedInRequest): Promise<Reply> {
   const { session, person } = signedIn;
   const id = form.get("session") ?? "";
   await endSession(services.control, { person: person.id, id, own: session, now });
-  return id === session
-    ? signedOut(request, "/account/sign-in?done=out")
-    : seeOther("/account/sessions?done=ended");
+  return seeOther("/account/sessions?done=ended");
 }
 
 /** Signs the browser out. Works even if it is signed out already, for instance in a second tab. */
@@ -50,19 +47,14 @@ async function switchTo({ services, signedIn, form }: SignedInRequest): Promise<
   return seeOther("/account/keys");
 }
 
-const sentences = { ended: "That browser is signed out." };
-
 async function show(request: SignedInRequest): Promise<string> {
-  const { services, signedIn, query, now } = request;
+  const { services, signedIn, now } = request;
   const sessions = await listSessions(services.control.database, signedIn.person.id, now);
   const count = sessions.length;
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Signed-in browsers",
-    main: html`<h1>
-        You are signed in with ${count === 1 ? "this browser alone" : `${count} browsers`}
-      </h1>
-      ${doneNote(sentences, query.get("done"))}
-      ${table({
+    heading: `You are signed in with ${count === 1 ? "this browser alone" : `${count} browsers`}`,
+    main: html`${table({
         label: "Signed-in browsers",
         columns: [
           "Browser",
@@ -84,13 +76,9 @@ async function show(request: SignedInRequest): Promise<string> {
         you do not recognize one of these, sign it out and
         <a href="/account/settings/password">change your password</a>.
       </p>
-      <form method="post" action="/account/sign-out-everywhere">
-        <button class="danger">Sign out everywhere</button>
-      </form>`,
+      ${postForm("/account/sign-out-everywhere", "Sign out everywhere", null, "danger")}`,
   });
 }
 
 const endForm = (id: string): Html =>
-  html`<form method="post" action="/account/sessions">
-    ${hidden("session", id)}<button class="quiet">Sign out</button>
-  </form>`;
+  postForm("/account/sessions", "Sign out", hidden("session", id), "quiet");

@@ -4,21 +4,13 @@ import { requestAddressChange, changePassword } from "#accounts/credentials.ts";
 import { readAddress } from "#accounts/people.ts";
 import { exportPerson } from "#accounts/personal-data.ts";
 import type { Membership } from "#accounts/members.ts";
-import {
-  accountPage,
-  doneNote,
-  faultNote,
-  field,
-  passwordField,
-  wordReply,
-} from "#dashboard/components/page.ts";
+import { field, headedPage, passwordField, postForm } from "#dashboard/components/page.ts";
 import { addressTakenMail, linkMail } from "#dashboard/mail-templates.ts";
 import {
   acting,
-  actionRoute,
   download,
-  formRoute,
   type MemberRequest,
+  posting,
   type Reply,
   type Route,
   route,
@@ -30,15 +22,7 @@ import { relativeTime } from "#pages/prose.ts";
 import { factList } from "#pages/table.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
-import {
-  beginWithNewPassword,
-  canMail,
-  linkOf,
-  mail,
-  mailedPage,
-  noMailWords,
-  passwordFields,
-} from "./link.ts";
+import { beginWithNewPassword, mail, mailedPage, passwordFields, requireMail } from "./link.ts";
 import { typedAddress } from "./sign-in.ts";
 
 export const settingsRoutes: readonly Route[] = [
@@ -46,15 +30,16 @@ export const settingsRoutes: readonly Route[] = [
     GET: settingsPage,
     link: { group: "Account", label: "Settings" },
   }),
-  actionRoute("/account/settings/name", "owner", { page: settingsPage, act: rename }),
+  route("/account/settings/name", "owner", { POST: posting(settingsPage, rename) }),
   route("/account/settings/export", "person", { POST: exportAll }),
-  formRoute("/account/settings/address", "person", {
-    obstacle: (request) =>
-      canMail(request) ? null : wordReply(request, 403, "Change your address", noMailWords),
-    page: addressPage,
-    act: askAddress,
+  route("/account/settings/address", "person", {
+    GET: addressPage,
+    POST: posting(addressPage, askAddress),
   }),
-  formRoute("/account/settings/password", "person", { page: passwordPage, act: setPassword }),
+  route("/account/settings/password", "person", {
+    GET: passwordPage,
+    POST: posting(passwordPage, setPassword),
+  }),
 ];
 
 async function rename(request: MemberRequest): Promise<Reply> {
@@ -85,61 +70,44 @@ async function usageOf({ services, now }: SignedInRequest, { number, id }: Membe
   return { account: id, days };
 }
 
-const sentences = {
-  name: "The account has its new name.",
-  password: "Your password is changed, and every other browser is signed out.",
-  address: "Your address is changed. Sign in with it from now on.",
-  left: "You have left the account.",
-  closed: "The account is closed, and its keys are refused.",
-};
-
 /** Returns the settings page. @param fault error in the sent account name. */
 function settingsPage(request: SignedInRequest, fault?: string): string {
-  const { signedIn, query, now } = request;
+  const { signedIn, now } = request;
   const { person, account } = signedIn;
   const address = html`<span class="name">${person.email}</span>`;
   const signedUp = relativeTime(person.createdAt, now);
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Settings",
-    main: html`<h1>Settings</h1>
-      ${doneNote(sentences, query.get("done"))}
-      <h2>You</h2>
+    fault,
+    main: html`<h2>You</h2>
       ${factList([
         ["Address", linked(address, "/account/settings/address", "Change address")],
         ["Password", linked("chosen by you", "/account/settings/password", "Change password")],
         ["Signed up", linked(signedUp, "/account/sessions", "Signed-in browsers")],
       ])}
-      ${account !== null && accountPart(account, request.form.get("name")?.slice(0, 200), fault)}
+      ${account !== null && accountPart(account, request.form.get("name")?.slice(0, 200))}
       <h2>Your data</h2>
       <p>
         Everything that is kept about you and your accounts, in one JSON file without your keys.
       </p>
-      <form method="post" action="/account/settings/export">
-        <button class="quiet">Download my data</button>
-      </form>
-      <h2>Your profile</h2>
-      <p><a href="/account/settings/delete">Delete your profile</a></p>`,
+      ${postForm("/account/settings/export", "Download my data", null, "quiet")}
+      <h2>Your login</h2>
+      <p><a href="/account/settings/delete">Delete your login</a></p>`,
   });
 }
 
 const linked = (what: Part, path: string, label: string): Html =>
   html`${what} · <a href="${path}">${label}</a>`;
 
-function accountPart({ name, id, role }: Membership, typedName = name, fault?: string): Html {
+function accountPart({ name, id, role }: Membership, typedName = name): Html {
   const isOwner = role === "owner";
+  const fields = field({ name: "name", label: "Name", value: typedName, lengthMax: 100 });
   return html`<h2 class="name">The account ${name}</h2>
     <p>
       You are ${isOwner ? "an owner" : "a member"} of it. Its id is <code>${id}</code>.
       <a href="/account/members">Members</a>
     </p>
-    ${
-      isOwner &&
-      html`${faultNote(fault)}
-        <form class="form" method="post" action="/account/settings/name">
-          ${field({ name: "name", label: "Name", value: typedName, lengthMax: 100 })}
-          <button class="quiet">Rename account</button>
-        </form>`
-    }
+    ${isOwner && postForm("/account/settings/name", "Rename account", fields, "quiet")}
     <ul>
       <li><a href="/account/settings/leave">Leave the account</a></li>
       ${isOwner && html`<li><a href="/account/settings/close">Close the account</a></li>`}
@@ -152,13 +120,14 @@ function accountPart({ name, id, role }: Membership, typedName = name, fault?: s
  */
 async function askAddress(request: SignedInRequest): Promise<string> {
   const { services, signedIn, form, now } = request;
+  requireMail(request);
   const { id: person } = signedIn.person;
   const order = { person, password: form.get("password") ?? "", address: form.get("email") ?? "" };
   const made = await requestAddressChange(services.control, services.passwords, { ...order, now });
   const { isKnown, email } = made;
-  const link = linkOf(request, made);
-  const message = isKnown ? addressTakenMail(email) : linkMail("addressChange", link);
-  const shown = mail(request, message, link.url);
+  const shown = mail(request, made, (link) =>
+    isKnown ? addressTakenMail(email) : linkMail("addressChange", link),
+  );
   return mailedPage(request, readAddress(order.address).email, isKnown ? null : shown);
 }
 
@@ -172,33 +141,34 @@ async function setPassword(request: SignedInRequest): Promise<Reply> {
 }
 
 function addressPage(request: SignedInRequest, fault?: string): string {
-  return accountPage(request, {
-    title: "Change address",
-    main: html`<h1>Change your address</h1>
-      <p>
+  requireMail(request);
+  return headedPage(request, {
+    title: "Change your address",
+    fault,
+    main: html`<p>
         We mail a link to the new address. You go on signing in with
         <strong class="name">${request.signedIn.person.email}</strong> until you have followed it.
       </p>
-      ${faultNote(fault)}
-      <form class="form" method="post" action="/account/settings/address">
-        ${field({ name: "email", label: "New e-mail address", type: "email", autocomplete: "email", value: typedAddress(request) })}
-        ${passwordField("Password")}
-        <button>Mail me a link</button>
-      </form>`,
+      ${postForm(
+        "/account/settings/address",
+        "Mail me a link",
+        html`${field({ name: "email", label: "New e-mail address", type: "email", autocomplete: "email", value: typedAddress(request) })}
+        ${passwordField("Password")}`,
+      )}`,
   });
 }
 
 function passwordPage(request: SignedInRequest, fault?: string): string {
-  return accountPage(request, {
-    title: "Change password",
-    main: html`<h1>Change your password</h1>
-      <p>Every other browser is signed out.</p>
-      ${faultNote(fault)}
-      <form class="form" method="post" action="/account/settings/password">
-        ${passwordField("Current password", "present")}
-        ${passwordFields(request.signedIn.person.email, "next")}
-        <button>Change password</button>
-      </form>
+  return headedPage(request, {
+    title: "Change your password",
+    fault,
+    main: html`<p>Every other browser is signed out.</p>
+      ${postForm(
+        "/account/settings/password",
+        "Change password",
+        html`${passwordField("Current password", "present")}
+        ${passwordFields(request.signedIn.person.email, "next")}`,
+      )}
       <p>Forgot it? <a href="/account/forgot">Ask for a link</a> to choose a new one.</p>`,
   });
 }

@@ -1,12 +1,11 @@
 /** The sign-in form, and `/account`, which redirects to it or to the keys. */
 import { signIn } from "#accounts/sign-in.ts";
 import {
-  accountPage,
-  doneNote,
   emailField,
-  faultNote,
+  headedPage,
   hidden,
   passwordField,
+  postForm,
   signedOut,
 } from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
@@ -61,24 +60,17 @@ async function take(request: AccountRequest): Promise<Reply> {
   }
 }
 
-const sentences = {
-  out: "You are signed out.",
-  everywhere: "You are signed out everywhere.",
-  joined: "You have joined the account. Sign in to see it.",
-  address: "Your address is changed. Sign in with the new one from now on.",
-  deleted: "Everything we kept about you is deleted.",
-};
-
 /** Returns the page with the sign-in form. @param next path of the account page to show afterwards. */
 export const signInPage = (request: AccountRequest, next: string, fault?: string): string =>
-  accountPage(signedOut(request), {
+  headedPage(signedOut(request), {
     title: "Sign in",
-    main: html`<h1>Sign in</h1>
-      ${doneNote(sentences, request.query.get("done"))} ${faultNote(fault)}
-      <form class="form" method="post" action="/account/sign-in">
-        ${hidden("next", next)} ${emailField(typedAddress(request))} ${passwordField("Password")}
-        <button>Sign in</button>
-      </form>
+    fault,
+    main: html`${postForm(
+        "/account/sign-in",
+        "Sign in",
+        html`${hidden("next", next)} ${emailField(typedAddress(request))}
+        ${passwordField("Password")}`,
+      )}
       <p><a href="/account/forgot">Forgot your password?</a></p>
       ${signUpNote(request.services.settings.signUp)}`,
   });

@@ -1,7 +1,7 @@
 /** An account's usage: its quota now, the last 24 hours and 30 days as plots, and totals by key and operation. */
 import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
-import { accountPage } from "#dashboard/components/page.ts";
+import { headedPage } from "#dashboard/components/page.ts";
 import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
 import { readWindows } from "#dashboard/watch-notices.ts";
 import { listKeys } from "#keys/keys.ts";
@@ -41,14 +41,14 @@ async function showUsage(request: MemberRequest): Promise<string> {
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   const byKey = (await readTotalsBy(services.usage, span, "key")).slice(0, rowsMax);
   const byOperation = await readTotalsBy(services.usage, span, "operation");
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Usage",
-    main: html`<h1>${headline(windows)}</h1>
-      <p>${plan}</p>
+    heading: headline(windows),
+    main: html`<p>${plan}</p>
       <div class="figures">${windows.map(gauge)}</div>
-      ${whatCounts}
-      ${plotSection("hour", await barsOf("hour"))} ${isUsed(days) && plotSection("day", days)}
-      ${totalsTable("key", byKey, names)} ${totalsTable("operation", byOperation)}`,
+      ${whatCounts} ${plotSection("hour", await barsOf("hour"))}
+      ${isUsed(days) && plotSection("day", days)} ${totalsTable("key", byKey, names)}
+      ${totalsTable("operation", byOperation)}`,
   });
 }
 
