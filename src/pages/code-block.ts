@@ -24,6 +24,8 @@ export const jsonBlock = (label: string, value: unknown): Html =>
 
 /** Placeholder for an origin that only the browser knows. */
 const unknownOrigin = "https://YOUR_HOST";
+/** Placeholder for an API key. */
+const unknownKey = "YOUR_KEY";
 
 /** Returns the service's origin for use in code. @param publicUrl null for a placeholder that a script can replace. */
 export const originOf = (publicUrl: string | null): string => publicUrl ?? unknownOrigin;
@@ -61,7 +63,7 @@ interface Call {
 }
 
 /** Returns code as plain text, which a page must escape. URL and header are quoted, so that neither acts as code. */
-export function callLines({ base, target, key = "YOUR_KEY" }: Call) {
+export function callLines({ base, target, key = unknownKey }: Call) {
   const url = base + target;
   return {
     curl: `curl -H ${shellWord(`x-api-key: ${key}`)} ${shellWord(url)}`,
@@ -95,11 +97,11 @@ export const exampleTarget = ({ path, example }: Operation): string =>
 
 /**
  * Returns, for each agent program, the settings that connect it to `/mcp` and the place where they belong. Values are
- * JSON literals, so that none can act as a setting.
+ * JSON literals, so that none can act as a setting. @param base origin (and path) of the service.
  */
-export function agentSettings({ base, key }: Pick<Call, "base"> & { key: string }) {
+export function agentSettings(base: string) {
   const url = `${base}/mcp`;
-  const headers = { "x-api-key": key };
+  const headers = { "x-api-key": unknownKey };
   const settings = (value: object) => JSON.stringify(value, null, 2);
   return [
     {
@@ -132,7 +134,7 @@ export function agentSettings({ base, key }: Pick<Call, "base"> & { key: string 
           "gp-records": {
             command: "npx",
             args: ["-y", "mcp-remote", url, "--header", "x-api-key:${GP_RECORDS_KEY}"],
-            env: { GP_RECORDS_KEY: key },
+            env: { GP_RECORDS_KEY: unknownKey },
           },
         },
       }),

@@ -98,7 +98,7 @@ export const mcpPage = (site: Site, publicUrl: string | null): string =>
           this path alone, in <code>Authorization: Bearer</code>; two different keys in them are
           refused.
         </p>
-        ${agentSettings({ base: originOf(publicUrl), key: "YOUR_KEY" }).map(
+        ${agentSettings(originOf(publicUrl)).map(
           ({ name, place, text }) =>
             html`<h3>${name}</h3>
               <p>In ${place}:</p>

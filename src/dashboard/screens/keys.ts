@@ -34,7 +34,7 @@ import {
   rotateOwnKey,
 } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
-import { agentSettings, callLines, copyBlock, exampleTarget } from "#pages/code-block.ts";
+import { callLines, copyBlock, exampleTarget } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, dayText, exactTime, grouped, relativeTime } from "#pages/prose.ts";
 import { sparkline } from "#pages/plot.ts";
@@ -359,60 +359,47 @@ const shownBefore = (request: MemberRequest, id: string): Reply =>
  */
 function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: string): string {
   const { id, key } = issued;
-  const { base } = request.own;
   const target = exampleTarget(operations[0]!);
-  const lines = callLines({ base, target, key });
+  const { curl, environment } = callLines({ base: request.own.base, target, key });
   return headedPage(request, {
     title: "Your new key",
-    main: html`<p>
-        Copy it now: it is shown only once and stored nowhere. If you lose it,
-        <a href="/account/keys/${id}">rotate it</a>.
-      </p>
-      <div data-once>
-        ${copyBlock("The whole key", key)} ${lifeOf(issued, oldExpiresAt, request.now)}
-        <h2>Try it</h2>
-        ${copyBlock("Request with curl", lines.curl)}
-        <h2>Keep it beside your program</h2>
-        <p>In a <code>.env</code> file that is never committed:</p>
-        ${copyBlock("Line for .env", lines.environment)}
-        <h2>Give it to an agent</h2>
-        <p>
-          Programs that speak MCP take these settings; <a href="/docs/mcp">Agents</a> says what they
-          can ask.
-        </p>
-        ${agentSettings({ base, key }).map(
-          ({ name, place, text }) =>
-            html`<details>
-              <summary>${name}</summary>
-              <p>In ${place}:</p>
-              ${copyBlock(`Settings of ${name}`, text)}
-            </details>`,
-        )}
+    main: html`<div data-once>
+        <section class="card once">
+          <header>
+            <h2>Copy the key “<span class="name">${issued.name}</span>” now</h2>
+            It is shown once, on this page only
+          </header>
+          ${copyBlock("The whole key", key)}
+          <p>
+            ${lifeOf(issued, oldExpiresAt, request.now)} If you lose it,
+            <a href="/account/keys/${id}">rotate it</a>.
+          </p>
+        </section>
+        <section class="card">
+          <h2>How a program sends it</h2>
+          ${copyBlock("Request with curl", curl)}
+          <p>Keep it beside your program, in a <code>.env</code> file that is never committed:</p>
+          ${copyBlock("Line for .env", environment)}
+          <p>
+            The same call in TypeScript and Python is in the <a href="/docs/samples">samples</a>;
+            <a href="/docs/mcp">Agents</a> has settings for programs that speak MCP.
+          </p>
+        </section>
       </div>
-      <h2>Ask with it</h2>
-      <h3>TypeScript</h3>
-      ${copyBlock("Request in TypeScript", lines.typescript)}
-      <h3>Python</h3>
-      ${copyBlock("Request in Python", lines.python)}
       <p><a class="button" href="/account/keys">To all keys</a></p>`,
   });
 }
 
 /** Returns sentences that say how long a new key and the key that it replaces work. */
-function lifeOf({ name, expiresAt }: IssuedKey, old: string | undefined, now: number): Html {
+function lifeOf({ expiresAt }: IssuedKey, old: string | undefined, now: number): Html {
   const end: Part =
     expiresAt === null
       ? "does not expire"
       : html`expires ${relativeTime(expiresAt, now)} (${exactTime(expiresAt)})`;
-  return html`<p>The key <strong>${name}</strong> ${end}.</p>
-    ${
-      old !== undefined &&
-      html`<p>
-        ${
-          Date.parse(old) <= now
-            ? "The old key is refused from now on."
-            : `The old key works until ${exactTime(old)}. Both share one quota.`
-        }
-      </p>`
-    }`;
+  const replaced =
+    old !== undefined &&
+    (Date.parse(old) <= now
+      ? "The old key is refused from now on."
+      : `The old key works until ${exactTime(old)}. Both share one quota.`);
+  return html`It ${end}. ${replaced}`;
 }
