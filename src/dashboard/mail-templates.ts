@@ -80,7 +80,7 @@ export const addressTakenMail = (to: string): Mail =>
     to,
     "This address is already in use",
     "Somebody who is signed in asked to change their e-mail address to this one, but it is already in use, so nothing was changed.",
-    "If it was you, sign in with this address, or delete the profile that has it and ask again.",
+    "If it was you, sign in with this address, or delete the login that has it and ask again.",
   );
 
 /** Returns the message to the former address. An intruder who changed the address reads only mail to the new one. */
