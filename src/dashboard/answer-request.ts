@@ -4,7 +4,7 @@ import { html } from "#pages/html.ts";
 import { exactTime, grouped } from "#pages/prose.ts";
 import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
-import { wordPage, wordReply } from "./components/page.ts";
+import { laterReply, wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";
 import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";
 import type { PersonRequest, TooMany } from "./person-limits.ts";
@@ -46,7 +46,10 @@ async function answerListed(
 ): Promise<Reply> {
   try {
     const request = await receive(services, routes, sent);
-    return request === null ? notHere(services) : await serve(request, sent);
+    if (request !== null) return await serve(request, sent);
+    const text =
+      "The account pages are served over https at PUBLIC_URL, or on the machine itself. Ask the operator for the address.";
+    return wordReply({ services }, 403, "Not at this address", text);
   } catch (error) {
     // The route's path, because the request's own may contain a secret.
     const where = `${sent.method} ${findRoute(routes, sent.path)?.found.path}`;
@@ -55,12 +58,8 @@ async function answerListed(
       return refusal(error, wordPage({ services }, "This cannot be done now", wordsFor(error)));
     }
     services.reportError(`${where}: ${(error as Error).stack}`);
-    return wordReply(
-      { services },
-      500,
-      "Something went wrong",
-      "It is logged. Try again in a moment.",
-    );
+    const text = "The fault is logged. Try again in a moment, or tell the operator.";
+    return wordReply({ services }, 500, "Something went wrong", text);
   }
 }
 
@@ -95,25 +94,20 @@ async function receive(
   };
 }
 
-const notHere = (services: AccountServices): Reply =>
-  wordReply(
-    { services },
-    403,
-    "Not at this address",
-    "The account pages are served over https at PUBLIC_URL, or on the machine itself. Ask the operator for the address.",
-  );
-
 async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply> {
   const known = findRoute(request.routes, request.path);
   if (known === undefined)
     return wordReply(request, 404, "There is no such page", "Perhaps the address was cut off.");
   const act = known.found[request.method];
   if (act === undefined) {
-    const reply = wordReply(request, 405, "Method not allowed", "Go back and try again.");
-    return withHeader(reply, "allow", allowed(known.found));
+    const methods = allowed(known.found);
+    const text = `This address takes ${methods} only. Go back to the page you came from.`;
+    return withHeader(wordReply(request, 405, "Method not allowed", text), "allow", methods);
   }
-  if (request.method === "POST" && !isSameOrigin(sent, request.own.origin))
-    return wordReply(request, 403, "This form is not from this site", "Nothing was changed.");
+  if (request.method === "POST" && !isSameOrigin(sent, request.own.origin)) {
+    const text = "Nothing was changed. Open the page again here and send its form.";
+    return wordReply(request, 403, "This form is not from this site", text);
+  }
   const refused = refuse(known.found, request) ?? countRequest(known.found, request, sent);
   if (refused !== null) return refused;
   const sentForm = request.method === "POST" ? await readForm(request, sent) : null;
@@ -196,15 +190,10 @@ function countRequest({ access, isBackground }: Route, request: AccountRequest, 
   return tooMany === null ? null : tooManyPage(request, sent, kind, tooMany);
 }
 
-const tooManyWords: Readonly<Record<PersonRequest, { title: string; what: string }>> = {
-  view: { title: "Too many pages", what: "pages a person may look at" },
-  form: { title: "Too many forms", what: "forms a person may send" },
-  background: { title: "Too many lookups", what: "lookups a page may make for a person" },
-};
-
-const ofAnonymous = {
-  title: "Too many pages",
-  what: "pages that a network may look at without signing in",
+const countedWords: Readonly<Record<PersonRequest, string>> = {
+  view: "pages",
+  form: "forms",
+  background: "lookups",
 };
 
 function tooManyPage(
@@ -214,16 +203,16 @@ function tooManyPage(
   { name, quota, retryAfterSeconds }: TooMany,
 ): Reply {
   const isAnonymous = request.signedIn === null;
-  const { title, what } = isAnonymous ? ofAnonymous : tooManyWords[kind];
+  const what = isAnonymous ? "pages" : countedWords[kind];
+  const [who, how] = isAnonymous ? ["network", " without signing in"] : ["person", ""];
   const freeAt = new Date(request.now + retryAfterSeconds * 1000).toISOString();
-  const text = html`All ${grouped(quota)} ${what} in a ${name} are used up. The next one is free at
-    <time datetime="${freeAt}">${exactTime(freeAt)}</time>.
+  const text = html`A ${who} gets ${grouped(quota)} ${what} a ${name}${how}, and all are used up.
+    The next one is free at <time datetime="${freeAt}">${exactTime(freeAt)}</time>.
     ${kind === "form" && "Nothing was changed."}
     ${isAnonymous ? "People who sign in have limits of their own." : "API calls are counted separately, so your keys keep working."}`;
   const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
   const next = kind === "form" ? undefined : again;
-  const reply = wordReply(request, 429, title, text, next);
-  return withHeader(reply, "retry-after", String(retryAfterSeconds));
+  return laterReply(request, 429, retryAfterSeconds, `Too many ${what}`, text, next);
 }
 
 /** Runs a screen's function. Turns a DomainError other than a StoreFault into a page that gives the reason. */

@@ -97,7 +97,7 @@ export async function openMailer(
     send(message) {
       if (underWay.size >= queuedMax)
         return reportError(
-          `${queuedMax} messages are already waiting for ${shownHost}, so another one was dropped.`,
+          `${queuedMax} messages are already waiting for ${shownHost}, so another one was dropped. Check that this mail server answers.`,
         );
       const delivery = deliver(message).finally(() => underWay.delete(delivery));
       underWay.add(delivery);

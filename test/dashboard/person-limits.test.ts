@@ -151,7 +151,7 @@ test("after 120 page views in a minute a person gets a page that says so, and ot
     assert.equal(refused.headers.get("ratelimit"), null);
     assert.equal(headingOf(refused), "Too many pages");
     const words = textOf(refused.text).replaceAll(/\s+/g, " ");
-    assert.ok(words.includes("All 120 pages a person may look at in a minute are used up."), words);
+    assert.ok(words.includes("A person gets 120 pages a minute, and all are used up."), words);
     assert.ok(words.includes("The next one is free at 2026-11-21 09:01:00 UTC."), words);
     assert.doesNotMatch(refused.text, /Northwind/);
   }
