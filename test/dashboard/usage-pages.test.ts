@@ -153,8 +153,8 @@ test("the usage of an account, on its pages", async (t) => {
     const words = wordsOf(text).replaceAll(/in \d\d s\./g, "in 60 s.");
     for (const gauge of [
       "Last minute 60 of 60 Nothing left. Free again in 60 s.",
-      "Last hour 60 of 1,000 940 left. The oldest comes back in 60 min.",
-      "Last 24 hours 60 of 10,000 9,940 left. The oldest comes back in 24 h 0 min.",
+      "Last hour 60 of 1,000 940 left. The first one used is free again in 60 min.",
+      "Last 24 hours 60 of 10,000 9,940 left. The first one used is free again in 24 h 0 min.",
     ])
       assert.ok(words.includes(gauge), words);
     // Whoever hears the page hears the numbers alone.

@@ -94,7 +94,7 @@ function gauge(window: WindowStatus): Html {
 function freeWords({ quota, remaining, resetSeconds, waitSeconds }: WindowStatus): string {
   if (waitSeconds > 0) return `Nothing left. Free again in ${durationText(waitSeconds)}.`;
   if (remaining === quota) return "All of it is free.";
-  return `${grouped(remaining)} left. The oldest comes back in ${durationText(resetSeconds)}.`;
+  return `${grouped(remaining)} left. The first one used is free again in ${durationText(resetSeconds)}.`;
 }
 
 /** Returns a duration such as `34 s`, `12 min` or `5 h 20 min`, rounded up, so that waiting that long is enough. */
