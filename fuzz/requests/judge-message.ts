@@ -38,7 +38,10 @@ export function judgeMessage(
   }
   if (result.isError === true) return judgeFailure(result, wrong);
   if (call === null) return [];
-  return isWholeResult(result) ? [] : [wrong("form of a result", result)];
+  if (!isWholeResult(result)) return [wrong("form of a result", result)];
+  return call.params.name !== "match_gps" || isMatched(result, call)
+    ? []
+    : [wrong("names and their matches", result)];
 }
 
 type Wrong = (rule: string, detail: unknown) => Violation;
@@ -51,14 +54,17 @@ function judgeFailure(result: any, wrong: Wrong): Violation[] {
   } catch {
     return [wrong("form of an error of a tool", result)];
   }
-  const { code, detail, errors } = failure;
+  const { code, detail, errors, errors_total: total = errors?.length } = failure;
   if (!problemCodes.includes(code)) return [wrong("code not promised", failure)];
   if (/\n\s+at |node_modules|\b(?:TypeError|SQLITE_\w+)\b/.test(detail))
     return [wrong("the inside shows", detail)];
   if (code !== "invalid-parameters") return [];
   const isNamed = ({ parameter, detail: of }: Record<string, unknown>) =>
-    typeof parameter === "string" && typeof of === "string" && detail.includes(`'${parameter}'`);
-  return Array.isArray(errors) && errors.length > 0 && errors.every(isNamed)
+    typeof parameter === "string" && typeof of === "string";
+  return Array.isArray(errors) &&
+    errors.length > 0 &&
+    errors.every(isNamed) &&
+    detail.startsWith(`${total} problem${total === 1 ? "" : "s"}: '${errors[0].parameter}' `)
     ? []
     : [wrong("an argument is not named", failure)];
 }
@@ -93,5 +99,22 @@ function isWholeResult({ content, structuredContent }: any): boolean {
     pagination.returned <= pagination.limit &&
     pagination.has_more === (pagination.next_offset !== null) &&
     /^\d{8}T\d{6}Z-[0-9a-f]{8}$/.test(meta.dataset_version)
+  );
+}
+
+const certainties = ["sure", "probable", "unsure", "none"];
+
+/** Reports whether the names of the page come in their order, each with its match. */
+function isMatched({ structuredContent: { data, pagination } }: any, { params }: Call): boolean {
+  const names = [params.arguments["names"]].flat().map(String);
+  const { total, offset } = pagination;
+  return (
+    total === names.length &&
+    data.every(
+      ({ name, certainty, gp }: any, at: number) =>
+        name === names[offset + at] &&
+        certainties.includes(certainty) &&
+        (gp === null) === (certainty === "none"),
+    )
   );
 }

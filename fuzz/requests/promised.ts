@@ -123,6 +123,10 @@ export const promisedTools: Readonly<Record<string, PromisedTool>> = {
     ["list"],
   ),
   changes_since: tool({ version: text, ...pageOfTool, detail }, ["version"]),
+  match_gps: tool(
+    { names: texts, cities: texts, states: texts, crds: texts, ciks: texts, ...pageOfTool },
+    ["names"],
+  ),
 };
 
 /** Where a form is read; for one person's eyes, so no other site is let to it. */

@@ -105,6 +105,7 @@ export function openGateway(dependencies: GatewayDependencies) {
      * the result.
      * @param cost returns the number of requests that the question counts as, at most `greatestRequest`; 1 if omitted.
      *   Returns a Problem if the key may not ask the question; nothing is counted then. Called only for an accepted key.
+     *   An error that it throws becomes the result of a question that counts as one request.
      */
     counted<Q extends { caller: Caller }, A>(
       question: Q,
@@ -114,12 +115,20 @@ export function openGateway(dependencies: GatewayDependencies) {
       const asker = authorize(dependencies, question.caller);
       if (asker instanceof Problem) return unasked(asker);
       const quotas = wholeQuotas(asker.quotas);
-      const requests = cost(question, quotas);
+      let requests: number | Problem = 1;
+      let fault: Refusal | null = null;
+      try {
+        requests = cost(question, quotas);
+      } catch (error) {
+        fault = refusalOf(error);
+      }
       if (requests instanceof Problem) return look(asker, quotas, refused(requests));
       const settle = (status: QuotaStatus) => ({
         asker,
         counted: { quotas, status },
-        result: status.admitted ? attempt(question, find) : refused(quotaProblem(status, requests)),
+        result: status.admitted
+          ? (fault ?? attempt(question, find))
+          : refused(quotaProblem(status, requests)),
       });
       return whenCounted(take(asker.accountNumber, quotas, requests), asker, settle);
     },

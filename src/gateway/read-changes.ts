@@ -94,28 +94,23 @@ export function stepsRead(dependencies: ReadDependencies): Read {
     name: "changes",
     hasAlias: true,
     async ask(asked) {
-      let find: () => Found<TaggedPart>;
+      let part!: TaggedPart;
+      let isKnown = false;
       const cost = (_: Asked, quotas: Quotas): number | Problem => {
         const refusal = changesRefusal(asked.caller);
         if (refusal !== undefined) return refusal;
-        try {
-          const part = findPart(asked, quotas);
-          const { from, to, limit, offset } = part;
-          const tag = answerTag(to, "changes", `${from} ${limit} ${offset}`, ndjson.mediaType);
-          const isKnown = matchesTag(asked.headers["if-none-match"], tag);
-          find = () =>
-            isKnown
-              ? { kind: "unchanged", tag, datasetVersion: to }
-              : { kind: "answer", answer: { ...part, tag } };
-          return isKnown || asked.isHead ? 1 : part.requests;
-        } catch (error) {
-          find = () => {
-            throw error;
-          };
-          return 1;
-        }
+        const found = findPart(asked, quotas);
+        const { from, to, limit, offset, requests } = found;
+        const tag = answerTag(to, "changes", `${from} ${limit} ${offset}`, ndjson.mediaType);
+        part = { ...found, tag };
+        isKnown = matchesTag(asked.headers["if-none-match"], tag);
+        return isKnown || asked.isHead ? 1 : requests;
       };
-      const outcome = await gateway.counted(asked, () => find(), cost);
+      const find = (): Found<TaggedPart> =>
+        isKnown
+          ? { kind: "unchanged", tag: part.tag, datasetVersion: part.to }
+          : { kind: "answer", answer: part };
+      const outcome = await gateway.counted(asked, find, cost);
       const { result } = outcome;
       if (result.kind === "problem") return replyOf(outcome, null, result);
       if (result.kind === "unchanged")

@@ -174,9 +174,8 @@ function noteCall(
   if (counted !== null) exchange.quotaHeaders = quotaHeaders(counted);
   if (result.kind === "answer") {
     exchange.datasetVersion = result.answer.datasetVersion;
-    if (result.answer.datasetVersion === null) exchange.problemCode = "invalid-parameters";
+    return null;
   }
-  if (result.kind !== "problem") return null;
   if (asker === null) return result.problem;
   exchange.problemCode = result.problem.code;
   reportProblem(http, result.problem, exchange.id, result.cause);

@@ -8,17 +8,10 @@ import {
 import type { Caller } from "#gateway/gateway.ts";
 import { nearest } from "#records/edit-distance.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { echo, maskKeys, problemBody } from "#problems.ts";
+import { echo, maskKeys, Problem, problemBody } from "#problems.ts";
 import { declarations, membersOf, valuesOf } from "#records/declarations.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import { faultsDetail } from "./arguments.ts";
-import {
-  answerCounted,
-  type CallOutcome,
-  faulty,
-  type Tool,
-  type ToolDependencies,
-} from "./tool.ts";
+import type { CallOutcome, Tool, ToolAnswer, ToolDependencies } from "./tool.ts";
 import { makeTools } from "./tools.ts";
 import { asText, dataNotice } from "./write-answer.ts";
 
@@ -52,9 +45,11 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
       const call = async (name: string) => {
         const tool = tools.find((one) => one.name === name);
         called = await (tool?.call(caller, argumentsOf(message)) ??
-          countUnknown(dependencies, caller, name));
-        if (tool === undefined && called.result.kind === "answer") throw unknownTool(name, tools);
-        return resultOf(called, requestId);
+          countUnknown(dependencies, caller));
+        const { result } = called;
+        if (result.kind === "answer") return resultOf(result.answer);
+        if (result.problem === noSuchTool) throw unknownTool(name, tools);
+        return failure(problemBody(result.problem, requestId));
       };
       // Each message gets a server of its own and leaves nothing behind, so any instance can answer any message.
       const handler = createMcpHandler(() => makeServer(listed, call), {
@@ -79,11 +74,20 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
 const argumentsOf = (message: unknown) =>
   (message as { params: { arguments?: Record<string, unknown> } }).params.arguments ?? {};
 
-/** Counts a call to an unknown tool, like any other call. */
-const countUnknown = (dependencies: ToolDependencies, caller: Caller, name: string) =>
-  answerCounted(dependencies, caller, () =>
-    faulty({ parameter: "name", code: "unknown_value", detail: `No tool is named ${echo(name)}.` }),
-  );
+const noSuchTool = new Problem("invalid-parameters", "There is no tool of this name.", {
+  errors: [],
+});
+
+/** Counts a call to an unknown tool, like any other call. Its outcome is a refusal. */
+async function countUnknown(
+  { gateway }: ToolDependencies,
+  caller: Caller,
+): Promise<CallOutcome> {
+  const outcome = await gateway.counted({ caller }, () => {
+    throw noSuchTool;
+  });
+  return outcome as CallOutcome;
+}
 
 function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   const names = tools.map((tool) => tool.name);
@@ -192,23 +196,10 @@ function makeServer(tools: readonly object[], call: (name: string) => Promise<ob
   return server;
 }
 
-function resultOf({ result }: CallOutcome, requestId: string): object {
-  if (result.kind === "problem") return failure(problemBody(result.problem, requestId));
-  const { answer } = result;
-  if (answer.datasetVersion !== null)
-    return {
-      content: [{ type: "text", text: asText(answer.content) }],
-      structuredContent: JSON.parse(answer.content) as object,
-    };
-  const { faults, faultCount } = answer;
-  return failure({
-    code: "invalid-parameters",
-    detail: faultsDetail(faults, faultCount),
-    request_id: requestId,
-    errors: faults,
-    ...(faultCount > faults.length && { errors_total: faultCount }),
-  });
-}
+const resultOf = ({ content }: ToolAnswer): object => ({
+  content: [{ type: "text", text: asText(content) }],
+  structuredContent: JSON.parse(content) as object,
+});
 
 /** Returns a tool error with a problem's body as over HTTP, for the model to read. */
 const failure = (problem: object) => ({

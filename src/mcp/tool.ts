@@ -10,17 +10,22 @@ import type { AnswerSource } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import { greatestRequest, type Quotas } from "#limits/policy.ts";
 import { Meta, Pagination } from "#operations/envelope.ts";
-import { type Operation, pageSchemas } from "#operations/operation.ts";
-import { Problem } from "#problems.ts";
+import {
+  declared,
+  filterSchema,
+  type Operation,
+  pageSchemas,
+  parameterBounds,
+  sortMeaning,
+  type TakesParameters,
+} from "#operations/operation.ts";
+import { type GivenValues, type Pair, readParameters } from "#operations/parameters.ts";
+import type { Problem } from "#problems.ts";
 import type { MemberSchema, TSchema } from "#records/schema.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { ListedGp } from "#records/gp.ts";
-import {
-  type ArgumentFault,
-  type ArgumentsSchema,
-  type ArgumentValue,
-  readArguments,
-} from "./arguments.ts";
+import { eachOf } from "#records/kinds.ts";
+import type { Bounds } from "#search/read-model.ts";
 import { details } from "./write-answer.ts";
 
 export interface ToolDependencies extends Pick<
@@ -30,21 +35,11 @@ export interface ToolDependencies extends Pick<
   answers: AnswerSource;
 }
 
-/** Answer of a tool: structured content as JSON, or the faults of the arguments. */
-export type ToolAnswer =
-  | { datasetVersion: string; content: string }
-  | {
-      datasetVersion: null;
-      faults: readonly ArgumentFault[];
-      /** Total number of faults, listed or not. */
-      faultCount: number;
-    };
-
-export const faulty = (fault: ArgumentFault): ToolAnswer => ({
-  datasetVersion: null,
-  faults: [fault],
-  faultCount: 1,
-});
+/** Answer of a tool: structured content as JSON. */
+export interface ToolAnswer {
+  datasetVersion: string;
+  content: string;
+}
 
 export interface CallOutcome extends Omit<Outcome<ToolAnswer>, "result"> {
   result: { kind: "answer"; answer: ToolAnswer } | Refusal;
@@ -58,61 +53,99 @@ export interface Tool {
   call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<CallOutcome>;
 }
 
-/** Checked arguments of a call, by name. */
-export type ArgumentValues = Readonly<Record<string, ArgumentValue>>;
-
-interface ToolDeclaration {
+interface ToolDeclaration extends TakesParameters {
   name: string;
   title: string;
   description: string;
   /** Schema of an entry on a page. */
   item: object;
-  /** Arguments besides those for paging. */
-  properties: ArgumentsSchema["properties"];
-  required: readonly string[];
   /** Maximum number of entries on a page; the operator's setting if omitted. */
   limitMax?: number;
-  /** True if the caller may choose between brief and full records. */
-  hasDetail: boolean;
   /** Returns a Problem if the caller may not use the tool. */
   refusal?(caller: Caller): Problem | undefined;
   /** Returns the number of requests that a call counts as; one if left out. */
-  cost?(values: ArgumentValues): number;
+  cost?(values: GivenValues): number;
   /** Answers a call with checked arguments. @throws Problem if it is refused. */
-  answer(values: ArgumentValues): ToolAnswer | Promise<ToolAnswer>;
+  answer(values: GivenValues): ToolAnswer | Promise<ToolAnswer>;
 }
+
+export const toolName = ({ name }: Operation) => name.replaceAll("-", "_");
+
+/** Argument of a tool whose caller may choose between brief and full records. */
+export const detailFilter = declared(
+  "detail",
+  "`brief`, the default, gives the most important members, `full` whole records.",
+  { values: details },
+);
+
+/** Returns the bounds of the page that a call asks for. */
+export const boundsOf = (values: GivenValues): Bounds => ({
+  limit: Number(values.get("limit")?.[0] ?? parameterBounds.limitDefault),
+  offset: Number(values.get("offset")?.[0] ?? 0),
+});
 
 /** Returns the declared tool. Calls with wrong arguments count, too. */
 export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclaration): Tool {
-  const { name, title, description, item, properties, required, hasDetail } = declaration;
-  const { limitMax = dependencies.pageSizeMax, refusal, cost = () => 1, answer } = declaration;
+  const { gateway, operations, pageSizeMax, model } = dependencies;
+  const { name, title, description, item, filters, sorts, answer } = declaration;
+  const { limitMax = pageSizeMax, refusal, cost = () => 1 } = declaration;
   const inputSchema = {
     type: "object",
     properties: {
-      ...properties,
+      ...eachOf(Object.keys(filters), (filter) => ({
+        ...filterSchema(filters[filter]!),
+        description: filters[filter]!.meaning,
+      })),
+      ...(sorts !== null && {
+        sort: { type: "string", enum: sorts, default: sorts[0], description: sortMeaning },
+      }),
       ...pageProperties(limitMax),
-      ...(hasDetail && { detail: detailProperty }),
     },
-    required,
+    required: Object.keys(filters).filter((filter) => filters[filter]!.isRequired),
     additionalProperties: false,
-  } as const;
+  };
+  // Faults name tools, not paths.
+  const all = operations.map((operation) => ({ ...operation, path: toolName(operation) }));
   return {
     name,
     listed: { name, title, description, inputSchema, outputSchema: pageSchema(item), annotations },
-    call(caller, given) {
-      let read: ReturnType<typeof readArguments> | undefined;
-      const readOnce = () => (read ??= readArguments(name, inputSchema, given));
-      const work = () => {
-        const { values, faults, faultCount } = readOnce();
-        return faultCount > 0 ? { datasetVersion: null, faults, faultCount } : answer(values);
+    async call(caller, given) {
+      let values: GivenValues = new Map();
+      const price = (_: object, quotas: Quotas) => {
+        const refused = refusal?.(caller);
+        if (refused !== undefined) return refused;
+        const day = model()?.parts.updatedAt.slice(0, 10);
+        const path = { path: name, filters, sorts };
+        values = readParameters(path, pairsOf(given), limitMax, all, day);
+        return Math.min(cost(values), greatestRequest(quotas));
       };
-      const price = () => {
-        const { values, faultCount } = readOnce();
-        return faultCount > 0 ? 1 : cost(values);
-      };
-      return answerCounted(dependencies, caller, work, () => refusal?.(caller) ?? price());
+      const admit = (): Found<null> => ({ kind: "answer", answer: null });
+      const { result, ...outcome } = await gateway.counted({ caller }, admit, price);
+      if (result.kind === "problem") return { ...outcome, result };
+      try {
+        return { ...outcome, result: { kind: "answer", answer: await answer(values) } };
+      } catch (error) {
+        return { ...outcome, result: refusalOf(error) };
+      }
     },
   };
+}
+
+const controlCharacter = /\p{Cc}/u;
+const faultOfArgument =
+  "Must be text without control characters, a number, true or false, or a list of these.";
+
+/** Returns arguments as pairs, like those of a query. Leaves out null, which some programs send for no value. */
+const pairsOf = (given: Readonly<Record<string, unknown>>): Pair[] =>
+  Object.entries(given)
+    .filter(([, value]) => value !== null)
+    .flatMap(([name, value]) => [value].flat().map((one) => pairOf(name, one)));
+
+function pairOf(name: string, one: unknown): Pair {
+  const value = typeof one === "object" ? "" : String(one);
+  const isReadable =
+    typeof one !== "object" && value.isWellFormed() && !controlCharacter.test(value);
+  return { name, value, fault: isReadable ? undefined : faultOfArgument };
 }
 
 const annotations = {
@@ -121,30 +154,6 @@ const annotations = {
   idempotentHint: true,
   openWorldHint: false,
 };
-
-/**
- * Counts a call and answers it. A failure becomes a problem but stays counted.
- * @param cost returns the number of requests that it counts as, one if left out; a Problem is not counted.
- */
-export async function answerCounted(
-  { gateway }: Pick<ToolDependencies, "gateway">,
-  caller: Caller,
-  answer: () => ToolAnswer | Promise<ToolAnswer>,
-  cost: () => number | Problem = () => 1,
-): Promise<CallOutcome> {
-  const counting = (): Found<null> => ({ kind: "answer", answer: null });
-  const price = (_: object, quotas: Quotas) => {
-    const requests = cost();
-    return requests instanceof Problem ? requests : Math.min(requests, greatestRequest(quotas));
-  };
-  const { result, ...outcome } = await gateway.counted({ caller }, counting, price);
-  if (result.kind === "problem") return { ...outcome, result };
-  try {
-    return { ...outcome, result: { kind: "answer", answer: await answer() } };
-  } catch (error) {
-    return { ...outcome, result: refusalOf(error) };
-  }
-}
 
 const pageProperties = (pageSizeMax: number) => {
   const { limit, offset } = pageSchemas(pageSizeMax);
@@ -156,13 +165,6 @@ const pageProperties = (pageSizeMax: number) => {
     offset: { ...offset, description: "Number of entries to skip." },
   } as const;
 };
-
-const detailProperty = {
-  type: "string",
-  enum: details,
-  default: details[0],
-  description: "`brief` gives the most important members, `full` whole records.",
-} as const;
 
 /** Returns a record's schema with only names and types, because tools are listed often. The guide explains members. */
 export const recordSchema = ({ kind, embeds }: Pick<Operation, "kind" | "embeds">): object => ({

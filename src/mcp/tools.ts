@@ -6,21 +6,20 @@ import { served } from "#gateway/reads.ts";
 import { changesOfRequest, findStep, type StepPart } from "#operations/changes.ts";
 import { type Format, json } from "#operations/formats.ts";
 import { hintsFor } from "#operations/hints.ts";
-import { filterSchema, type Operation, sortMeaning } from "#operations/operation.ts";
+import { declared, type Operation } from "#operations/operation.ts";
 import { matchCost, matchInSlices } from "#operations/match.ts";
-import { queryText } from "#operations/parameters.ts";
+import { type GivenValues, invalidParameters, queryText } from "#operations/parameters.ts";
 import { vocabularyOf } from "#operations/vocabulary.ts";
-import { echo } from "#problems.ts";
 import { eachOf, type RecordKind } from "#records/kinds.ts";
-import type { Bounds } from "#search/read-model.ts";
 import {
-  type ArgumentValues,
-  faulty,
+  boundsOf,
+  detailFilter,
   makeTool,
   recordSchema,
   type Tool,
   type ToolAnswer,
   type ToolDependencies,
+  toolName,
 } from "./tool.ts";
 import { type Detail, details, inBrief, writeAnswer, writeValues } from "./write-answer.ts";
 
@@ -39,23 +38,13 @@ function operationTool(dependencies: ToolDependencies, operation: Operation): To
     title: summary.replace(/\.$/, ""),
     description,
     item: recordSchema(operation),
-    properties: {
-      ...Object.fromEntries(
-        Object.entries(filters).map(([filter, declared]) => [
-          filter,
-          { ...filterSchema(declared), description: declared.meaning },
-        ]),
-      ),
-      ...(sorts !== null && {
-        sort: { type: "string", enum: sorts, default: sorts[0]!, description: sortMeaning },
-      }),
-    },
-    required: Object.keys(filters).filter((filter) => filters[filter]!.isRequired),
-    hasDetail: true,
-    async answer({ detail, ...values }) {
-      const query = queryText(values);
+    filters: { ...filters, detail: detailFilter },
+    sorts,
+    async answer(values) {
+      const { detail, ...asked } = Object.fromEntries(values);
+      const query = queryText(asked);
       await answers.prepare(operation, query);
-      const found = answers.find(operation, query, toolFormats[detail as Detail]);
+      const found = answers.find(operation, query, toolFormats[detailOf(detail)]);
       if (found.kind === "unchanged") throw new Error("A tool sends no tags.");
       const { datasetVersion, body } = found.answer;
       return { datasetVersion, content: body.toString() };
@@ -63,7 +52,7 @@ function operationTool(dependencies: ToolDependencies, operation: Operation): To
   });
 }
 
-const toolName = ({ name }: Operation) => name.replaceAll("-", "_");
+const detailOf = ([detail = details[0]]: readonly string[] = []) => detail as Detail;
 
 /** Formats of tools. In the answer cache, their entity tags differ from those of the HTTP formats. */
 const toolFormats = eachOf(details, (detail): Format => ({
@@ -90,17 +79,16 @@ const vocabularyTool = (dependencies: ToolDependencies): Tool =>
     description:
       "The values of tag, theme and market, each with the number of GPs that carry it, most GPs first; and the closed lists, with the meaning of each value.",
     item: { type: "object" },
-    properties: {
-      list: {
-        type: "string",
-        enum: vocabularyLists,
-        description: "The list to read; `enums` are the closed ones.",
-      },
+    filters: {
+      list: declared("list", "The list to read; `enums` are the closed ones.", {
+        values: vocabularyLists,
+        isRequired: true,
+      }),
     },
-    required: ["list"],
-    hasDetail: false,
+    sorts: null,
     answer(values) {
-      const { list, limit, offset } = values as unknown as Bounds & { list: VocabularyList };
+      const { limit, offset } = boundsOf(values);
+      const list = values.get("list")![0] as VocabularyList;
       const current = served(dependencies);
       const { [list]: listed } = vocabularyOf(current).data;
       const page = listed.slice(offset, offset + limit).map((value) => [value]);
@@ -117,17 +105,14 @@ const changesTool = (dependencies: ToolDependencies): Tool =>
     description:
       "Records added, changed, removed or merged by the publication that followed the dataset `version`. `rest` says how to get more of them, or the changes of the next publication; it is null if there are no more.",
     item: { type: "object", required: ["change", "kind", "id"] },
-    properties: {
-      version: {
-        type: "string",
-        description: "A meta.dataset_version of an earlier answer.",
-        minLength: 1,
-        maxLength: 100,
-      },
+    filters: {
+      version: declared("version", "A meta.dataset_version of an earlier answer.", {
+        isRequired: true,
+      }),
+      detail: detailFilter,
     },
-    required: ["version"],
+    sorts: null,
     limitMax: changesOfRequest,
-    hasDetail: true,
     refusal: changesRefusal,
     answer: (values) => listChanges(dependencies, values),
   });
@@ -137,11 +122,12 @@ const versionsNamed = 20;
 
 async function listChanges(
   dependencies: ToolDependencies,
-  values: ArgumentValues,
+  values: GivenValues,
 ): Promise<ToolAnswer> {
   const { changes, operations } = dependencies;
-  type Values = Bounds & { version: string; detail: Detail };
-  const { version, limit, offset, detail } = values as unknown as Values;
+  const { limit, offset } = boundsOf(values);
+  const version = values.get("version")![0]!;
+  const detail = detailOf(values.get("detail"));
   const current = served(dependencies);
   const { version: datasetVersion } = current.parts;
   const kept = changes.list(datasetVersion).filter(({ step }) => step !== null);
@@ -149,12 +135,14 @@ async function listChanges(
   if (next === undefined && version !== datasetVersion) {
     const known = [...new Set([...kept.map(({ from }) => from!), datasetVersion])];
     const allowed = known.slice(-versionsNamed);
-    return faulty({
-      parameter: "version",
-      code: "unknown_value",
-      detail: `No changes since '${echo(version)}' are kept. There are changes since ${allowed.join(", ")}.`,
-      allowed,
-    });
+    throw invalidParameters([
+      {
+        parameter: "version",
+        code: "unknown_value",
+        detail: `Must be a version whose later changes are kept: ${allowed.join(", ")}.`,
+        allowed,
+      },
+    ]);
   }
   const name = `${version}..${next}.ndjson`;
   const queryText = `limit=${limit}&offset=${offset}`;
@@ -207,12 +195,11 @@ const matchedMax = 200;
 const factLists = { city: "cities", state: "states", crd: "crds", cik: "ciks" } as const;
 
 const factsOfNames = (fact: string) =>
-  ({
-    type: "array",
-    items: { type: "string", minLength: 0, maxLength: 200 },
-    maxItems: matchedMax,
-    description: `${fact} of each name, in the order of \`names\`; an empty text if unknown.`,
-  }) as const;
+  declared("", `${fact} of each name, in the order of \`names\`; an empty text if unknown.`, {
+    lengthMin: 0,
+    lengthMax: 200,
+    valuesMax: matchedMax,
+  });
 
 const matchTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
@@ -221,47 +208,47 @@ const matchTool = (dependencies: ToolDependencies): Tool =>
     description:
       "For each name the GP that it means, `certainty` (sure, probable, unsure, none) and the runner-up. Case, punctuation and legal form do not matter; a CRD or CIK decides, a city and state break ties. Counts as one request for each started 100 names on the page.",
     item: { type: "object", required: ["name", "certainty", "gp", "runner_up"] },
-    properties: {
-      names: {
-        type: "array",
-        items: { type: "string", maxLength: 500 },
-        maxItems: matchedMax,
-        description: `Names of firms, or ids of GPs; at most ${matchedMax}.`,
-      },
+    filters: {
+      names: declared("names", `Names of firms, or ids of GPs; at most ${matchedMax}.`, {
+        lengthMax: 500,
+        valuesMax: matchedMax,
+        isRequired: true,
+      }),
       cities: factsOfNames("City of the head office"),
       states: factsOfNames("State of the head office"),
       crds: factsOfNames("CRD"),
       ciks: factsOfNames("CIK"),
     },
-    required: ["names"],
+    sorts: null,
     limitMax: matchedMax,
-    hasDetail: false,
-    cost: (values) => matchCost(namesOnPage(values as unknown as MatchValues).length),
-    answer: (values) => matchNames(dependencies, values as unknown as MatchValues),
+    cost: (values) => matchCost(namesOnPage(values).length),
+    answer: (values) => matchNames(dependencies, values),
   });
 
-type MatchValues = Bounds & { names: readonly string[] } & {
-  [List in (typeof factLists)[keyof typeof factLists]]?: readonly string[];
-};
-
-const namesOnPage = ({ names, offset, limit }: MatchValues) => names.slice(offset, offset + limit);
+function namesOnPage(values: GivenValues): readonly string[] {
+  const { limit, offset } = boundsOf(values);
+  return values.get("names")!.slice(offset, offset + limit);
+}
 
 async function matchNames(
   dependencies: ToolDependencies,
-  values: MatchValues,
+  values: GivenValues,
 ): Promise<ToolAnswer> {
-  const { names, limit, offset } = values;
+  const { limit, offset } = boundsOf(values);
+  const names = values.get("names")!;
   const facts = Object.entries(factLists);
-  const uneven = facts.find(([, list]) => (values[list] ?? names).length !== names.length);
+  const uneven = facts.find(([, list]) => (values.get(list) ?? names).length !== names.length);
   if (uneven !== undefined)
-    return faulty({
-      parameter: uneven[1],
-      code: "out_of_range",
-      detail: `Must have as many entries as 'names': ${names.length}.`,
-    });
+    throw invalidParameters([
+      {
+        parameter: uneven[1],
+        code: "out_of_range",
+        detail: `Must have as many entries as 'names': ${names.length}.`,
+      },
+    ]);
   const wanted = namesOnPage(values).map((name, i) => ({
     name,
-    ...Object.fromEntries(facts.map(([fact, list]) => [fact, values[list]?.[offset + i]])),
+    ...Object.fromEntries(facts.map(([fact, list]) => [fact, values.get(list)?.[offset + i]])),
   }));
   const { model, matches } = await matchInSlices(() => served(dependencies), wanted);
   const entries = matches.map(({ certainty, gp, runnerUp }, i) => [

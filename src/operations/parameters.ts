@@ -18,10 +18,14 @@ import {
   type TakesParameters,
 } from "./operation.ts";
 
-/** An operation, or another path whose query is read in the same way. */
+/** An operation, or something else whose parameters are read in the same way. */
 interface Path extends TakesParameters {
+  /** Its path, or its name as a tool, for messages. */
   readonly path: string;
 }
+
+/** An operation, by whichever name a caller knows it. */
+type KnownPath = Path & Pick<Operation, "kind">;
 
 interface Reading {
   /** Value of `limit` if it is left out; 20 if omitted. */
@@ -34,16 +38,36 @@ interface Reading {
  * Reads the query of an operation.
  * @param text everything after the first `?` of the request, undecoded.
  * @param all every operation, to say which others know a parameter.
- * @throws Problem `invalid-parameters` with the number of faults and the first of them, in the order of the query.
- *   Missing parameters come last.
+ * @throws Problem as `readParameters` does.
  */
 export function readQuery(
   operation: Path,
   text: string,
   pageSizeMax: number,
-  all: readonly Operation[],
+  all: readonly KnownPath[],
   { limitDefault = parameterBounds.limitDefault, day }: Reading = {},
 ): Query {
+  const values = readParameters(operation, readPairs(text), pageSizeMax, all, day);
+  return queryFrom(operation, values, limitDefault);
+}
+
+/** Values of parameters by name, as they were given. */
+export type GivenValues = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Checks parameters, and returns their values.
+ * @param all every operation, to say which others know a parameter.
+ * @param day day of the dataset, from which dates such as `-90d` are counted; undefined if there is none.
+ * @throws Problem `invalid-parameters` with the number of faults and the first of them, in the order of the pairs.
+ *   Missing parameters come last.
+ */
+export function readParameters(
+  operation: Path,
+  pairs: Iterable<Pair>,
+  pageSizeMax: number,
+  all: readonly KnownPath[],
+  day?: string,
+): GivenValues {
   const allowed = parametersOf(operation);
   const faults: ParameterFault[] = [];
   let faultCount = 0;
@@ -55,9 +79,9 @@ export function readQuery(
   const read = new Set<string>();
   const faultOf = (name: string, value: string): ParameterFault | undefined =>
     read.has(name) && !isRepeatable(operation, name)
-      ? { parameter: name, code: "repeated_parameter", detail: "Must be given once." }
+      ? { parameter: name, code: "repeated_parameter", detail: "Takes one value, given once." }
       : faultOfValue(name, value, operation, pageSizeMax);
-  for (const pair of readPairs(text)) {
+  for (const pair of pairs) {
     const { name, value } = pair;
     const isKnown = allowed.includes(name);
     const fault = unreadable(pair) ?? (isKnown ? faultOf(name, value) : undefined);
@@ -78,14 +102,14 @@ export function readQuery(
     if (fault !== undefined) add(() => fault);
   }
   if (faultCount > 0) throw invalidParameters(faults, faultCount);
-  return queryFrom(operation, values, limitDefault);
+  return values;
 }
 
 /** Returns the fault of a range that ends before it begins. @param toName name of the filter that may set its end. */
 function outOfOrder(
   { filters }: Path,
   toName: string,
-  values: ReadonlyMap<string, readonly string[]>,
+  values: GivenValues,
   day: string | undefined,
 ): ParameterFault | undefined {
   const { form, end, condition, isOfSignal } = filters[toName]!;
@@ -124,7 +148,7 @@ export function refuseParameters(path: string, text: string, all: readonly Opera
 
 function queryFrom(
   operation: Path,
-  given: ReadonlyMap<string, readonly string[]>,
+  given: GivenValues,
   limitDefault: number,
 ): Query {
   const { filters, sorts } = operation;
@@ -201,19 +225,15 @@ export function queryText(parameters: object): string {
   return pairs.toString();
 }
 
-function unreadable({ name, isReadable }: Pair): ParameterFault | undefined {
-  if (isReadable) return undefined;
-  return {
-    parameter: echo(name),
-    code: "invalid_encoding",
-    detail: "Must be percent-encoded UTF-8 without control characters.",
-  };
-}
+const unreadable = ({ name, fault }: Pair): ParameterFault | undefined =>
+  fault === undefined
+    ? undefined
+    : { parameter: echo(name), code: "invalid_encoding", detail: fault };
 
 function unknown(
   name: string,
   { path, allowed }: { path: string; allowed: readonly string[] },
-  all: readonly Operation[],
+  all: readonly KnownPath[],
 ): ParameterFault {
   const allowedOn = all.filter((other) => parametersOf(other).some((known) => known === name));
   const kind = all.find((one) => one.path === path)?.kind;
@@ -266,7 +286,7 @@ function faultOfChoice(
 const askedDate = new RegExp(askedDatePattern);
 
 /** Returns the fault of a date that is none, or that does not exist. */
-export function faultOfDate(parameter: string, value: string): ParameterFault | undefined {
+function faultOfDate(parameter: string, value: string): ParameterFault | undefined {
   if (askedDate.test(value) && (isRelative(value) || existsInCalendar(value))) return undefined;
   return {
     parameter,
@@ -278,7 +298,7 @@ export function faultOfDate(parameter: string, value: string): ParameterFault | 
 }
 
 /** Returns the fault of a value that is too short or too long, counted in code points; undefined if it is neither. */
-export function lengthFault(
+function lengthFault(
   parameter: string,
   value: string,
   minimum: number,
@@ -308,20 +328,26 @@ function faultOfNumber(
 const tooMany = (name: string, maximum: number): ParameterFault => ({
   parameter: name,
   code: "too_many_values",
-  detail: `May be given at most ${maximum} times.`,
+  detail: `Takes at most ${maximum} values.`,
   maximum,
 });
 
-function missing(name: string, { lengthMin }: DeclaredFilter): ParameterFault {
-  const atLeast = `at least ${lengthMin} character${lengthMin === 1 ? "" : "s"}`;
-  return { parameter: name, code: "missing", detail: `Required, ${atLeast}.` };
+function missing(name: string, { lengthMin, values }: DeclaredFilter): ParameterFault {
+  const wanted =
+    values === undefined
+      ? `at least ${lengthMin} character${lengthMin === 1 ? "" : "s"}`
+      : `one of ${values.join(", ")}`;
+  return { parameter: name, code: "missing", detail: `Required, ${wanted}.` };
 }
 
 /** Maximum number of faults in an error's `detail`. */
 const summarisedMax = 5;
 
 /** Returns the problem for invalid parameters. @param errors the first faults. @param count number of all faults. */
-export function invalidParameters(errors: readonly ParameterFault[], count: number): Problem {
+export function invalidParameters(
+  errors: readonly ParameterFault[],
+  count = errors.length,
+): Problem {
   const summaries = errors.slice(0, summarisedMax).map(summaryOf);
   const more = count - summaries.length;
   const isCut = count > errors.length;
@@ -338,7 +364,7 @@ export function invalidParameters(errors: readonly ParameterFault[], count: numb
   });
 }
 
-function summaryOf({ parameter, code, detail, suggestion, minimum, maximum }: ParameterFault) {
+function summaryOf({ parameter, code, detail, suggestion }: ParameterFault) {
   const rest = `${detail.charAt(0).toLowerCase()}${detail.slice(1, -1)}`;
   switch (code) {
     case "unknown_parameter":
@@ -346,21 +372,26 @@ function summaryOf({ parameter, code, detail, suggestion, minimum, maximum }: Pa
     case "missing":
       return `'${parameter}' is required`;
     case "out_of_range":
-      return `'${parameter}' must be ${minimum} to ${maximum}`;
+      return `'${parameter}' ${rest.replace(/a (?:whole )?number from /, "")}`;
     default:
       return `'${parameter}' ${rest}`;
   }
 }
 
-/** A name and its value in a query. */
-interface Pair {
+/** A name and its value, as a caller gave them. */
+export interface Pair {
   name: string;
   value: string;
-  /** True if name and value are percent-encoded UTF-8 without control characters. Faulty ones stay undecoded. */
-  isReadable: boolean;
+  /** What they must be, if they are something else; undefined if they can be read. */
+  fault?: string | undefined;
 }
 
-/** Splits a query string into pairs. Drops only empty parts. @param text one character per byte, as Node gives it. */
+const faultOfPair = "Must be percent-encoded UTF-8 without control characters.";
+
+/**
+ * Splits a query string into pairs. Drops only empty parts, and leaves faulty ones undecoded.
+ * @param text one character per byte, as Node gives it.
+ */
 function readPairs(text: string): Pair[] {
   const pairs: Pair[] = [];
   for (const part of text.split("&")) {
@@ -369,11 +400,8 @@ function readPairs(text: string): Pair[] {
     const rawValue = part.slice(rawName.length + 1);
     const name = decode(rawName);
     const value = decode(rawValue);
-    pairs.push({
-      name: name ?? rawName,
-      value: value ?? rawValue,
-      isReadable: name !== undefined && value !== undefined,
-    });
+    const fault = name === undefined || value === undefined ? faultOfPair : undefined;
+    pairs.push({ name: name ?? rawName, value: value ?? rawValue, fault });
   }
   return pairs;
 }

@@ -42,7 +42,7 @@ for (const mode of ["legacy", "auto"])
       }
     const refused = await client.callTool({ name: "fetch_gp", arguments: { gp_nme: "x" } });
     assert.equal(refused.isError, true);
-    assert.match(refused.content[0].text, /Did you mean 'gp_name'/);
+    assert.match(refused.content[0].text, /did you mean 'gp_name'/);
     const { resources } = await client.listResources();
     const { contents } = await client.readResource({ uri: resources[0]!.uri });
     assert.match(contents[0]!.text, /^# The records/);
