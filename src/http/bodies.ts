@@ -4,7 +4,7 @@ import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
 import { malformed, Problem, unavailable } from "#problems.ts";
 import { leaveUnread } from "./connections.ts";
-import { clientAddress, type Exchange, type Route } from "./routes.ts";
+import { clientAddress, noBody, type Route } from "./routes.ts";
 
 /**
  * Maximum size of most request bodies: 64 KiB. Limits forms of the account pages, messages to `/mcp`, and bodies that
@@ -20,33 +20,6 @@ export const bodyTooLarge = (maximum: number) =>
     maximum,
   });
 
-/** Returns the media type of a body in lower case, without its parameters. Returns an empty string if none was sent. */
-export const sentType = ({ request }: Exchange): string =>
-  (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
-
-/** Returns the problem for a body of a type that the route does not read. */
-export function otherType({ route }: Exchange): Problem {
-  const type = route!.bodyType!;
-  return new Problem("unsupported-media-type", `This path reads ${type}.`, { available: [type] });
-}
-
-/** Resolves to the whole body. @throws Problem if the body is too large, or if the connection ends first. */
-export async function readBody(request: IncomingMessage, maximum: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  request.on("data", (piece: Buffer) => {
-    bytes += piece.length;
-    if (bytes > maximum) reject(bodyTooLarge(maximum));
-    else pieces.push(piece);
-  });
-  request.once("end", resolve);
-  // This problem reaches nobody, but it keeps the end of a connection from being logged as an internal error.
-  request.once("error", () => reject(malformed("The connection ended before the body did.")));
-  await promise;
-  return Buffer.concat(pieces);
-}
-
 /** Budget of one client network for bodies in memory: 2 MiB, so that it can send one list to match. */
 const bodiesBytesMax = 32 * bodyBytesMax;
 /**
@@ -61,17 +34,18 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const refused = new WeakSet<IncomingMessage>();
   return {
     /**
-     * Admits a body when the headers of its request have arrived, and charges it to the client network's budget until
-     * the response closes. Discards a body that does not belong to a POST. Leaves a body unread if it is too large or
-     * exceeds the budget.
+     * Begins to read a body when the headers of its request have arrived, and charges it to the client network's budget
+     * until the response closes. Discards a body that does not belong to a POST. Leaves a body unread if it is too
+     * large or exceeds the budget.
      */
-    take(request: IncomingMessage, response: ServerResponse, maximum: number) {
+    take(request: IncomingMessage, response: ServerResponse, maximum: number): Promise<Buffer> {
       const { headers, method } = request;
       const { "content-length": length, "transfer-encoding": coding } = headers;
       const bytes = coding === undefined ? Number(length) : Math.max(chunkedBodyBytes, maximum);
       const leave = () => {
         response.shouldKeepAlive = false;
         leaveUnread(request.socket);
+        return noBody;
       };
       // check-request.ts refuses the request by its length.
       if (Number(length ?? 0) > maximum) return leave();
@@ -80,10 +54,11 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
         refused.add(request);
         return leave();
       }
-      if (method === "POST") gather(request, Number(length ?? maximum));
-      // Routes read only the body of a POST.
-      else request.resume();
       response.once("close", giveBack);
+      if (method === "POST") return readBody(request, maximum);
+      // Routes read only the body of a POST.
+      request.resume();
+      return noBody;
     },
     /** Checks that a request's body was not refused. @throws Problem if it exceeded the budget. */
     check(request: IncomingMessage) {
@@ -97,22 +72,22 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
 }
 
 /**
- * Gathers a body and passes it on in one piece. Otherwise a body that arrives byte by byte, in chunks or packets, would
- * take hundreds of bytes of memory for each byte.
- * @param bytes maximum number of bytes to gather. The rest of a longer chunked body is passed on as it arrives, and
- *   `readBody` refuses it.
+ * Resolves to the whole body. Reads it as it arrives, even while the request waits for its turn, into one piece of
+ * memory: kept byte by byte, it would take hundreds of bytes for each of its own.
+ * @throws Problem if the body is too large, or if the connection ends first.
  */
-function gather(request: IncomingMessage, bytes: number): void {
-  const { push } = request;
-  const whole = Buffer.allocUnsafe(bytes);
+function readBody(request: IncomingMessage, maximum: number): Promise<Buffer> {
+  const whole = Buffer.allocUnsafe(Number(request.headers["content-length"] ?? maximum));
   let length = 0;
-  request.push = (part: Buffer | null) => {
-    if (part !== null && length + part.length <= bytes) {
-      length += part.copy(whole, length);
-      return true;
-    }
-    request.push = push;
-    if (length > 0) request.push(whole.subarray(0, length));
-    return request.push(part);
-  };
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  request.on("data", (piece: Buffer) => {
+    if (length + piece.length > whole.length) reject(bodyTooLarge(maximum));
+    else length += piece.copy(whole, length);
+  });
+  request.once("end", () => resolve(whole.subarray(0, length)));
+  // This problem reaches nobody, but it keeps the end of a connection from being logged as an internal error.
+  request.once("error", () => reject(malformed("The connection ended before the body did.")));
+  // Nobody waits for the body of a request that is refused.
+  promise.catch(() => {});
+  return promise;
 }

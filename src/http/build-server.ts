@@ -17,7 +17,7 @@ import { headerLines } from "#gateway/headers.ts";
 import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
 import { clientNetwork } from "#limits/client-network.ts";
 import { internalError, malformed, Problem } from "#problems.ts";
-import { bodyMaximum, openBodyBudget, readBody, otherType, sentType } from "./bodies.ts";
+import { bodyMaximum, openBodyBudget } from "./bodies.ts";
 import { checkRequest, headerBytesMax, headerLinesMax, headersTooLarge } from "./check-request.ts";
 import { type Connections, drain, guardConnections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -83,11 +83,6 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
     if (error instanceof Problem) answerWithProblem(http, exchange, error);
     else answerWithProblem(http, exchange, internalError(), error);
   };
-  const answer = async (exchange: Exchange, route: Route) => {
-    const { request } = exchange;
-    if (request.method === "POST") exchange.body = await readBody(request, bodyMaximum(route));
-    await route.handle(exchange);
-  };
   const enter = (whose: string | number, exchange: Exchange) =>
     fairQueue.enter(whose, () => {
       const { request, route } = exchange;
@@ -96,9 +91,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
       try {
         if (checkRequest(http, router, exchange)) return;
         if (hasBody(request)) bodyBudget.check(request);
-        const answered =
-          route!.bodyType === undefined ? route!.handle(exchange) : answer(exchange, route!);
-        answered?.catch((error: unknown) => fail(exchange, error));
+        route!.handle(exchange)?.catch((error: unknown) => fail(exchange, error));
       } catch (error) {
         fail(exchange, error);
       }
@@ -106,7 +99,8 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
   const begin = (request: IncomingMessage, response: ServerResponse) => {
     const exchange = beginExchange(request, response);
     const route = exchange.path === null ? null : router.find(exchange.path);
-    if (hasBody(request)) bodyBudget.take(request, response, bodyMaximum(route));
+    if (hasBody(request))
+      exchange.body = bodyBudget.take(request, response, bodyMaximum(route));
     exchange.route = route;
     if (route?.who !== "key") {
       const network = clientNetwork(clientAddress(request, http.config.trustedProxies));
@@ -206,9 +200,6 @@ const accountHeaders =
 /** HSTS policy for two years (RFC 6797). */
 const secureTransport = headerLines({ "strict-transport-security": "max-age=63072000" });
 
-/** Syntax of a media type (RFC 9110 §8.3.1). */
-const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
-
 /** Returns the routes of the pages that the account worker answers. */
 function accountRoutes(http: HttpDependencies): Route[] {
   const { publicUrl, trustedProxies } = http.config;
@@ -222,20 +213,15 @@ function accountRoutes(http: HttpDependencies): Route[] {
     methods,
     who: "person",
     name: otherPaths,
-    bodyType,
     ...others,
     async handle(exchange) {
-      const { request, target, body } = exchange;
-      // Only a malformed media type is refused here. The worker refuses other wrong types, and a body without a type,
-      // after it has checked the form's origin.
-      const hasType = request.method === "POST" && request.headers["content-type"] !== undefined;
-      if (hasType && !mediaType.test(sentType(exchange))) throw otherType(exchange);
+      const { request, target } = exchange;
       const answer = await http.accountWorker({
         path: sentPath(target),
         query: queryText(exchange),
         method: request.method as "GET" | "HEAD" | "POST",
         // A copy, because a thread is sent all of the memory that a small buffer shares with others.
-        body: Uint8Array.from(body),
+        body: Uint8Array.from(await exchange.body),
         bodyType,
         headers: sentOnce(request, pageRequestHeaders),
         address: clientAddress(request, trustedProxies),

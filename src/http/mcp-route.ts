@@ -2,6 +2,7 @@
  * Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`, which is loaded for the first
  * message.
  */
+import type { IncomingMessage } from "node:http";
 import { quotaHeaders, headerLines } from "#gateway/headers.ts";
 import { negotiateBody } from "#gateway/answer-cache.ts";
 import { ownOrigin } from "#dashboard/messages.ts";
@@ -9,7 +10,6 @@ import { mcpMessages, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { limitProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { malformed, maskKeys, Problem } from "#problems.ts";
-import { otherType, sentType } from "./bodies.ts";
 import { mcpHeaders } from "./check-request.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { hasTwoKeys, acceptedEncodings, type Exchange, type Route, sentOnce } from "./routes.ts";
@@ -24,7 +24,6 @@ export const mcpRoute = (http: HttpDependencies): Route => ({
   who: "key",
   name: "mcp",
   takesBearer: true,
-  bodyType: messageType,
   handle: openMessages(http),
 });
 
@@ -51,12 +50,13 @@ function openMessages(http: HttpDependencies) {
 
   return async function serve(exchange: Exchange): Promise<void> {
     const { request } = exchange;
+    const body = await exchange.body;
     refuseForeignOrigin(http, exchange);
     if (hasTwoKeys(request))
       throw malformed(
         "The headers x-api-key and Authorization carry two different keys. Send only one of them.",
       );
-    const message = readMessage(exchange);
+    const message = readMessage(request, body);
     if (!isCall(message)) await admitUncounted(exchange);
     if (message instanceof Problem) throw message;
     mcp ??= loadMcp(http);
@@ -112,15 +112,18 @@ const idLengthMax = 128;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Returns the message. Returns a Problem if the body cannot be used; the caller throws it once the key is accepted. */
-function readMessage(exchange: Exchange): unknown {
-  if (sentType(exchange) !== messageType) return otherType(exchange);
-  const { request, body } = exchange;
-  const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding.toLowerCase() !== "identity")
+function readMessage({ headers }: IncomingMessage, body: Buffer): unknown {
+  const { "content-type": type = "", "content-encoding": encoding = "identity" } = headers;
+  const available = [messageType];
+  if (type.split(";")[0]!.trim().toLowerCase() !== messageType)
+    return new Problem("unsupported-media-type", `Send messages to /mcp as ${messageType}.`, {
+      available,
+    });
+  if (encoding.toLowerCase() !== "identity")
     return new Problem(
       "unsupported-media-type",
       "Send messages to /mcp uncompressed, without Content-Encoding.",
-      { available: [messageType] },
+      { available },
     );
   let text: string;
   try {

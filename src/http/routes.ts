@@ -21,9 +21,7 @@ export interface Route {
   who: "public" | "key" | "person";
   /** Label in metrics, and name in the usage store. */
   name: ReadName | typeof otherPaths;
-  /** Media type of a POST's body; undefined if the route reads no body. */
-  bodyType?: string;
-  /** Maximum size of that body, in bytes; 64 KiB by default. */
+  /** Maximum size of a body, in bytes; 64 KiB by default. */
   bodyBytesMax?: number;
   /** True if the key may also be sent in `Authorization`. */
   takesBearer?: boolean;
@@ -68,8 +66,8 @@ export interface Exchange {
   readonly path: string | null;
   /** Route of its path; null if there is none. */
   route: Route | null;
-  /** Body of a POST, once it has arrived; empty until then. */
-  body: Buffer;
+  /** Body of a POST. Rejects with a Problem if it is too large, or if the connection ends before it does. */
+  body: Promise<Buffer>;
   /** Sender and key; null on paths that need no key, and until the key is looked up. */
   caller: Caller | null;
   /** Account and key that the request is recorded under; null if it is not recorded. */
@@ -96,7 +94,7 @@ export function beginExchange(request: IncomingMessage, response: ServerResponse
     target,
     path: decodedPath(target),
     route: null,
-    body: empty,
+    body: noBody,
     caller: null,
     asker: null,
     quotaHeaders: null,
@@ -107,7 +105,8 @@ export function beginExchange(request: IncomingMessage, response: ServerResponse
   };
 }
 
-const empty = Buffer.alloc(0);
+/** Body of a request without one, or whose body is not read. */
+export const noBody = Promise.resolve(Buffer.alloc(0));
 
 /**
  * Returns the path and query of a target. Ignores the host in an absolute target such as `http://host/path`, which is

@@ -162,48 +162,6 @@ test("a form larger than any of ours is a 413 before it is read, and ends the co
   assert.deepEqual(asked, []);
 });
 
-/** By the grammar of RFC 9110 §8.3.1. */
-const noTypes = ["a", "/", ";", "text/", "/html", "x/y/z", '"', "", "text html/x", "\xff/\xff"];
-
-test("a body whose type cannot be read is a 415 page, a problem for whoever prefers that, and no line of an error", async (t) => {
-  const { port, log, asked } = await open(t);
-  const post = (type: string, accept: string) =>
-    askBytes(
-      port,
-      requestText("/account/sign-in", {
-        method: "POST",
-        headers: [
-          `Content-Type: ${type}`,
-          "Content-Length: 3",
-          ...(accept ? [`Accept: ${accept}`] : []),
-        ],
-        body: "a=b",
-      }),
-    );
-  for (const type of noTypes) {
-    for (const accept of ["", "*/*", "text/html,*/*;q=0.8"]) {
-      const { status, headers, body } = await post(type, accept);
-      assert.equal(status, 415, type);
-      assert.equal(headers["content-type"], "text/html; charset=utf-8");
-      assert.equal(headers["cache-control"], "no-store");
-      assert.match(headers["content-security-policy"]!, /frame-ancestors 'none'/);
-      assert.equal(headers["access-control-allow-origin"], undefined);
-      assert.match(body, /<h1>The body is of a type that is not read here<\/h1>/);
-      assert.match(body, /application\/x-www-form-urlencoded/);
-    }
-    const { status, headers, json } = await post(type, "application/json");
-    assert.equal(status, 415, type);
-    assert.equal(headers["content-type"], "application/problem+json; charset=utf-8");
-    assert.equal(json.code, "unsupported-media-type");
-    assert.deepEqual(json.available, ["application/x-www-form-urlencoded"]);
-  }
-  assert.deepEqual(asked, []);
-  const lines = log.map((line) => JSON.parse(line));
-  assert.deepEqual(new Set(lines.map(({ level }) => level)), new Set([30]));
-  const found = new Set(lines.map(({ problem }) => problem));
-  assert.deepEqual(found, new Set(["unsupported-media-type"]));
-});
-
 test("an account worker that fails is a 500 page with a request id, and the next request is tried again", async (t) => {
   const { get, log } = await openHttpServer(t, {
     accountWorker: () => Promise.reject(new Error("The thread ended.")),
