@@ -16,8 +16,9 @@ import {
   acceptNothingElse,
   type Asked,
   asking,
-  foundAnswer,
   foundJson,
+  knownAnswer,
+  newAnswer,
   notAcceptable,
   type Read,
   type ReadDependencies,
@@ -82,14 +83,13 @@ export function openOperations(
       const dataset = served(dependencies);
       const { version: datasetVersion } = dataset.parts;
       const of = { tag: tagFor(datasetVersion, format), datasetVersion };
-      return foundAnswer(dependencies, knownTags, of, () => {
-        const { body, total } = format.write(operation, dataset, query);
-        const headers = {
-          "content-type": format.contentType,
-          "x-total-count": String(total),
-          link: pageLinks({ path: operation.path, query, total }, publicUrl),
-        };
-        return { body, headers };
+      const known = knownAnswer(dependencies, knownTags, of);
+      if (known !== null) return known;
+      const { body, total } = format.write(operation, dataset, query);
+      return newAnswer(dependencies, of, body, {
+        "content-type": format.contentType,
+        "x-total-count": String(total),
+        link: pageLinks({ path: operation.path, query, total }, publicUrl),
       });
     },
   };

@@ -94,26 +94,33 @@ export interface ReadDependencies {
 type Tagged = Pick<SentBody, "tag" | "datasetVersion">;
 
 /**
- * Returns a dataset's answer. Makes it only if neither the client nor the cache has this tag.
+ * Returns a dataset's answer if the client or the cache has it; null otherwise.
  * @param knownTags `If-None-Match` of the client.
  */
-export function foundAnswer(
+export function knownAnswer(
   { cache }: Pick<ReadDependencies, "cache">,
   knownTags: string | undefined,
   { tag, datasetVersion }: Tagged,
-  make: () => { body: Buffer; headers: Readonly<Record<string, string>> },
-): Found<SentBody> {
+): Found<SentBody> | null {
   if (matchesTag(knownTags, tag)) return { kind: "unchanged", tag, datasetVersion };
-  const known = cache.find(tag);
-  if (known !== undefined) return { kind: "answer", answer: known };
-  const { body, headers: own } = make();
+  const answer = cache.find(tag);
+  return answer === undefined ? null : { kind: "answer", answer };
+}
+
+/** Caches an answer that was just made, and returns it. @param own headers besides those of every answer. */
+export function newAnswer(
+  { cache }: Pick<ReadDependencies, "cache">,
+  { tag, datasetVersion }: Tagged,
+  body: Buffer,
+  own: Readonly<Record<string, string>>,
+): Found<SentBody> {
   const headers = headerLines({ ...validators({ tag, datasetVersion }), ...own });
   const answer: SentBody = { tag, datasetVersion, body, encoded: {}, headers };
   cache.add(answer);
   return { kind: "answer", answer };
 }
 
-/** Returns a dataset's JSON document in the same way. @param more headers besides those of every document. */
+/** Returns a dataset's JSON document, made only if neither the client nor the cache has it. */
 export const foundJson = (
   dependencies: Pick<ReadDependencies, "cache">,
   { headers }: Asked,
@@ -121,10 +128,8 @@ export const foundJson = (
   more: Readonly<Record<string, string>>,
   make: () => string,
 ): Found<SentBody> =>
-  foundAnswer(dependencies, headers["if-none-match"], of, () => ({
-    body: Buffer.from(make()),
-    headers: { "content-type": json.contentType, ...more },
-  }));
+  knownAnswer(dependencies, headers["if-none-match"], of) ??
+  newAnswer(dependencies, of, Buffer.from(make()), { "content-type": json.contentType, ...more });
 
 export const replyOf = (
   { asker, counted }: Pick<Outcome<unknown>, "asker" | "counted">,
