@@ -26,6 +26,7 @@ import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
 import { exampleMeta, exampleRecords } from "#pages/example-records.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import { declarations, valuesOf } from "#records/declarations.ts";
+import { list, oneOf, orNull, text, time, whole } from "#records/fields.ts";
 import { ListedGp } from "#records/gp.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { Type } from "#records/schema.ts";
@@ -162,7 +163,7 @@ const describeOperation = (operation: Operation, pageSizeMax: number) =>
       ...Object.entries(operation.filters).map(describeFilter),
       ...(operation.sorts === null
         ? []
-        : [inQuery("sort", sortMeaning, sortSchema(operation.sorts))]),
+        : [inQuery("sort", sortMeaning, { type: "string", enum: operation.sorts, default: operation.sorts[0] })]),
       ...describePaging(pageSizeMax),
     ],
     found: "A page of records; `data` is empty if none satisfies the query.",
@@ -238,18 +239,14 @@ const examplePage = {
   meta: exampleMeta,
 };
 
-const sortSchema = (sorts: readonly string[]) => {
-  return { type: "string", enum: sorts, default: sorts[0] };
-};
-
-function describeFilter([name, filter]: [string, DeclaredFilter]): object {
-  const { isRequired, meaning, valuesMax } = filter;
-  const common = { name, in: "query", description: meaning, required: isRequired } as const;
-  const schema = filterSchema(filter);
-  return valuesMax > 1
-    ? { ...common, style: "form", explode: true, schema }
-    : { ...common, schema };
-}
+const describeFilter = ([name, filter]: [string, DeclaredFilter]): object => ({
+  name,
+  in: "query",
+  description: filter.meaning,
+  required: filter.isRequired,
+  ...(filter.valuesMax > 1 && { style: "form", explode: true }),
+  schema: filterSchema(filter),
+});
 
 const describePaging = (pageSizeMax: number): object[] =>
   Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) =>
@@ -258,32 +255,21 @@ const describePaging = (pageSizeMax: number): object[] =>
 
 const fileFormats = ["ndjson", "csv", "parquet"];
 
-/** Returns the schema of an object all of whose members are required. */
-const objectOf = (properties: Readonly<Record<string, object>>) => ({
-  type: "object",
-  properties,
-  required: Object.keys(properties),
-});
-
-const ExportedDataset = objectOf({
-  version: { type: "string", description: "Version of the dataset, as in `meta.dataset_version`." },
-  is_current: { type: "boolean", description: "Whether the operations answer from it." },
-  built_at: { type: "string", format: "date-time" },
-  files: {
-    type: "array",
-    items: objectOf({
-      path: { type: "string", format: "uri-reference" },
-      kind: { type: "string", enum: recordKinds },
-      format: { type: "string", enum: fileFormats },
-      records: { type: "integer", minimum: 0 },
-      bytes: {
-        type: ["integer", "null"],
-        minimum: 0,
-        description: "`null` until the file is made, when it is first requested.",
-      },
-      sha256: { type: ["string", "null"], description: "Hash of the file, in hexadecimal." },
+const ExportedDataset = Type.Object({
+  version: text("Version of the dataset, as in `meta.dataset_version`."),
+  is_current: Type.Boolean({ description: "Whether the operations answer from it." }),
+  built_at: time("When it was built."),
+  files: list(
+    "Its files: one for each kind of record and format.",
+    Type.Object({
+      path: Type.String({ description: "Path of the file.", format: "uri-reference" }),
+      kind: oneOf("Kind of its records.", recordKinds),
+      format: oneOf("Format of the file.", fileFormats),
+      records: whole("Number of records in it."),
+      bytes: orNull(whole("Size; `null` until the file is made, when it is first requested.")),
+      sha256: orNull(text("Hash of the file, in hexadecimal; `null` until it is made.")),
     }),
-  },
+  ),
 });
 
 const listOfExports = describeRead({
@@ -301,17 +287,19 @@ const listOfExports = describeRead({
   },
 });
 
-const inHeader = (name: string, description: string, example: string) => {
-  return { name, in: "header", description, schema: { type: "string" }, example };
-};
-
-const inPath = (name: string, description: string, schema: object) => {
+function inPath(name: string, description: string, schema: object) {
   return { name, in: "path", required: true, description, schema };
-};
+}
 
-const inQuery = (name: string, description: string, schema: object) => {
+function inQuery(name: string, description: string, schema: object) {
   return { name, in: "query", description, schema };
-};
+}
+
+const inHeader = (name: string, description: string, example: string) => ({
+  ...inQuery(name, description, { type: "string" }),
+  in: "header",
+  example,
+});
 
 const fileHeaders = {
   ...withoutTotal,
