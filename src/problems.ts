@@ -27,8 +27,8 @@ export const listedMax = 20;
 
 export const ParameterFault = Type.Object({
   parameter: text("The parameter as it was sent, cut to 50 characters."),
-  code: oneOf("The fault for programs.", parameterFaultCodes),
-  detail: text("The fault for people."),
+  code: oneOf("The kind of fault, for programs to read.", parameterFaultCodes),
+  detail: text("The fault in words, for people to read."),
   suggestion: Type.Optional(text("The nearest existing parameter.")),
   minimum: Type.Optional(Type.Integer()),
   maximum: Type.Optional(Type.Integer()),
@@ -52,24 +52,24 @@ export const QuotaPolicy = Type.Object({
   quota: count("Requests the window admits.", 1),
   window: count("Length of the window in seconds.", 1),
   remaining: count("Requests it still admits."),
-  reset: count("Seconds until some of them return."),
+  reset: count("Seconds until the window admits more."),
 });
 
 const accountUrl = orNull(path("Page on which you manage keys; `null` if there is none."));
 const keyHint = text("The first characters of the key, to tell it from your others.");
-const sizeMax = count("The largest size, in bytes.");
+const sizeMax = count("Maximum size in bytes.");
 const reason = <const V extends readonly string[]>(values: V) =>
-  oneOf("Why, for programs.", values);
+  oneOf("The reason, for programs to read.", values);
 
 /** Members of every error, in the order in which they are sent (RFC 9457). Backticks in descriptions mark code. */
 export const commonMembers = {
   type: path("URI reference that names the error."),
   title: text("The error in one line; the same for every error of this code."),
   status: Type.Integer({ description: "The HTTP status, as in the status line." }),
-  detail: text("What happened this time, for people."),
-  code: text("The error for programs; it never changes."),
+  detail: text("What went wrong this time, for people to read."),
+  code: text("The kind of error, for programs to read; it never changes."),
   request_id: text(
-    "Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask.",
+    "Id of the request, as in the header `X-Request-Id`. Give it to the operator if you ask about the error.",
   ),
 };
 
@@ -177,7 +177,7 @@ const kinds = {
         "The quotas that are used up: `minute`, `hour`, `day`; `failed-keys` for too many wrong keys from your address; `mcp-messages` for too many messages to `/mcp` that call no tool.",
         policyName,
       ),
-      retry_after: count("Whole seconds until a request is worth trying.", 1),
+      retry_after: count("Whole seconds to wait before the next try.", 1),
       policies: list(
         "Each quota: `quota` requests in `window` seconds, `remaining` of them left, and `reset` seconds until some return.",
         QuotaPolicy,
@@ -195,7 +195,7 @@ const kinds = {
     title: "The service cannot answer right now",
     members: {
       reason: reason(["starting", "draining", "overloaded", "timeout", "no_dataset", "store_down"]),
-      retry_after: count("Whole seconds until a request is worth trying.", 1),
+      retry_after: count("Whole seconds to wait before the next try.", 1),
     },
   },
 } as const satisfies Record<string, ProblemKind>;
@@ -261,7 +261,7 @@ export class Problem extends Error {
 export const internalError = () =>
   new Problem(
     "internal-error",
-    "The service made a mistake; it has been logged under this request_id.",
+    "An unexpected error occurred. Try again; if it happens again, give the operator this request_id.",
   );
 
 /** Returns the problem for a request that cannot be read. */
@@ -270,7 +270,7 @@ export const malformed = (detail: string) => new Problem("malformed-request", de
 /** Details of the problem for a service that is not ready, by reason. */
 export const notReadyDetails = {
   starting: "The service is starting.",
-  draining: "The service is about to stop.",
+  draining: "The service is shutting down.",
   no_dataset: "No records have been published yet.",
 } as const;
 

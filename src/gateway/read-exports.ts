@@ -126,7 +126,7 @@ const waitMilliseconds = 25_000;
  */
 async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
   const tooLate = wait(waitMilliseconds, undefined, { ref: false }).then(() => {
-    throw unavailable("timeout", "The file is being made. Try again.", 10);
+    throw unavailable("timeout", "The file is still being made. Try again in 10 seconds.", 10);
   });
   return Promise.race([made, tooLate]);
 }
@@ -179,6 +179,6 @@ function wantedRange(
   if (from !== "" && to !== "" && Number(to) < Number(from)) return null;
   const start = from === "" ? Math.max(0, bytes - Number(to)) : Number(from);
   if (start >= bytes)
-    throw new Problem("range-not-satisfiable", `The file has ${bytes} bytes.`, { bytes });
+    throw new Problem("range-not-satisfiable", `The range must begin within the file, which has ${bytes} bytes.`, { bytes });
   return { start, end: from === "" || to === "" ? bytes : Math.min(Number(to) + 1, bytes) };
 }

@@ -40,7 +40,7 @@ export function openAdmin(
       if (!isLoopback(found.address))
         http.log.warn(
           { address },
-          "metrics are served without a key, and ADMIN_ADDRESS is not a loopback address",
+          "metrics are served without a key at an address that other machines may reach: make sure that only your monitoring can, or set ADMIN_ADDRESS to a loopback address",
         );
     },
     async close() {

@@ -65,7 +65,7 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
       if (!refused.has(request)) return;
       throw unavailable(
         "overloaded",
-        "Too many request bodies are arriving from this network at once.",
+        "Too many request bodies are arriving from your network at once.",
       );
     },
   };

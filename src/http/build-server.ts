@@ -323,9 +323,12 @@ function problemOf(code: string | undefined): Problem {
     case "HPE_HEADER_OVERFLOW":
       return headersTooLarge();
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new Problem("request-timeout", "The request was not complete in time.");
+      return new Problem(
+        "request-timeout",
+        `The whole request must arrive within ${timeouts.request / 1000} seconds.`,
+      );
     default:
-      return malformed("What arrived is not an HTTP/1.1 request.");
+      return malformed("The bytes that arrived are not an HTTP/1.1 request.");
   }
 }
 

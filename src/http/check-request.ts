@@ -57,21 +57,21 @@ function refuseUnreadable(exchange: Exchange): void {
     throw bodyTooLarge(bodyMaximum(exchange.route));
   // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
   if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked")
-    throw malformed("Only the transfer coding 'chunked' is understood.");
+    throw malformed("The header Transfer-Encoding may only be 'chunked'.");
   if (httpVersion !== "1.1" && httpVersion !== "1.0")
-    throw malformed("The request line names no version of HTTP/1.");
+    throw malformed("The request line must end with HTTP/1.1 or HTTP/1.0.");
   // No upgrade is offered, but the parser discards everything after a request for one.
   if (asksForUpgrade(request)) exchange.isLast = true;
   const hosts = countHosts(rawHeaders);
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1"))
-    throw malformed(`The request has ${hosts === 0 ? "no" : "more than one"} Host header.`);
+    throw malformed(`The request has ${hosts === 0 ? "no" : "more than one"} Host header; send exactly one.`);
   refuseInvalidHost(headers.host ?? "", url);
   if (!canBeMet(request))
-    throw new Problem("expectation-failed", "Only 'Expect: 100-continue' can be met.");
+    throw new Problem("expectation-failed", "The header Expect may only be '100-continue'.");
   if (url.length > targetBytesMax)
     throw new Problem(
       "uri-too-long",
-      `The address has ${url.length} bytes; ${targetBytesMax} are allowed.`,
+      `The address has ${url.length} bytes, but may have at most ${targetBytesMax}.`,
       { maximum: targetBytesMax },
     );
   // A '#' is not allowed here (RFC 9112 §3.2). The text after it would become part of the path or query, or be lost.
@@ -79,13 +79,13 @@ function refuseUnreadable(exchange: Exchange): void {
   if (path === null) throw malformed("The path is not valid percent-encoded UTF-8.");
   // The parser accepts this method, although Node does not list it.
   if (request.method === "PRI")
-    throw malformed("PRI begins HTTP/2 (RFC 9113), which this service does not speak.");
+    throw malformed("PRI begins HTTP/2 (RFC 9113); this service speaks only HTTP/1.1.");
 }
 
 export const headersTooLarge = () =>
   new Problem(
     "headers-too-large",
-    `Request line and headers have more than ${headerBytesMax} bytes, or more than ${headerLinesMax} lines.`,
+    `The request line and headers may have at most ${headerBytesMax} bytes in ${headerLinesMax} lines.`,
     { maximum: headerBytesMax },
   );
 
@@ -152,7 +152,7 @@ function refuseWhileOverloaded({ overload, metrics }: HttpDependencies): void {
   const { cause } = overload;
   if (cause === null) return;
   metrics.overloaded(cause);
-  throw unavailable("overloaded", "The service has more work than it can do.");
+  throw unavailable("overloaded", "The service is overloaded.");
 }
 
 function unknownPath(

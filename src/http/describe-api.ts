@@ -106,7 +106,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
           type: "apiKey",
           in: "header",
           name: "x-api-key",
-          description: "Given by the operator.",
+          description: "Your API key, from the account page or from the operator.",
         },
       },
       parameters: parameterComponents,
@@ -304,7 +304,7 @@ const inHeader = (name: string, description: string, example: string) => ({
 const fileHeaders = {
   ...withoutTotal,
   "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
-  "Content-Disposition": { description: "A name to save it as.", schema: { type: "string" } },
+  "Content-Disposition": { description: "Name to save the file as.", schema: { type: "string" } },
 };
 
 const fileContent = {
@@ -330,12 +330,12 @@ const exportedFile = describeRead({
     }),
     inHeader(
       "Range",
-      "One range: from one byte to another, from one on, or the last ones (RFC 9110 §14).",
+      "A single range: `bytes=0-99`, `bytes=100-` for all from there on, or `bytes=-100` for the last ones (RFC 9110 §14).",
       "bytes=1000000-",
     ),
     inHeader(
       "If-Range",
-      "`ETag` of the file that the range continues. If the file is another one, you get all of it.",
+      "`ETag` of the file that the range continues. If it is the tag of another file, you get the whole file.",
       '"5feeab44b7b09cf710d62a46b8622015"',
     ),
   ],
@@ -365,10 +365,10 @@ const step = describeRead({
   description:
     "A header line, then one line for each change, ordered by kind and id. Counts as one request for every 100 changes sent, rounded up, and as at least one.",
   parameters: [
-    inPath("from", "The dataset it begins at.", versionSchema),
-    inPath("to", "The dataset it leads to.", versionSchema),
-    inQuery("limit", "Most changes to send; all if left out.", { type: "integer", minimum: 1 }),
-    inQuery("offset", "Changes to skip; the head is sent only with 0.", {
+    inPath("from", "Version of the dataset before the changes.", versionSchema),
+    inPath("to", "Version of the dataset after the changes.", versionSchema),
+    inQuery("limit", "Maximum number of changes to send; all if left out.", { type: "integer", minimum: 1 }),
+    inQuery("offset", "Number of changes to skip. The head of the step is sent only with 0.", {
       type: "integer",
       minimum: 0,
       default: 0,

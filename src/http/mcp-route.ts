@@ -98,7 +98,7 @@ function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange
   if (own?.origin === origin) return;
   throw new Problem(
     "access-denied",
-    "Pages of this origin may not call /mcp; the operator can add the origin to CORS_ORIGINS. Programs send no Origin.",
+    "Pages of this origin may not call /mcp. The operator can allow them by adding the origin to CORS_ORIGINS; a program should send no Origin.",
     { reason: "origin" },
   );
 }
@@ -150,7 +150,7 @@ function readMessage({ headers }: IncomingMessage, body: Buffer): unknown {
   if (idText.length > idLengthMax)
     return malformed(`The id of the message has more than ${idLengthMax} characters.`);
   if (maskKeys(idText) !== idText)
-    return malformed("The id of the message looks like an API key, which is never sent back.");
+    return malformed("The id of the message looks like an API key, which is never sent back; send another id.");
   return message;
 }
 

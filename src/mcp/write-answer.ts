@@ -122,7 +122,7 @@ function writePage(
   const rest =
     next === null
       ? then
-      : `${total - next} of ${total} follow. To get them, call ${tool} again with the same arguments and offset ${next}.`;
+      : `${total - next} of ${total} are left. To get them, call ${tool} again with the same arguments and offset ${next}.`;
   return `{"notice":${JSON.stringify(dataNotice)},"data":[${texts.join(",")}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)},"rest":${JSON.stringify(rest)}}`;
 }
 

@@ -33,7 +33,7 @@ export const Meta = Type.Object({
   api_version: Type.String(),
   dataset_version: Type.String({
     description:
-      "Pages of one version neither repeat nor miss a record; when it changes, begin again.",
+      "Pages of one version neither repeat nor miss a record; when it changes, begin again at offset 0.",
   }),
   dataset_updated_at: Type.String({ format: "date-time" }),
   hints: Type.Array(Hint),

@@ -37,7 +37,7 @@ function hintOfMiss(known: Pick<ReadModel, "suggestionsFor">, miss: Miss): Hint 
     return {
       code: "no_searchable_character",
       parameter: miss.parameter,
-      message: `'${value}' has no letter and no digit to search for.`,
+      message: `'${value}' has no letter or digit to search for.`,
       suggestions: [],
     };
   const isName = miss.parameter === "gp_name";

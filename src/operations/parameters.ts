@@ -292,7 +292,7 @@ function faultOfDate(parameter: string, value: string): ParameterFault | undefin
     parameter,
     code: value === "" ? "empty_value" : "unknown_value",
     detail:
-      "Must be a date that exists, as YYYY, YYYY-MM or YYYY-MM-DD, or a number of days before the dataset, as -90d.",
+      "Must be an existing date such as 2026, 2026-03 or 2026-03-31, or days before the dataset such as -90d.",
     allowed: ["YYYY", "YYYY-MM", "YYYY-MM-DD", "-90d"],
   };
 }

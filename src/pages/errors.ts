@@ -241,7 +241,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     meaning:
       "The connection was open but the request was not complete in time. Send the whole request at once.",
     again: "Yes, on a new connection.",
-    example: new Problem("request-timeout", "The request was not complete in time."),
+    example: new Problem("request-timeout", "The whole request must arrive within 15 seconds."),
   },
   "content-too-large": {
     meaning:
@@ -254,7 +254,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   "uri-too-long": {
     meaning:
       "The path and query together have more than `maximum` bytes. Ask for fewer values at once.",
-    example: new Problem("uri-too-long", "The address has 9310 bytes; 8192 are allowed.", {
+    example: new Problem("uri-too-long", "The address has 9310 bytes, but may have at most 8192.", {
       maximum: 8192,
     }),
   },
@@ -271,13 +271,13 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     meaning:
       "The `Range` header asks for bytes beyond the end of the file, which has `bytes` of them. What you have may be the whole of it: compare its length and its SHA-256 with what `/exports` says.",
     counted: "Yes, 1.",
-    example: new Problem("range-not-satisfiable", "The file has 2302117 bytes.", {
+    example: new Problem("range-not-satisfiable", "The range must begin within the file, which has 2302117 bytes.", {
       bytes: 2_302_117,
     }),
   },
   "expectation-failed": {
     meaning: "The `Expect` header holds something other than `100-continue`. Leave the header out.",
-    example: new Problem("expectation-failed", "Only 'Expect: 100-continue' can be met."),
+    example: new Problem("expectation-failed", "The header Expect may only be '100-continue'."),
   },
   "quota-exceeded": {
     meaning:
@@ -301,13 +301,13 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     meaning: "All headers together have more than `maximum` bytes. Send fewer or shorter ones.",
     example: new Problem(
       "headers-too-large",
-      "Request line and headers have more than 16384 bytes, or too many lines.",
+      "The request line and headers may have at most 16384 bytes in 48 lines.",
       { maximum: 16_384 },
     ),
   },
   "internal-error": {
     meaning:
-      "The service made a mistake. Try again; if it happens again, give the operator the `request_id`.",
+      "An unexpected error occurred. Try again; if it happens again, give the operator the `request_id`.",
     again: "Yes, once or twice, a few seconds apart.",
     counted: "Yes, 1.",
     example: internalError(),
