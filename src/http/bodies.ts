@@ -28,46 +28,38 @@ const bodiesBytesMax = 32 * bodyBytesMax;
  */
 const chunkedBodyBytes = 8 * bodyBytesMax;
 
-/** Limits the bodies of each client network, however slowly they arrive and however long their requests wait. */
+/**
+ * Returns a function that begins to read a body when the headers of its request have arrived. Charges it to the client
+ * network's budget until the response closes, however slowly it arrives and however long its request waits. Discards a
+ * body that does not belong to a POST. Leaves a body unread, and rejects with a Problem, if it is too large or exceeds
+ * the budget.
+ */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);
-  const refused = new WeakSet<IncomingMessage>();
-  return {
-    /**
-     * Begins to read a body when the headers of its request have arrived, and charges it to the client network's budget
-     * until the response closes. Discards a body that does not belong to a POST. Leaves a body unread if it is too
-     * large or exceeds the budget.
-     */
-    take(request: IncomingMessage, response: ServerResponse, maximum: number): Promise<Buffer> {
-      const { headers, method } = request;
-      const { "content-length": length, "transfer-encoding": coding } = headers;
-      const bytes = coding === undefined ? Number(length) : Math.max(chunkedBodyBytes, maximum);
-      const leave = () => {
-        response.shouldKeepAlive = false;
-        leaveUnread(request.socket);
-        return noBody;
-      };
-      // check-request.ts refuses the request by its length.
-      if (Number(length ?? 0) > maximum) return leave();
-      const giveBack = shares.take(clientAddress(request, trustedProxies), bytes);
-      if (giveBack === null) {
-        refused.add(request);
-        return leave();
-      }
-      response.once("close", giveBack);
-      if (method === "POST") return readBody(request, maximum);
-      // Routes read only the body of a POST.
+  return (request: IncomingMessage, response: ServerResponse, maximum: number): Promise<Buffer> => {
+    const { headers, method } = request;
+    const { "content-length": length, "transfer-encoding": coding } = headers;
+    const refuse = (problem: Problem) => {
+      response.shouldKeepAlive = false;
+      leaveUnread(request.socket);
+      return Promise.reject<Buffer>(problem);
+    };
+    if (Number(length ?? 0) > maximum) return refuse(bodyTooLarge(maximum));
+    if (method !== "POST") {
       request.resume();
       return noBody;
-    },
-    /** Checks that a request's body was not refused. @throws Problem if it exceeded the budget. */
-    check(request: IncomingMessage) {
-      if (!refused.has(request)) return;
-      throw unavailable(
-        "overloaded",
-        "Too many request bodies are arriving from your network at once.",
+    }
+    const bytes = coding === undefined ? Number(length) : Math.max(chunkedBodyBytes, maximum);
+    const giveBack = shares.take(clientAddress(request, trustedProxies), bytes);
+    if (giveBack === null)
+      return refuse(
+        unavailable(
+          "overloaded",
+          "Too many request bodies are arriving from your network at once.",
+        ),
       );
-    },
+    response.once("close", giveBack);
+    return readBody(request, maximum);
   };
 }
 
@@ -87,7 +79,5 @@ function readBody(request: IncomingMessage, maximum: number): Promise<Buffer> {
   request.once("end", () => resolve(whole.subarray(0, length)));
   // This problem reaches nobody, but it keeps the end of a connection from being logged as an internal error.
   request.once("error", () => reject(malformed("The connection ended before the body did.")));
-  // Nobody waits for the body of a request that is refused.
-  promise.catch(() => {});
   return promise;
 }

@@ -75,7 +75,7 @@ export const tableOfRoutes = (http: HttpDependencies): Route[] => [
 export function buildServer(http: HttpDependencies, waits = timeouts) {
   const router = openRouter(tableOfRoutes(http));
   const fairQueue = openFairQueue();
-  const bodyBudget = openBodyBudget(http.config.trustedProxies);
+  const takeBody = openBodyBudget(http.config.trustedProxies);
 
   const fail = (exchange: Exchange, error: unknown) => {
     if (exchange.isAnswered)
@@ -90,7 +90,6 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
       if (request.socket.destroyed) return;
       try {
         if (checkRequest(http, router, exchange)) return;
-        if (hasBody(request)) bodyBudget.check(request);
         route!.handle(exchange)?.catch((error: unknown) => fail(exchange, error));
       } catch (error) {
         fail(exchange, error);
@@ -99,8 +98,11 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
   const begin = (request: IncomingMessage, response: ServerResponse) => {
     const exchange = beginExchange(request, response);
     const route = exchange.path === null ? null : router.find(exchange.path);
-    if (hasBody(request))
-      exchange.body = bodyBudget.take(request, response, bodyMaximum(route));
+    if (hasBody(request)) {
+      exchange.body = takeBody(request, response, bodyMaximum(route));
+      // Nobody waits for the body of a request that is refused.
+      exchange.body.catch(() => {});
+    }
     exchange.route = route;
     if (route?.who !== "key") {
       const network = clientNetwork(clientAddress(request, http.config.trustedProxies));
