@@ -120,24 +120,18 @@ export interface Operation {
   example: Readonly<Record<string, string>>;
 }
 
-const namesOf = new WeakMap<TakesParameters, readonly string[]>();
-
 /** An operation, or another path whose query is read in the same way. */
 export type TakesParameters = Pick<Operation, "filters" | "sorts">;
 
 /** Parameters of a path that takes only `limit` and `offset`. */
 export const onlyPaging = { filters: {}, sorts: null } as const satisfies TakesParameters;
 
-/** Returns an operation's parameters in the order of the docs, as the same array on every call. */
-export function parametersOf(operation: TakesParameters): readonly string[] {
-  let names = namesOf.get(operation);
-  if (names === undefined) {
-    const sort = operation.sorts === null ? [] : ["sort"];
-    names = [...Object.keys(operation.filters), ...sort, ...pageParameters];
-    namesOf.set(operation, names);
-  }
-  return names;
-}
+/** Returns an operation's parameters in the order of the docs. */
+export const parametersOf = ({ filters, sorts }: TakesParameters): readonly string[] => [
+  ...Object.keys(filters),
+  ...(sorts === null ? [] : ["sort"]),
+  ...pageParameters,
+];
 
 const pageParameters = ["limit", "offset"] as const;
 export type PageParameter = (typeof pageParameters)[number];
