@@ -36,9 +36,11 @@ import {
 /** Returns a Problem if the plan of the caller's account does not include changes. */
 export function changesRefusal({ key }: Caller): Problem | undefined {
   if (key === null || key instanceof Problem || key.mayReadChanges) return undefined;
-  return new Problem("access-denied", "The plan of this account does not include /changes. Ask the operator for one that does.", {
-    reason: "plan",
-  });
+  return new Problem(
+    "access-denied",
+    "The plan of this account does not include /changes. Ask the operator for one that does.",
+    { reason: "plan" },
+  );
 }
 
 /** Returns the read that lists publications. */

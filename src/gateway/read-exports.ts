@@ -179,6 +179,6 @@ function wantedRange(
   if (from !== "" && to !== "" && Number(to) < Number(from)) return null;
   const start = from === "" ? Math.max(0, bytes - Number(to)) : Number(from);
   if (start >= bytes)
-    throw new Problem("range-not-satisfiable", `The range must begin within the file, which has ${bytes} bytes.`, { bytes });
+    throw new Problem("range-not-satisfiable", `The file has only ${bytes} bytes.`, { bytes });
   return { start, end: from === "" || to === "" ? bytes : Math.min(Number(to) + 1, bytes) };
 }

@@ -64,7 +64,9 @@ function refuseUnreadable(exchange: Exchange): void {
   if (asksForUpgrade(request)) exchange.isLast = true;
   const hosts = countHosts(rawHeaders);
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1"))
-    throw malformed(`The request has ${hosts === 0 ? "no" : "more than one"} Host header; send exactly one.`);
+    throw malformed(
+      `The request has ${hosts === 0 ? "no" : "more than one"} Host header; send exactly one.`,
+    );
   refuseInvalidHost(headers.host ?? "", url);
   if (!canBeMet(request))
     throw new Problem("expectation-failed", "The header Expect may only be '100-continue'.");

@@ -104,9 +104,7 @@ export const headerComponents = Object.fromEntries(
 export const headersOn = (status: number, except: readonly string[] = []): object =>
   Object.fromEntries(
     Object.entries(headers)
-      .filter(
-        ([name, [, , on = [status]]]) => on.includes(status) && !except.includes(name),
-      )
+      .filter(([name, [, , on = [status]]]) => on.includes(status) && !except.includes(name))
       .map(([name]) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 

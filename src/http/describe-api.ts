@@ -163,7 +163,7 @@ const describeOperation = (operation: Operation, pageSizeMax: number) =>
       ...Object.entries(operation.filters).map(describeFilter),
       ...(operation.sorts === null
         ? []
-        : [inQuery("sort", sortMeaning, { type: "string", enum: operation.sorts, default: operation.sorts[0] })]),
+        : [inQuery("sort", sortMeaning, sortSchema(operation.sorts))]),
       ...describePaging(pageSizeMax),
     ],
     found: "A page of records; `data` is empty if none satisfies the query.",
@@ -238,6 +238,10 @@ const examplePage = {
   pagination: { limit: 20, offset: 0, returned: 1, total: 1, has_more: false, next_offset: null },
   meta: exampleMeta,
 };
+
+function sortSchema(sorts: readonly string[]) {
+  return { type: "string", enum: sorts, default: sorts[0] };
+}
 
 const describeFilter = ([name, filter]: [string, DeclaredFilter]): object => ({
   name,
@@ -367,7 +371,10 @@ const step = describeRead({
   parameters: [
     inPath("from", "Version of the dataset before the changes.", versionSchema),
     inPath("to", "Version of the dataset after the changes.", versionSchema),
-    inQuery("limit", "Maximum number of changes to send; all if left out.", { type: "integer", minimum: 1 }),
+    inQuery("limit", "Maximum number of changes; all if left out.", {
+      type: "integer",
+      minimum: 1,
+    }),
     inQuery("offset", "Number of changes to skip. The head of the step is sent only with 0.", {
       type: "integer",
       minimum: 0,

@@ -150,7 +150,9 @@ function readMessage({ headers }: IncomingMessage, body: Buffer): unknown {
   if (idText.length > idLengthMax)
     return malformed(`The id of the message has more than ${idLengthMax} characters.`);
   if (maskKeys(idText) !== idText)
-    return malformed("The id of the message looks like an API key, which is never sent back; send another id.");
+    return malformed(
+      "The id of the message looks like an API key, which is never sent back; send another id.",
+    );
   return message;
 }
 

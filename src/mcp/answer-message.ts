@@ -79,10 +79,7 @@ const noSuchTool = new Problem("invalid-parameters", "There is no tool of this n
 });
 
 /** Counts a call to an unknown tool, like any other call. Its outcome is a refusal. */
-async function countUnknown(
-  { gateway }: ToolDependencies,
-  caller: Caller,
-): Promise<CallOutcome> {
+async function countUnknown({ gateway }: ToolDependencies, caller: Caller): Promise<CallOutcome> {
   const outcome = await gateway.counted({ caller }, () => {
     throw noSuchTool;
   });

@@ -141,7 +141,7 @@ export function findStep(
   const path = `${changesPath}/${name}`;
   if (publication === undefined) throw noSuchStep(kept, from, operations);
   const step = source.openStep(from!, to!);
-  if (step === null) throw unavailable("starting", "This server does not have this step yet. Try again in 5 seconds.", 5);
+  if (step === null) throw unavailable("starting", "This server does not have this step yet.", 5);
   const most = changesOfRequest * greatestRequest;
   const { limit, offset } = readQuery({ path, ...onlyPaging }, queryText, most, operations, {
     limitDefault: Infinity,
@@ -180,7 +180,7 @@ function noSuchStep(
 ): Problem {
   const paths = kept.toReversed().map(({ from: before, version: to }) => addressOf(before!, to));
   const next = kept.findLast((one) => one.from === from);
-  return new Problem("unknown-path", "There is no such step, or it is no longer kept; kept lists the newest that are.", {
+  return new Problem("unknown-path", "No such step is kept; kept lists the newest that are.", {
     suggestion: next === undefined ? changesPath : addressOf(next.from!, next.version),
     operations: operations.map(({ path }) => path),
     kept: [...new Set(paths)].slice(0, keptMax),

@@ -146,11 +146,7 @@ export function refuseParameters(path: string, text: string, all: readonly Opera
   throw invalidParameters(faults, names.size);
 }
 
-function queryFrom(
-  operation: Path,
-  given: GivenValues,
-  limitDefault: number,
-): Query {
+function queryFrom(operation: Path, given: GivenValues, limitDefault: number): Query {
   const { filters, sorts } = operation;
   const values: Record<string, readonly string[]> = {};
   const filter: Record<string, Filter[string]> = {};

@@ -271,7 +271,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     meaning:
       "The `Range` header asks for bytes beyond the end of the file, which has `bytes` of them. What you have may be the whole of it: compare its length and its SHA-256 with what `/exports` says.",
     counted: "Yes, 1.",
-    example: new Problem("range-not-satisfiable", "The range must begin within the file, which has 2302117 bytes.", {
+    example: new Problem("range-not-satisfiable", "The file has only 2302117 bytes.", {
       bytes: 2_302_117,
     }),
   },

@@ -321,10 +321,7 @@ test("an argument may be of another type as long as its meaning is plain", async
       { property_type: "multifamily", limit: "2", has_gp: "true" },
       { property_type: ["multifamily"], limit: 2, has_gp: true },
     ],
-    [
-      { gp_name: ["northwind"], id: null },
-      { gp_name: "northwind" },
-    ],
+    [{ gp_name: ["northwind"], id: null }, { gp_name: "northwind" }],
   ]) {
     const [one, other] = await Promise.all(
       [args, others].map((given) => callTool(service, "list_projects", given)),
