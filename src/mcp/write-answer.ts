@@ -1,5 +1,6 @@
 /** Writes a tool's answer: as many records as fit, in full or in brief, and how to get the rest. */
 import type { Hint } from "#operations/envelope.ts";
+import { embeddedListCut } from "#operations/hints.ts";
 import type { Operation } from "#operations/operation.ts";
 import { embedsTooFew, metaOf, paginationOf, recordText } from "#operations/page.ts";
 import { type Declaration, declarations } from "#records/declarations.ts";
@@ -11,8 +12,11 @@ export type Detail = (typeof details)[number];
 
 /** Maximum size of a response to a tool call, in bytes. */
 const answerBytesMax = 32_000;
-/** Bytes reserved for the rest of a response, such as the notice, `meta`, and the members of JSON-RPC and MCP. */
-const reservedBytes = 2000;
+/**
+ * Bytes reserved for the rest of a response, such as the notice, `meta`, a hint about a cut record, and the members of
+ * JSON-RPC and MCP.
+ */
+const reservedBytes = 3000;
 /** Maximum size of the hints about a query, in bytes as `costOf` counts them. Hints quote names of GPs. */
 const hintBytesMax = 6000;
 
@@ -49,16 +53,16 @@ export function writeAnswer(
 ): string {
   const { kind, positions, embeds } = found;
   const hints = fittingHints(found.hints);
-  const { texts, cut } = fill(hints, positions, function* (position) {
+  const { texts, isCut } = fill(hints, positions, function* (position) {
     const whole = recordText(parts, kind, position, embeds);
     const text = detail === "full" ? whole : briefText(kind, JSON.parse(whole) as object);
     yield text;
     yield* shorterRecords(kind, JSON.parse(text) as object);
   });
   const hasLists = kind === "gp" && embeds;
-  if (cut !== null) hints.push(cutHint(JSON.parse(cut) as { id: string }, hasLists));
+  if (isCut) hints.push(cutHint(JSON.parse(texts[0]!) as { id: string }, hasLists));
   const shown = positions.slice(0, texts.length);
-  if (hasLists && detail === "full" && embedsTooFew(parts, shown)) hints.push(embeddedHint);
+  if (hasLists && detail === "full" && embedsTooFew(parts, shown)) hints.push(embeddedListCut);
   return writePage(parts, { ...found, hints }, texts, tool);
 }
 
@@ -80,33 +84,30 @@ export function writeValues(
 
 /**
  * Returns the first entries as JSON, as many as fit beside the hints. If the first does not fit, it comes in a shorter
- * form, which is also returned as `cut`.
+ * form, and `isCut` is true.
  * @param formsOf returns the forms of an entry, longest first; the last always fits.
  */
 function fill<T>(
   hints: readonly ToolHint[],
   entries: readonly T[],
   formsOf: (entry: T) => Iterable<string>,
-): { texts: string[]; cut: string | null } {
+) {
   const texts: string[] = [];
-  let cut: string | null = null;
+  let isCut = false;
   let left = answerBytesMax - reservedBytes - costOf(JSON.stringify(hints));
   for (const entry of entries) {
     let text = "";
     let cost = 0;
-    let isCut = false;
     for (text of formsOf(entry)) {
       cost = costOf(text);
       if (cost <= left) break;
-      if (texts.length > 0) return { texts, cut };
-      if (!isCut) left -= costOfCutHint;
+      if (texts.length > 0) return { texts, isCut };
       isCut = true;
     }
-    if (isCut) cut = text;
     left -= cost;
     texts.push(text);
   }
-  return { texts, cut };
+  return { texts, isCut };
 }
 
 function writePage(
@@ -165,9 +166,6 @@ function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
   });
 }
 
-/** Bytes reserved for the hint about a cut record. That hint is always shorter. */
-const costOfCutHint = 1000;
-
 /** Returns the hint about a cut record. @param hasLists true if it is a GP with its principals and signals. */
 function cutHint({ id }: { id: string }, hasLists: boolean): ToolHint {
   const how = hasLists
@@ -180,15 +178,6 @@ function cutHint({ id }: { id: string }, hasLists: boolean): ToolHint {
     suggestions: [],
   };
 }
-
-/** Hint about a GP's cut lists, as over HTTP but with the tools' names. */
-const embeddedHint: ToolHint = {
-  code: "embedded_list_cut",
-  parameter: null,
-  message:
-    "A GP has more principals or signals than are embedded; fetch_principals and fetch_signals with its id as gp_name list them all.",
-  suggestions: [],
-};
 
 function fittingHints(hints: readonly ToolHint[]): ToolHint[] {
   let left = hintBytesMax;

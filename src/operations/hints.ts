@@ -20,16 +20,18 @@ export function hintsFor(
       message: `There are ${selection.total} records, so there is nothing at offset ${query.offset}.`,
       suggestions: [],
     });
-  if (isCut)
-    hints.push({
-      code: "embedded_list_cut",
-      parameter: null,
-      message:
-        "A GP has more principals or signals than are embedded; /fetch-principals and /fetch-signals with its id as gp_name list them all.",
-      suggestions: [],
-    });
+  if (isCut) hints.push(embeddedListCut);
   return hints;
 }
+
+/** Hint about a GP on the page with more records than it embeds. */
+export const embeddedListCut: Hint = {
+  code: "embedded_list_cut",
+  parameter: null,
+  message:
+    "A GP has more principals or signals than are embedded. To list them all, give its id as gp_name to fetch-principals and fetch-signals.",
+  suggestions: [],
+};
 
 function hintOfMiss(known: Pick<ReadModel, "suggestionsFor">, miss: Miss): Hint {
   const value = echo(miss.value);
