@@ -4,7 +4,6 @@ import type { ExportOffers, MadeFile, OfferedFile } from "#exports/offers.ts";
 import type { FileFormat } from "#exports/run-export.ts";
 import { csv, json, ndjson } from "#operations/formats.ts";
 import { metaOf } from "#operations/page.ts";
-import { exportsPath } from "#operations/reads.ts";
 import { echo, internalError, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import type { Found, Refusal } from "./gateway.ts";
 import { contentTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
@@ -21,6 +20,8 @@ import {
   served,
   unchanged,
 } from "./reads.ts";
+
+export const exportsPath = "/exports";
 
 /** Returns the read that lists the files. */
 export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers): Read {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 import { headerLines } from "#gateway/headers.ts";
 import { nearest } from "#records/edit-distance.ts";
-import { exportsPath } from "#operations/reads.ts";
+import { exportsPath } from "#gateway/read-exports.ts";
 import { echo, malformed, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import { bodyMaximum, bodyTooLarge } from "./bodies.ts";
 import type { HttpDependencies } from "./dependencies.ts";

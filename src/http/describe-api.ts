@@ -18,7 +18,7 @@ import {
   pageSchemas,
   sortMeaning,
 } from "#operations/operation.ts";
-import { exportsPath } from "#operations/reads.ts";
+import { exportsPath } from "#gateway/read-exports.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
 import { pageMeanings } from "#pages/docs-operation.ts";

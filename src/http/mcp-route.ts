@@ -12,7 +12,7 @@ import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { malformed, maskKeys, Problem } from "#problems.ts";
 import { mcpHeaders } from "./check-request.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { hasTwoKeys, acceptedEncodings, type Exchange, type Route, sentOnce } from "./routes.ts";
+import { hasTwoKeys, type Exchange, type Route, sentOnce } from "./routes.ts";
 import { answerWithProblem, reportProblem, sendAnswer } from "./send-answer.ts";
 
 /** Media type of a message. */
@@ -193,7 +193,7 @@ async function send(
   { status, content }: McpReply,
 ): Promise<void> {
   const { body, headers } = await negotiateBody(
-    acceptedEncodings(exchange),
+    exchange.request.headers["accept-encoding"],
     Buffer.from(content?.text ?? ""),
   );
   sendAnswer(http, exchange, {

@@ -19,7 +19,7 @@ import { notReadyDetails, problemCodes, unavailable } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
 import { type HttpDependencies, whyNotReady } from "./dependencies.ts";
 import type { PublicTexts } from "./public-texts.ts";
-import { type Route, acceptedEncodings, type Exchange, otherPaths, readMethods } from "./routes.ts";
+import { type Route, type Exchange, otherPaths, readMethods } from "./routes.ts";
 import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
 export function publicRoutes(http: HttpDependencies): Route[] {
@@ -186,7 +186,7 @@ async function encodedAnswer(
   headers: HeaderLines,
   { body, encoded }: Written,
 ): Promise<HttpAnswer> {
-  const encoding = preferredEncoding(acceptedEncodings(exchange));
+  const encoding = preferredEncoding(exchange.request.headers["accept-encoding"]);
   if (encoding === null || body.length <= encodedBytesMin) return { status: 200, headers, body };
   const compressed = encoded.getOrInsertComputed(encoding, () => {
     const made = compress(body, encoding, brotliQualityMax);

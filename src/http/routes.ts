@@ -142,10 +142,6 @@ export function queryText({ target }: Pick<Exchange, "target">): string {
 export const pathBelow = ({ route, path }: Exchange): string =>
   path!.slice(route!.path.replace("*", "").length);
 
-/** Returns `Accept-Encoding` as sent. Node joins several lines into one. */
-export const acceptedEncodings = ({ request }: Exchange): string | undefined =>
-  request.headers["accept-encoding"] as string | undefined;
-
 const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Alphabet of Crockford's base 32, which omits I, L, O and U. */

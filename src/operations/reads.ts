@@ -4,8 +4,6 @@ import type { Operation } from "./operation.ts";
 
 const otherReads = ["vocabulary", "exports", "changes", "mcp"] as const;
 
-export const exportsPath = "/exports";
-
 /** Name under which a request with a key is counted, logged and recorded. */
 export type ReadName = Operation["name"] | (typeof otherReads)[number];
 

@@ -8,7 +8,7 @@ import { describeApi } from "#http/describe-api.ts";
 import { changesPath, stepPath } from "#operations/changes.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
-import { exportsPath } from "#operations/reads.ts";
+import { exportsPath } from "#gateway/read-exports.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
