@@ -7,16 +7,10 @@ import type { Config } from "#config.ts";
 export const overloadCauses = ["event_loop_delay", "memory"] as const;
 export type OverloadCause = (typeof overloadCauses)[number];
 
-interface OverloadOrder {
-  /** Limit on the event-loop lag; 0 for no limit. */
-  delayMaxMilliseconds: number;
-  /** Limit on the memory of the whole process; 0 for no limit, not even on the heap. */
-  memoryMaxBytes: number;
+interface Sense {
   /** Returns monotonic milliseconds. */
   now(): number;
   memory(): Pick<NodeJS.MemoryUsage, "rss" | "heapUsed">;
-  /** Called with the cause when a period of overload begins, and with null when it ends. */
-  onChange(cause: OverloadCause | null): void;
 }
 
 export const lookEveryMilliseconds = 250;
@@ -31,8 +25,16 @@ const calmMilliseconds = 10_000;
  */
 const heapShareMax = 0.9;
 
-export function openOverloadGuard(order: OverloadOrder) {
-  const { delayMaxMilliseconds, memoryMaxBytes, now, memory, onChange } = order;
+/**
+ * Starts measuring, and logs the beginning and the end of a period of overload.
+ * @param sense measures this process, unless a test sets time and memory.
+ */
+export function startOverloadGuard(
+  { eventLoopDelayMaxMilliseconds: delayMaxMilliseconds, memoryMaxBytes: memoryMax }: Config,
+  log: Logger,
+  { now, memory }: Sense = { now: () => performance.now(), memory: openMemorySense() },
+) {
+  const memoryMaxBytes = memoryMax ?? memoryMaxByDefault();
   const heapMaxBytes = getHeapStatistics().heap_size_limit * heapShareMax;
   let lookedAt = now();
   let latenessBefore = 0;
@@ -42,16 +44,22 @@ export function openOverloadGuard(order: OverloadOrder) {
     // One long turn is a pause that is over; two in a row are overload.
     const delay = Math.min(lateness, latenessBefore);
     if (delayMaxMilliseconds > 0 && delay > delayMaxMilliseconds) return "event_loop_delay";
+    // A limit of 0 is none, not even on the heap.
     if (memoryMaxBytes === 0) return null;
     const { rss, heapUsed } = memory();
     return rss > memoryMaxBytes || heapUsed > heapMaxBytes ? "memory" : null;
   };
   const tell = (at: number, cause: OverloadCause | null) => {
-    if (cause !== null && overloadedAt === null) onChange(cause);
-    if (cause !== null) overloadedAt = at;
-    else if (overloadedAt !== null && at - overloadedAt > calmMilliseconds) {
+    if (cause !== null) {
+      if (overloadedAt === null)
+        log.warn(
+          { cause, delayMaxMilliseconds, memoryMaxBytes },
+          "requests are refused: overloaded",
+        );
+      overloadedAt = at;
+    } else if (overloadedAt !== null && at - overloadedAt > calmMilliseconds) {
       overloadedAt = null;
-      onChange(null);
+      log.info("requests are answered again");
     }
   };
   const guard = {
@@ -60,47 +68,27 @@ export function openOverloadGuard(order: OverloadOrder) {
      * reads it.
      */
     cause: null as OverloadCause | null,
-    /** Measures lag and memory. Expects a call every `lookEveryMilliseconds`; a late call shows the event-loop lag. */
-    look() {
-      const at = now();
-      const lateness = at - lookedAt - lookEveryMilliseconds;
-      guard.cause = judge(lateness);
-      latenessBefore = lateness;
-      lookedAt = at;
-      tell(at, guard.cause);
-    },
+    close: () => clearInterval(timer),
   };
-  return guard;
-}
-
-/** Starts measuring this process, and logs the beginning and the end of a period of overload. */
-export function startOverloadGuard(
-  { eventLoopDelayMaxMilliseconds, memoryMaxBytes }: Config,
-  log: Logger,
-) {
-  const bounds = {
-    delayMaxMilliseconds: eventLoopDelayMaxMilliseconds,
-    memoryMaxBytes: memoryMaxBytes ?? memoryMaxByDefault(),
+  /** Measures lag and memory. A late call shows the event-loop lag. */
+  const look = () => {
+    const at = now();
+    const lateness = at - lookedAt - lookEveryMilliseconds;
+    guard.cause = judge(lateness);
+    latenessBefore = lateness;
+    lookedAt = at;
+    tell(at, guard.cause);
   };
-  const guard = openOverloadGuard({
-    ...bounds,
-    now: () => performance.now(),
-    memory: openMemorySense(),
-    onChange: (cause) =>
-      cause === null
-        ? log.info("requests are answered again")
-        : log.warn({ cause, ...bounds }, "requests are refused: overloaded"),
-  });
-  const timer = setInterval(guard.look, lookEveryMilliseconds);
+  const timer = setInterval(look, lookEveryMilliseconds);
   timer.unref();
-  return Object.assign(guard, { close: () => clearInterval(timer) });
+  return guard;
 }
 
 /**
  * Returns a function that measures memory. Linux reports the resident memory through a file. If no more files can be
  * opened, the function repeats the last value.
  */
-function openMemorySense(): OverloadOrder["memory"] {
+function openMemorySense(): Sense["memory"] {
   let rss = 0;
   return () => {
     try {

@@ -8,12 +8,7 @@ import { getHeapStatistics } from "node:v8";
 import pino from "pino";
 import { readConfig } from "#config.ts";
 import { watchConnections, slowReaderBounds, watchSlowReaders } from "#http/connections.ts";
-import {
-  lookEveryMilliseconds,
-  openOverloadGuard,
-  type OverloadCause,
-  startOverloadGuard,
-} from "#http/overload.ts";
+import { lookEveryMilliseconds, startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/record-requests.ts";
 import { openCommitBarrier, refuseUncommitted, sendNow } from "#http/send-answer.ts";
 import { exposition } from "#metrics/metric.ts";
@@ -22,28 +17,29 @@ import { openHttpServer } from "../support/http-server.ts";
 import { listenFor } from "../support/ports.ts";
 
 /** A guard whose clock and memory a test sets. */
-function openGuard(delayMaxMilliseconds: number, memoryMaxBytes: number) {
+function openGuard(t: TestContext, delayMaxMilliseconds: number, memoryMaxBytes: number) {
+  t.mock.timers.enable({ apis: ["setInterval"] });
   const clock = { now: 1000 };
   const memory = { rss: 0, heapUsed: 0 };
-  const told: (OverloadCause | null)[] = [];
-  const guard = openOverloadGuard({
-    delayMaxMilliseconds,
+  const told: string[] = [];
+  const config = {
+    ...readConfig({}),
+    eventLoopDelayMaxMilliseconds: delayMaxMilliseconds,
     memoryMaxBytes,
-    now: () => clock.now,
-    memory: () => memory,
-    onChange: (cause) => told.push(cause),
-  });
+  };
+  const log = pino({ base: null }, { write: (line) => void told.push(JSON.parse(line).msg) });
+  const guard = startOverloadGuard(config, log, { now: () => clock.now, memory: () => memory });
   /** Measures after a turn that was this much too long. */
   const lookAfter = (lateness: number) => {
     clock.now += lookEveryMilliseconds + lateness;
-    guard.look();
+    t.mock.timers.tick(lookEveryMilliseconds);
     return guard.cause;
   };
   return { memory, told, lookAfter };
 }
 
-test("work is refused while one long turn follows another, and no longer", () => {
-  const { lookAfter } = openGuard(1000, 0);
+test("work is refused while one long turn follows another, and no longer", (t) => {
+  const { lookAfter } = openGuard(t, 1000, 0);
   assert.equal(lookAfter(1001), null);
   assert.equal(lookAfter(1001), "event_loop_delay");
   assert.equal(lookAfter(5000), "event_loop_delay");
@@ -52,14 +48,14 @@ test("work is refused while one long turn follows another, and no longer", () =>
   assert.equal(lookAfter(1000), null);
 });
 
-test("one pause, however long, is no overload", () => {
-  const { lookAfter } = openGuard(1000, 0);
+test("one pause, however long, is no overload", (t) => {
+  const { lookAfter } = openGuard(t, 1000, 0);
   for (const lateness of [0, 3_600_000, 0, 2000, 999, 2000, 0])
     assert.equal(lookAfter(lateness), null);
 });
 
-test("work is refused while the process takes too much memory, or its heap is nearly full; a bound of 0 is none", () => {
-  const { memory, lookAfter } = openGuard(0, 1000);
+test("work is refused while the process takes too much memory, or its heap is nearly full; a bound of 0 is none", (t) => {
+  const { memory, lookAfter } = openGuard(t, 0, 1000);
   memory.rss = 1000;
   assert.equal(lookAfter(0), null);
   memory.rss = 1001;
@@ -68,17 +64,18 @@ test("work is refused while the process takes too much memory, or its heap is ne
   assert.equal(lookAfter(0), null);
   memory.heapUsed = getHeapStatistics().heap_size_limit * 0.95;
   assert.equal(lookAfter(0), "memory");
-  const { memory: endless, lookAfter: lookWithout } = openGuard(0, 0);
+  t.mock.timers.reset();
+  const { memory: endless, lookAfter: lookWithout } = openGuard(t, 0, 0);
   endless.rss = endless.heapUsed = Number.MAX_SAFE_INTEGER;
   for (const lateness of [60_000, 60_000, 60_000]) assert.equal(lookWithout(lateness), null);
 });
 
-test("the log hears once of an overload that comes and goes, and once that it is over", () => {
-  const { lookAfter, told } = openGuard(1000, 0);
+test("the log hears once of an overload that comes and goes, and once that it is over", (t) => {
+  const { lookAfter, told } = openGuard(t, 1000, 0);
   for (let i = 0; i < 5; i++) for (const lateness of [2000, 2000, 0]) lookAfter(lateness);
-  assert.deepEqual(told, ["event_loop_delay"]);
+  assert.deepEqual(told, ["requests are refused: overloaded"]);
   for (let i = 0; i < 100; i++) lookAfter(0);
-  assert.deepEqual(told, ["event_loop_delay", null]);
+  assert.deepEqual(told, ["requests are refused: overloaded", "requests are answered again"]);
 });
 
 test("while overloaded, requests with a key and unknown paths are a 503 before anything of them is looked at", async (t) => {
