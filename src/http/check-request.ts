@@ -117,9 +117,7 @@ function refuseInvalidHost(host: string, url: string): void {
 }
 
 /** Host name, possibly percent-encoded, or an address in brackets, and an optional port (RFC 3986 §3.2.2, §3.2.3). */
-const authorityShape = /^(?:(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[([^\]]*)\])(?::[0-9]*)?$/i;
-const futureAddress = /^v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+$/i;
-
+const authorityShape = /^(?:(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[([0-9a-f:.]*)\])(?::[0-9]*)?$/i;
 /** Latest valid host, cached because nearly all requests to a service name the same one. */
 let latestAuthority = "";
 
@@ -127,14 +125,10 @@ function isAuthority(text: string): boolean {
   if (text === latestAuthority) return true;
   const found = authorityShape.exec(text);
   const address = found?.[1];
-  if (found === null || (address !== undefined && !isBracketed(address))) return false;
+  if (found === null || (address !== undefined && !isIPv6(address))) return false;
   latestAuthority = text;
   return true;
 }
-
-/** Reports whether an address may stand in brackets. Node accepts a zone after it, which a URL does not allow. */
-const isBracketed = (address: string) =>
-  (isIPv6(address) && !address.includes("%")) || futureAddress.test(address);
 
 /** Counts `Host` lines. Node keeps the first of several, and a proxy may have kept another (RFC 9112 §3.2). */
 function countHosts(rawHeaders: readonly string[]): number {
