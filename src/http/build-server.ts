@@ -12,11 +12,11 @@ import {
   uploadPath,
   uploadType,
 } from "#dashboard/messages.ts";
-import type { Caller } from "#gateway/gateway.ts";
+import { type Caller, refusalOf } from "#gateway/gateway.ts";
 import { headerLines } from "#gateway/headers.ts";
 import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
 import { clientNetwork } from "#limits/client-network.ts";
-import { internalError, malformed, Problem } from "#problems.ts";
+import { malformed, Problem } from "#problems.ts";
 import { bodyMaximum, openBodyBudget } from "./bodies.ts";
 import { checkRequest, headerBytesMax, headerLinesMax, headersTooLarge } from "./check-request.ts";
 import { type Connections, drain, guardConnections } from "./connections.ts";
@@ -80,8 +80,8 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
   const fail = (exchange: Exchange, error: unknown) => {
     if (exchange.isAnswered)
       return http.log.error({ err: error, request_id: exchange.id }, "an answer was cut short");
-    if (error instanceof Problem) answerWithProblem(http, exchange, error);
-    else answerWithProblem(http, exchange, internalError(), error);
+    const { problem, cause } = refusalOf(error);
+    answerWithProblem(http, exchange, problem, cause);
   };
   const enter = (whose: string | number, exchange: Exchange) =>
     fairQueue.enter(whose, () => {
