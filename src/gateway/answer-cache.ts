@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { counter, gauge } from "#metrics/metric.ts";
-import { type Encoding, type HeaderLines, preferredEncoding } from "./headers.ts";
+import { type Encoding, headerLines, type HeaderLines, preferredEncoding } from "./headers.ts";
 
 /** An answer from one dataset. Nothing in it depends on the client. */
 export interface SentBody {
@@ -124,13 +124,17 @@ export function compress(
     : gzipAsync(body, { level: levels.gzip });
 }
 
-/** Encodes an uncached body as the client prefers, unless it is small. Returns the body and its `content-encoding`. */
+/**
+ * Encodes a body as the client prefers, unless it is small. Resolves to the body and its `content-encoding`.
+ * @param encode compresses the body.
+ */
 export async function negotiateBody(
   acceptEncoding: string | undefined,
   body: Buffer,
-): Promise<{ body: Buffer; headers: { "content-encoding"?: Encoding } }> {
+  encode: (body: Buffer, encoding: Encoding) => Promise<Buffer> = compress,
+): Promise<{ body: Buffer; headers: HeaderLines }> {
   const encoding = body.length > encodedBytesMin ? preferredEncoding(acceptEncoding) : null;
-  return encoding === null
-    ? { body, headers: {} }
-    : { body: await compress(body, encoding), headers: { "content-encoding": encoding } };
+  if (encoding === null) return { body, headers: "" };
+  const headers = headerLines({ "content-encoding": encoding });
+  return { body: await encode(body, encoding), headers };
 }

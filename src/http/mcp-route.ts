@@ -78,11 +78,9 @@ function openMessages(http: HttpDependencies) {
 
 const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
   const { openMcp } = await import("#mcp/answer-message.ts");
-  const { gateway, answers, operations, config, model, changes, log } = http;
+  const { gateway, answers, operations, config, model, changes } = http;
   const { pageSizeMax } = config;
-  return openMcp({ gateway, answers, operations, pageSizeMax, model, changes }, (error) =>
-    log.debug({ err: error }, "a message to /mcp was refused"),
-  );
+  return openMcp({ gateway, answers, operations, pageSizeMax, model, changes });
 };
 
 /**
@@ -198,11 +196,12 @@ async function send(
   );
   sendAnswer(http, exchange, {
     status,
-    headers: headerLines({
-      "cache-control": "no-store",
-      ...(content !== null && { "content-type": content.type }),
-      ...headers,
-    }),
+    headers:
+      headers +
+      headerLines({
+        "cache-control": "no-store",
+        ...(content !== null && { "content-type": content.type }),
+      }),
     body,
   });
 }

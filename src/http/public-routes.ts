@@ -2,14 +2,12 @@
  * Serves the public paths: landing page, docs, errors, changelog, privacy, OpenAPI description, feed, assets and health
  * checks.
  */
-import { brotliQualityMax, compress, encodedBytesMin } from "#gateway/answer-cache.ts";
+import { brotliQualityMax, compress, negotiateBody } from "#gateway/answer-cache.ts";
 import {
   contentTag,
   matchesTag,
   headerLines,
-  type HeaderLines,
   type Encoding,
-  preferredEncoding,
   preferredType,
 } from "#gateway/headers.ts";
 import { served, notAcceptable } from "#gateway/reads.ts";
@@ -19,7 +17,7 @@ import { notReadyDetails, problemCodes, unavailable } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
 import { type HttpDependencies, whyNotReady } from "./dependencies.ts";
 import type { PublicTexts } from "./public-texts.ts";
-import { type Route, type Exchange, otherPaths, readMethods } from "./routes.ts";
+import { type Route, otherPaths, readMethods } from "./routes.ts";
 import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
 export function publicRoutes(http: HttpDependencies): Route[] {
@@ -152,18 +150,24 @@ function documentRoute(
     who: "public",
     name: otherPaths,
     async handle(exchange) {
-      const { accept, "if-none-match": tags } = exchange.request.headers;
+      const {
+        accept,
+        "accept-encoding": encodings,
+        "if-none-match": tags,
+      } = exchange.request.headers;
       const type = types.get(preferredType(accept, available, preferred) ?? "");
       if (type === undefined) throw notAcceptable(available);
       const content = await forms[type]!();
       let known = written.get(type);
       if (known?.content !== content) written.set(type, (known = write(content)));
-      const { etag } = known;
+      const { etag, body, encoded } = known;
       const headers = common + headerLines({ "content-type": type, etag });
-      const answer = matchesTag(tags, etag)
-        ? { status: 304, headers, body: null }
-        : await encodedAnswer(exchange, headers, known);
-      sendAnswer(http, exchange, answer);
+      if (matchesTag(tags, etag))
+        return sendAnswer(http, exchange, { status: 304, headers, body: null });
+      const sent = await negotiateBody(encodings, body, (_, encoding) =>
+        encoded.getOrInsertComputed(encoding, () => compress(body, encoding, brotliQualityMax)),
+      );
+      sendAnswer(http, exchange, { ...sent, status: 200, headers: headers + sent.headers });
     },
   };
 }
@@ -179,23 +183,4 @@ interface Written {
 function write(content: string | Buffer): Written {
   const body = Buffer.from(content as string);
   return { content, body, etag: contentTag(body), encoded: new Map() };
-}
-
-async function encodedAnswer(
-  exchange: Exchange,
-  headers: HeaderLines,
-  { body, encoded }: Written,
-): Promise<HttpAnswer> {
-  const encoding = preferredEncoding(exchange.request.headers["accept-encoding"]);
-  if (encoding === null || body.length <= encodedBytesMin) return { status: 200, headers, body };
-  const compressed = encoded.getOrInsertComputed(encoding, () => {
-    const made = compress(body, encoding, brotliQualityMax);
-    made.catch(() => encoded.delete(encoding));
-    return made;
-  });
-  return {
-    status: 200,
-    headers: headers + headerLines({ "content-encoding": encoding }),
-    body: await compressed,
-  };
 }
