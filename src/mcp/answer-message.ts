@@ -34,8 +34,8 @@ export interface McpReply {
 
 export type Mcp = ReturnType<typeof openMcp>;
 
-/** Opens an MCP server with all tools. @param onFault called with errors from the server package. */
-export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) => void) {
+/** Opens an MCP server with all tools. */
+export function openMcp(dependencies: ToolDependencies) {
   const tools = makeTools(dependencies);
   const listed = tools.map((tool) => tool.listed);
   return {
@@ -52,10 +52,7 @@ export function openMcp(dependencies: ToolDependencies, onFault: (error: Error) 
         return failure(problemBody(result.problem, requestId));
       };
       // Each message gets a server of its own and leaves nothing behind, so any instance can answer any message.
-      const handler = createMcpHandler(() => makeServer(listed, call), {
-        keepAliveMs: 0,
-        onerror: onFault,
-      });
+      const handler = createMcpHandler(() => makeServer(listed, call), { keepAliveMs: 0 });
       const request = new Request("http://localhost/mcp", {
         method: "POST",
         headers: { ...headers, "content-type": json, accept: `${json}, ${eventStream}` },
