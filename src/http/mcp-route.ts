@@ -112,28 +112,17 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Returns the message. Returns a Problem if the body cannot be used; the caller throws it once the key is accepted. */
 function readMessage({ headers }: IncomingMessage, body: Buffer): unknown {
   const { "content-type": type = "", "content-encoding": encoding = "identity" } = headers;
-  const available = [messageType];
+  const unsupported = (detail: string) =>
+    new Problem("unsupported-media-type", detail, { available: [messageType] });
   if (type.split(";")[0]!.trim().toLowerCase() !== messageType)
-    return new Problem("unsupported-media-type", `Send messages to /mcp as ${messageType}.`, {
-      available,
-    });
+    return unsupported(`Send messages to /mcp as ${messageType}.`);
   if (encoding.toLowerCase() !== "identity")
-    return new Problem(
-      "unsupported-media-type",
-      "Send messages to /mcp uncompressed, without Content-Encoding.",
-      { available },
-    );
-  let text: string;
-  try {
-    text = utf8.decode(body);
-  } catch {
-    return malformed("The body is not UTF-8.");
-  }
+    return unsupported("Send messages to /mcp uncompressed, without Content-Encoding.");
   let message: unknown;
   try {
-    message = JSON.parse(text);
+    message = JSON.parse(utf8.decode(body));
   } catch {
-    return malformed("The body is not JSON.");
+    return malformed("The body is not JSON in UTF-8.");
   }
   if (Array.isArray(message))
     return malformed("The body is an array; send one JSON-RPC message in each request.");
