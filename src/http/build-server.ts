@@ -120,23 +120,20 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
     else identified(caller);
   };
 
-  const server: Server = createServer(
-    {
-      maxHeaderSize: headerBytesMax,
-      // Otherwise Node would answer a missing Host header with an empty 400. check-request.ts sends a problem instead.
-      requireHostHeader: false,
-      headersTimeout: waits.headers,
-      requestTimeout: waits.request,
-      keepAliveTimeout: waits.keepAlive,
-      connectionsCheckingInterval: waits.checkEvery,
-    },
-    begin,
-  );
+  const server: Server = createServer({
+    maxHeaderSize: headerBytesMax,
+    // Otherwise Node would answer a missing Host header with an empty 400. check-request.ts sends a problem instead.
+    requireHostHeader: false,
+    headersTimeout: waits.headers,
+    requestTimeout: waits.request,
+    keepAliveTimeout: waits.keepAlive,
+    connectionsCheckingInterval: waits.checkEvery,
+  });
   // A client may close its side once it has sent its request. Otherwise Node would then drop the pending response.
   (server as typeof server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   // One more than allowed is enough to see that there are too many.
   server.maxHeadersCount = headerLinesMax + 1;
-  const connections = guardConnections(server, http.config, waits.linger);
+  const connections = guardConnections(server, begin, http.config, waits.linger);
   answerParserFaults(server, http, connections.open, fairQueue);
   return {
     server,

@@ -39,15 +39,18 @@ const waitingMaxOfAll = 512;
 const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.length > 0;
 
 /**
- * Stands between a server and its handler. Starts at most one of a connection's waiting requests in each turn of the
- * event loop, and only once the response before it is closed. So at most one response of a connection is buffered.
- * Reads no more from a connection while its requests wait. A single read can hold thousands of requests. Once
+ * Hands a server's requests to `handle`, its only handler. Starts at most one of a connection's waiting requests in each
+ * turn of the event loop, and only once the response before it is closed. So at most one response of a connection is
+ * buffered. Reads no more from a connection while its requests wait. A single read can hold thousands of requests. Once
  * `waitingMax` or `waitingMaxOfAll` requests wait, a connection that gets another ends with the response to the last
  * one accepted (RFC 9112 §9.3.2).
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
-export function watchConnections(server: Server, lingerMilliseconds: number) {
-  const handle = takeHandler(server);
+export function watchConnections(
+  server: Server,
+  handle: RequestListener,
+  lingerMilliseconds: number,
+) {
   const open = new Map<Socket, Connection>();
   const ready = new Set<Connection>();
   const cut = openTally(
@@ -154,12 +157,6 @@ export function watchConnections(server: Server, lingerMilliseconds: number) {
   };
 }
 
-function takeHandler(server: Server): RequestListener {
-  const [handler] = server.listeners("request") as RequestListener[];
-  server.removeAllListeners("request");
-  return handler!;
-}
-
 /**
  * Makes `destroySoon` end only the server's side, and discard bytes until the client ends its own. Closing a socket
  * with unread bytes would reset the connection and lose responses in transit (RFC 9112 §9.6). Node calls `destroySoon`
@@ -258,11 +255,12 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
  */
 export function guardConnections(
   server: Server,
+  handle: RequestListener,
   config: Config,
   lingerMilliseconds: number,
 ): Connections {
   server.maxConnections = config.connectionsMax ?? connectionsMaxFor(openFilesMax());
-  const connections = watchConnections(server, lingerMilliseconds);
+  const connections = watchConnections(server, handle, lingerMilliseconds);
   boundClients(server, config, connections.cut);
   const look = watchSlowReaders(connections, () => performance.now());
   const timer = setInterval(look, slowReaderBounds.lookEveryMilliseconds);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -191,11 +191,12 @@ const { patienceMilliseconds, bytesMin } = slowReaderBounds;
 /** A server with one connection on which `page` was asked for and is stuck, and a clock that a test sets. */
 async function openStuck(t: TestContext) {
   let answer: ServerResponse | undefined;
-  const server = createServer((_request, response) => {
+  const server = createServer();
+  const give: RequestListener = (_request, response) => {
     answer = response;
     response.end(page);
-  });
-  const connections = watchConnections(server, 2000);
+  };
+  const connections = watchConnections(server, give, 2000);
   const port = await listenFor(t, server);
   const clock = { now: 0 };
   const look = watchSlowReaders(connections, () => clock.now);
