@@ -723,13 +723,17 @@ ExportFormat = str | Literal[
 
 
 class ExportedFile(TypedDict):
+    # Path of the file.
     path: str
+    # Kind of its records.
     kind: Kind
+    # Format of the file.
     format: ExportFormat
+    # Number of records in it.
     records: int
-    # `null` until the file is made, when it is first requested.
+    # Size; `null` until the file is made, when it is first requested.
     bytes: int | None
-    # Hash of the file, in hexadecimal.
+    # Hash of the file, in hexadecimal; `null` until it is made.
     sha256: str | None
 
 
@@ -738,7 +742,9 @@ class ExportedDataset(TypedDict):
     version: str
     # Whether the operations answer from it.
     is_current: bool
+    # When it was built.
     built_at: str
+    # Its files: one for each kind of record and format.
     files: list[ExportedFile]
 
 
@@ -771,7 +777,7 @@ class Hint(TypedDict):
 
 class Meta(TypedDict):
     api_version: str
-    # Pages of one version neither repeat nor miss a record; when it changes, begin again.
+    # Pages of one version neither repeat nor miss a record; when it changes, begin again at offset 0.
     dataset_version: str
     dataset_updated_at: str
     hints: list[Hint]
@@ -862,9 +868,9 @@ ParameterFaultCode = str | Literal[
 class ParameterFault(TypedDict):
     # The parameter as it was sent, cut to 50 characters.
     parameter: str
-    # The fault for programs.
+    # The kind of fault, for programs to read.
     code: ParameterFaultCode
-    # The fault for people.
+    # The fault in words, for people to read.
     detail: str
     # The nearest existing parameter.
     suggestion: NotRequired[str]
@@ -894,7 +900,7 @@ class QuotaPolicy(TypedDict):
     window: int
     # Requests it still admits.
     remaining: int
-    # Seconds until some of them return.
+    # Seconds until the window admits more.
     reset: int
 
 

@@ -142,9 +142,9 @@ const pairsOf = (given: Readonly<Record<string, unknown>>): Pair[] =>
     .flatMap(([name, value]) => [value].flat().map((one) => pairOf(name, one)));
 
 function pairOf(name: string, one: unknown): Pair {
-  const value = typeof one === "object" ? "" : String(one);
-  const isReadable =
-    typeof one !== "object" && value.isWellFormed() && !controlCharacter.test(value);
+  const isScalar = typeof one === "string" || typeof one === "number" || typeof one === "boolean";
+  const value = isScalar ? String(one) : "";
+  const isReadable = isScalar && value.isWellFormed() && !controlCharacter.test(value);
   return { name, value, fault: isReadable ? undefined : faultOfArgument };
 }
 

@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { readConfig } from "#config.ts";
 import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
 import { openHttpServer } from "../support/http-server.ts";
-import { askBytes, requestText, sendRaw } from "../support/raw-client.ts";
+import { sendRaw } from "../support/raw-client.ts";
 
 const hello: PageAnswer = {
   status: 200,

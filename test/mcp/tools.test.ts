@@ -257,7 +257,7 @@ test("a wrong argument gets an answer that names the right one, and counts like 
       gp_name: { is: "kkr" },
       name: ["a", "b"],
       city: ["a\0b", "\ud800"],
-      theme: [" "],
+      theme: [""],
       tag: Array.from({ length: 11 }, () => "x"),
     }),
     [

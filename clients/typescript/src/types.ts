@@ -571,13 +571,17 @@ export type ExportFormat =
   | (string & {});
 
 export interface ExportedFile {
+  /** Path of the file. */
   path: string;
+  /** Kind of its records. */
   kind: Kind;
+  /** Format of the file. */
   format: ExportFormat;
+  /** Number of records in it. */
   records: number;
-  /** `null` until the file is made, when it is first requested. */
+  /** Size; `null` until the file is made, when it is first requested. */
   bytes: number | null;
-  /** Hash of the file, in hexadecimal. */
+  /** Hash of the file, in hexadecimal; `null` until it is made. */
   sha256: string | null;
 }
 
@@ -586,7 +590,9 @@ export interface ExportedDataset {
   version: string;
   /** Whether the operations answer from it. */
   is_current: boolean;
+  /** When it was built. */
   built_at: string;
+  /** Its files: one for each kind of record and format. */
   files: ExportedFile[];
 }
 
@@ -603,7 +609,7 @@ export interface Pagination {
 
 export interface Meta {
   api_version: string;
-  /** Pages of one version neither repeat nor miss a record; when it changes, begin again. */
+  /** Pages of one version neither repeat nor miss a record; when it changes, begin again at offset 0. */
   dataset_version: string;
   dataset_updated_at: string;
   hints: Hint[];
@@ -702,9 +708,9 @@ export type ParameterFaultCode =
 export interface ParameterFault {
   /** The parameter as it was sent, cut to 50 characters. */
   parameter: string;
-  /** The fault for programs. */
+  /** The kind of fault, for programs to read. */
   code: ParameterFaultCode;
-  /** The fault for people. */
+  /** The fault in words, for people to read. */
   detail: string;
   /** The nearest existing parameter. */
   suggestion?: string;
@@ -733,7 +739,7 @@ export interface QuotaPolicy {
   window: number;
   /** Requests it still admits. */
   remaining: number;
-  /** Seconds until some of them return. */
+  /** Seconds until the window admits more. */
   reset: number;
 }
 
@@ -768,11 +774,11 @@ export interface Problem {
   title: string;
   /** The HTTP status, as in the status line. */
   status: number;
-  /** What happened this time, for people. */
+  /** What went wrong this time, for people to read. */
   detail: string;
-  /** The error for programs; it never changes. */
+  /** The kind of error, for programs to read; it never changes. */
   code: ProblemCode;
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator when you ask. */
+  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator if you ask about the error. */
   request_id: string;
   /** The faults of the query, in its order, missing parameters last: at most 20 of them. */
   errors?: ParameterFault[];
