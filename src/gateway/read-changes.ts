@@ -80,17 +80,6 @@ interface TaggedPart extends StepPart {
 /** Returns the read that serves steps. Sent changes count as one request for every 100, rounded up. */
 export function stepsRead(dependencies: ReadDependencies): Read {
   const { gateway, operations, changes } = dependencies;
-
-  /** Finds the requested part of a step. @throws Problem, checked in this order: format, dataset, path, parameters. */
-  const findPart = (asked: Asked, quotas: Quotas): StepPart => {
-    acceptOnly(ndjson.mediaType, asked);
-    return findStep(changes, served(dependencies).parts.version, {
-      name: asked.below,
-      queryText: asked.text,
-      greatestRequest: greatestRequest(quotas),
-      operations,
-    });
-  };
   return {
     path: `${path}/*`,
     name: "changes",
@@ -101,7 +90,14 @@ export function stepsRead(dependencies: ReadDependencies): Read {
       const cost = (_: Asked, quotas: Quotas): number | Problem => {
         const refusal = changesRefusal(asked.caller);
         if (refusal !== undefined) return refusal;
-        const found = findPart(asked, quotas);
+        // Checked in this order: format, dataset, path, parameters.
+        acceptOnly(ndjson.mediaType, asked);
+        const found = findStep(changes, served(dependencies).parts.version, {
+          name: asked.below,
+          queryText: asked.text,
+          greatestRequest: greatestRequest(quotas),
+          operations,
+        });
         const { from, to, limit, offset, requests } = found;
         const tag = answerTag(to, "changes", `${from} ${limit} ${offset}`, ndjson.mediaType);
         part = { ...found, tag };

@@ -294,16 +294,6 @@ function answerParserFaults(
       else endWith(socket, problemOf(error.code));
     });
   });
-  server.on("connect", (_request, socket: Socket) => {
-    // An unhandled error would end the process.
-    socket.on("error", () => {});
-    const problem = new Problem(
-      "method-not-allowed",
-      "CONNECT is not allowed here; this is not a proxy.",
-      { allowed: ["GET", "HEAD", "OPTIONS"] },
-    );
-    inTurn(socket, connections.get(socket)?.latest, () => endWith(socket, problem));
-  });
   // The request is handled like any other. check-request.ts refuses an expectation that cannot be met.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.emit("request", request, response);

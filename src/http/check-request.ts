@@ -7,7 +7,7 @@ import { exportsPath } from "#gateway/read-exports.ts";
 import { echo, malformed, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import { bodyMaximum, bodyTooLarge } from "./bodies.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { type Exchange, type Router, sentPath } from "./routes.ts";
+import { type Exchange, readMethods, type Router, sentPath } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** Maximum size of the request line and the headers together, in bytes: Node's default. */
@@ -79,6 +79,13 @@ function refuseUnreadable(exchange: Exchange): void {
   // A '#' is not allowed here (RFC 9112 §3.2). The text after it would become part of the path or query, or be lost.
   if (url.includes("#")) throw malformed("The address contains a '#'; write it as %23.");
   if (path === null) throw malformed("The path is not valid percent-encoded UTF-8.");
+  // What follows a CONNECT is no request, and is not read.
+  if (request.method === "CONNECT") {
+    exchange.isLast = true;
+    throw new Problem("method-not-allowed", "CONNECT is not allowed here; this is not a proxy.", {
+      allowed: readMethods,
+    });
+  }
   // The parser accepts this method, although Node does not list it.
   if (request.method === "PRI")
     throw malformed("PRI begins HTTP/2 (RFC 9113); this service speaks only HTTP/1.1.");
@@ -172,14 +179,13 @@ function unknownPath(
   });
 }
 
-const preflight = (methods: string, headers: string) =>
+const preflight = (methods: readonly string[], headers: string) =>
   headerLines({
-    "access-control-allow-methods": methods,
+    "access-control-allow-methods": methods.join(", "),
     "access-control-allow-headers": headers,
     "access-control-max-age": "7200",
   });
 
-const readMethods = "GET, HEAD, OPTIONS";
 const readHeaders = "x-api-key, accept, if-none-match, x-request-id";
 
 /** Headers that a browser checks before it sends `x-api-key` across origins (Fetch standard, CORS preflight). */
@@ -190,6 +196,6 @@ export const mcpHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"] as 
 
 /** Headers of the response to a preflight for `/mcp`. */
 const mcpPreflightHeaders = preflight(
-  `${readMethods}, POST`,
+  [...readMethods, "POST"],
   `${readHeaders}, authorization, content-type, ${mcpHeaders.join(", ")}`,
 );

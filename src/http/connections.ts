@@ -103,7 +103,7 @@ export function watchConnections(
     };
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
-    stopParsing(server, socket, () => {
+    stopParsing(socket, () => {
       // The request arrives after the connection's last response.
       if (socket.writableEnded) return true;
       const isFull = connection.waiting.length === waitingMax || waitingOfAll === waitingMaxOfAll;
@@ -202,23 +202,22 @@ export function leaveUnread(socket: Socket): void {
 }
 
 /**
- * Stops parsing, even in the middle of a read, once `isEnough` returns true, at a CONNECT, or when a request leaves the
- * rest unread. Otherwise one read could become thousands of requests before any response is sent.
+ * Stops parsing, even in the middle of a read, once `isEnough` returns true, after a CONNECT, or when a request leaves
+ * the rest unread. Otherwise one read could become thousands of requests before any response is sent.
  */
-function stopParsing(server: Server, socket: Socket, isEnough: () => boolean): void {
+function stopParsing(socket: Socket, isEnough: () => boolean): void {
   const { parser } = socket as ParsedSocket;
   const { onIncoming } = parser;
   parser.onIncoming = (request, keepAlive) => {
     const isOver = isEnough();
-    if (!isOver && request.method !== "CONNECT") {
-      const whatFollows = onIncoming(request, keepAlive);
-      return unread.has(socket) ? leaveRest : whatFollows;
+    if (isOver || request.method === "CONNECT") {
+      // Otherwise Node would copy the whole read, for another protocol.
+      request.upgrade = false;
+      leaveUnread(socket);
     }
-    // Otherwise Node would copy the whole read, for another protocol.
-    request.upgrade = false;
-    leaveUnread(socket);
-    if (!isOver) server.emit("connect", request, socket);
-    return leaveRest;
+    if (isOver) return leaveRest;
+    const whatFollows = onIncoming(request, keepAlive);
+    return unread.has(socket) ? leaveRest : whatFollows;
   };
 }
 

@@ -48,8 +48,7 @@ export function openRequestRecorder({ config, log, metrics, record }: RequestSin
 }
 
 /**
- * Logs and counts a response that no route sends: to bytes that the parser refuses, an incomplete request, or a
- * CONNECT.
+ * Logs and counts a response that no request leads to: to bytes that the parser refuses, or to an incomplete request.
  */
 export function logUnrouted(
   { log, metrics }: Pick<RequestSinks, "log" | "metrics">,

@@ -369,8 +369,10 @@ test("a server that drains waits for no client that asked to CONNECT before it h
   const accountWorker = () => new Promise<never>(() => {});
   const { port, connections, server } = await openHttpServer(t, { accountWorker });
   const socket = await open(t, port);
+  let asked = 0;
+  server.on("request", () => asked++);
   socket.write(request(1, "/account") + "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n");
-  await once(server, "connect");
+  while (asked < 2) await nextTurn();
   // `end` alone would leave the server's side open.
   t.after(() => socket.resetAndDestroy());
   t.mock.timers.enable({ apis: ["setTimeout"] });
