@@ -92,9 +92,10 @@ export function changeAccount(
     const account = await requireOpenAccount(transaction, idOrName);
     const change = await choose(account, transaction);
     if (change === null) return account;
-    const { columns, ...entry } = change;
+    const { action, detail = {}, columns } = change;
     const { number, id: subject } = account;
-    await writeAudit(transaction, { actor: operator, account: number, subject, ...entry, now });
+    const entry = { actor: operator, account: number, subject, detail, now };
+    await writeAudit(transaction, action, entry);
     return update(transaction, number, columns);
   });
 }
@@ -112,7 +113,7 @@ export async function renameAccount(
     await requireOwner(transaction, account, actor);
     const { id: subject } = await requireOpenNumber(transaction, account);
     await refuseTakenName(transaction, cleaned, account);
-    await writeAudit(transaction, { actor, action: "account.renamed", account, subject, now });
+    await writeAudit(transaction, "account.renamed", { actor, account, subject, now });
     return update(transaction, account, { name: cleaned, name_folded: foldName(cleaned) });
   });
 }
@@ -209,7 +210,7 @@ export async function insertAccount(
   await transaction.insertInto("account").values(row).execute();
   const detail = plan === undefined ? {} : { detail: { plan } };
   const entry = { actor, account: row.number, subject: row.id, ...detail, now };
-  await writeAudit(transaction, { ...entry, action: "account.created" });
+  await writeAudit(transaction, "account.created", entry);
   return accountOf(row);
 }
 
@@ -338,7 +339,7 @@ export async function close(
   const { id } = await requireOpenNumber(transaction, account);
   await revokeAll(transaction, { account, actor, now });
   await closeRows(transaction, { account, id, at: new Date(now).toISOString() });
-  await writeAudit(transaction, { actor, action: "account.closed", account, subject: id, now });
+  await writeAudit(transaction, "account.closed", { actor, account, subject: id, now });
 }
 
 /** Closes an account without revoking its keys, inside a transaction. Deletes its memberships, links, notices and followed views. */
@@ -368,7 +369,7 @@ async function revokeAll(
     .returning("id")
     .execute();
   for (const { id: subject } of revoked)
-    await writeAudit(transaction, { actor, action: "key.revoked", account, subject, now });
+    await writeAudit(transaction, "key.revoked", { actor, account, subject, now });
 }
 
 /** Maximum length of an account's or a key's name, in characters. */

@@ -48,7 +48,7 @@ export function changePassword(
           "The password has been changed in the meantime. Sign in with the new one.",
         );
       const entry = { actor: person, subject: person, now };
-      await writeAudit(transaction, { ...entry, action: "person.password_changed" });
+      await writeAudit(transaction, "person.password_changed", entry);
       return setPassword(transaction, { row, hashed, client, now });
     });
   }, "known");
@@ -88,8 +88,7 @@ export function makeResetLink(
       person,
       now,
     });
-    const entry = { actor: operator, subject: person, now };
-    await writeAudit(transaction, { ...entry, action: "person.reset_asked" });
+    await writeAudit(transaction, "person.reset_asked", { actor: operator, subject: person, now });
     return made;
   });
 }
@@ -108,8 +107,7 @@ export async function completeReset(
   return control.write(async (transaction) => {
     const { person } = await useLink(transaction, { token, kind: "reset", now });
     const row = await requirePersonRow(transaction, person ?? "");
-    const entry = { actor: row.id, subject: row.id, now };
-    await writeAudit(transaction, { ...entry, action: "person.password_reset" });
+    await writeAudit(transaction, "person.password_reset", { actor: row.id, subject: row.id, now });
     return setPassword(transaction, { row, hashed, client, now });
   });
 }
@@ -141,7 +139,7 @@ export async function requestAddressChange(
     const made = await makeLink(transaction, { kind: "email", address: to, person, now });
     if (isKnown) await transaction.deleteFrom("link").where("id", "=", made.id).execute();
     const entry = { actor: person, subject: person, now };
-    await writeAudit(transaction, { ...entry, action: "person.address_change_asked" });
+    await writeAudit(transaction, "person.address_change_asked", entry);
     return { ...made, token: isKnown ? "" : made.token, isKnown };
   });
 }
@@ -170,7 +168,7 @@ export function completeAddressChange(
     for (const kind of ["reset", "email"] as const)
       await useUpLinks(transaction, { kind, person, now });
     const entry = { actor: person, subject: person, now };
-    await writeAudit(transaction, { ...entry, action: "person.address_changed" });
+    await writeAudit(transaction, "person.address_changed", entry);
     return { person: { ...former, email: link.email }, formerEmail: former.email };
   });
 }

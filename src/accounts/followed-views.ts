@@ -44,8 +44,7 @@ export function followView(
     const created_at = new Date(now).toISOString();
     const row = { id, digest: digestToken(secret), account, ...detail, made_by: actor, created_at };
     await transaction.insertInto("followed_view").values(row).execute();
-    const entry = { actor, action: "view.followed", account, subject: id, detail, now } as const;
-    await writeAudit(transaction, entry);
+    await writeAudit(transaction, "view.followed", { actor, account, subject: id, detail, now });
     return { id, secret };
   });
 }
@@ -62,8 +61,8 @@ export function unfollowView(
       .where("account", "=", account)
       .executeTakeFirst();
     if (numDeletedRows === 0n)
-      throw new DomainError("not_found", "This account follows no such view.");
-    await writeAudit(transaction, { actor, action: "view.unfollowed", account, subject: id, now });
+      throw new DomainError("not_found", "This account does not follow this view.");
+    await writeAudit(transaction, "view.unfollowed", { actor, account, subject: id, now });
   });
 }
 

@@ -37,7 +37,7 @@ export async function invite(
         : await mayInvite(transaction, account, actor, address.folded);
     const made = await makeLink(transaction, { kind: "invite", address, account, role, now });
     const entry = { actor, account, subject: made.id, detail: { role }, now };
-    await writeAudit(transaction, { ...entry, action: "member.invited" });
+    await writeAudit(transaction, "member.invited", entry);
     return { ...made, accountName };
   });
 }
@@ -98,8 +98,8 @@ export async function withdrawInvitation(
       .executeTakeFirst();
     if (numDeletedRows === 0n)
       throw new DomainError("not_found", "This invitation no longer exists.");
-    const action = "member.invitation_withdrawn";
-    await writeAudit(transaction, { actor, action, account, subject: id, now });
+    const entry = { actor, account, subject: id, now };
+    await writeAudit(transaction, "member.invitation_withdrawn", entry);
   });
 }
 
@@ -133,7 +133,7 @@ export async function acceptInvitation(
     const address = { email: link.email, folded };
     const person = await insertPerson(transaction, { address, password: hashed, now });
     const entry = { actor: person.id, account: number, subject: person.id, now };
-    await writeAudit(transaction, { ...entry, action: "person.signed_up" });
+    await writeAudit(transaction, "person.signed_up", entry);
     await join(transaction, link, person.id, now);
     const signedIn = await openSession(transaction, { person, client, account: number, now });
     return { person, accountId, signedIn };

@@ -78,7 +78,7 @@ export async function deleteMember(
     .where("account", "=", account)
     .where("person", "=", person)
     .execute();
-  await writeAudit(transaction, { actor, action, account, subject: person, now });
+  await writeAudit(transaction, action, { actor, account, subject: person, now });
 }
 
 async function setRole(
@@ -93,7 +93,7 @@ async function setRole(
     .where("person", "=", person)
     .execute();
   const entry = { actor, account, subject: person, detail: { role }, now };
-  await writeAudit(transaction, { ...entry, action: "member.role_changed" });
+  await writeAudit(transaction, "member.role_changed", entry);
 }
 
 async function requireRole(
@@ -185,5 +185,5 @@ export async function insertMember(
   const joined_at = new Date(now).toISOString();
   await transaction.insertInto("member").values({ account, person, role, joined_at }).execute();
   const entry = { actor: person, account, subject: person, detail: { role }, now };
-  await writeAudit(transaction, { ...entry, action: "member.joined" });
+  await writeAudit(transaction, "member.joined", entry);
 }

@@ -21,8 +21,7 @@ export async function exportPerson(
 ): Promise<object> {
   return control.write(async (transaction) => {
     const row = await requirePersonRow(transaction, person);
-    const entry = { actor: person, subject: person, now };
-    await writeAudit(transaction, { ...entry, action: "person.exported" });
+    await writeAudit(transaction, "person.exported", { actor: person, subject: person, now });
     const memberships = await listMemberships(transaction, person);
     const accounts: object[] = [];
     for (const one of memberships) accounts.push(await membershipJson(transaction, one));
@@ -123,7 +122,7 @@ export function deletePerson(
         : deleteMember(transaction, { account, person, actor, action: "member.left", now }));
     }
     await deleteRows(transaction, person, folded);
-    await writeAudit(transaction, { actor, action: "person.deleted", subject: person, now });
+    await writeAudit(transaction, "person.deleted", { actor, subject: person, now });
   });
 }
 

@@ -68,8 +68,7 @@ export async function setPlan(
       limits: all,
       ...(mayReadChanges !== (present?.changes ?? null) && { changes: mayReadChanges }),
     };
-    const entry = { actor: operator, subject: name, detail, now };
-    await writeAudit(transaction, { ...entry, action: "plan.set" });
+    await writeAudit(transaction, "plan.set", { actor: operator, subject: name, detail, now });
     return (await findPlan(transaction, name))!;
   });
 }
@@ -112,7 +111,7 @@ export async function removePlan(
         `${accounts} ${accounts === 1 ? "account is" : "accounts are"} on the plan '${name}'. Put them on another plan first: gp-records accounts plan ACCOUNT PLAN`,
       );
     await transaction.deleteFrom("plan").where("name", "=", name).execute();
-    await writeAudit(transaction, { actor: operator, action: "plan.removed", subject: name, now });
+    await writeAudit(transaction, "plan.removed", { actor: operator, subject: name, now });
   });
 }
 

@@ -79,7 +79,7 @@ export async function endSession(
     if (numDeletedRows === 0n)
       throw new DomainError("not_found", "This session has already ended.");
     const action = id === own ? "person.signed_out" : "person.session_ended";
-    await writeAudit(transaction, { actor: person, action, subject: id, now });
+    await writeAudit(transaction, action, { actor: person, subject: id, now });
   });
 }
 
@@ -90,8 +90,8 @@ export function endAllSessions(
 ): Promise<number> {
   return control.write(async (transaction) => {
     const ended = await deleteSessions(transaction, person);
-    const entry = { actor: person, action: "person.session_ended", now } as const;
-    for (const subject of ended) await writeAudit(transaction, { ...entry, subject });
+    for (const subject of ended)
+      await writeAudit(transaction, "person.session_ended", { actor: person, subject, now });
     return ended.length;
   });
 }

@@ -52,7 +52,7 @@ export async function signIn(
           .execute();
       const opened = await openSession(transaction, { person, client, now });
       const { session: subject } = opened;
-      await writeAudit(transaction, { actor: person.id, action: "person.signed_in", subject, now });
+      await writeAudit(transaction, "person.signed_in", { actor: person.id, subject, now });
       return opened;
     });
     if (signedIn === null) throw wrong();
@@ -134,8 +134,8 @@ async function noteFailure(
   row: PersonRow | undefined,
   now: number,
 ): Promise<null> {
-  const action = "person.sign_in_failed";
-  await writeAudit(transaction, { actor: service, action, subject: row?.id ?? null, now });
+  const entry = { actor: service, subject: row?.id ?? null, now };
+  await writeAudit(transaction, "person.sign_in_failed", entry);
   return null;
 }
 

@@ -48,12 +48,9 @@ export async function requestLink(
       person: known?.id ?? null,
       now,
     });
-    await writeAudit(transaction, {
-      actor: service,
-      action: isSignUp ? "person.sign_up_asked" : "person.reset_asked",
-      subject: isSignUp ? made.id : (known?.id ?? null),
-      now,
-    });
+    const action = isSignUp ? "person.sign_up_asked" : "person.reset_asked";
+    const subject = isSignUp ? made.id : (known?.id ?? null);
+    await writeAudit(transaction, action, { actor: service, subject, now });
     return { ...made, isKnown: known !== undefined };
   });
 }
@@ -107,8 +104,8 @@ export async function settle(
   await insertMember(transaction, { account: account.number, person: actor, role: "owner", now });
   for (const kind of ["sign-up", "invite"] as const)
     await useUpLinks(transaction, { kind, folded, account: null, now });
-  const action = "person.signed_up";
-  await writeAudit(transaction, { actor, action, account: account.number, subject: actor, now });
+  const entry = { actor, account: account.number, subject: actor, now };
+  await writeAudit(transaction, "person.signed_up", entry);
   const signedIn = await openSession(transaction, { person, client, account: account.number, now });
   return { ...signedIn, accountId: account.id };
 }

@@ -168,9 +168,8 @@ async function keep(
       return closeRows(transaction, { account: backup.accounts.get(id)!.number, id, at: at! });
     case "deleted":
       await deleteRows(transaction, id, backup.people.get(id)!.folded);
-      return writeAudit(transaction, {
+      return writeAudit(transaction, "person.deleted", {
         actor: service,
-        action: "person.deleted",
         subject: id,
         // Keeps the original time, because a later restore of an even older backup reports it again.
         now: Date.parse(at!),
@@ -181,9 +180,8 @@ async function keep(
     }
     case "unfollowed":
       await transaction.deleteFrom("followed_view").where("id", "=", id).execute();
-      return writeAudit(transaction, {
+      return writeAudit(transaction, "view.unfollowed", {
         actor: service,
-        action: "view.unfollowed",
         account: numberOf(account!, backup),
         subject: id,
         now: Date.parse(at!),

@@ -233,9 +233,8 @@ async function changeControl(
       if (present !== null && !undoesEndings)
         await keepEndings(transaction, endings, { present, backup });
       await endSessions(transaction);
-      await writeAudit(transaction, {
+      await writeAudit(transaction, "backup.restored", {
         actor: operator,
-        action: "backup.restored",
         subject: manifest.made_at,
         detail: undoesEndings
           ? { kept: 0, undone: endings.length }

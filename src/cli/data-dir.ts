@@ -1,7 +1,7 @@
 /** Opens the stores that DATA_DIR and DATABASE_URL name, and records a command's changes of datasets. */
 import { finishRestore } from "#backups/restore-folders.ts";
 import { type Config, readConfig } from "#config.ts";
-import { type Actor, type Audited, operator, writeAudit } from "#store/audit.ts";
+import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
 
@@ -38,7 +38,12 @@ async function withStore<S extends ControlStore | UsageStore, R>(
 }
 
 /** A change of datasets, which are not part of the control store. `actor` is the operator by default. */
-type Change = Pick<Audited, "action" | "detail"> & { actor?: Actor; subject: string };
+interface Change {
+  action: AuditAction;
+  actor?: Actor;
+  subject: string;
+  detail?: object;
+}
 
 /**
  * Writes a change to the audit log. The change is already done, so a failure to write the log is only a warning.
@@ -46,16 +51,16 @@ type Change = Pick<Audited, "action" | "detail"> & { actor?: Actor; subject: str
  */
 export async function noteChange(
   context: CliContext,
-  { actor = operator, ...change }: Change,
+  { action, actor = operator, ...change }: Change,
 ): Promise<void> {
   const entry = { actor, ...change, now: context.now() };
   try {
     await withControl(context, (control) =>
-      control.write((transaction) => writeAudit(transaction, entry)),
+      control.write((transaction) => writeAudit(transaction, action, entry)),
     );
   } catch (error) {
     context.reportError(
-      `warning: ${change.action} of ${change.subject} is not in the audit log: ${(error as Error).message}`,
+      `warning: ${action} of ${change.subject} is not in the audit log: ${(error as Error).message}`,
     );
   }
 }

@@ -131,9 +131,9 @@ async function publishState(
   if (count === 0) return 0;
   const control = await openControl(dataDir);
   const subject = catalogue.currentVersion();
-  const entry = { actor: service, action: "dataset.published", subject, now } as const;
+  const entry = { actor: service, subject, now };
   await control
-    .write((transaction) => writeAudit(transaction, entry))
+    .write((transaction) => writeAudit(transaction, "dataset.published", entry))
     .finally(() => control.close());
   return count;
 }

@@ -45,7 +45,7 @@ async function issueIn(transaction: ControlTransaction, order: KeyOrder): Promis
   await requireOpenNumber(transaction, account.number);
   const issued = await insertKey(transaction, order);
   const entry = { actor, account: account.number, subject: issued.id, now };
-  await writeAudit(transaction, { ...entry, action: "key.created" });
+  await writeAudit(transaction, "key.created", entry);
   return issued;
 }
 
@@ -136,7 +136,7 @@ async function revokeIn(
   if (before !== null) return before;
   const revoked_at = new Date(now).toISOString();
   await transaction.updateTable("api_key").set({ revoked_at }).where("id", "=", id).execute();
-  await writeAudit(transaction, { actor, account, subject: id, now, action: "key.revoked" });
+  await writeAudit(transaction, "key.revoked", { actor, account, subject: id, now });
   return revoked_at;
 }
 
@@ -254,7 +254,7 @@ async function rotateIn(
     .execute();
   const detail = { replaced_by: issued.id, expires_at: oldExpiresAt };
   const entry = { actor, account: old.account, subject: old.id, detail, now };
-  await writeAudit(transaction, { ...entry, action: "key.rotated" });
+  await writeAudit(transaction, "key.rotated", entry);
   return { issued, oldExpiresAt };
 }
 
@@ -337,7 +337,7 @@ export async function renameOwnKey(
   await withOwnKey(control, order, async (transaction, { id }) => {
     await transaction.updateTable("api_key").set({ name }).where("id", "=", id).execute();
     const entry = { actor, account: account.number, subject: id, now };
-    await writeAudit(transaction, { ...entry, action: "key.renamed" });
+    await writeAudit(transaction, "key.renamed", entry);
   });
 }
 
@@ -377,7 +377,7 @@ async function withOwnKey<R>(
     if (key?.account === account.number) return { done: await work(transaction, key) };
     if (key === undefined) return null;
     const entry = { actor: person, account: account.number, subject: id, now };
-    await writeAudit(transaction, { ...entry, action: "key.foreign" });
+    await writeAudit(transaction, "key.foreign", entry);
     return null;
   });
   if (outcome === null) throw new DomainError("not_found", "The account has no such key.");

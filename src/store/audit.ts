@@ -62,9 +62,8 @@ export type Actor = string;
 export const operator: Actor = "operator";
 export const service: Actor = "service";
 
-export interface Audited {
+interface Audited {
   actor: Actor;
-  action: AuditAction;
   /** Number of the account concerned. */
   account?: number | null;
   /** Id or name of the changed object. */
@@ -76,7 +75,8 @@ export interface Audited {
 
 export async function writeAudit(
   transaction: ControlTransaction,
-  { actor, action, account = null, subject = null, detail = {}, now }: Audited,
+  action: AuditAction,
+  { actor, account = null, subject = null, detail = {}, now }: Audited,
 ): Promise<void> {
   // The transaction holds the write lock, so no other entry can take the same number.
   const number = sql<number>`(select coalesce(max(number), 0) + 1 from audit)`;
@@ -136,7 +136,7 @@ async function removeStep(
   if (numbers.length === 0) return 0;
   const detail = { removed: numbers.length, before };
   // This entry is written before the deletion, so that it never gets the number of a removed entry.
-  await writeAudit(transaction, { actor: service, action: "audit.pruned", detail, now });
+  await writeAudit(transaction, "audit.pruned", { actor: service, detail, now });
   await transaction
     .deleteFrom("audit")
     .where("number", "<=", numbers.at(-1)!)

@@ -18,7 +18,7 @@ test("an entry and its change are written together or not at all", async (t) => 
   const { control } = await controlWithAccount(t);
   const before = await listAudit(control.database, { limit: 10 });
   const failing = control.write(async (transaction) => {
-    await writeAudit(transaction, { actor: "operator", action: "plan.set", now: noon });
+    await writeAudit(transaction, "plan.set", { actor: "operator", now: noon });
     throw new Error("changed my mind");
   });
   await assert.rejects(failing, /changed my mind/);
@@ -33,7 +33,7 @@ test("entries of several processes at once have one number each, in the order th
   t.after(() => other.close());
   const write = (store: typeof control, subject: string) =>
     store.write((transaction) =>
-      writeAudit(transaction, { actor: "operator", action: "plan.set", subject, now: noon }),
+      writeAudit(transaction, "plan.set", { actor: "operator", subject, now: noon }),
     );
   for (let i = 0; i < 20; i++) await write(i % 2 === 0 ? control : other, String(i));
   const entries = await listAudit(control.database, { action: "plan.set", limit: 50 });
@@ -48,9 +48,8 @@ test("the log is read by account, actor, action and time, a page after the other
   const { control, account } = await controlWithAccount(t);
   await control.write(async (transaction) => {
     for (let i = 0; i < 6; i++)
-      await writeAudit(transaction, {
+      await writeAudit(transaction, i < 3 ? "key.created" : "key.revoked", {
         actor: i % 2 === 0 ? "pe_a" : "pe_b",
-        action: i < 3 ? "key.created" : "key.revoked",
         account: i === 5 ? null : account.number,
         subject: String(i),
         now: noon + i * hour,
@@ -81,8 +80,8 @@ async function storeWith(
   const { place, control } = await controlWithAccount(t);
   await control.write(async (transaction) => {
     await transaction.deleteFrom("audit").execute();
-    for (const one of entries)
-      await writeAudit(transaction, { actor: "operator", action: "plan.set", ...one });
+    for (const { action = "plan.set", ...one } of entries)
+      await writeAudit(transaction, action, { actor: "operator", ...one });
   });
   const left = async () => (await listAudit(control.database, { limit: 10_000 })).toReversed();
   return { place, control, left };
@@ -157,8 +156,8 @@ onTheFileAlone(
     const stop = new AbortController();
     const order = { days: 1, now: noon + 9 * day };
     const removal = removeOldAudit(control, { ...order, signal: stop.signal });
-    const between = { actor: "operator", action: "plan.set", now: order.now } as const;
-    await control.write((transaction) => writeAudit(transaction, between));
+    const between = { actor: "operator", now: order.now };
+    await control.write((transaction) => writeAudit(transaction, "plan.set", between));
     stop.abort();
     const removed = await removal;
     assert.ok(removed > 0 && removed < 2500, `${removed}`);
