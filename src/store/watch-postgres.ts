@@ -10,6 +10,12 @@ const channel = "gp_records_keys";
 /** Account numbers in `key_change` that stand for no single account. */
 const anyAccount = -1;
 const allChanges = 0;
+/** Reads the rows of accounts only if there was a change, because each unknown key asks. */
+const changesAfter = `
+  select account, count from key_change where account = $1
+  union all
+  select account, count from key_change
+  where account <> $1 and count > $2 and (select count from key_change where account = $1) > $2`;
 
 /**
  * Connects a reader of keys, which runs one call at a time. Its calls reject with a DomainError if the store cannot be
@@ -35,10 +41,10 @@ export async function connectKeys(database: PostgresPlace, onChange: () => void)
      * for the accounts if the keys of all accounts may have changed.
      */
     async changes(since: number): Promise<{ count: number; accounts: number[] | null }> {
-      const rows = await session.query<{ account: number; count: number }>(
-        "select account, count from key_change where account = $1 or count > $2",
-        [allChanges, since],
-      );
+      const rows = await session.query<{ account: number; count: number }>(changesAfter, [
+        allChanges,
+        since,
+      ]);
       const count = rows.find(({ account }) => account === allChanges)?.count ?? 0;
       const accounts = rows.map(({ account }) => account).filter((one) => one !== allChanges);
       // A lower count comes from another database that has replaced the earlier one.
@@ -50,9 +56,6 @@ export async function connectKeys(database: PostgresPlace, onChange: () => void)
       session.query<KeyRow>(`${keyRows} where k.id > $1 order by k.id limit $2`, [after, max]),
     ofAccounts: (accounts: readonly number[]) =>
       session.query<KeyRow>(`${keyRows} where k.account = any($1::integer[])`, [accounts]),
-    /** Returns the keys with these SHA-256 digests. Leaves out unknown digests. */
-    find: (digests: readonly Uint8Array[]) =>
-      session.query<KeyRow>(`${keyRows} where k.digest = any($1::bytea[])`, [digests]),
     /** True once the connection has ended. The reader cannot be used again. */
     get isOver(): boolean {
       return session.isOver;
