@@ -1,19 +1,26 @@
-/** Invitations: links that make their holder a member of an account, or give them an account of their own. */
+/** Invitations: links that make their holder a member of an account, or let them sign up. */
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTransaction, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { requireOpenNumber } from "./accounts.ts";
 import { insertMember, requireOwner, roleOf } from "./members.ts";
-import { type Link, lookAtLink, type MadeLink, makeLink, useLink } from "./one-time-links.ts";
+import {
+  type Link,
+  linkLifetimeMilliseconds,
+  lookAtLink,
+  type MadeLink,
+  makeLink,
+  useLink,
+} from "./one-time-links.ts";
 import { hashNew, type Passwords } from "./passwords.ts";
-import { readAddress, findPerson, insertPerson, refuseTaken } from "./people.ts";
+import { findPerson, insertPerson, readAddress } from "./people.ts";
 import { openSession } from "./sessions.ts";
-import { type Completion, settle } from "./sign-up.ts";
+import type { Completion } from "./sign-up.ts";
 
 interface InvitationOrder {
-  /** Number of the account; null for an account of the person's own, to which only the operator may invite. */
-  account: number | null;
+  /** Number of the account. */
+  account: number;
   address: string;
   role: Role;
   actor: Actor;
@@ -21,20 +28,21 @@ interface InvitationOrder {
 }
 
 /**
- * Makes an invitation.
+ * Makes an invitation to an account.
  * @throws DomainError `invalid` if the text is not an address, `refused` if the actor is not an owner, `conflict` if
- *   the address belongs to a member of the account or, for an account of one's own, to anybody who has signed up.
+ *   the address belongs to a member of the account.
  */
 export async function invite(
   control: ControlStore,
   { account, address: text, role, actor, now }: InvitationOrder,
-): Promise<MadeLink & { accountName: string | null }> {
+): Promise<MadeLink & { accountName: string }> {
   const address = readAddress(text);
   return control.write(async (transaction) => {
-    const accountName =
-      account === null
-        ? await mayInviteToOwn(transaction, actor, address.folded)
-        : await mayInvite(transaction, account, actor, address.folded);
+    await requireOwner(transaction, account, actor);
+    const { name: accountName } = await requireOpenNumber(transaction, account);
+    const person = await findPerson(transaction, address.folded);
+    if (person !== undefined && (await roleOf(transaction, account, person.id)) !== undefined)
+      throw new DomainError("conflict", `${person.email} is already a member of the account.`);
     const made = await makeLink(transaction, { kind: "invite", address, account, role, now });
     const entry = { actor, account, subject: made.id, detail: { role }, now };
     await writeAudit(transaction, "member.invited", entry);
@@ -42,29 +50,28 @@ export async function invite(
   });
 }
 
-async function mayInviteToOwn(
-  transaction: ControlTransaction,
-  actor: Actor,
-  folded: string,
-): Promise<null> {
-  if (actor !== operator)
-    throw new DomainError("refused", "Only the operator invites people to accounts of their own.");
-  await refuseTaken(transaction, folded);
-  return null;
-}
-
-async function mayInvite(
-  transaction: ControlTransaction,
-  account: number,
-  actor: Actor,
-  folded: string,
-): Promise<string> {
-  await requireOwner(transaction, account, actor);
-  const { name } = await requireOpenNumber(transaction, account);
-  const person = await findPerson(transaction, folded);
-  if (person !== undefined && (await roleOf(transaction, account, person.id)) !== undefined)
-    throw new DomainError("conflict", `${person.email} is already a member of the account.`);
-  return name;
+/**
+ * Makes a link for the operator to hand out, with which a person signs up. It lasts as long as an invitation.
+ * @throws DomainError `invalid` if the text is not an address, `conflict` if somebody has signed up with it.
+ */
+export function inviteToSignUp(
+  control: ControlStore,
+  { address: text, now }: { address: string; now: number },
+): Promise<MadeLink> {
+  const address = readAddress(text);
+  return control.write(async (transaction) => {
+    const person = await findPerson(transaction, address.folded);
+    if (person !== undefined)
+      throw new DomainError(
+        "conflict",
+        `${person.email} has already signed up. \`gp-records accounts reset-link ${person.email}\` prints a link to choose a new password.`,
+      );
+    const lifetimeMilliseconds = linkLifetimeMilliseconds.invite;
+    const order = { kind: "sign-up", address, lifetimeMilliseconds, now } as const;
+    const made = await makeLink(transaction, order);
+    await writeAudit(transaction, "member.invited", { actor: operator, subject: made.id, now });
+    return made;
+  });
 }
 
 /** Lists an account's invitations that have neither been used nor expired, oldest first. */
@@ -97,34 +104,29 @@ export async function withdrawInvitation(
       .where("used_at", "is", null)
       .executeTakeFirst();
     if (numDeletedRows === 0n)
-      throw new DomainError("not_found", "This invitation no longer exists.");
+      throw new DomainError("not_found", "This invitation has already been used or withdrawn.");
     const entry = { actor, account, subject: id, now };
     await writeAudit(transaction, "member.invitation_withdrawn", entry);
   });
 }
 
 /**
- * Makes a link's holder a member of its account, or gives them an account of their own. Returns null as `signedIn` if
- * the person has signed up before: they must sign in with their password.
- * @param completion `password` is used only for a new person, `accountName` only for an account of their own.
- * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` if the link is for an account of
- *   their own but they have signed up meanwhile, or `busy`.
+ * Makes an invitation's holder a member of its account. Returns null as `signedIn` if the person has signed up before:
+ * they must sign in with their password.
+ * @param completion `password` is used only for a new person.
+ * @throws LinkFault, or DomainError `invalid` for the password, or `busy`.
  */
 export async function acceptInvitation(
   control: ControlStore,
   passwords: Passwords,
-  { token, password, accountName, client, now }: Completion,
+  { token, password, client, now }: Omit<Completion, "accountName">,
 ) {
   const { email, folded } = await lookAtLink(control.database, token, now);
   const known = await findPerson(control.database, folded);
   const hashed = known === undefined ? await hashNew(passwords, password, email) : null;
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "invite", now });
-    if (link.account === null) {
-      const settled = await settle(transaction, { link, hashed, accountName, client, now });
-      return { person: settled.person, accountId: settled.accountId, signedIn: settled };
-    }
-    const { number, id: accountId } = await requireOpenNumber(transaction, link.account);
+    const { number: account, id: accountId } = await requireOpenNumber(transaction, link.account!);
     const present = await findPerson(transaction, folded);
     if (present !== undefined) {
       await join(transaction, link, present.id, now);
@@ -132,10 +134,10 @@ export async function acceptInvitation(
     }
     const address = { email: link.email, folded };
     const person = await insertPerson(transaction, { address, password: hashed, now });
-    const entry = { actor: person.id, account: number, subject: person.id, now };
+    const entry = { actor: person.id, account, subject: person.id, now };
     await writeAudit(transaction, "person.signed_up", entry);
     await join(transaction, link, person.id, now);
-    const signedIn = await openSession(transaction, { person, client, account: number, now });
+    const signedIn = await openSession(transaction, { person, client, account, now });
     return { person, accountId, signedIn };
   });
 }

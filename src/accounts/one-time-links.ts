@@ -34,13 +34,16 @@ interface LinkOrder {
   person?: string | null;
   account?: number | null;
   role?: Role | null;
+  /** Time for which the link works; by default that of its kind. */
+  lifetimeMilliseconds?: number;
   now: number;
 }
 
 export async function makeLink(
   transaction: ControlTransaction,
-  { kind, address, person = null, account = null, role = null, now }: LinkOrder,
+  { kind, address, person = null, account = null, role = null, now, ...order }: LinkOrder,
 ) {
+  const lifetimeMilliseconds = order.lifetimeMilliseconds ?? linkLifetimeMilliseconds[kind];
   const token = makeToken();
   const row = {
     digest: digestToken(token),
@@ -52,7 +55,7 @@ export async function makeLink(
     account,
     role,
     created_at: new Date(now).toISOString(),
-    expires_at: new Date(now + linkLifetimeMilliseconds[kind]).toISOString(),
+    expires_at: new Date(now + lifetimeMilliseconds).toISOString(),
     used_at: null,
   };
   await transaction.insertInto("link").values(row).execute();
@@ -77,19 +80,10 @@ export async function useLink(
   return link;
 }
 
-/**
- * Uses up all unused links of a kind that satisfy the other conditions given. @param account null for links without an
- * account.
- */
+/** Uses up all unused links of a kind that satisfy the other conditions given. */
 export async function useUpLinks(
   transaction: ControlTransaction,
-  {
-    kind,
-    folded,
-    person,
-    account,
-    now,
-  }: { kind: LinkKind; folded?: string; person?: string; account?: null; now: number },
+  { kind, folded, person, now }: { kind: LinkKind; folded?: string; person?: string; now: number },
 ): Promise<void> {
   let query = transaction
     .updateTable("link")
@@ -98,7 +92,6 @@ export async function useUpLinks(
     .where("used_at", "is", null);
   if (folded !== undefined) query = query.where("email_folded", "=", folded);
   if (person !== undefined) query = query.where("person", "=", person);
-  if (account === null) query = query.where("account", "is", null);
   await query.execute();
 }
 

@@ -21,7 +21,7 @@ export async function requirePerson(database: ControlDatabase, address: string):
   if (person !== undefined) return person;
   throw new DomainError(
     "not_found",
-    `Nobody here has the address '${address.slice(0, 100)}'. \`gp-records accounts invite\` prints a link that invites them.`,
+    `Nobody has signed up with the address '${address.slice(0, 100)}'. \`gp-records accounts invite ADDRESS\` prints a link to sign up.`,
   );
 }
 

@@ -3,18 +3,10 @@
  * account.
  */
 import { service, writeAudit } from "#store/audit.ts";
-import type { ControlTransaction } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
 import { insertMember } from "./members.ts";
-import {
-  type Link,
-  lookAtLink,
-  type MadeLink,
-  makeLink,
-  useLink,
-  useUpLinks,
-} from "./one-time-links.ts";
+import { lookAtLink, type MadeLink, makeLink, useLink, useUpLinks } from "./one-time-links.ts";
 import { hashNew, type Passwords } from "./passwords.ts";
 import { type Address, findPerson, insertPerson, readAddress } from "./people.ts";
 import { openSession, type OpenedSession } from "./sessions.ts";
@@ -65,7 +57,7 @@ export interface Completion {
 }
 
 /**
- * Creates a person, their account and its ownership, or none of them.
+ * Creates a person, their account and its ownership, or none of them, and signs the person in.
  * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` if somebody has signed up with
  *   the address meanwhile, or `busy`.
  */
@@ -77,35 +69,17 @@ export async function completeSignUp(
   const { email } = await lookAtLink(control.database, token, now);
   const hashed = await hashNew(passwords, password, email);
   return control.write(async (transaction) => {
-    const link = await useLink(transaction, { token, kind: "sign-up", now });
-    return settle(transaction, { link, hashed, accountName, client, now });
+    const { email, folded } = await useLink(transaction, { token, kind: "sign-up", now });
+    const address = { email, folded };
+    const person = await insertPerson(transaction, { address, password: hashed, now });
+    const { id: actor } = person;
+    const name = await freeName(transaction, accountName ?? nameFromAddress(email));
+    const made = await insertAccount(transaction, { name, quotas: {}, actor, now });
+    const { number: account, id: accountId } = made;
+    await insertMember(transaction, { account, person: actor, role: "owner", now });
+    await useUpLinks(transaction, { kind: "sign-up", folded, now });
+    await writeAudit(transaction, "person.signed_up", { actor, account, subject: actor, now });
+    const signedIn = await openSession(transaction, { person, client, account, now });
+    return { ...signedIn, accountId };
   });
-}
-
-/**
- * Creates a person and an account of their own, for a sign-up link or an invitation to one's own account. Signs them
- * in.
- */
-export async function settle(
-  transaction: ControlTransaction,
-  {
-    link: { email, folded },
-    hashed,
-    accountName,
-    client,
-    now,
-  }: { link: Link; hashed: string | null } & Omit<Completion, "token" | "password">,
-): Promise<OpenedSession & { accountId: string }> {
-  const address = { email, folded };
-  const person = await insertPerson(transaction, { address, password: hashed, now });
-  const { id: actor } = person;
-  const name = await freeName(transaction, accountName ?? nameFromAddress(email));
-  const account = await insertAccount(transaction, { name, quotas: {}, actor, now });
-  await insertMember(transaction, { account: account.number, person: actor, role: "owner", now });
-  for (const kind of ["sign-up", "invite"] as const)
-    await useUpLinks(transaction, { kind, folded, account: null, now });
-  const entry = { actor, account: account.number, subject: actor, now };
-  await writeAudit(transaction, "person.signed_up", entry);
-  const signedIn = await openSession(transaction, { person, client, account: account.number, now });
-  return { ...signedIn, accountId: account.id };
 }

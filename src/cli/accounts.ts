@@ -9,7 +9,7 @@ import {
   setQuotas,
   suspendAccount,
 } from "#accounts/accounts.ts";
-import { invite, listInvitations } from "#accounts/invites.ts";
+import { invite, inviteToSignUp, listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import { createAccountOnPlan, listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
@@ -215,11 +215,11 @@ const inviteCommand = command({
   example: "accounts invite ada@example.com --account Acme --role owner",
   run: ({ address, account, role }, context) =>
     makeLink(context, async (control) => {
-      const order = { address, actor: operator, now: context.now() };
-      if (account === undefined) return invite(control, { ...order, account: null, role: "owner" });
+      const now = context.now();
+      if (account === undefined) return inviteToSignUp(control, { address, now });
       const { number } = await requireOpenAccount(control.database, account);
       const given = role ?? (await usualRole(control, number));
-      return invite(control, { ...order, account: number, role: given });
+      return invite(control, { account: number, address, role: given, actor: operator, now });
     }),
   ...shownLink,
 });

@@ -35,7 +35,6 @@ async function openAccount(t: Parameters<typeof openPeople>[0]) {
     acceptInvitation(control, passwords, {
       token,
       password,
-      accountName: null,
       client: client(),
       now,
     });
@@ -109,21 +108,6 @@ test("an invitation to a closed account leads nowhere", async (t) => {
   const { token } = await asked("bob@example.com");
   await closeAccount(control, change);
   await assert.rejects(accept(token, goodPassword), LinkFault);
-});
-
-test("only the operator invites to an account of one's own, and only people who are not there yet", async (t) => {
-  const { control, owner, signUp, accept } = await openAccount(t);
-  const own = (address: string, actor = "operator") =>
-    invite(control, { account: null, address, role: "owner", actor, now: noon });
-  await assert.rejects(own("bob@example.com", owner), faultOf("refused"));
-  await assert.rejects(own("ada@example.com"), faultOf("conflict"));
-  const [one, other] = [await own("bob@example.com"), await own("eve@example.com")];
-  const { signedIn, accountId } = await accept(one.token, goodPassword);
-  const user = await findSession(control, signedIn!.sessionToken, noon);
-  assert.equal(user?.account?.id, accountId);
-  assert.equal(user?.account?.name, "bob");
-  await signUp("eve@example.com");
-  await assert.rejects(accept(other.token), LinkFault);
 });
 
 test("the last owner can neither leave nor be demoted nor removed", async (t) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { completeReset } from "#accounts/credentials.ts";
-import { acceptInvitation, invite } from "#accounts/invites.ts";
+import { inviteToSignUp } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import {
   LinkFault,
@@ -14,7 +14,7 @@ import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
 import type { LinkKind } from "#store/control-tables.ts";
 import { day, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { faultOf, goodPassword, openPeople } from "../support/people.ts";
+import { faultOf, openPeople } from "../support/people.ts";
 
 test("a link makes the person, an account of theirs and a session, in one step", async (t) => {
   const { control, askFor, complete } = await openPeople(t);
@@ -114,30 +114,20 @@ test("an account is called what the person chooses or what stands before the @, 
 });
 
 test("an operator's link makes an account too, and none for an address that has one", async (t) => {
-  const { control, client, passwords } = await openPeople(t);
-  const order = {
-    address: "ada@example.com",
-    role: "owner",
-    actor: "operator",
-    now: noon,
-  } as const;
-  const make = () => invite(control, { ...order, account: null });
-  const follow = (token: string) =>
-    acceptInvitation(control, passwords, {
-      token,
-      password: goodPassword,
-      accountName: null,
-      client: client(),
-      now: noon,
-    });
+  const { control, complete } = await openPeople(t);
+  const make = () => inviteToSignUp(control, { address: "ada@example.com", now: noon });
   const first = await make();
   const second = await make();
-  const { person, accountId } = await follow(first.token);
+  const lastMoment = noon + 7 * day - 1;
+  const { person, accountId } = await complete(first.token, lastMoment);
   const [owner] = await listMembers(control.database, 1);
   assert.equal(owner?.person, person.id);
   assert.match(accountId, /^ac_/);
-  await assert.rejects(follow(second.token), LinkFault);
-  await assert.rejects(make(), faultOf("conflict", /has already signed up with this address/));
+  await assert.rejects(complete(second.token, lastMoment), LinkFault);
+  await assert.rejects(
+    make(),
+    faultOf("conflict", /ada@example\.com has already signed up\. `gp-records accounts reset-link/),
+  );
 });
 
 test("an address that nobody has proven is gone from the store a week after its link", async (t) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { acceptInvitation } from "#accounts/invites.ts";
+import { completeSignUp } from "#accounts/sign-up.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { completeReset } from "#accounts/credentials.ts";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -38,7 +39,7 @@ test("an operator without mail lets somebody sign up, choose a new password and 
   });
   assert.match(signUp.link, /^http:\/\/127\.0\.0\.1:8080\/account\/link\?token=[\w-]{43}$/);
   await withControl((control) =>
-    acceptInvitation(control, passwords, completion(tokenOf(signUp.link))),
+    completeSignUp(control, passwords, completion(tokenOf(signUp.link))),
   );
 
   const reset = await json("accounts reset-link ADA@example.com");
@@ -78,7 +79,7 @@ test("the first who is invited to an account becomes its owner, the others membe
   const [link, words] = (await text("accounts invite zoe@example.com")).split("\n");
   assert.match(link!, /^http:\S+$/);
   assert.match(words!, /for zoe@example\.com, works once, until 2026-11-28T12:00:00Z/);
-  await accept(link!);
+  await withControl((control) => completeSignUp(control, passwords, completion(tokenOf(link!))));
   assert.equal((await json("accounts list")).at(-1).name, "zoe");
 });
 
@@ -111,7 +112,7 @@ test("what cannot be done is refused with what to do", async (t) => {
     [exitCodes.usage, /not an e-mail address/, "invite ada"],
     [exitCodes.usage, /Allowed choices are owner, member/, "invite a@b.com --role king"],
     [exitCodes.conflict, /no account 'x'/, "invite a@b.com --account x"],
-    [exitCodes.conflict, /Nobody here has the address/, "reset-link eve@example.com"],
+    [exitCodes.conflict, /Nobody has signed up with the address/, "reset-link eve@example.com"],
   ] as const)
     assert.match(await refusal(code, `accounts ${line}`), words, line);
 });

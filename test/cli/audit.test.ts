@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { acceptInvitation } from "#accounts/invites.ts";
+import { completeSignUp } from "#accounts/sign-up.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { prepareDemo } from "#cli/demo.ts";
@@ -116,7 +116,7 @@ const walks: Record<string, ReturnType<typeof does> | null> = {
     await text("accounts invite a@b.com --account Acme");
     const { link } = await json("accounts invite ada@b.com");
     const control = await openControl(dataDir);
-    await acceptInvitation(control, openPasswords(cheap), {
+    await completeSignUp(control, openPasswords(cheap), {
       token: new URL(link).searchParams.get("token")!,
       password: goodPassword,
       accountName: null,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { invite } from "#accounts/invites.ts";
+import { invite, inviteToSignUp } from "#accounts/invites.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
@@ -108,8 +108,7 @@ test("if sign-up is closed or by invitation, nobody can sign up by themselves an
     assert.deepEqual(worker.messages, []);
     assert.doesNotMatch((await worker.get("/account/sign-in")).body, /href="\/account\/sign-up"/);
     const { control } = worker;
-    const order = { role: "owner", actor: "operator", now: noon } as const;
-    const made = await invite(control, { ...order, account: null, address: email });
+    const made = await inviteToSignUp(control, { address: email, now: noon });
     const fields = { token: made.token, password: goodPassword };
     assert.equal((await worker.post("/account/link", fields)).status, 303);
   }
@@ -125,18 +124,17 @@ test("without a mail server the pages say who makes the link, and make none", as
     }
 });
 
-test("an invitation to a new account asks for a password and a name; one to an existing account asks a known person for neither", async (t) => {
+test("an operator's link to sign up asks for a password and a name; an invitation to an existing account asks a known person for neither", async (t) => {
   const worker = await openInsideWorker(t, { signUp: "closed" });
   const { control } = worker;
   const order = { role: "owner", actor: "operator", now: noon } as const;
-  const own = await invite(control, { ...order, account: null, address: email });
+  const own = await inviteToSignUp(control, { address: email, now: noon });
   const { body } = await worker.get(`/account/link?token=${own.token}`);
-  assert.match(body, /<h1[^>]*>Set up your account<\/h1>/);
   assert.match(body, /name="password"/);
   assert.match(body, /name="account"/);
   const fields = { token: own.token, password: goodPassword, account: "Ada Ltd" };
   assert.equal((await worker.post("/account/link", fields)).status, 303);
-  const other = await invite(control, { ...order, account: null, address: "bob@example.org" });
+  const other = await inviteToSignUp(control, { address: "bob@example.org", now: noon });
   await worker.post("/account/link", { ...fields, token: other.token, account: "Bob & Co <b>" });
   const bobs = await control.database
     .selectFrom("account")

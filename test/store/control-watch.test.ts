@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAccount, suspendAccount } from "#accounts/accounts.ts";
 import { setPlan } from "#accounts/plans.ts";
-import { invite } from "#accounts/invites.ts";
+import { inviteToSignUp } from "#accounts/invites.ts";
 import { digestKey, makeKey } from "#keys/api-key.ts";
 import { createOwnKey, issueKey, revokeKey } from "#keys/keys.ts";
 import { watchControl } from "#store/control-watch.ts";
@@ -33,8 +33,7 @@ test("the version moves with every change of keys, accounts and plans, and with 
   seen.push(watch.version());
   assert.equal(new Set(seen).size, seen.length);
 
-  const own = { account: null, role: "owner", actor: "operator" } as const;
-  await invite(control, { ...own, address: "ada@example.org", now });
+  await inviteToSignUp(control, { address: "ada@example.org", now });
   assert.equal(watch.version(), seen.at(-1));
 });
 

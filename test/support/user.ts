@@ -1,7 +1,8 @@
 /** A person with a browser, without the browser: keeps cookies, reads forms out of pages and sends them. */
 import assert from "node:assert/strict";
 import { openPasswords } from "#accounts/passwords.ts";
-import { acceptInvitation, invite } from "#accounts/invites.ts";
+import { inviteToSignUp } from "#accounts/invites.ts";
+import { completeSignUp } from "#accounts/sign-up.ts";
 import { useControl } from "./control.ts";
 import type { TestService } from "./service.ts";
 
@@ -104,10 +105,9 @@ const makePerson = (
 ): Promise<unknown> =>
   useControl(place, async (control) => {
     const now = clock.now();
-    const own = { account: null, role: "owner", actor: "operator" } as const;
-    const { token } = await invite(control, { ...own, address: email, now });
+    const { token } = await inviteToSignUp(control, { address: email, now });
     const client = { address: "127.0.0.1", userAgent: "", browserToken: null };
     const passwords = openPasswords({ memoryKiB: 8, passes: 1 });
     const order = { token, password: testPassword, accountName, client, now };
-    return acceptInvitation(control, passwords, order);
+    return completeSignUp(control, passwords, order);
   });

@@ -245,14 +245,13 @@ async function linkPage(request: AccountRequest, link: Link, fault?: string): Pr
   const { database } = request.services.control;
   const { kind, email, folded, account } = link;
   const isUnknown = kind === "invite" && (await findPerson(database, folded)) === undefined;
-  const isNew = kind === "sign-up" || isUnknown;
-  const asksPassword = isNew || kind === "reset";
+  const asksPassword = kind === "sign-up" || kind === "reset" || isUnknown;
   const accountName = account === null ? null : (await requireOpenNumber(database, account)).name;
   const { title, explained, button } = wordsOf(link, accountName, asksPassword);
   const fields = [
     hidden("token", tokenOf(request)),
     asksPassword && passwordFields(email),
-    isNew && account === null && nameField(request.form.get("account")),
+    kind === "sign-up" && nameField(request.form.get("account")),
   ];
   return headedPage(signedOut(request), {
     title,
@@ -262,7 +261,7 @@ async function linkPage(request: AccountRequest, link: Link, fault?: string): Pr
   });
 }
 
-/** Returns the page's texts. @param accountName name of the account to join; null if the link joins none. */
+/** Returns the page's texts. @param accountName name of the account to join; null if the link is no invitation. */
 function wordsOf(
   { kind, email }: Link,
   accountName: string | null,
@@ -285,11 +284,11 @@ function wordsOf(
       button: "Change address",
     };
   return {
-    title: accountName === null ? "Set up your account" : `Join ${accountName}`,
+    title: `Join ${accountName}`,
     explained: asksPassword
       ? choosing
       : html`You go on signing in with ${who} and see the keys and the usage of this account too.`,
-    button: accountName === null ? "Sign up" : "Join",
+    button: "Join",
   };
 }
 
