@@ -8,7 +8,7 @@ import { writeSynced } from "#store/whole-file.ts";
 import { openFolderStore } from "#datasets/folder-store.ts";
 import { underLock } from "#datasets/store.ts";
 import type { DemoSize } from "#demo/invent.ts";
-import { digestBytes, readKey } from "#keys/api-key.ts";
+import { digestKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { demoSource } from "#records/common.ts";
 import { service, writeAudit } from "#store/audit.ts";
@@ -194,9 +194,7 @@ async function findKeptKey(
 ): Promise<DemoKey | null> {
   const file = keyFile(dataDir);
   const key = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
-  const reading = readKey(key);
-  if ("fault" in reading) return null;
-  const [found] = await listKeys(control, { digest: digestBytes(reading.digest), now });
+  const [found] = await listKeys(control, { digest: digestKey(key), now });
   if (found === undefined || !found.isDemo || !isLive(found) || found.expiresAt === null)
     return null;
   return { key, expiresAt: found.expiresAt };

@@ -36,9 +36,6 @@ export const digestKey = (key: string): Uint8Array => hash("sha256", key, "buffe
 export const digestText = (digest: Uint8Array): string =>
   Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString("base64");
 
-/** Returns the stored form of a digest that `readKey` returned. */
-export const digestBytes = (digest: string): Uint8Array => Buffer.from(digest, "base64");
-
 /** Returns the part of a key that may be shown: its first 8 characters. */
 export const hintOf = (key: string): string => key.slice(0, hintLength);
 

@@ -2,7 +2,7 @@
 import { Problem } from "#problems.ts";
 import { type Quotas, quotasOf } from "#store/control-tables.ts";
 import type { KeyRow, KeySource } from "#store/control-watch.ts";
-import { digestBytes, readKey, digestText } from "./api-key.ts";
+import { digestText, readKey } from "./api-key.ts";
 
 interface KeyVerifierOptions {
   /** Keys of the store; closed with the verifier. */
@@ -67,7 +67,8 @@ function digestOf(presented: string): string {
 const invalidDetails = {
   malformed:
     "This is not an API key. A key is gpr_ followed by 36 letters and digits, 40 characters in all. Copy the whole key again.",
-  checksum: "The key contains a typing error: its last 6 characters do not match the rest.",
+  checksum:
+    "The key contains a typing error: its last 6 characters do not match the rest. Copy the whole key again.",
   // The text contains a … like the refusals of known keys: V8 writes such text more slowly, which could be timed.
   unknown: "This service never issued this key (gpr_…).",
 };
@@ -145,86 +146,43 @@ interface EmbeddedKeysOptions {
   onFault: (fault: Error | null) => void;
 }
 
-/** Number of rows read in one turn of the event loop, in about 2 ms. */
-const rowsInATurn = 250;
-
 /**
- * Opens the keys of an embedded store. After another connection changes them, looks up each key individually until all
- * are read again.
+ * Opens the keys of an embedded store. Reads all of them now, and later those of the accounts whose keys have changed.
  * @throws DomainError if the store cannot be read.
  */
 export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
-  let versionSeen = source.version();
-  let versionRead: unknown;
   let keys = new Map<string, KnownKey>();
-  let nextPart: NodeJS.Immediate | undefined;
+  /** Count of changes that `keys` reflects; -1 if none has been read. */
+  let seen = -1;
   let isFaulty = false;
 
   const setFault = (fault: Error | null) => {
     if ((fault !== null) !== isFaulty) onFault(fault);
     isFaulty = fault !== null;
   };
-  const stopReading = () => clearImmediate(nextPart);
-  // Drops what was read so far. The next request begins again.
-  const giveUp = (error: unknown) => {
-    stopReading();
-    versionSeen = undefined;
-    setFault(error as Error);
-  };
-  const attempt = (read: () => void) => {
-    try {
-      read();
-    } catch (error) {
-      giveUp(error);
-    }
+  const follow = () => {
+    const count = source.count();
+    if (count === seen) return;
+    const changes = source.changes(seen);
+    const changed = keysByDigest(changes.keys);
+    if (changes.isAll) keys = changed;
+    else for (const [digest, key] of changed) keys.set(digest, key);
+    seen = count;
   };
 
-  // A change committed between two parts may be in neither. The version differs then, and all keys are read again.
-  const readPart = (fresh: Map<string, KnownKey>, after: string, max: number) => {
-    const part = source.list(after, max);
-    for (const [digest, key] of keysByDigest(part)) fresh.set(digest, key);
-    if (part.length === max)
-      nextPart = setImmediate(() => attempt(() => readPart(fresh, part.at(-1)!.id, max)));
-    else if (source.version() === versionSeen) {
-      keys = fresh;
-      versionRead = versionSeen;
-    } else readAnew();
-  };
-  const readAnew = () => {
-    stopReading();
-    versionSeen = source.version();
-    if (versionSeen !== versionRead) readPart(new Map(), "", rowsInATurn);
-  };
-
-  /** Keeps what a look-up found, so that a revocation once seen holds even if the store becomes unreadable. */
-  const keep = (digest: string, row: KeyRow | undefined) => {
-    if (row === undefined) keys.delete(digest);
-    else for (const [found, key] of keysByDigest([row])) keys.set(found, key);
-    setFault(null);
-    return keys.get(digest);
-  };
-
-  readPart(new Map(), "", Number.MAX_SAFE_INTEGER);
+  follow();
   return {
     /** Returns a key as `KnownKeys.find` does, synchronously. */
-    find(digest: string): KnownKey | undefined {
-      if (versionRead === versionSeen || isFaulty) return keys.get(digest);
+    find: (digest: string): KnownKey | undefined => keys.get(digest),
+    refresh() {
       try {
-        return keep(digest, source.find(digestBytes(digest)));
+        follow();
+        setFault(null);
       } catch (error) {
-        giveUp(error);
-        return keys.get(digest);
+        setFault(error as Error);
       }
     },
-    refresh: () =>
-      attempt(() => {
-        if (source.version() !== versionSeen) readAnew();
-        setFault(null);
-      }),
-    close() {
-      stopReading();
-      source.close();
-    },
+    close: () => source.close(),
   };
 }
 

@@ -178,7 +178,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
       "No. Send it with the right key; too many wrong ones from one address are answered with 429.",
     example: new Problem(
       "api-key-invalid",
-      "The key contains a typing error: its last 6 characters do not match the rest.",
+      "The key contains a typing error: its last 6 characters do not match the rest. Copy the whole key again.",
       { reason: "checksum" },
     ),
   },

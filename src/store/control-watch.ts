@@ -37,6 +37,10 @@ export const keyRows = `
   from api_key k join account a on a.number = k.account
   left join plan p on p.name = a.plan`;
 
+/** Account numbers in `key_change` that stand for no single account. */
+export const anyAccount = -1;
+export const allChanges = 0;
+
 // Time between checks that the file is still the same. No statement fails if the file is removed or replaced.
 const fileCheckMilliseconds = 1000;
 
@@ -59,15 +63,18 @@ export function watchControl(file: string, now: () => number) {
   const dataVersion = connection.prepare("pragma data_version");
   // Arrays are read about a quarter faster than objects.
   dataVersion.setReturnArrays(true);
-  const prepare = (where: string) => naming(() => connection.prepare(`${keyRows} ${where}`));
-  const listed = prepare("where k.id > ? order by k.id limit ?");
-  const found = prepare("where k.digest = ?");
+  const prepare = (query: string) => naming(() => connection.prepare(query));
+  const all = prepare(keyRows);
+  const ofAccounts = prepare(`${keyRows} where k.account in (select value from json_each(?))`);
   // Key changes have their own count, because sessions, the audit log and the rest change much more often.
-  const keyChanges = naming(() => connection.prepare("select count from key_change"));
+  const keyChanges = prepare(`select count from key_change where account = ${allChanges}`);
   keyChanges.setReturnArrays(true);
+  const changed = prepare(
+    `select account from key_change where account <> ${allChanges} and count > ?`,
+  );
   const oneOf = (statement: StatementSync) => (statement.get() as unknown as [unknown])[0];
   let dataVersionSeen: unknown;
-  let keyChangesSeen: unknown;
+  let count = 0;
   let fileCheckedAt = now();
 
   const checkFile = () => {
@@ -82,20 +89,26 @@ export function watchControl(file: string, now: () => number) {
   };
 
   return {
-    /** Returns a version that differs after each change to keys, accounts or plans by another connection. */
-    version: (): unknown =>
+    /** Returns the present count of changes to keys, accounts and plans. */
+    count: (): number =>
       naming(() => {
         checkFile();
         const version = oneOf(dataVersion);
-        if (version !== dataVersionSeen) keyChangesSeen = oneOf(keyChanges);
+        if (version !== dataVersionSeen) count = oneOf(keyChanges) as number;
         dataVersionSeen = version;
-        return keyChangesSeen;
+        return count;
       }),
-    /** Lists up to `max` keys in the order of their ids, starting after the id `after`. */
-    list: (after: string, max: number) =>
-      naming(() => listed.all(after, max) as unknown as KeyRow[]),
-    /** Returns the key with this SHA-256. */
-    find: (digest: Uint8Array) => naming(() => found.get(digest) as unknown as KeyRow | undefined),
+    /**
+     * Returns the keys of the accounts whose keys changed after the count `since`. `isAll` is true if they are all
+     * keys, because the keys of all accounts may have changed.
+     */
+    changes: (since: number): { keys: KeyRow[]; isAll: boolean } =>
+      naming(() => {
+        const accounts = changed.all(since).map(({ account }) => account);
+        const isAll = since < 0 || accounts.includes(anyAccount);
+        const rows = isAll ? all.all() : ofAccounts.all(JSON.stringify(accounts));
+        return { keys: rows as unknown as KeyRow[], isAll };
+      }),
     close: () => connection.close(),
   };
 }

@@ -20,6 +20,29 @@ const keyChanges = [
   ),
 ];
 
+/** Account whose keys a change to a row concerns; -1 for all accounts. */
+const changedAccounts = { api_key: "new.account", account: "new.number", plan: "-1" };
+
+/**
+ * The same with a row for each account, as in PostgreSQL: account 0 counts all changes, an account's row has the count
+ * of its keys' last change, and account -1 that of the last change that may concern all accounts.
+ */
+const keyChangesByAccount = [
+  "drop table key_change",
+  "create table key_change (account integer primary key, count integer not null)",
+  "insert into key_change values (0, 0), (-1, 0)",
+  ...Object.entries(changedAccounts).flatMap(([table, changed]) =>
+    ["insert", "update", "delete"].flatMap((event) => [
+      `drop trigger key_change_${table}_${event}`,
+      `create trigger key_change_${table}_${event} after ${event} on ${table} begin
+        update key_change set count = count + 1 where account = 0;
+        insert into key_change select ${event === "delete" ? "-1" : changed}, count from key_change where account = 0
+          on conflict (account) do update set count = excluded.count;
+      end`,
+    ]),
+  ),
+];
+
 const textOf = (statements: readonly string[]) => `${statements.join(";\n")};\n`;
 
 /** Schema steps of each store, by file name. */
@@ -27,6 +50,7 @@ export const fileSteps = {
   "control.sqlite": [
     { name: "0001-tables", sql: textOf([...controlTableSql, ...keyChanges]) },
     { name: "0002-followed-views", sql: textOf(followedViewSql) },
+    { name: "0003-key-changes-by-account", sql: textOf(keyChangesByAccount) },
   ],
   "usage.sqlite": [{ name: "0001-tables", sql: textOf(sqliteUsageSchema) }],
 } as const satisfies Record<string, readonly FileStep[]>;

@@ -1,5 +1,5 @@
 /** Reads the keys of a control store in PostgreSQL, and is notified when they change. */
-import { type KeyRow, keyRows } from "./control-watch.ts";
+import { allChanges, anyAccount, type KeyRow, keyRows } from "./control-watch.ts";
 import { refuseUnready, refuseUnfit } from "./postgres-schema.ts";
 import { connectPostgres, placeName, type PostgresPlace } from "./postgres.ts";
 
@@ -7,9 +7,6 @@ export type SharedKeySource = Awaited<ReturnType<typeof connectKeys>>;
 
 /** Notification channel, as named in the schema's trigger. */
 const channel = "gp_records_keys";
-/** Account numbers in `key_change` that stand for no single account. */
-const anyAccount = -1;
-const allChanges = 0;
 /** Reads the rows of accounts only if there was a change, because each unknown key asks. */
 const changesAfter = `
   select account, count from key_change where account = $1

@@ -13,28 +13,28 @@ import { forEachStore } from "../support/for-each-store.ts";
 import { faultOf, openPeople } from "../support/people.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-test("the version moves with every change of keys, accounts and plans, and with nothing else", async (t) => {
+test("the count moves with every change of keys, accounts and plans, and with nothing else", async (t) => {
   const dataDir = temporaryFolder(t);
   const control = await openControl(dataDir);
   t.after(() => control.close());
   const now = Date.parse("2026-11-21T09:00:00Z");
   const watch = watchControl(controlFile(dataDir), () => now);
   t.after(() => watch.close());
-  const seen = [watch.version()];
+  const seen = [watch.count()];
   const account = await createAccount(control, { name: "own", quotas: {}, now });
-  seen.push(watch.version());
+  seen.push(watch.count());
   const { id } = await issueKey(control, { account, name: "one", expiresAt: null, now });
-  seen.push(watch.version());
+  seen.push(watch.count());
   await setPlan(control, { name: "gold", quotas: { minute: 300 }, now });
-  seen.push(watch.version());
+  seen.push(watch.count());
   await revokeKey(control, id, now);
-  seen.push(watch.version());
+  seen.push(watch.count());
   await suspendAccount(control, account.id, now);
-  seen.push(watch.version());
+  seen.push(watch.count());
   assert.equal(new Set(seen).size, seen.length);
 
   await inviteToSignUp(control, { address: "ada@example.org", now });
-  assert.equal(watch.version(), seen.at(-1));
+  assert.equal(watch.count(), seen.at(-1));
 });
 
 forEachStore(
