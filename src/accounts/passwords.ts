@@ -7,14 +7,6 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { DomainError } from "#store/domain-error.ts";
 
-export interface Hasher {
-  hash(password: string): Promise<string>;
-  /** Reports whether a password is right. @param stored hash; null if there is no such person, which takes as long. */
-  isPassword(password: string, stored: string | null): Promise<boolean>;
-  /** Reports whether a stored hash has another cost than new ones, so that the password should be hashed again. */
-  isOutdated(stored: string): boolean;
-}
-
 /** Levels of trust in a sender. The number is how many of the queue's three shares the sender may fill. */
 const shares = { failed: 1, clean: 2, known: 3 } as const;
 export type Trust = keyof typeof shares;
@@ -77,7 +69,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   };
 }
 
-/** Cost of a hash. It is stored with each password, so that it may change later. */
+/** Cost of a hash. It is stored with each password. */
 interface Argon2Cost {
   memoryKiB: number;
   passes: number;
@@ -94,25 +86,27 @@ const shape = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/;
 
 const compute = promisify(argon2);
 
+export type Hasher = ReturnType<typeof openHasher>;
+
 /** Opens a hasher of this cost. At the usual cost, each hash takes some 30 ms on the thread pool. */
-const openHasher = (cost: Argon2Cost): Hasher => ({
-  async hash(password) {
+const openHasher = (cost: Argon2Cost) => ({
+  async hash(password: string): Promise<string> {
     const nonce = randomBytes(nonceBytes);
     const tag = await tagOf(password, nonce, cost);
     return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${base64(nonce)}$${base64(tag)}`;
   },
-  // The check takes as long if nothing is stored, so that the time does not reveal who has an account.
-  async isPassword(password, stored) {
+  /**
+   * Reports whether a password is right. Takes as long if nothing is stored, so that the time does not reveal who has
+   * an account.
+   * @param stored hash; null if there is no such person.
+   */
+  async isPassword(password: string, stored: string | null): Promise<boolean> {
     const known = (stored === null ? null : read(stored)) ?? {
       cost,
       nonce: randomBytes(nonceBytes),
       tag: randomBytes(tagBytes),
     };
     return timingSafeEqual(await tagOf(password, known.nonce, known.cost), known.tag);
-  },
-  isOutdated(stored) {
-    const known = read(stored)?.cost;
-    return known?.memoryKiB !== cost.memoryKiB || known.passes !== cost.passes;
   },
 });
 

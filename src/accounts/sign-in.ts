@@ -8,8 +8,6 @@ import { foldAddress, personOf, personRow, requirePersonRow } from "./people.ts"
 import { isKnownBrowser, openSession, type OpenedSession } from "./sessions.ts";
 import { admit, type Client, forgive, isClean, networksOf, type Subject } from "./throttle.ts";
 
-type PersonRow = PersonTable;
-
 interface Attempt {
   address: string;
   password: string;
@@ -26,17 +24,11 @@ export async function signIn(
   passwords: Passwords,
   { address, password, client, now }: Attempt,
 ): Promise<OpenedSession> {
-  const nearest = await nearestRow(control.database, foldAddress(address));
-  const row = nearest?.email_folded === foldAddress(address) ? nearest : undefined;
-  const sender = await senderOf(control.database, row, { address, client, now });
-  const { subjects, trust } = sender;
+  const row = await personRow(control.database, "email_folded", foldAddress(address));
+  const { subjects, trust } = await senderOf(control.database, row, { address, client, now });
   return passwords.inTurn(async (hasher) => {
     await control.write((transaction) => admit(transaction, subjects, now));
-    // For an unknown address, another person's hash is checked, which takes as long and may have an earlier cost.
-    const isFitting = await hasher.isPassword(password, nearest?.password ?? null);
-    const isRight = isFitting && row !== undefined;
-    const renewed =
-      isRight && hasher.isOutdated(row!.password) ? await hasher.hash(password) : null;
+    const isRight = await hasher.isPassword(password, row?.password ?? null);
     const signedIn = await control.write(async (transaction) => {
       // The password may have been changed during the check.
       const present = isRight ? await personRow(transaction, "id", row!.id) : undefined;
@@ -44,12 +36,6 @@ export async function signIn(
         return noteFailure(transaction, row, now);
       await forgive(transaction, subjects);
       const person = personOf(present);
-      if (renewed !== null)
-        await transaction
-          .updateTable("person")
-          .set({ password: renewed })
-          .where("id", "=", person.id)
-          .execute();
       const opened = await openSession(transaction, { person, client, now });
       const { session: subject } = opened;
       await writeAudit(transaction, "person.signed_in", { actor: person.id, subject, now });
@@ -79,7 +65,7 @@ export async function confirmInTurn(
   control: ControlStore,
   hasher: Hasher,
   { person, password, now }: { person: string; password: string; now: number },
-): Promise<PersonRow> {
+): Promise<PersonTable> {
   const subjects: Subject[] = [{ kind: "person", of: person }];
   const row = await control.write(async (transaction) => {
     await admit(transaction, subjects, now);
@@ -94,28 +80,12 @@ export async function confirmInTurn(
 }
 
 /**
- * Returns the person with the address, otherwise the next in the order of addresses, or the first. Repeated attempts
- * with an unknown address therefore get the same person. Known and unknown addresses both take one query.
- */
-const nearestRow = (database: ControlDatabase, folded: string): Promise<PersonRow | undefined> =>
-  database
-    .selectFrom("person")
-    .selectAll()
-    .where("email_folded", "=", ({ fn, selectFrom }) => {
-      const first = selectFrom("person").select(({ fn: { min } }) =>
-        min("email_folded").as("first"),
-      );
-      return fn.coalesce(first.where("email_folded", ">=", folded), first);
-    })
-    .executeTakeFirst();
-
-/**
  * Returns a sender's trust, and the subjects to count attempts for: the known browser, otherwise the address and the
  * networks.
  */
 async function senderOf(
   database: ControlDatabase,
-  row: PersonRow | undefined,
+  row: PersonTable | undefined,
   { address, client, now }: Omit<Attempt, "password">,
 ): Promise<{ subjects: Subject[]; trust: Trust }> {
   const token = client.browserToken;
@@ -131,7 +101,7 @@ async function senderOf(
 /** Records a failure. For an unknown address, the transaction is as large as for a known one. */
 async function noteFailure(
   transaction: ControlTransaction,
-  row: PersonRow | undefined,
+  row: PersonTable | undefined,
   now: number,
 ): Promise<null> {
   const entry = { actor: service, subject: row?.id ?? null, now };

@@ -165,7 +165,6 @@ function countedPasswords(hashes: Hashes): Passwords {
   const watched = (hasher: Hasher): Hasher => ({
     hash: (password) => counted(hasher.hash(password)),
     isPassword: (password, stored) => counted(hasher.isPassword(password, stored)),
-    isOutdated: (stored) => hasher.isOutdated(stored),
   });
   return {
     inTurn: (work, trust) => passwords.inTurn((hasher) => work(watched(hasher)), trust),
