@@ -148,6 +148,9 @@ export async function hashNew(
 
 let common: ReadonlySet<string> | undefined;
 
+/** Endings with which a common word is no better. */
+const usualEnding = /(?:!|01|1!?|12|@?123!?|12345?6?|20\d\d)$/;
+
 /**
  * Refuses a password that is too short, too long or common. Passwords are hashed exactly as sent: nothing is trimmed or
  * folded. No kinds of characters are required (NIST SP 800-63B, 3.1.1.2).
@@ -172,10 +175,11 @@ function faultOf(password: string, email: string): string | undefined {
   return undefined;
 }
 
-/** Reports whether a password is common, or one or two characters repeated. */
+/** Reports whether a password is common, with or without a usual ending, or one or two characters repeated. */
 function isCommon(lower: string): boolean {
   common ??= new Set(
     readFileSync(new URL("./common-passwords.txt", import.meta.url), "utf8").split("\n"),
   );
-  return common.has(lower) || /^(.{1,2})\1+.?$/su.test(lower);
+  const isListed = common.has(lower) || common.has(lower.replace(usualEnding, ""));
+  return isListed || /^(.{1,2})\1+.?$/su.test(lower);
 }

@@ -71,6 +71,7 @@ test("8 to 128 characters of any kind make a password; common ones and the addre
     ["ab ".repeat(43), /at most 128/],
     ["password", /everybody tries/],
     ["PassWord123", /everybody tries/],
+    ["Summer2031", /everybody tries/],
     ["qwertyuiop", /everybody tries/],
     ["aaaaaaaaaa", /everybody tries/],
     ["xyxyxyxyxyx", /everybody tries/],
