@@ -15,19 +15,15 @@ import { requireOwner } from "./members.ts";
 
 /**
  * Creates an account.
- * @param check called in the same transaction. If it throws, no account is created.
- * @throws DomainError `invalid` for an unusable name or quota, `conflict` for a taken name.
+ * @throws DomainError `invalid` for an unusable name or quota, `conflict` for a taken name, `not_found` for a plan that
+ *   is not there.
  */
-export async function createAccount(
-  control: ControlStore,
-  order: AccountOrder,
-  check?: (transaction: ControlTransaction) => Promise<unknown>,
-): Promise<Account> {
+export async function createAccount(control: ControlStore, order: AccountOrder): Promise<Account> {
   const name = cleanAccountName(order.name);
   checkQuotas(order.quotas);
   return control.write(async (transaction) => {
     await refuseTakenName(transaction, name);
-    await check?.(transaction);
+    if (order.plan !== undefined) await requirePlan(transaction, order.plan);
     return insertAccount(transaction, { ...order, name });
   });
 }
@@ -185,7 +181,7 @@ export function nameFromAddress(email: string): string {
 export interface AccountOrder {
   name: string;
   quotas: Partial<Quotas>;
-  /** Name of an existing plan. Without one the account is on no plan of its own. */
+  /** Name of a plan. Without one the account is on no plan of its own. */
   plan?: string | undefined;
   actor?: Actor;
   now: number;
@@ -212,6 +208,16 @@ export async function insertAccount(
   const entry = { actor, account: row.number, subject: row.id, ...detail, now };
   await writeAudit(transaction, "account.created", entry);
   return accountOf(row);
+}
+
+/** Checks that there is a plan of this name. @throws DomainError `not_found`. */
+export async function requirePlan(database: ControlDatabase, name: string): Promise<void> {
+  const query = database.selectFrom("plan").select("name").where("name", "=", name);
+  if ((await query.executeTakeFirst()) !== undefined) return;
+  throw new DomainError(
+    "not_found",
+    `There is no plan '${name.slice(0, 100)}'. \`gp-records plans list\` shows them all.`,
+  );
 }
 
 /** Returns an unused number. The transaction holds the write lock, so no other account can take it. */

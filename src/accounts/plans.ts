@@ -4,23 +4,10 @@
  */
 import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
 import { operator, writeAudit } from "#store/audit.ts";
-import {
-  type ControlDatabase,
-  type ControlTransaction,
-  defaultPlan,
-  type Quotas,
-  quotasOf,
-} from "#store/control-tables.ts";
+import { type ControlDatabase, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
-import {
-  type Account,
-  type AccountOrder,
-  changeAccount,
-  checkQuotas,
-  columnsOf,
-  createAccount,
-} from "./accounts.ts";
+import { type Account, changeAccount, checkQuotas, columnsOf, requirePlan } from "./accounts.ts";
 
 export type Plan = Awaited<ReturnType<typeof listPlans>>[number];
 
@@ -104,7 +91,8 @@ export async function removePlan(
   { name, now }: { name: string; now: number },
 ): Promise<void> {
   await control.write(async (transaction) => {
-    const { accounts } = await requirePlan(transaction, name);
+    await requirePlan(transaction, name);
+    const { accounts } = (await findPlan(transaction, name))!;
     if (accounts > 0)
       throw new DomainError(
         "conflict",
@@ -130,12 +118,6 @@ export function putOnPlan(
     return { action: "account.plan_changed", detail: { former, plan }, columns: { plan } };
   });
 }
-
-/** Creates an account on a plan. @throws DomainError as `createAccount`, or `not_found` for a plan that is not there. */
-export const createAccountOnPlan = (
-  control: ControlStore,
-  order: AccountOrder & { plan: string },
-) => createAccount(control, order, (transaction) => requirePlan(transaction, order.plan));
 
 /** Returns the quotas in force: the account's own, else its plan's, the plan `default`'s, or the service's. */
 export async function quotasInForce(
@@ -187,13 +169,4 @@ const fullQuotasOf = (
 
 async function findPlan(database: ControlDatabase, name: string): Promise<Plan | undefined> {
   return (await listPlans(database)).find((plan) => plan.name === name);
-}
-
-async function requirePlan(transaction: ControlTransaction, name: string): Promise<Plan> {
-  const plan = await findPlan(transaction, name);
-  if (plan !== undefined) return plan;
-  throw new DomainError(
-    "not_found",
-    `There is no plan '${name.slice(0, 100)}'. \`gp-records plans list\` shows them all.`,
-  );
 }

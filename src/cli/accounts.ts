@@ -12,7 +12,7 @@ import {
 import { invite, inviteToSignUp, listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
-import { createAccountOnPlan, listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
+import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
 import { makeResetLink } from "#accounts/credentials.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { operator } from "#store/audit.ts";
@@ -45,12 +45,9 @@ const create = command({
   },
   example: "accounts create --name Acme --plan gold",
   run: ({ name, plan, ...given }, context) =>
-    withControl(context, (control) => {
-      const order = { name, quotas: quotasFrom(given), now: context.now() };
-      return plan === undefined
-        ? createAccount(control, order)
-        : createAccountOnPlan(control, { ...order, plan });
-    }),
+    withControl(context, (control) =>
+      createAccount(control, { name, plan, quotas: quotasFrom(given), now: context.now() }),
+    ),
   json: (made) => {
     const { id, name, limits, plan } = accountJson(made);
     return { id, name, limits, plan };
