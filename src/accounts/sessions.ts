@@ -150,7 +150,6 @@ export async function openSession(
     now,
   }: { person: Person; client: Client; account?: number; now: number },
 ) {
-  await forgetOldRows(transaction, now);
   const sessionToken = makeToken();
   const [oldest] = account === undefined ? await listMemberships(transaction, person.id) : [];
   const row = {
@@ -252,28 +251,23 @@ export async function forgetBrowsers(
 /** Time for which an expired link is kept, in ms, so that the operator can see why it was refused. */
 const endedLinkMilliseconds = 7 * dayMilliseconds;
 
-/**
- * Deletes ended sessions, old links, browsers that are no longer known, and old counts. `openSession` does this too.
- */
+/** Deletes ended sessions, old links, browsers that are no longer known, and old counts. */
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
-  control.write((transaction) => forgetOldRows(transaction, now));
-
-/** Does the work of `forgetOld` inside a transaction. */
-async function forgetOldRows(transaction: ControlTransaction, now: number): Promise<void> {
-  const before = (milliseconds: number) => new Date(now - milliseconds).toISOString();
-  await transaction
-    .deleteFrom("session")
-    .where((row) =>
-      row.or([row("ends_at", "<=", before(0)), row("seen_at", "<=", before(idleMilliseconds))]),
-    )
-    .execute();
-  await transaction
-    .deleteFrom("link")
-    .where("expires_at", "<=", before(endedLinkMilliseconds))
-    .execute();
-  await transaction
-    .deleteFrom("known_browser")
-    .where("seen_at", "<=", before(knownBrowserMilliseconds))
-    .execute();
-  await forgetThrottles(transaction, now);
-}
+  control.write(async (transaction) => {
+    const before = (milliseconds: number) => new Date(now - milliseconds).toISOString();
+    await transaction
+      .deleteFrom("session")
+      .where((row) =>
+        row.or([row("ends_at", "<=", before(0)), row("seen_at", "<=", before(idleMilliseconds))]),
+      )
+      .execute();
+    await transaction
+      .deleteFrom("link")
+      .where("expires_at", "<=", before(endedLinkMilliseconds))
+      .execute();
+    await transaction
+      .deleteFrom("known_browser")
+      .where("seen_at", "<=", before(knownBrowserMilliseconds))
+      .execute();
+    await forgetThrottles(transaction, now);
+  });
