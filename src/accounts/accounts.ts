@@ -132,7 +132,7 @@ function cleanAccountName(name: string): string {
   if (idShape.test(cleaned))
     throw new DomainError(
       "invalid",
-      "The name of the account must not look like an id (ac_ and 16 characters).",
+      "The name of the account must not look like an id (ac_ and 16 characters). Choose another one.",
     );
   return cleaned;
 }

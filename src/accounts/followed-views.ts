@@ -34,7 +34,10 @@ export function followView(
 ): Promise<{ id: string; secret: string }> {
   return control.write(async (transaction) => {
     if (!(await mayReadChanges(transaction, account)))
-      throw new DomainError("refused", "The plan of this account does not include changes.");
+      throw new DomainError(
+        "refused",
+        "The plan of this account does not include changes. Ask the operator of this service for another plan.",
+      );
     if ((await listFollowedViews(transaction, account)).length >= viewsMax) {
       const text = `This account follows ${viewsMax} views already. Stop following one of them first.`;
       throw new DomainError("conflict", text);

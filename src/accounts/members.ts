@@ -103,7 +103,7 @@ async function requireRole(
 ): Promise<Role> {
   const role = await roleOf(transaction, account, person);
   if (role !== undefined) return role;
-  throw new DomainError("not_found", "The account has no such member.");
+  throw new DomainError("not_found", "This person is not a member of the account.");
 }
 
 /** An account that a person is a member of, and their role in it. */

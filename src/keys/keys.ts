@@ -380,7 +380,7 @@ async function withOwnKey<R>(
     await writeAudit(transaction, "key.foreign", entry);
     return null;
   });
-  if (outcome === null) throw new DomainError("not_found", "The account has no such key.");
+  if (outcome === null) throw new DomainError("not_found", "The account has no key with this id.");
   return outcome.done;
 }
 

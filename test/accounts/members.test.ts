@@ -154,7 +154,7 @@ test("a member changes nothing of the account, and whoever was removed is a stra
   await refusedAll(/not a member/);
   await assert.rejects(
     removeMember(control, { ...change, person: bob }),
-    faultOf("not_found", /no such member/),
+    faultOf("not_found", /not a member of the account/),
   );
 });
 

@@ -67,7 +67,8 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
   const { control, changes: reader } = request.services;
   const isMember = isSignedIn(request);
   if (isMember && !(await mayReadChanges(control.database, request.account.number))) {
-    const text = "The plan of this account does not include changes.";
+    const text =
+      "The plan of this account does not include changes. Ask the operator of this service for another plan.";
     return wordReply(request, 403, "No changes", text);
   }
   const all = reader.list(model.parts.version);
