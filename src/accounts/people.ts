@@ -99,7 +99,10 @@ const localLengthMax = 64;
 const localShape = /^[^\s@"(),:;<>[\]\\\p{C}]+$/u;
 // Without this check, `domainToASCII` would treat part of the string as a path or an escape, and drop it.
 const domainShape = /^[\p{L}\p{M}\p{N}.-]+$/u;
-const labelShape = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
+// A single label names a machine in the local network, and a last label that begins with a digit makes an IP address.
+// Both are usually typing errors.
+const asciiDomainShape =
+  /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /** Parses an address. @throws DomainError `invalid` if it is too long or not an address. */
 export function readAddress(text: string): Address {
@@ -107,7 +110,8 @@ export function readAddress(text: string): Address {
   if (Buffer.byteLength(email) > lengthMax)
     throw new DomainError("invalid", `The e-mail address must have at most ${lengthMax} bytes.`);
   const at = email.lastIndexOf("@");
-  if (!isLocal(email.slice(0, Math.max(at, 0))) || !isDomain(email.slice(at + 1)))
+  const isDomain = asciiDomainShape.test(asciiDomain(email.slice(at + 1)));
+  if (!isLocal(email.slice(0, Math.max(at, 0))) || !isDomain)
     throw new DomainError(
       "invalid",
       `'${email.slice(0, 100)}' is not an e-mail address. Write one such as name@company.example.`,
@@ -130,14 +134,3 @@ const isLocal = (local: string) =>
 
 /** Returns a domain as in the DNS, or an empty string if it is not a domain. */
 const asciiDomain = (domain: string) => (domainShape.test(domain) ? domainToASCII(domain) : "");
-
-function isDomain(domain: string): boolean {
-  const labels = asciiDomain(domain).split(".");
-  // A single label names a machine in the local network, and a last label that begins with a digit makes an IP address.
-  // Both are usually typing errors.
-  return (
-    labels.length > 1 &&
-    labels.every((label) => labelShape.test(label)) &&
-    !/^\d/.test(labels.at(-1)!)
-  );
-}
