@@ -1,5 +1,4 @@
 /** Wires the modules together for one process, and stops them in order. The caller that opens a service stops it. */
-import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -39,23 +38,7 @@ import type { GateMemory, PostgresPlace } from "#store/postgres.ts";
 import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
 import { openRecording } from "#usage/writer.ts";
 
-export interface Service {
-  server: Server;
-  /** Returns the URL of the admin server. Returns null until it listens, or if there is none. */
-  adminAddress(): string | null;
-  /** Listens, and resolves to the URL. Queries get a 503 until `start` has loaded a dataset. */
-  listen(): Promise<string>;
-  /**
-   * Loads the current dataset, then listens unless `listen` was called before. Meanwhile, connections wait in a passed
-   * socket; without one, they are refused, so a proxy can try another instance. Resolves to the URL.
-   */
-  start(): Promise<string>;
-  /**
-   * Finishes requests in progress for up to 3 s. Ends within 5 s in total, or within 8 s while PostgreSQL does not
-   * answer. Loses no counts unless their store is unavailable.
-   */
-  stop(): Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof openService>>;
 
 /** Clocks and patience, which tests inject. */
 interface Time {
@@ -81,7 +64,7 @@ export async function openService(
   ahead: Load | null = null,
   passed: PassedSockets = { main: null, admin: null },
   program = "unknown",
-): Promise<Service> {
+) {
   const { dataDir } = config;
   const failing = openFailingParts(() => datasets.isWantedServed());
   const report = (part: FailingPart, what: string) => (fault: Error | null) => {
@@ -260,8 +243,14 @@ export async function openService(
 
   return {
     server,
+    /** Returns the URL of the admin server. Returns null until it listens, or if there is none. */
     adminAddress: admin.address,
+    /** Listens, and resolves to the URL. Queries get a 503 until `start` has loaded a dataset. */
     listen,
+    /**
+     * Loads the current dataset, then listens unless `listen` was called before. Meanwhile, connections wait in a
+     * passed socket; without one, they are refused, so a proxy can try another instance. Resolves to the URL.
+     */
     async start() {
       await listenAdmin();
       await datasets.look();
@@ -276,6 +265,10 @@ export async function openService(
       if (stopping === undefined) life.state = "running";
       return address;
     },
+    /**
+     * Finishes requests in progress for up to 3 s. Ends within 5 s in total, or within 8 s while PostgreSQL does not
+     * answer. Loses no counts unless their store is unavailable.
+     */
     stop: () => (stopping ??= stop()),
   };
 }

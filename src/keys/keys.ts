@@ -14,14 +14,7 @@ import type { ControlStore } from "#store/stores.ts";
 import { digestKey, hintOf, makeKey } from "./api-key.ts";
 
 /** A key just issued, with its whole text, which is stored nowhere. Show it once, then forget it. */
-export interface IssuedKey {
-  id: string;
-  key: string;
-  /** Id of the account. */
-  account: string;
-  name: string;
-  expiresAt: string | null;
-}
+export type IssuedKey = Awaited<ReturnType<typeof insertKey>>;
 
 export interface KeyOrder {
   account: { number: number; id: string };
@@ -49,11 +42,11 @@ async function issueIn(transaction: ControlTransaction, order: KeyOrder): Promis
   return issued;
 }
 
-/** Inserts only the row. The caller writes the audit entry. */
+/** Inserts only the row. The caller writes the audit entry. @returns the key, with the id of its account. */
 async function insertKey(
   transaction: ControlTransaction,
   { account, name, expiresAt, isDemo = false, actor = operator, form = null, now }: KeyOrder,
-): Promise<IssuedKey> {
+) {
   const key = makeKey();
   const row = {
     id: makeId("key"),
@@ -130,7 +123,7 @@ export function revokeKey(
 
 async function revokeIn(
   transaction: ControlTransaction,
-  { id, account, revoked_at: before }: StoredKey,
+  { id, account, revoked_at: before }: ApiKeyTable,
   { actor, now }: { actor: Actor; now: number },
 ): Promise<string> {
   if (before !== null) return before;
@@ -140,13 +133,11 @@ async function revokeIn(
   return revoked_at;
 }
 
-type StoredKey = ApiKeyTable;
-
 const findKey = (transaction: ControlTransaction, id: string) =>
   transaction.selectFrom("api_key").selectAll().where("id", "=", id).executeTakeFirst();
 
 /** Returns the row of a key. @throws DomainError `not_found`. */
-async function requireKey(transaction: ControlTransaction, id: string): Promise<StoredKey> {
+async function requireKey(transaction: ControlTransaction, id: string): Promise<ApiKeyTable> {
   const row = await findKey(transaction, id);
   if (row !== undefined) return row;
   throw new DomainError(
@@ -193,10 +184,7 @@ export const overlaps = [
 
 export const overlapDefault = dayMilliseconds;
 
-export interface Rotation {
-  issued: IssuedKey;
-  oldExpiresAt: string;
-}
+export type Rotation = Awaited<ReturnType<typeof rotateIn>>;
 
 interface RotationOrder {
   /** Time for which the old key still works, in ms; 0 to end it at once. */
@@ -223,9 +211,9 @@ export function rotateKey(
 
 async function rotateIn(
   transaction: ControlTransaction,
-  old: StoredKey,
+  old: ApiKeyTable,
   { overlapMilliseconds, actor = operator, form = null, now }: RotationOrder,
-): Promise<Rotation> {
+) {
   refuseEnded(old, now);
   const account = await transaction
     .selectFrom("account")
@@ -258,7 +246,7 @@ async function rotateIn(
   return { issued, oldExpiresAt };
 }
 
-function refuseEnded(old: StoredKey, now: number): void {
+function refuseEnded(old: ApiKeyTable, now: number): void {
   const refuse = (reason: string) => {
     throw new DomainError("conflict", `The key '${old.id}' ${reason}`);
   };
@@ -369,7 +357,7 @@ export async function findOwnKey(
 async function withOwnKey<R>(
   control: ControlStore,
   { account, person, id, now }: OwnKeys & { id: string },
-  work: (transaction: ControlTransaction, key: StoredKey) => Promise<R>,
+  work: (transaction: ControlTransaction, key: ApiKeyTable) => Promise<R>,
 ): Promise<R> {
   const outcome = await control.write(async (transaction) => {
     await requireMember(transaction, account.number, person);
