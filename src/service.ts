@@ -31,7 +31,7 @@ import type { Patience, SharedCountersOptions } from "#limits/shared-counters.ts
 import { operations } from "#operations/index.ts";
 import { isInvented } from "#records/common.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { type FailingPart, openFailingParts, metricsOf } from "#service/metrics.ts";
+import { metricsOf } from "#service/metrics.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { takeLock } from "#store/lock.ts";
 import type { GateMemory, PostgresPlace } from "#store/postgres.ts";
@@ -66,9 +66,9 @@ export async function openService(
   program = "unknown",
 ) {
   const { dataDir } = config;
-  const failing = openFailingParts(() => datasets.isWantedServed());
-  const report = (part: FailingPart, what: string) => (fault: Error | null) => {
-    failing.set(part, fault !== null);
+  const failing = { keys: false, counts: false, usage: false };
+  const report = (part: keyof typeof failing, what: string) => (fault: Error | null) => {
+    failing[part] = fault !== null;
     if (fault === null) log.info(`resolved: ${what}`);
     else log.error({ err: fault }, what);
   };
@@ -205,7 +205,7 @@ export async function openService(
     cache,
     datasets,
     recording,
-    failing: failing.metric,
+    failing: () => ({ ...failing, dataset: !datasets.isWantedServed() }),
     countersMode: counters.mode,
     countersEmptied: () => (config.countersUrl === null ? null : emptied),
     jobs: () => (shared === null ? {} : accountWorker.jobs()),

@@ -23,7 +23,8 @@ interface Parts {
     behindSeconds(): number | null;
   };
   recording: Recording;
-  failing: Metric;
+  /** Returns the parts of the service, each with true if it cannot do its work. */
+  failing(): Readonly<Record<string, boolean>>;
   countersMode(): string;
   /** Returns how often the Valkey or Redis server was found to have lost all counts. Returns null if none is used. */
   countersEmptied(): number | null;
@@ -85,7 +86,12 @@ export function metricsOf(parts: Parts): Metric[] {
       "Requests that could not be recorded",
       recording.lostCount,
     ),
-    parts.failing,
+    gaugeBy(
+      "gp_records_failing",
+      "1 while this part of the service cannot do its work",
+      "part",
+      parts.failing,
+    ),
     gaugeBy(
       "gp_records_counters_mode",
       "1 for the counters that count requests now",
@@ -119,23 +125,3 @@ export function metricsOf(parts: Parts): Metric[] {
 
 const secondsOf = (time: string | null | undefined) =>
   time === undefined || time === null ? null : Date.parse(time) / 1000;
-
-/** Parts that report the beginning and the end of a failure. */
-export type FailingPart = "keys" | "counts" | "usage";
-
-/**
- * Opens the state of the parts that can fail.
- * @param isDatasetServed reports whether the dataset that should be served is served.
- */
-export function openFailingParts(isDatasetServed: () => boolean) {
-  const failing: Record<FailingPart, boolean> = { keys: false, counts: false, usage: false };
-  return {
-    metric: gaugeBy(
-      "gp_records_failing",
-      "1 while this part of the service cannot do its work",
-      "part",
-      () => ({ ...failing, dataset: !isDatasetServed() }),
-    ),
-    set: (part: FailingPart, isFailing: boolean) => void (failing[part] = isFailing),
-  };
-}
