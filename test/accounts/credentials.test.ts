@@ -13,7 +13,6 @@ import { deletePerson, exportPerson } from "#accounts/personal-data.ts";
 import { findFollowedView, followView } from "#accounts/followed-views.ts";
 import { listAudit } from "#store/audit.ts";
 import { listMembers } from "#accounts/members.ts";
-import { noticeOnce } from "#accounts/notices.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { requestLink } from "#accounts/sign-up.ts";
@@ -248,8 +247,8 @@ test("an export has all that is stored of a person and their accounts, and no se
   const { control, ada, key, add, signUp } = await withKey(t);
   const bob = await signUp("bob@example.com");
   await add(ada.account.number, bob.person.id, noon + 1);
-  const notice = { account: ada.account.number, kind: "key.expiring", subject: key.id, now: noon };
-  await noticeOnce(control, notice);
+  const notice = { account: ada.account.number, kind: "key.expiring", subject: key.id, at: "now" };
+  await control.database.insertInto("notice").values(notice).execute();
   const followed = await followView(control, {
     kind: "gp",
     query: "hq_state=TX",
