@@ -8,9 +8,6 @@ import type { UsageStore } from "#store/stores.ts";
 export const statusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
 export type StatusClass = (typeof statusClasses)[number];
 
-const statusClassOf = (status: number): StatusClass =>
-  `${Math.floor(status / 100)}xx` as StatusClass;
-
 export interface Totals {
   requests: number;
   /** Size of the response contents. */
@@ -40,22 +37,13 @@ export interface Bar extends Totals {
   at: string;
 }
 
-const emptyTotals = (): Totals => ({
+const noTotals: Totals = {
   requests: 0,
   bytes: 0,
   milliseconds: 0,
-  byClass: Object.fromEntries(statusClasses.map((name) => [name, 0])) as Totals["byClass"],
+  byClass: { "2xx": 0, "3xx": 0, "4xx": 0, "5xx": 0 },
   overQuota: 0,
-});
-
-function addTo(totals: Totals, sums: StatusSums): void {
-  const { status, requests } = sums;
-  totals.requests += requests;
-  totals.bytes += sums.bytes;
-  totals.milliseconds += sums.milliseconds;
-  totals.byClass[statusClassOf(status)] += requests;
-  if (status === 429) totals.overQuota += requests;
-}
+};
 
 const unitMilliseconds = { hour: hourMilliseconds, day: dayMilliseconds };
 
@@ -69,17 +57,13 @@ export async function readBars(
   const { account, unit, count, now } = order;
   const size = unitMilliseconds[unit];
   const first = (Math.floor(now / size) - count + 1) * size;
-  const bars = Array.from({ length: count }, (_, i) => ({
-    at: new Date(first + i * size).toISOString(),
-    ...emptyTotals(),
-  }));
   const span = { from: hourOf(first), to: hourOf(first + count * size) };
-  for (const sums of await readSums(usage, { by: [unit], account, ...span }))
-    addTo(
-      bars.find(({ at }) => at.startsWith(sums[unit]))!,
-      sums,
-    );
-  return bars;
+  const sums = await readSums(usage, { by: [unit], account, ...span });
+  return Array.from({ length: count }, (_, i) => {
+    const at = new Date(first + i * size).toISOString();
+    const found = sums.find((one) => at.startsWith(one[unit]));
+    return { at, ...(found?.totals ?? noTotals) };
+  });
 }
 
 /**
@@ -95,9 +79,9 @@ export async function readDaysByKey(
   const to = hourOf((first + count) * dayMilliseconds);
   const byKey = new Map<string, number[]>();
   const sums = await readSums(usage, { by: ["key", "day"], account, from, to });
-  for (const { key, day, requests } of sums) {
+  for (const { key, day, totals } of sums) {
     const days = byKey.getOrInsertComputed(key, () => Array.from({ length: count }, () => 0));
-    days[Date.parse(day) / dayMilliseconds - first]! += requests;
+    days[Date.parse(day) / dayMilliseconds - first] = totals.requests;
   }
   return byKey;
 }
@@ -108,11 +92,11 @@ export async function readTotalsBy(
   { account, since, until }: Span,
   by: "key" | "operation",
 ): Promise<[string, Totals][]> {
-  const byPart = new Map<string, Totals>();
   const span = { from: hourOf(since), to: hourOf(until + hourMilliseconds - 1) };
-  for (const sums of await readSums(usage, { by: [by], account, ...span }))
-    addTo(byPart.getOrInsertComputed(sums[by], emptyTotals), sums);
-  return [...byPart].toSorted(([, one], [, other]) => other.requests - one.requests);
+  const sums = await readSums(usage, { by: [by], account, ...span });
+  return sums
+    .map((one): [string, Totals] => [one[by], one.totals])
+    .toSorted(([, one], [, other]) => other.requests - one.requests);
 }
 
 /** Whole hours of an account. `since` is rounded down to the hour, and `until`, which is exclusive, is rounded up. */
@@ -122,14 +106,6 @@ export interface Span {
   /** Milliseconds since 1970. */
   since: number;
   until: number;
-}
-
-/** Sums for the requests with one status. */
-interface StatusSums {
-  status: number;
-  requests: number;
-  bytes: number;
-  milliseconds: number;
 }
 
 interface SumParts {
@@ -149,24 +125,36 @@ const parts: Readonly<Record<keyof SumParts, RawBuilder<unknown>>> = {
   operation: sql.ref("operation"),
 };
 
+const classSums = statusClasses.map(
+  (name) =>
+    sql`sum(case when status / 100 = ${sql.lit(Number(name[0]))} then requests else 0 end) as ${sql.ref(name)},`,
+);
+
 /**
- * Returns a row for each combination of the parts and the status, sorted in that order. Text sorts by its bytes.
+ * Returns the totals of each combination of the parts that has requests, sorted in that order. Text sorts by its bytes.
  * @param order `account`: the account's number; by default all accounts. `from`: the first hour. `to`: the hour after
  *   the last one. Both may be prefixes of hours, such as a month.
  */
 export async function readSums<Part extends keyof SumParts>(
   { database }: UsageStore,
   order: { by: readonly Part[]; account?: number | undefined; from: string; to: string },
-): Promise<(StatusSums & Pick<SumParts, Part>)[]> {
+): Promise<(Pick<SumParts, Part> & { totals: Totals })[]> {
   const { by, account, from, to } = order;
-  const groups = [...by.map((part) => parts[part]), sql.ref("status")];
+  const groups = sql.join(by.map((part) => parts[part]));
   const names = by.map((part) => sql`${parts[part]} as ${sql.ref(part)},`);
   const isOwn = account === undefined ? sql`` : sql`and account = ${account}`;
-  const { rows } = await sql<StatusSums & Pick<SumParts, Part>>`
-    select ${sql.join(names, sql` `)} status, sum(requests) as requests, sum(bytes) as bytes, sum(milliseconds) as milliseconds
+  type Row = Pick<SumParts, Part> & Omit<Totals, "byClass"> & Totals["byClass"];
+  const { rows } = await sql<Row>`
+    select ${sql.join([...names, ...classSums], sql` `)} sum(requests) as requests, sum(bytes) as bytes,
+      sum(milliseconds) as milliseconds, sum(case when status = 429 then requests else 0 end) as "overQuota"
     from usage_hour where hour >= ${from} and hour < ${to} ${isOwn}
-    group by ${sql.join(groups)} order by ${sql.join(groups)}`.execute(database);
-  return rows;
+    ${by.length === 0 ? sql`` : sql`group by ${groups}`} having count(*) > 0
+    ${by.length === 0 ? sql`` : sql`order by ${groups}`}`.execute(database);
+  return rows.map((row) => {
+    const { requests, bytes, milliseconds, overQuota } = row;
+    const byClass = { "2xx": row["2xx"], "3xx": row["3xx"], "4xx": row["4xx"], "5xx": row["5xx"] };
+    return { ...row, totals: { requests, bytes, milliseconds, byClass, overQuota } };
+  });
 }
 
 export const exportParts = ["account", "operation", "key"] as const;
@@ -197,17 +185,16 @@ interface ExportOrder {
 export async function exportMonth(usage: UsageStore, order: ExportOrder): Promise<ExportedUsage[]> {
   const { month, by, account } = order;
   const parts = exportParts.filter((part) => by.includes(part));
-  const rows: (StatusSums & Partial<Pick<SumParts, ExportPart>>)[] = await readSums(usage, {
+  const sums: (Partial<Pick<SumParts, ExportPart>> & { totals: Totals })[] = await readSums(usage, {
     by: parts,
     account,
     from: month,
     to: monthAfter(month),
   });
-  const found = new Map<string, ExportedUsage>();
-  for (const { account = null, operation = null, key = null, ...sums } of rows) {
-    const name = `${account} ${operation} ${key}`;
-    const empty = () => ({ account, operation, key, totals: emptyTotals() });
-    addTo(found.getOrInsertComputed(name, empty).totals, sums);
-  }
-  return [...found.values()];
+  return sums.map(({ account = null, operation = null, key = null, totals }) => ({
+    account,
+    operation,
+    key,
+    totals,
+  }));
 }

@@ -189,7 +189,7 @@ export const idsIn = (place: Place): Promise<string[]> =>
 /** How many requests the totals have of the first account. */
 export async function countRequests(usage: UsageStore): Promise<number> {
   const sums = await readSums(usage, { by: [], account: 1, from: "2000", to: "3000" });
-  return sums.reduce((sum, { requests }) => sum + requests, 0);
+  return sums[0]?.totals.requests ?? 0;
 }
 
 export const countIn = (place: Place): Promise<number> => readUsage(place, countRequests);
@@ -211,9 +211,9 @@ export function usageOf(place: Place): Promise<unknown> {
       .selectAll()
       .orderBy("key_id")
       .execute();
-    const totals = sums.map((sum) => ({
-      ...sum,
-      milliseconds: Math.round(sum.milliseconds * 100),
+    const totals = sums.map(({ account, hour, key, operation, totals: own }) => ({
+      of: [account, hour, key, operation],
+      totals: { ...own, milliseconds: Math.round(own.milliseconds * 100) },
     }));
     return { requests, lastUse: lastUse.map((row) => ({ ...row })), totals };
   });
