@@ -4,12 +4,53 @@
  */
 import { dayMilliseconds, hourOf } from "#store/durations.ts";
 import { inTurn } from "#store/job-locks.ts";
-import type { PostgresSession } from "#store/postgres.ts";
+import {
+  connectPostgres,
+  type GateMemory,
+  openGate,
+  type PostgresSession,
+} from "#store/postgres.ts";
 import { type ChunkRequest, requestsIn, type NumberedBatch } from "./recording.ts";
 import { hoursKeptDays, logStartOf, openLook, removedAtOnce, type Retention } from "./retention.ts";
 import { packRequestId, openHourSums } from "./writes.ts";
 
 type Query = PostgresSession["query"];
+
+/** Opens a store that connects with its first write, and again after an outage. */
+export function openPostgresStore(
+  { url, gateMemory }: { url: string; gateMemory: GateMemory },
+  retention: Retention,
+  writer: string,
+) {
+  const place = { url, gate: openGate(gateMemory) };
+  const removeOld = openPostgresRetention(retention);
+  let session: PostgresSession | undefined;
+  const connected = async (): Promise<PostgresSession> => {
+    if (session?.isOver === false) return session;
+    // A server crash may lose the last second's writes. Usage is not worth a wait for the disk at each commit.
+    session = await connectPostgres(place, {
+      name: "gp-records usage",
+      settings: { synchronous_commit: "off" },
+    });
+    return session;
+  };
+  return {
+    write: openPostgresWrites(
+      async (text, values) => (await connected()).query(text, values),
+      retention.logDays > 0,
+      writer,
+    ),
+    async tidy(now: number) {
+      if (session === undefined || session.isOver) return false;
+      // This machine's clock may be ahead. Records that are still to be kept must not be removed because of it.
+      const [clock] = await session.query<{ now: number }>(
+        "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
+      );
+      return removeOld(session, Math.min(now, clock!.now));
+    },
+    close: () => session?.close(),
+  };
+}
 
 /**
  * Returns a function that writes one batch. If the function rejects, the batch may still have been written. Another

@@ -1,7 +1,7 @@
 /** The writer thread: writes batches one after another, and removes old records. */
 import { parentPort, workerData } from "node:worker_threads";
 import { StoreFault } from "#store/domain-error.ts";
-import type { GateMemory, PostgresSession } from "#store/postgres.ts";
+import type { GateMemory } from "#store/postgres.ts";
 import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { NumberedBatch } from "./recording.ts";
@@ -93,46 +93,15 @@ function tidy(now: number): void {
 }
 
 async function openStore(): Promise<OpenStore> {
-  if (database !== null) return openPostgres(database);
+  if (database !== null) {
+    const { openPostgresStore } = await import("./postgres.ts");
+    return openPostgresStore(database, retention, writer);
+  }
   const connection = openFile(usageShape(dataDir, busyMilliseconds));
   const write = openWrites(connection, retention.logDays > 0);
   return {
     write: ({ batch }) => write(batch),
     tidy: openRetention(connection, retention),
     close: () => connection.close(),
-  };
-}
-
-/** Opens a store that connects with its first write, and again after an outage. */
-async function openPostgres({ url, gateMemory }: NonNullable<typeof database>): Promise<OpenStore> {
-  const { connectPostgres, openGate } = await import("#store/postgres.ts");
-  const { openPostgresRetention, openPostgresWrites } = await import("./postgres.ts");
-  const place = { url, gate: openGate(gateMemory) };
-  const removeOld = openPostgresRetention(retention);
-  let session: PostgresSession | undefined;
-  const connected = async (): Promise<PostgresSession> => {
-    if (session?.isOver === false) return session;
-    // A server crash may lose the last second's writes. Usage is not worth a wait for the disk at each commit.
-    session = await connectPostgres(place, {
-      name: "gp-records usage",
-      settings: { synchronous_commit: "off" },
-    });
-    return session;
-  };
-  return {
-    write: openPostgresWrites(
-      async (text, values) => (await connected()).query(text, values),
-      retention.logDays > 0,
-      writer,
-    ),
-    async tidy(now) {
-      if (session === undefined || session.isOver) return false;
-      // This machine's clock may be ahead. Records that are still to be kept must not be removed because of it.
-      const [clock] = await session.query<{ now: number }>(
-        "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
-      );
-      return removeOld(session, Math.min(now, clock!.now));
-    },
-    close: () => session?.close(),
   };
 }
