@@ -14,8 +14,11 @@ export interface WriterOptions
   extends Pick<WriterSetting, "dataDir">, Partial<Omit<WriterSetting, "dataDir" | "writer">> {
   /** Called with the fault when writes or removals begin to fail, and with null once everything works again. */
   onFault: (fault: Error | null) => void;
-  /** Called with the number of requests whose records were lost. */
-  onLoss?: (requests: number) => void;
+  /**
+   * Called when a loss begins, with the number of requests lost first, and when it ends, with their total and `isOver`
+   * true.
+   */
+  onLoss?: (requests: number, isOver: boolean) => void;
   /** Maximum size of waiting batches, in bytes. */
   keptBytesMax?: number;
 }
@@ -41,17 +44,26 @@ export function openWriter(options: WriterOptions) {
   let working: Promise<void> | null = null;
   let again: NodeJS.Timeout | undefined;
   let isFailing = false;
+  let lost = 0;
+  let lostSinceBegun = 0;
   /** True if a batch arrived while another was being written. */
   let hasMore = false;
   let closing: Promise<void> | null = null;
 
+  const lose = (requests: number) => {
+    if (requests > 0 && lostSinceBegun === 0) onLoss(requests, false);
+    lost += requests;
+    lostSinceBegun += requests;
+  };
+  const endLoss = () => {
+    if (lostSinceBegun > 0) onLoss(lostSinceBegun, true);
+    lostSinceBegun = 0;
+  };
   const say = (fault: string | null) => {
     const isNews = (fault !== null) !== isFailing;
     isFailing = fault !== null;
     if (isNews) onFault(fault === null ? null : new Error(fault));
-  };
-  const lose = (requests: number) => {
-    if (requests > 0) onLoss(requests);
+    if (fault === null) endLoss();
   };
   const endThread = (fault: string) => {
     thread = null;
@@ -95,6 +107,7 @@ export function openWriter(options: WriterOptions) {
     clearTimeout(again);
     await thread?.close();
     lose(kept.waiting().requests);
+    endLoss();
   };
 
   return {
@@ -112,6 +125,8 @@ export function openWriter(options: WriterOptions) {
     /** Returns the size of all batches that are neither written nor lost. */
     waiting: kept.waiting,
     bytesMax: keptBytesMax,
+    /** Returns the number of requests whose records have been lost so far. */
+    lostCount: () => lost,
     /** Resolves once no batch is being written: all are written or lost, or one has failed and the rest are kept. */
     async settled() {
       await working;
@@ -213,49 +228,20 @@ export function openKeptBatches(bytesMax: number) {
   };
 }
 
-interface RecordingOptions extends Omit<WriterOptions, "onLoss"> {
-  /** Returns milliseconds since 1970. */
-  now: () => number;
-  /**
-   * Called when a loss begins, with the number of requests lost first, and when it ends, with their total and `isOver`
-   * true.
-   */
-  onLoss: (requests: number, isOver: boolean) => void;
-}
-
-/** Opens all usage recording: the recorder, its writer, and the count of lost requests. */
-export function openRecording({ now, onFault, onLoss, ...ofWriter }: RecordingOptions) {
-  let lost = 0;
-  let lostSinceBegun = 0;
-  const endLoss = () => {
-    if (lostSinceBegun > 0) onLoss(lostSinceBegun, true);
-    lostSinceBegun = 0;
-  };
-  const writer = openWriter({
-    ...ofWriter,
-    onLoss(requests) {
-      if (lostSinceBegun === 0) onLoss(requests, false);
-      lost += requests;
-      lostSinceBegun += requests;
-    },
-    onFault(fault) {
-      onFault(fault);
-      if (fault === null) endLoss();
-    },
-  });
-  const { noteKeyUse, record, close } = openRecorder(writer.write, now);
+/** Opens all usage recording: the recorder and its writer. @param options `now` returns milliseconds since 1970. */
+export function openRecording({ now, ...options }: WriterOptions & { now: () => number }) {
+  const { write, waiting, bytesMax, lostCount, ...writer } = openWriter(options);
+  const { noteKeyUse, record, close } = openRecorder(write, now);
   return {
     noteKeyUse,
     record,
-    /** Returns the number of requests whose records have been lost so far. */
-    lostCount: () => lost,
-    waiting: writer.waiting,
-    waitingBytesMax: writer.bytesMax,
+    lostCount,
+    waiting,
+    waitingBytesMax: bytesMax,
     /** Writes the remaining records. Resolves once they are written or lost. */
     async close() {
       close();
       await writer.close();
-      endLoss();
     },
   };
 }

@@ -67,18 +67,16 @@ export function readChunk(chunk: RequestChunk): TimedRequest[] {
   }));
 }
 
-/** A writer, with the faults and losses that it tells. */
+/** A writer, with the faults that it tells. */
 export function watchedWriter(t: TestContext, options: Partial<WriterOptions> = {}) {
   const faults: (string | null)[] = [];
-  const losses: number[] = [];
   const writer = openWriter({
     dataDir: temporaryFolder(t),
     onFault: (fault) => void faults.push(fault && fault.message),
-    onLoss: (requests) => void losses.push(requests),
     ...options,
   });
   t.after(() => writer.close());
-  return { writer, faults, losses };
+  return { writer, faults };
 }
 
 /** Holds the write lock as another process would. @returns what releases it. */
