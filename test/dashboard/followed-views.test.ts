@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
@@ -6,12 +7,18 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { openChangesReader } from "#datasets/joined-steps.ts";
 import { digestToken } from "#store/random-text.ts";
 import { gp, principal } from "../datasets/published.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { seededRandom } from "../support/awkward/random.ts";
+import { cast } from "../support/cast.ts";
 import { noon } from "../support/control.ts";
 import { importRecords, keepingSteps, openCurrent, prune } from "../support/dataset.ts";
+import { eventually } from "../support/eventually.ts";
 import { forEachStore } from "../support/for-each-store.ts";
 import { openInsideWorker } from "../support/inside-worker.ts";
+import { freshDatabase, onPostgres } from "../support/postgres.ts";
+import { fixedClock, startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { openUser, signedIn } from "../support/user.ts";
 
 const hour = 3_600_000;
 const begin = noon - 20 * 24 * hour;
@@ -286,3 +293,53 @@ test("the page of changes joins steps, filters by a view, and says what it canno
     assert.ok(body.includes(words), `${query}: ${body}`);
   }
 });
+
+onPostgres(
+  "two instances on one PostgreSQL serve Browse to one session, and the feed that was made at either",
+  async (t) => {
+    const databaseUrl = await freshDatabase(t);
+    const place = () => ({ dataDir: temporaryFolder(t), databaseUrl });
+    const clock = fixedClock();
+    const one = await startService(t, { place: place(), clock });
+    const other = await startService(t, { place: place(), clock, records: null });
+    const both = [one, other];
+    await eventually(async () => assert.ok((await fetch(`${other.url}/ready`)).ok));
+    const ada = await signedIn(one);
+    const elsewhere = openUser(other);
+    for (const [name, value] of ada.cookies) elsewhere.cookies.set(name, value);
+    for (const user of [ada, elsewhere]) {
+      const { status, text } = await user.get("/browse/gps?hq_state=TX");
+      assert.equal(status, 200);
+      assert.match(text, /Northwind Residential Partners/);
+    }
+
+    const made = await ada.post("/account/feeds/follow", { kind: "gp", query: "hq_state=TX" });
+    const [, secret] = /\/feeds\/([\w-]{43})/.exec(made.text)!;
+    const feeds = () => Promise.all(both.map(({ url }) => fetch(`${url}/feeds/${secret}`)));
+    assert.deepEqual(
+      (await feeds()).map(({ status }) => status),
+      [200, 200],
+    );
+
+    const file = join(temporaryFolder(t), "records.ndjson");
+    const lone = gp("lone", { name: "Lone Star Partners", hq_state: "TX" });
+    writeFileSync(file, [...cast, lone].map((record) => JSON.stringify(record)).join("\n"));
+    const { json } = allCommands(one.dataDir, { DATABASE_URL: databaseUrl });
+    assert.equal((await json("import ndjson --source own", file)).outcome, "published");
+    const showPublication = async () => {
+      // A feed can be read once a minute.
+      clock.advance(61);
+      for (const feed of await feeds())
+        assert.match(await feed.text(), /<title>Lone Star Partners added<\/title>/);
+    };
+    await eventually(showPublication, 60_000, 500);
+
+    const { status } = await ada.submit("/account/feeds", "/account/feeds/unfollow");
+    assert.equal(status, 303);
+    clock.advance(61);
+    assert.deepEqual(
+      (await feeds()).map(({ status }) => status),
+      [404, 404],
+    );
+  },
+);
