@@ -30,7 +30,7 @@ const chunked = (target: string, lines: string[], body: string) =>
   `${[`POST ${target} HTTP/1.1`, "host: localhost", ...lines, "transfer-encoding: chunked"].join("\r\n")}\r\n\r\n${body}`;
 
 const signIn = (password: string) => `email=a%40example.org&password=${password}`;
-const pages = ["/docs", "/docs/samples", "/errors", "/changelog", "/llms.txt", "/changes.atom"];
+const pages = ["/docs", "/docs/fetch-gp", "/errors", "/changelog", "/llms.txt", "/changes.atom"];
 const many = 2400;
 const large = 60_000;
 const padded = JSON.stringify({

@@ -28,14 +28,8 @@ export function publicRoutes(http: HttpDependencies): Route[] {
     const made = { members: make(), everyone: make() };
     return () => made[http.browse()]();
   };
-  const pages = [
-    "/docs",
-    "/docs/lists",
-    "/docs/samples",
-    "/docs/vocabulary",
-    "/docs/mcp",
-    "/errors",
-  ];
+  const ofOperations = http.operations.map(({ name }) => `/docs/${name}`);
+  const pages = ["/docs", ...ofOperations, "/docs/vocabulary", "/docs/mcp", "/errors"];
   const errors = problemCodes.map((code) => `/errors/${code}`);
   return [
     documentRoute(http, "/", {

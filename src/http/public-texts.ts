@@ -4,8 +4,8 @@ import { siteOf } from "#dashboard/messages.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
-import { listsPage } from "#pages/docs-lists.ts";
-import { mcpPage, samplesPage } from "#pages/docs-programs.ts";
+import { mcpPage } from "#pages/docs-mcp.ts";
+import { operationPage, referenceOf } from "#pages/docs-operation.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { changelogPage, docsPage, type KeyFacts } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
@@ -52,13 +52,15 @@ export function openPublicTexts(http: HttpDependencies) {
       "/docs": () =>
         docsPage({
           site: siteOf(http),
-          publicUrl,
-          pageSizeMax,
           quotas,
           ...keyFactsOf(http),
         }),
-      "/docs/lists": () => listsPage(siteOf(http), publicUrl, pageSizeMax),
-      "/docs/samples": () => samplesPage(siteOf(http), publicUrl),
+      ...Object.fromEntries(
+        operations.map((operation) => [
+          referenceOf(operation),
+          () => operationPage(operation, { site: siteOf(http), publicUrl, pageSizeMax }),
+        ]),
+      ),
       "/docs/vocabulary": () => vocabularyPage(siteOf(http), publicUrl),
       "/docs/mcp": () => mcpPage(siteOf(http), publicUrl),
       "/errors": () => errorsPage(siteOf(http)),

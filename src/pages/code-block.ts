@@ -43,14 +43,18 @@ export const withOrigin = (code: string): Part =>
 export const curlBlock = (label: string, publicUrl: string | null, target: string): Html =>
   copyBlock(label, withOrigin(callLines({ base: originOf(publicUrl), target }).curl));
 
-/** Returns an API call in shell, TypeScript and Python to copy. @param target path and query. */
-export function callBlocks(base: string, target: string): Html[] {
+/** Returns an API call in shell, TypeScript and Python, one of them in sight. @param target path and query. */
+export function callBlocks(base: string, target: string): Html {
   const { curl, typescript, python } = callLines({ base, target });
-  return [
-    copyBlock("Request with curl", curl),
-    copyBlock("Request in TypeScript", typescript),
-    copyBlock("Request in Python", python),
-  ];
+  return html`<div class="codes">
+    ${Object.entries({ curl, TypeScript: typescript, Python: python }).map(
+      ([language, code], i) =>
+        html`<label
+            ><input type="radio" name="language" class="unseen" ${i === 0 && html`checked`} />
+            ${language}</label
+          >${copyBlock(`Request: ${language}`, withOrigin(code))}`,
+    )}
+  </div>`;
 }
 
 interface Call {

@@ -1,5 +1,6 @@
-/** The reference of one operation: results, parameters, an example and a form to try it. */
+/** The pages at `/docs/fetch-gp` and the like: an operation's parameters, answer and errors, with a form to try it. */
 import {
+  type DeclaredFilter,
   isRepeatable,
   type Operation,
   type PageParameter,
@@ -14,76 +15,97 @@ import {
   valuesOf,
 } from "#records/declarations.ts";
 import { datePattern } from "#records/fields.ts";
+import { kinds } from "#records/kinds.ts";
 import type { MemberSchema, TSchema } from "#records/schema.ts";
-import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
+import { problemKinds } from "#problems.ts";
+import { callBlocks, exampleTarget, jsonBlock, originOf } from "./code-block.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
+import { docsLayout, type Site } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
 import { table } from "./table.ts";
 
 interface OperationFacts {
-  pageSizeMax: number;
+  site: Site;
+  /** Public origin (and path) of the service, without a trailing slash; null if it is unknown. */
   publicUrl: string | null;
+  /** Maximum value of `limit`. */
+  pageSizeMax: number;
 }
 
 /** Returns the address of an operation's reference. */
-export const referenceOf = ({ name, sorts }: Operation): string =>
-  `${sorts === null ? "/docs" : "/docs/lists"}#${name}`;
+export const referenceOf = ({ name }: Operation): string => `/docs/${name}`;
 
-/** Returns links to the references of operations on the same page. */
-export const operationLinks = (operations: readonly Operation[]): Html =>
-  html`<ul>
-    ${operations.map(({ name }) => html`<li><a href="#${name}">${name}</a></li> `)}
-  </ul>`;
-
-/** Returns the reference of an operation that is not a list. */
-export function operationSection(operation: Operation, facts: OperationFacts): Html {
-  const { publicUrl } = facts;
-  const { name, path, kind, summary, description } = operation;
+/** Returns an operation's reference. */
+export function operationPage(operation: Operation, facts: OperationFacts): string {
+  const { name, path, kind, summary, description, sorts } = operation;
   const { schema } = declarations[kind];
-  return html`<section class="operation">
-    <div>
-      <h3 id="${name}"><code>GET ${path}</code></h3>
-      <p>${summary} ${prose(description)}</p>
-      ${parameterList(
-        `Parameters of ${path}`,
-        parametersOf(operation).map((parameter) => {
-          const { need, rule, meaning } = wordsOf(parameter, operation, facts);
-          return { names: codes([parameter]), rule: `${need}, ${rule}`, meaning: prose(meaning) };
-        }),
-      )}
-      <details>
-        <summary>Members of each record (${membersOf(schema).length})</summary>
-        ${memberTable(`Members of each record of ${path}`, schema)}
-      </details>
-    </div>
-    <div>
-      ${tryForm({
-        path,
-        target: exampleTarget(operation),
-        publicUrl,
-        fields: parametersOf(operation).map((parameter) => field(operation, parameter, facts)),
-      })}
-      <details open>
-        <summary>Example of a record</summary>
-        ${jsonBlock(`Example of a record of ${path}`, exampleRecords[kind])}
-      </details>
-    </div>
-  </section>`;
+  const isList = sorts !== null;
+  return docsLayout({
+    site: facts.site,
+    title: name,
+    description: summary,
+    path: referenceOf(operation),
+    scripts: ["docs.js"],
+    main: html`<div class="operation">
+      <div>
+        <h1>${isList ? "List" : "Find"} ${kinds[kind].plural}</h1>
+        <p><code class="badge">GET ${path}</code></p>
+        <p class="lede">${summary} ${prose(description)}</p>
+        <h2 id="parameters">Parameters</h2>
+        ${isList && html`<p><a href="/docs#lists">Filters and order</a> explains ranges, dates and sorts.</p>`}
+        ${termList(`Parameters of ${path}`, [
+          ...filterTerms(operation),
+          ...(isList ? [sortTerm(sorts)] : []),
+          ...pageTerms(facts.pageSizeMax),
+        ])}
+        <h2 id="members">Answer</h2>
+        <p>
+          A page of ${kinds[kind].plural} in <code>data</code>, with <code>pagination</code> and
+          <code>meta</code>. <a href="/docs#answer">Answer and paging</a> explains them. Each record
+          has these members:
+        </p>
+        ${memberList(`Members of each record of ${path}`, schema)}
+        <h2 id="errors">Errors</h2>
+        ${commonErrors()}
+      </div>
+      <div>
+        ${tryIt({
+          path,
+          target: exampleTarget(operation),
+          publicUrl: facts.publicUrl,
+          fields: isList ? pairsField(operation) : fieldsOf(operation, facts),
+          example: jsonBlock(`Example of a record of ${path}`, exampleRecords[kind]),
+        })}
+      </div>
+    </div>`,
+  });
 }
 
-export interface Parameter {
+const commonErrors = (): Html =>
+  table({
+    label: "Errors",
+    columns: ["Error", { label: "Status", isNumber: true }, { label: "Meaning", isPlain: true }],
+    rows: (["invalid-parameters", "api-key-missing", "quota-exceeded"] as const).map((code) => [
+      html`<a href="/errors/${code}"><code>${code}</code></a>`,
+      problemKinds[code].status,
+      problemKinds[code].title,
+    ]),
+  });
+
+/** A parameter or member: its names, what it takes or is, and what it means. */
+interface Term {
   /** Names as code: one, or the two ends of a range. */
   names: Part;
-  /** Values it takes, in a few words. */
+  /** Type or values, in a few words. */
   rule: Part;
   meaning: Part;
 }
 
-/** Returns parameters one below the other, each with what it takes and means. */
-export const parameterList = (label: string, parameters: readonly Parameter[]): Html =>
-  html`<dl class="parameters" aria-label="${label}">
-    ${parameters.map(
+/** Returns terms one below the other. */
+const termList = (label: string, terms: readonly Term[]): Html =>
+  html`<dl class="terms" aria-label="${label}">
+    ${terms.map(
       ({ names, rule, meaning }) =>
         html`<div>
           <dt>${names} <span>${rule}</span></dt>
@@ -92,45 +114,75 @@ export const parameterList = (label: string, parameters: readonly Parameter[]): 
     )}
   </dl>`;
 
+/** Returns the filters of an operation. The two ends of a range share one entry. */
+function filterTerms({ filters }: Operation): Term[] {
+  const byCondition = Map.groupBy(
+    Object.entries(filters),
+    ([, { condition, isOfSignal }]) => `${condition} ${isOfSignal}`,
+  );
+  return [...byCondition.values()].map((ends) => {
+    const [, filter] = ends[0]!;
+    const names = ends.map(([name], i) => [i > 0 && html`<br />`, html`<code>${name}</code>`]);
+    const rule = html`${filter.isRequired && "required, "}${takes(filter)}`;
+    return { names, rule, meaning: prose(ends.length > 1 ? filter.about : filter.meaning) };
+  });
+}
+
+/** Returns what a filter takes, in a few words. */
+function takes({ form, values, numbers, lengthMin, lengthMax, valuesMax }: DeclaredFilter): Part {
+  if (values !== undefined) return valueWords(values);
+  if (numbers) {
+    const { minimum, maximum, isWhole } = numbers;
+    const kind = isWhole ? "whole number" : "number";
+    return maximum === Number.MAX_SAFE_INTEGER ? kind : `${kind}, ${minimum} to ${maximum}`;
+  }
+  if (form === "flag") return codes(["true", "false"]);
+  if (form === "date") return "date";
+  const characters = `${lengthMin} to ${lengthMax} characters`;
+  return valuesMax > 1 ? `${characters}, up to ${valuesMax} times` : characters;
+}
+
+function sortTerm(sorts: readonly string[]): Term {
+  const names = new Set(sorts.map((sort) => sort.replace(/^-/, "")));
+  return {
+    names: codes(["sort"]),
+    rule: html`default <code>${sorts[0]}</code>`,
+    meaning: html`One of ${codes([...names])}, each also with <code>-</code> before it.`,
+  };
+}
+
 /** Meanings of the parameters that every operation has. */
 export const pageMeanings: Readonly<Record<PageParameter, string>> = {
   limit: "How many records a page has at most.",
   offset: "How many records to skip.",
 };
 
-/**
- * Returns the texts about a parameter. `need` says `required`, `optional` or what the default is. `rule` says which
- * values the operation accepts. Backticks in `meaning` mark code.
- */
-function wordsOf(name: string, operation: Operation, { pageSizeMax }: OperationFacts) {
-  if (name === "limit" || name === "offset") {
-    const { minimum, maximum, default: usual } = pageSchemas(pageSizeMax)[name];
-    return {
-      need: `default ${usual}`,
-      rule: `whole number, ${minimum} to ${maximum}`,
-      meaning: pageMeanings[name],
-    };
-  }
-  const { meaning, isRequired, lengthMin, lengthMax, valuesMax } = operation.filters[name]!;
-  const characters = `${lengthMin} to ${lengthMax} characters`;
-  return {
-    need: isRequired ? "required" : "optional",
-    rule: valuesMax > 1 ? `${characters}, up to ${valuesMax} times` : characters,
-    meaning,
-  };
+function pageTerms(pageSizeMax: number): Term[] {
+  const { limit, offset } = pageSchemas(pageSizeMax);
+  return [
+    {
+      names: codes(["limit"]),
+      rule: `whole number, 1 to ${limit.maximum}, default ${limit.default}`,
+      meaning: pageMeanings.limit,
+    },
+    {
+      names: codes(["offset"]),
+      rule: `whole number, 0 to ${offset.maximum}, default 0`,
+      meaning: pageMeanings.offset,
+    },
+  ];
 }
 
-/** Returns a table of the members of a record or problem: name, type (with null) and meaning. */
-export const memberTable = (label: string, record: TSchema): Html =>
-  table({
+/** Returns the members of a record or problem: name, type (with null) and meaning. */
+export const memberList = (label: string, record: TSchema): Html =>
+  termList(
     label,
-    columns: ["Member", { label: "Type", isPlain: true }, { label: "Meaning", isPlain: true }],
-    rows: membersOf(record).map(([name, schema]) => [
-      html`<code>${name}</code>`,
-      html`${typeCell(schema)}${isNullable(schema) && " or null"}`,
-      html`${prose(schema.description ?? "Open vocabulary.")}${innerMembers(schema)}`,
-    ]),
-  });
+    membersOf(record).map(([name, schema]) => ({
+      names: codes([name]),
+      rule: html`${typeCell(schema)}${isNullable(schema) && " or null"}`,
+      meaning: html`${prose(schema.description ?? "Open vocabulary.")}${innerMembers(schema)}`,
+    })),
+  );
 
 /** Returns the URL fragment of a closed list on the vocabulary page. */
 export const anchorOf = ({ members }: ValueList): string => `values-${members[0]}`;
@@ -142,7 +194,7 @@ function typeCell(schema: MemberSchema): Part {
 }
 
 /** Returns the values of a closed list. Those of records are long and shared, so there is a link to them. */
-export function valueWords(values: readonly string[]): Html {
+function valueWords(values: readonly string[]): Html {
   const listed = valueLists.find(
     (one) => one.values.map(({ value }) => value).join() === values.join(),
   );
@@ -160,61 +212,76 @@ function innerMembers({ properties, items }: MemberSchema): Part {
   return html` Members: ${codes(names)}.`;
 }
 
-interface TryForm {
+interface TryIt {
   path: string;
   /** Path and query of the example. */
   target: string;
   publicUrl: string | null;
   /** One field for each parameter; null for a path without parameters. */
   fields: Part;
+  /** Example that the answer replaces. */
+  example: Html;
 }
 
 /**
- * Returns a form that is disabled until its script runs, because a browser cannot send the header without the script.
- * The field for the key has no name, so that a browser never puts the key into a URL.
+ * Returns a request as code, a form to send it, and an example of what it answers. The form is disabled until its
+ * script runs, because a browser cannot send the header without the script. The field for the key has no name, so that
+ * a browser never puts the key into a URL.
  */
-export const tryForm = ({ path, target, publicUrl, fields }: TryForm): Html =>
-  html`<form class="card try" data-path="${path}" data-base="${publicUrl}" autocomplete="off">
-    <h4>Try ${path}</h4>
-    <noscript
-      ><p>
-        Without JavaScript a browser cannot send the header <code>x-api-key</code>: use the curl
-        line below.
-      </p></noscript
-    >
-    <fieldset disabled aria-label="Request to ${path}">
-      <div class="fields">
-        <label
-          ><code>x-api-key</code> <span class="muted">kept in this tab only</span>
-          <input type="password" data-key autocomplete="off"
-        /></label>
-        ${fields}
-      </div>
-      <button type="submit">Send request</button>
-    </fieldset>
-    ${curlBlock(`The request to ${path} with curl`, publicUrl, target)}
-    <p class="outcome" role="status" aria-live="polite"></p>
-    <div class="answer" hidden>
-      <pre tabindex="0" role="group" aria-label="Body of the answer of ${path}"><code></code></pre>
-      <details>
+export const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html =>
+  html`${callBlocks(originOf(publicUrl), target)}
+    <form class="card try" data-path="${path}" data-target="${target}" autocomplete="off">
+      <h2>Try it</h2>
+      <noscript
+        ><p>
+          Without JavaScript a browser cannot send the header <code>x-api-key</code>: use the curl
+          line above.
+        </p></noscript
+      >
+      <fieldset disabled aria-label="Request to ${path}">
+        <div class="fields">
+          <label
+            ><code>x-api-key</code> <span class="muted">kept in this tab only</span>
+            <input type="password" data-key autocomplete="off"
+          /></label>
+          ${fields}
+        </div>
+        <button type="submit">Send request</button>
+      </fieldset>
+      <p class="outcome" role="status" aria-live="polite"></p>
+    </form>
+    <section class="card answer">
+      <h2>Example</h2>
+      ${example}
+      <details hidden>
         <summary>Headers</summary>
         <dl class="facts"></dl>
       </details>
-    </div>
-  </form>`;
+    </section>`;
 
-function field(operation: Operation, name: string, facts: OperationFacts): Html {
-  const { need } = wordsOf(name, operation, facts);
-  const value = operation.example[name];
-  if (isRepeatable(operation, name))
+const fieldsOf = (operation: Operation, { pageSizeMax }: OperationFacts): Html[] =>
+  parametersOf(operation).map((name) => {
+    const value = operation.example[name];
+    if (isRepeatable(operation, name))
+      return html`<label
+        ><code>${name}</code> <span class="muted">one a line</span>
+        <textarea name="${name}"></textarea>
+      </label>`;
+    const { isRequired } = operation.filters[name] ?? {};
+    const usual = pageSchemas(pageSizeMax)[name as PageParameter]?.default;
     return html`<label
-      ><code>${name}</code> <span class="muted">${need}, one a line</span>
-      <textarea name="${name}"></textarea>
-    </label>`;
+      ><code>${name}</code> <span class="muted">${isRequired ? "required" : usual}</span>
+      <input name="${name}" ${value !== undefined && html`value="${value}"`}
+    /></label>`;
+  });
+
+/** Returns a field for all parameters of a list, because most requests use two or three of dozens. */
+function pairsField({ example }: Operation): Html {
+  const lines = Object.entries(example).map(([name, value]) => `${name}=${value}`);
   return html`<label
-    ><code>${name}</code> <span class="muted">${need}</span>
-    <input name="${name}" ${value !== undefined && html`value="${value}"`}
-  /></label>`;
+    >Parameters <span class="muted">one a line</span>
+    <textarea data-pairs>${lines.join("\n")}</textarea>
+  </label>`;
 }
 
 /** Reports whether a member may be `null`. */

@@ -2,7 +2,7 @@
 import { type Vocabulary, vocabularyPath } from "#operations/vocabulary.ts";
 import { type ValueList, valueLists } from "#records/declarations.ts";
 import { jsonBlock } from "./code-block.ts";
-import { anchorOf, tryForm } from "./docs-operation.ts";
+import { anchorOf, tryIt } from "./docs-operation.ts";
 import { exampleMeta } from "./example-records.ts";
 import { html, type Html } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
@@ -24,7 +24,7 @@ export const vocabularyPage = (site: Site, publicUrl: string | null): string =>
           ${valueLists.map((list) => html`<li><a href="#${anchorOf(list)}">${list.members[0]}</a></li> `)}
         </ul>
       </li>`,
-    main: html`<h1>Which values do records carry?</h1>
+    main: html`<h1>Vocabulary</h1>
       <p class="lede">
         Tags, themes and markets are open: ask the service for those of today. Other members take
         their values from closed lists, which are below.
@@ -39,11 +39,16 @@ export const vocabularyPage = (site: Site, publicUrl: string | null): string =>
           <code>tag</code> finds them; markets stand under their whole titles, with the
           <code>spellings</code> that find them as well, and perhaps others of the same name.
         </p>
-        ${tryForm({ path: vocabularyPath, target: vocabularyPath, publicUrl, fields: null })}
-        <details>
-          <summary>Example of an answer</summary>
-          ${jsonBlock("Example of an answer, with one closed list of many", exampleVocabulary)}
-        </details>
+        ${tryIt({
+          path: vocabularyPath,
+          target: vocabularyPath,
+          publicUrl,
+          fields: null,
+          example: jsonBlock(
+            "Example of an answer, with one closed list of many",
+            exampleVocabulary,
+          ),
+        })}
       </section>
       <section>
         <h2 id="closed">Closed lists</h2>

@@ -1,11 +1,11 @@
 /** The reference at `/docs`, generated from operations, records and errors, and the page at `/changelog`. */
 import { type Hint, hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
-import { fetchOperations, listOperations } from "#operations/index.ts";
+import { operations } from "#operations/index.ts";
 import { gpFilters, parameterBounds } from "#operations/operation.ts";
 import { apiVersion, type ApiVersion } from "#operations/versions.ts";
 import { jsonBlock } from "./code-block.ts";
-import { operationLinks, operationSection, referenceOf } from "./docs-operation.ts";
+import { referenceOf } from "./docs-operation.ts";
 import { errorTable } from "./errors.ts";
 import { exampleMeta, exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
@@ -15,10 +15,6 @@ import { table } from "./table.ts";
 
 export interface DocsFacts extends KeyFacts {
   site: Site;
-  /** Public origin (and path) of the service, without a trailing slash; null if it is unknown. */
-  publicUrl: string | null;
-  /** Maximum value of `limit`. */
-  pageSizeMax: number;
   /** Default quotas, shortest window first. */
   quotas: readonly QuotaWindow[];
 }
@@ -30,18 +26,14 @@ export function docsPage(facts: DocsFacts): string {
     title: "Docs",
     description: "Reference of the API: operations, parameters, records, quotas, errors.",
     path: "/docs",
-    scripts: ["docs.js"],
     contents: sections.map(
-      ({ anchor, label }) =>
-        html`<li>
-          <a href="#${anchor}">${label}</a
-          >${anchor === "operations" && operationLinks(fetchOperations)}
-        </li> `,
+      ({ anchor, label }) => html`<li><a href="#${anchor}">${label}</a></li> `,
     ),
-    main: html`<h1>How do I call the API?</h1>
+    main: html`<h1>API reference</h1>
       <p class="lede">
         Send a GET request with your key in a header. The operations share their parameters, the
-        shape of their answers and their errors.
+        shape of their answers and their errors. <a href="/openapi.json">openapi.json</a> describes
+        them for programs; API clients import it as a collection of requests.
       </p>
       ${sections.map(
         ({ anchor, label, content }) =>
@@ -55,35 +47,70 @@ export function docsPage(facts: DocsFacts): string {
 
 const sectionsOf = (facts: DocsFacts) => [
   { anchor: "authentication", label: "Authentication", content: authentication(facts) },
-  {
-    anchor: "operations",
-    label: "Operations",
-    content: fetchOperations.map((operation) => operationSection(operation, facts)),
-  },
-  { anchor: "lists", label: "Lists", content: lists() },
+  { anchor: "operations", label: "Operations", content: operationTable() },
   { anchor: "answer", label: "Answer and paging", content: answer() },
   { anchor: "matching", label: "Matching", content: matching() },
+  { anchor: "lists", label: "Filters and order", content: lists() },
   { anchor: "hints", label: "Hints", content: hints() },
   { anchor: "quota", label: "Quota", content: quota(facts.quotas) },
   { anchor: "formats", label: "Formats and caching", content: formatsAndCaching() },
   { anchor: "errors", label: "Errors", content: errors() },
+  { anchor: "copy", label: "Keep a copy", content: copy() },
   { anchor: "versions", label: "Versions", content: versions() },
 ];
 
+const operationTable = (): Html =>
+  table({
+    label: "Operations",
+    columns: ["Operation", { label: "Returns", isPlain: true }],
+    rows: operations.map((operation) => [
+      html`<a href="${referenceOf(operation)}"><code>GET ${operation.path}</code></a>`,
+      operation.summary,
+    ]),
+  });
+
 const lists = (): Html =>
   html`<p>
-      Four more paths list the same records by any of their values, in any order: GPs by their
-      capital, projects by their size, signals of the last 90 days. All that this page says of
-      operations holds for them too. <a href="/docs/lists">Lists</a> has their filters.
+      The paths <code>/list-…</code> list records of one kind by any of their values, in any order:
+      GPs by their capital, projects by their size, signals of the last 90 days.
     </p>
-    ${table({
-      label: "Lists",
-      columns: ["Path", { label: "Returns", isPlain: true }],
-      rows: listOperations.map((list) => [
-        html`<a href="${referenceOf(list)}"><code>${list.path}</code></a>`,
-        list.summary,
-      ]),
-    })}`;
+    <ul>
+      <li>
+        A record is listed if it satisfies all filters. Repeat a filter to allow several values:
+        <code>status=planned&amp;status=raising</code> finds projects of either status. A filter
+        takes up to ${parameterBounds.valuesMax} values, or ${parameterBounds.idsMax} ids. Names,
+        the ends of a range, <code>has_gp</code> and <code>sort</code> are given once.
+      </li>
+      <li>
+        Texts are whole values, whatever their case, accents and punctuation. Only
+        <code>name</code> and <code>gp_name</code> also find parts of a name.
+        <a href="#matching">Matching</a> says how, and which spellings find a market. In the numbers
+        of registers only digits count: <code>cik=1912345</code> finds <code>0001912345</code>.
+      </li>
+      <li>
+        <code>_from</code> and <code>_to</code>, or <code>_min</code> and <code>_max</code>, are the
+        ends of a range. A value equal to an end is in the range, and either end may be left out.
+      </li>
+      <li>
+        A date is <code>2026</code>, <code>2026-03</code>, <code>2026-03-31</code>, or a number of
+        days before the day of the dataset: <code>-90d</code>. <code>date_to=2026-03</code> includes
+        all of March. Where a record gives only a year or a month, it is listed if any day of that
+        time is in the range.
+      </li>
+      <li>
+        <code>sort</code> puts the least or earliest first; with a minus sign, as in
+        <code>sort=-aum_usd</code>, the greatest or latest. Equal records are in the order of their
+        ids.
+      </li>
+      <li>
+        A record whose value is <code>null</code> is in no range. Sorted by that value it comes
+        last, in both directions.
+      </li>
+      <li>
+        A value that a closed list does not have is an error that names those it has. Any other text
+        that no record carries finds nothing, and a hint suggests what is near.
+      </li>
+    </ul>`;
 
 const authentication = (facts: KeyFacts): Html =>
   html`<p>
@@ -190,6 +217,27 @@ const errors = (): Html =>
     </p>
     ${errorTable()}`;
 
+const copy = (): Html =>
+  html`<p>
+      Read everything once, and later only what changed. <code>examples/mirror.ts</code> and
+      <code>examples/mirror.py</code>, which come with gp-records, do it like this:
+    </p>
+    <ul>
+      <li>
+        <code>GET /changes</code> lists the datasets that were published, the newest first, each
+        with the path of its step. <code>/changes.atom</code> is the same as a feed, without a key.
+      </li>
+      <li>
+        A step has one line of NDJSON for each record that was added, changed, removed or merged
+        since the dataset before, and counts as one request for each started 100 of them.
+      </li>
+      <li>
+        <code>GET /exports</code> lists whole datasets to download as NDJSON, CSV or Parquet, where
+        the operator offers them.
+      </li>
+    </ul>
+    <p><a href="/openapi.json">openapi.json</a> describes what they answer.</p>`;
+
 const versions = (): Html =>
   html`<p>
     This is version ${apiVersion}; every answer says so in <code>API-Version</code>. The paths stay
@@ -295,7 +343,7 @@ export const changelogPage = (site: Site, entries: readonly ApiVersion[]): strin
     title: "Changelog",
     description: "What changed in the API, version by version.",
     path: "/changelog",
-    main: html`<h1>What changed in the API?</h1>
+    main: html`<h1>Changelog</h1>
       <p class="lede">
         Minor versions only add, so your program keeps working: ignore members you do not know.
         <a href="/docs#versions">How versions work</a>

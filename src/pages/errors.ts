@@ -18,7 +18,7 @@ import {
 } from "#problems.ts";
 import { Type } from "#records/schema.ts";
 import { jsonBlock } from "./code-block.ts";
-import { memberTable, referenceOf } from "./docs-operation.ts";
+import { memberList, referenceOf } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
 import { docsLayout, layout, type Site } from "./layout.ts";
 import { prose } from "./prose.ts";
@@ -76,7 +76,7 @@ export function errorPage(site: Site, code: ProblemCode): string {
       <h2>Example</h2>
       ${jsonBlock(`Example of ${code}`, exampleProblemBody(code))}
       <h2>Members</h2>
-      ${memberTable("Members of the answer", Type.Object({ ...commonMembers, ...members }))}`,
+      ${memberList("Members of the answer", Type.Object({ ...commonMembers, ...members }))}`,
   });
 }
 
@@ -153,13 +153,13 @@ const formatTypes = formats.map(({ mediaType }) => mediaType);
 
 export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   "invalid-parameters": {
-    meaning: `At least one query parameter is missing, misspelt, repeated, out of range or no value that it takes. \`errors\` lists all faults of the request at once, each with the parameter, a code and what would be right; of more than ${listedMax} it lists the first ${listedMax}, and \`errors_total\` says how many there are. Correct them and send the request again; the request counted 1 of your quota.`,
+    meaning: `At least one query parameter is missing, misspelt, repeated, out of range, or has a value that it does not take. \`errors\` lists all faults of the request at once, each with the parameter, a code and what would be right; of more than ${listedMax} it lists the first ${listedMax}, and \`errors_total\` says how many there are. Correct them and send the request again; the request counted 1 of your quota.`,
     counted: "Yes, 1.",
     example: faultyQuery(),
   },
   "malformed-request": {
     meaning:
-      "The bytes that arrived are not an HTTP/1.1 request this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client. On `/mcp` it is also a body that is no message, or two different keys in `x-api-key` and `Authorization`; `detail` says which.",
+      "The bytes that arrived are not an HTTP/1.1 request this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client. On `/mcp` it is also a body that is no message, or two different keys in `x-api-key` and `Authorization`; `detail` says which of them.",
     example: new Problem("malformed-request", "The request has more than one Host header."),
   },
   "api-key-missing": {
@@ -260,7 +260,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "unsupported-media-type": {
     meaning:
-      "The `Content-Type` header names a type this path does not read, or no type at all. `available` lists those it reads: the forms of the account pages, the only bodies read here, are `application/x-www-form-urlencoded`. Send the body as one of them.",
+      "The `Content-Type` header names a type this path does not read, or no type at all. Send the body as one of the types in `available`.",
     example: new Problem(
       "unsupported-media-type",
       "The Content-Type header names no media type; this path reads application/x-www-form-urlencoded.",
@@ -298,7 +298,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     ),
   },
   "headers-too-large": {
-    meaning: "All headers together have more than `maximum` bytes. Send fewer or shorter ones.",
+    meaning: "The headers together have more than `maximum` bytes. Send fewer or shorter ones.",
     example: new Problem(
       "headers-too-large",
       "The request line and headers may have at most 16384 bytes in 48 lines.",
@@ -341,7 +341,8 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   empty_value: "The parameter is there without a value. Give it one, or leave the parameter out.",
   not_an_integer:
     "The value must consist of the digits 0 to 9 only. Signs, decimal points and spaces are not accepted.",
-  out_of_range: "The number is below `minimum` or above `maximum`. It is never clamped for you.",
+  out_of_range:
+    "The number is below `minimum` or above `maximum`. Choose one from `minimum` to `maximum`.",
   unknown_parameter:
     "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` the operations that know this one.",
   repeated_parameter:
@@ -350,6 +351,6 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   invalid_encoding:
     "Name or value is not percent-encoded UTF-8, or holds a control character. Let your HTTP library encode it.",
   unknown_value:
-    "The value is none that the parameter takes, such as one that its closed list does not have, or a date that does not exist. `allowed` has the list, or the forms of a date.",
+    "The parameter does not take this value: its closed list lacks it, or the date does not exist. Choose from `allowed`, which has the list or the forms of a date.",
   out_of_order: "The range ends before it begins. Swap its ends.",
 };

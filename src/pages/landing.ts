@@ -225,6 +225,12 @@ const forPrograms = (facts: ServiceFacts): Html =>
       read. <a href="/docs#quota">How many requests a key may send</a>
     </p>
     <ul>
+      ${operations.map(
+        (operation) =>
+          html`<li>
+            <a href="${referenceOf(operation)}">${operation.name}</a>: ${operation.summary}
+          </li>`,
+      )}
       ${docsPages.map(
         ([path, label, about]) => html`<li><a href="${path}">${label}</a>: ${prose(about)}</li>`,
       )}

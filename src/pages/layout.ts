@@ -1,4 +1,5 @@
 /** The layout of every page: head, navigation, side, main part and footer. The docs' side lists all docs pages. */
+import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
@@ -150,11 +151,9 @@ interface DocsPage extends Omit<PageContent, "side"> {
   contents?: Part;
 }
 
-/** Pages of the docs, each with what it has. */
+/** Pages of the docs besides those of operations, each with what it has. */
 export const docsPages = [
-  ["/docs", "Reference", "authentication, operations, members of records, paging, quota, formats"],
-  ["/docs/lists", "Lists", "the filters and orders of each `/list-` path"],
-  ["/docs/samples", "Samples", "every operation with curl, in TypeScript and in Python, to copy"],
+  ["/docs", "Reference", "authentication, operations, paging, matching, quota, formats, copies"],
   ["/docs/vocabulary", "Vocabulary", "values of closed lists, and how to list those of others"],
   ["/docs/mcp", "Agents", "the same as tools, for programs that speak the Model Context Protocol"],
   ["/errors", "Errors", "every error code, each with a page of its own"],
@@ -162,23 +161,32 @@ export const docsPages = [
 ] as const;
 
 export function docsLayout({ contents, ...content }: DocsPage): string {
-  const shown = docsPages.findLast(([path]) => `${content.path}/`.startsWith(`${path}/`))!;
-  const sections =
-    contents !== undefined &&
+  const [reference, ...guides] = docsPages;
+  const ofOperations = operations.map(({ name }) => [`/docs/${name}`, name] as const);
+  const all = [reference, ...ofOperations, ...guides];
+  const [shown, label] = all.findLast(([path]) => `${content.path}/`.startsWith(`${path}/`))!;
+  const list = (pages: readonly (readonly [path: string, label: string, about?: string])[]) =>
     html`<ul>
-      ${contents}
+      ${pages.map(
+        ([path, name]) =>
+          html`<li>
+            <a href="${path}" ${path === shown && current(path, content.path)}>${name}</a>
+            ${
+              path === shown &&
+              contents !== undefined &&
+              html`<ul>
+                ${contents}
+              </ul>`
+            }
+          </li> `,
+      )}
     </ul>`;
-  const links = docsPages.map(([path, label]) =>
-    path === shown[0]
-      ? html`<li><a href="${path}" ${current(path, content.path)}>${label}</a>${sections}</li> `
-      : html`<li><a href="${path}">${label}</a></li> `,
-  );
-  const side = {
-    name: "Docs",
-    label: shown[1],
-    links: html`<ul>
-      ${links}
-    </ul>`,
-  };
-  return layout({ ...content, side });
+  const links = [
+    list([reference]),
+    html`<p>Operations</p>`,
+    list(ofOperations),
+    html`<p>Guides</p>`,
+    list(guides),
+  ];
+  return layout({ ...content, side: { name: "Docs", label, links } });
 }

@@ -219,7 +219,7 @@ async function keyPlaceCases(it: CaseOf, { port, key }: TestService): Promise<vo
 /** Everything that may be served without a key. */
 const publicPaths = [
   ...listed(`
-    / /openapi.json /docs /docs/lists /docs/vocabulary /docs/mcp /errors /changelog /docs/samples
+    / /openapi.json /docs /docs/fetch-gp /docs/list-gps /docs/vocabulary /docs/mcp /errors /changelog
     /changes.atom /privacy
     /llms.txt /account /account/sign-in /account/sign-up /account/forgot /account/link /health /ready
   `),

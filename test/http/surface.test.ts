@@ -117,7 +117,7 @@ test("a mistyped address is a page in a browser, with what was meant, and a prob
   const service = await startService(t);
   for (const [path, href, meant] of [
     ["/dosc", "/docs", "/docs"],
-    ["/fetch-gps?gp_name=kkr", "/docs#fetch-gp", "/fetch-gp"],
+    ["/fetch-gps?gp_name=kkr", "/docs/fetch-gp", "/fetch-gp"],
     ["/errors/quota-exceded", "/errors/quota-exceeded", "/errors/quota-exceeded"],
   ] as const) {
     const page = await service.get(path, { ...noKey, accept: browser });

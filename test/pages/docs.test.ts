@@ -5,10 +5,10 @@ import { test, type TestContext } from "node:test";
 import { Compile } from "typebox/compile";
 import { hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
-import { fetchOperations, listOperations, operations } from "#operations/index.ts";
-import { type Operation, parametersOf } from "#operations/operation.ts";
+import { listOperations, operations } from "#operations/index.ts";
+import { parametersOf } from "#operations/operation.ts";
 import { callLines, exampleTarget } from "#pages/code-block.ts";
-import { listsPage } from "#pages/docs-lists.ts";
+import { operationPage, referenceOf } from "#pages/docs-operation.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { docsPage } from "#pages/docs.ts";
 import { exampleRecords } from "#pages/example-records.ts";
@@ -17,78 +17,57 @@ import { recordKinds } from "#records/kinds.ts";
 import { closedLists } from "#records/vocabulary.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { listenFor } from "../support/ports.ts";
-import { docsFacts } from "../support/public-pages.ts";
+import { docsFacts, operationFacts } from "../support/public-pages.ts";
 import { startService } from "../support/service.ts";
 
 const page = docsPage(docsFacts);
-const lists = listsPage(docsFacts.site, null, docsFacts.pageSizeMax);
 
-/** The part of a page below the heading with this id. */
-function sectionOf(name: string, of = page): string {
-  const [, heading] = new RegExp(`(<h[23] id="${name}">)`).exec(of) ?? [];
-  assert.notEqual(heading, undefined, name);
-  const start = of.indexOf(heading!);
-  return of.slice(start, of.indexOf("</section>", start));
+/** Operation → its page. */
+const pages = new Map(operations.map((one) => [one, operationPage(one, operationFacts)]));
+
+/** Names of the parameters or members in a list of terms, in their order. */
+function termsIn(page: string, label: string): string[] {
+  const start = page.indexOf(`<dl class="terms" aria-label="${label}">`);
+  const terms = page.slice(start, page.indexOf("</dl>", start)).matchAll(/<dt>(.*?)<span>/gs);
+  const names = (cell: string) =>
+    Array.from(cell.matchAll(/<code>(.*?)<\/code>/g), ([, name]) => name!);
+  return Array.from(terms, ([, cell]) => names(cell!)).flat();
 }
 
-test("every operation has its parameters in a list and in a form", () => {
-  for (const operation of fetchOperations) {
-    const section = sectionOf(operation.name);
-    assert.ok(section.includes(`<code>GET ${operation.path}</code>`));
-    assert.ok(section.includes(exampleTarget(operation)));
-    for (const name of parametersOf(operation)) {
-      assert.ok(section.includes(`<dt><code>${name}</code> <span>`), name);
-      assert.match(section, new RegExp(`<(input|textarea) name="${name}"`));
-    }
-    assert.equal(section.match(/ name="/g)?.length, parametersOf(operation).length);
+test("every operation has a page with its parameters, each once, its example and a form", () => {
+  for (const [operation, page] of pages) {
+    assert.ok(page.includes(`GET ${operation.path}</code>`));
+    assert.ok(page.includes(exampleTarget(operation).replaceAll("&", "&amp;")));
+    const parameters = parametersOf(operation);
+    assert.deepEqual(
+      termsIn(page, `Parameters of ${operation.path}`).toSorted(),
+      parameters.toSorted(),
+    );
+    const form = page.slice(page.indexOf('<form class="card try"'));
+    if (operation.sorts !== null) assert.match(form, /<textarea data-pairs>/);
+    else
+      for (const name of parameters)
+        assert.match(form, new RegExp(`<(input|textarea) name="${name}"`));
   }
 });
 
-/** Names of the parameters of a section, in their order. */
-const namesIn = (section: string): string[] =>
-  Array.from(section.matchAll(/<dt>(.*?)<span>/gs), ([, cell]) =>
-    Array.from(cell!.matchAll(/<code>(.*?)<\/code>/g), ([, name]) => name!),
-  ).flat();
-
-test("every list has its parameters in its list or in that of all lists, each once, and a form for any of them", () => {
-  const common = namesIn(sectionOf("every-list", lists));
-  for (const operation of listOperations) {
-    const section = sectionOf(operation.name, lists);
-    assert.ok(section.includes(`<code>GET ${operation.path}</code>`));
-    assert.ok(section.includes(exampleTarget(operation).replaceAll("&", "&amp;")));
-    const names = [...common, ...namesIn(section)];
-    assert.deepEqual(names.toSorted(), [...parametersOf(operation)].toSorted());
-    assert.match(section, /<textarea data-pairs>/);
-  }
-});
-
-test("every order of a list is in the row of sort, with the default", () => {
+test("every order of a list is in the entry of sort, with the default", () => {
   for (const { name, sorts } of listOperations) {
-    const section = sectionOf(name, lists);
-    const row = section.slice(section.indexOf("<dt><code>sort</code>"));
-    const cells = row.slice(0, row.indexOf("</dd>"));
-    assert.ok(cells.includes(`<span>default <code>${sorts![0]}</code></span>`), name);
+    const page = pages.get(listOperations.find((one) => one.name === name)!)!;
+    const entry = page.slice(page.indexOf("<dt><code>sort</code>"));
+    const words = entry.slice(0, entry.indexOf("</dd>"));
+    assert.ok(words.includes(`<span>default <code>${sorts![0]}</code></span>`), name);
     for (const sort of sorts!)
-      assert.ok(cells.includes(`<code>${sort.replace(/^-/, "")}</code>`), `${name} ${sort}`);
+      assert.ok(words.includes(`<code>${sort.replace(/^-/, "")}</code>`), `${name} ${sort}`);
   }
 });
-
-/** Pages with forms, and the operations to which they send requests. */
-const withForms: readonly (readonly [page: string, operations: readonly Operation[]])[] = [
-  [page, fetchOperations],
-  [lists, listOperations],
-];
 
 test("every group of fields has a name of its own, and every field is inside its label", () => {
-  for (const [page, operations] of withForms) {
+  for (const [{ path }, page] of pages) {
     const names = [...page.matchAll(/<fieldset\b[^>]*\saria-label="([^"]+)"/g)].map(
       ([, name]) => name,
     );
-    assert.deepEqual(
-      names,
-      operations.map(({ path }) => `Request to ${path}`),
-    );
-    assert.equal(page.match(/<fieldset/g)?.length, operations.length);
+    assert.deepEqual(names, [`Request to ${path}`]);
     const content = page.slice(page.indexOf("<main"));
     const fields = content.match(/<(input|textarea)\b/g)!.length;
     const labelled = content.match(/<label\s*>(?:(?!<\/label>).)*?<(input|textarea)\b/gs)!.length;
@@ -96,18 +75,20 @@ test("every group of fields has a name of its own, and every field is inside its
   }
 });
 
-test("every member of every record is in its table, which says which may be null", () => {
-  for (const { name, kind } of fetchOperations) {
-    const section = sectionOf(name);
-    for (const [member, schema] of membersOf(declarations[kind].schema)) {
-      const row = section.slice(section.indexOf(`<th scope="row"><code>${member}</code></th>`));
-      const type = row.slice(0, row.indexOf("</tr>"));
-      assert.equal(
-        type.includes(" or null</td>"),
-        [schema.type].flat().includes("null"),
-        `${name} ${member}`,
-      );
-      assert.doesNotMatch(type, /<td>(any|undefined|)<\/td>/, `${name} ${member}`);
+test("every member of every record is on the page, which says which may be null", () => {
+  for (const [{ path, kind }, page] of pages) {
+    const members = membersOf(declarations[kind].schema);
+    assert.deepEqual(
+      termsIn(page, `Members of each record of ${path}`),
+      members.map(([name]) => name),
+    );
+    const list = page.slice(page.indexOf(`aria-label="Members of each record of ${path}"`));
+    for (const [member, schema] of members) {
+      const [, type = ""] =
+        new RegExp(`<dt><code>${member}</code>\\s*<span>(.*?)</span>`, "s").exec(list) ?? [];
+      const where = `${path} ${member}`;
+      assert.equal(type.endsWith(" or null"), [schema.type].flat().includes("null"), where);
+      assert.doesNotMatch(type, /^(any|undefined|)$/, where);
     }
   }
 });
@@ -116,7 +97,10 @@ test("every closed list stands in the vocabulary once, where the members that ta
   assert.equal(valueLists.length, Object.keys(closedLists).length);
   const vocabulary = vocabularyPage(docsFacts.site, null);
   const linked = new Set(
-    Array.from(`${page}${lists}`.matchAll(/"\/docs\/vocabulary#([^"]+)"/g), ([, to]) => to!),
+    Array.from(
+      [...pages.values()].join("").matchAll(/"\/docs\/vocabulary#([^"]+)"/g),
+      ([, to]) => to!,
+    ),
   );
   assert.ok(linked.size > 5);
   for (const to of linked) assert.equal(vocabulary.split(`<h3 id="${to}">`).length, 2, to);
@@ -140,7 +124,7 @@ test("every hint code is on the page", () => {
 });
 
 test("the page has the numbers of the service", () => {
-  assert.ok(page.includes("whole number, 1 to 250"));
+  for (const page of pages.values()) assert.ok(page.includes("whole number, 1 to 250"));
   assert.match(page, /"minute";q=60;w=60/);
   for (const number of ["3,600", "1,000", "86,400", "10,000"])
     assert.ok(page.includes(`>${number}</td>`), number);
@@ -161,9 +145,9 @@ test("the example records are what the schemas describe, member for member", () 
 });
 
 test("the field of the key has no name, so no form can put the key into an address", () => {
-  for (const [page, operations] of withForms) {
+  for (const page of pages.values()) {
     const fields = page.match(/<input[^>]*type="password"[^>]*>/g)!;
-    assert.equal(fields.length, operations.length);
+    assert.equal(fields.length, 1);
     for (const field of fields) {
       assert.doesNotMatch(field, /\sname=/);
       assert.match(field, /autocomplete="off"/);
@@ -189,13 +173,13 @@ function codeIn(page: string, label: string): string {
     .replaceAll(/&(?:amp|lt|gt|#34|#39);/g, (one) => characters[one]!);
 }
 
-test("the samples of each operation at /docs/samples run as they are, but for the host and the key", async (t) => {
+test("the samples on the page of each operation run as they are, but for the host and the key", async (t) => {
   const service = await startService(t);
-  const { text: page } = await service.get("/docs/samples", { "x-api-key": "" });
   const environment = { ...process.env, GP_RECORDS_KEY: service.key };
-  for (const { path } of operations) {
+  for (const operation of operations) {
+    const { text: page } = await service.get(referenceOf(operation), { "x-api-key": "" });
     const sample = (language: string) =>
-      codeIn(page, `The request to ${path}: ${language}`).replace("https://YOUR_HOST", service.url);
+      codeIn(page, `Request: ${language}`).replace("https://YOUR_HOST", service.url);
     const runs: [string, string[]][] = [
       [
         "sh",
@@ -214,7 +198,7 @@ test("the samples of each operation at /docs/samples run as they are, but for th
 
 test("what copies are kept by is named on a page that clients can read, at the paths that are served", async (t) => {
   const service = await startService(t, { settings: { EXPORTS: "on" } });
-  const { text: page } = await service.get("/docs/samples", { "x-api-key": "" });
+  const { text: page } = await service.get("/docs", { "x-api-key": "" });
   const named = page.matchAll(/<code>(?:GET )?(\/(?:changes|exports)[a-z.]*)<\/code>/g);
   const paths = new Set(Array.from(named, ([, path = ""]) => path));
   assert.deepEqual(paths, new Set(["/changes", "/changes.atom", "/exports"]));

@@ -7,7 +7,7 @@ import { assertReadable } from "../support/reader.ts";
 
 /** One page of each kind. */
 const paths = listed(`
-  / /docs /docs/lists /docs/samples /docs/vocabulary /docs/mcp /errors /errors/invalid-parameters /changelog
+  / /docs /docs/fetch-gp /docs/list-gps /docs/vocabulary /docs/mcp /errors /errors/invalid-parameters /changelog
   /dosc
 `);
 const refuse = (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
@@ -59,11 +59,11 @@ test("the pages of the docs are beside each other where there is room, and else 
     });
     const page = await context.newPage();
     await page.goto(`${origin}/errors`);
-    const samples = page.getByRole("link", { name: "Samples" });
-    assert.equal(await samples.isVisible(), isOpen, `${width}`);
+    const agents = page.getByRole("link", { name: "Agents" });
+    assert.equal(await agents.isVisible(), isOpen, `${width}`);
     if (!isOpen) await page.getByText("Docs: Errors").click();
-    await samples.click();
-    await page.waitForURL(`${origin}/docs/samples`);
+    await agents.click();
+    await page.waitForURL(`${origin}/docs/mcp`);
   }
 });
 

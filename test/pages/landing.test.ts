@@ -174,7 +174,7 @@ test("the page of every error shows its example, and type and meaning of each me
     assert.ok(page.includes(`"code": "${code}"`), code);
     const rows = page
       .slice(page.indexOf("<h2>Members</h2>"))
-      .matchAll(/<th scope="row"><code>([^<]+)<\/code><\/th>\s*<td>(.+?)<\/td><td>(.+?)<\/td>/g);
+      .matchAll(/<dt><code>([^<]+)<\/code>\s*<span>(.+?)<\/span>\s*<\/dt>\s*<dd>(.+?)<\/dd>/gs);
     const declared = Type.Object({ ...commonMembers, ...problemKinds[code].members });
     assert.deepEqual(
       [...rows].map(([, member]) => member),

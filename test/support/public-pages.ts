@@ -2,10 +2,11 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { TestContext } from "node:test";
 import { readAssets } from "#pages/assets.ts";
+import { operations } from "#operations/index.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage, type DocsFacts, docsPage } from "#pages/docs.ts";
-import { listsPage } from "#pages/docs-lists.ts";
-import { mcpPage, samplesPage } from "#pages/docs-programs.ts";
+import { mcpPage } from "#pages/docs-mcp.ts";
+import { operationPage, referenceOf } from "#pages/docs-operation.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
@@ -37,8 +38,6 @@ export const serviceFacts: ServiceFacts = {
 
 export const docsFacts: DocsFacts = {
   site,
-  publicUrl: null,
-  pageSizeMax: 250,
   quotas: [
     { name: "minute", quota: 60, seconds: 60 },
     { name: "hour", quota: 1000, seconds: 3600 },
@@ -47,6 +46,9 @@ export const docsFacts: DocsFacts = {
   account: serviceFacts.account,
   isDemo: false,
 };
+
+/** Facts of the page of an operation. */
+export const operationFacts = { site, publicUrl: null, pageSizeMax: 250 };
 
 export const privacyFacts: PrivacyFacts = {
   site,
@@ -69,8 +71,9 @@ export const publicPages = (): Map<string, string> =>
   new Map([
     ["/", landingPage(serviceFacts)],
     ["/docs", docsPage(docsFacts)],
-    ["/docs/lists", listsPage(site, null, docsFacts.pageSizeMax)],
-    ["/docs/samples", samplesPage(site, null)],
+    ...operations.map(
+      (operation) => [referenceOf(operation), operationPage(operation, operationFacts)] as const,
+    ),
     ["/docs/vocabulary", vocabularyPage(site, null)],
     ["/docs/mcp", mcpPage(site, null)],
     ["/errors", errorsPage(site)],

@@ -215,15 +215,10 @@ export const card = ({ title, aside, body, more = false }: Card): Html =>
 
 /** Returns the request that gives the record over the API. @param target path and query. */
 export function apiCall({ own }: AccountRequest, target: string): Html {
-  const [curl, ...others] = callBlocks(own.base, target);
   return card({
     title: "The API call for this page",
     aside: "counts as one request",
-    body: html`${curl}
-      <details class="call">
-        <summary>TypeScript and Python</summary>
-        ${others}
-      </details>`,
+    body: callBlocks(own.base, target),
   });
 }
 

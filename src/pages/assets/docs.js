@@ -1,6 +1,10 @@
-/** Makes the forms in the docs send their requests and show the answers. */
+/** Makes the form of a page of the docs send its request and show the answer. */
 {
-  const keyFields = [...document.querySelectorAll("[data-key]")];
+  const form = document.querySelector("form.try");
+  const keyField = form.querySelector("[data-key]");
+  const outcome = form.querySelector(".outcome");
+  const answer = document.querySelector(".answer");
+  const body = answer.querySelector("code");
 
   // The key is kept for this tab and this origin only. Storage throws if it is blocked.
   const rememberedKey = () => {
@@ -16,15 +20,11 @@
     } catch {}
   };
 
-  const setKey = (key, except) => {
-    for (const field of keyFields) if (field !== except) field.value = key;
-  };
-
   /**
-   * Returns a form's path and query. Leaves out empty fields, so that the service's defaults apply. Sends a line of
+   * Returns the form's path and query. Leaves out empty fields, so that the service's defaults apply. Sends a line of
    * `name=value` as it is, even if it has no value, so that the service names the fault.
    */
-  const targetOf = (form) => {
+  const targetOf = () => {
     const pairs = new URLSearchParams();
     for (const { name, value } of form.querySelectorAll("[name]"))
       for (const line of value.split("\n")) if (line.trim() !== "") pairs.append(name, line.trim());
@@ -37,10 +37,12 @@
     return form.dataset.path + (query === "" ? "" : `?${query}`);
   };
 
-  /** Shows the request as a curl command. The query encodes all characters that are special between double quotes. */
-  const showCurl = (form) => {
-    const line = `curl -H "x-api-key: YOUR_KEY" "${form.dataset.base || location.origin}${targetOf(form)}"`;
-    form.querySelector(".copyable code").textContent = line;
+  /** Puts the request into the code. A query encodes every character that is special in a quoted string. */
+  const showCode = () => {
+    const target = targetOf();
+    for (const code of document.querySelectorAll(".codes code"))
+      code.textContent = code.textContent.replace(`${form.dataset.target}"`, `${target}"`);
+    form.dataset.target = target;
   };
 
   const shownHeaders = [
@@ -50,7 +52,7 @@
     "Dataset-Version",
     "X-Request-Id",
   ];
-  const showHeaders = (list, headers) => {
+  const showHeaders = (headers) => {
     const rows = shownHeaders.flatMap((name) => {
       if (!headers.has(name)) return [];
       const row = document.createElement("div");
@@ -60,7 +62,8 @@
       row.lastChild.textContent = headers.get(name);
       return [row];
     });
-    list.replaceChildren(...rows);
+    answer.querySelector("dl").replaceChildren(...rows);
+    answer.querySelector("details").hidden = false;
   };
 
   /** Returns JSON indented, with lists of plain values on one line. Returns other text unchanged. */
@@ -76,49 +79,54 @@
     }
   };
 
-  /** Each form's last request. Only its answer is shown, even if an earlier answer arrives later. */
-  const lastSent = new WeakMap();
-  const send = async (form) => {
-    const turn = {};
-    lastSent.set(form, turn);
-    const key = keyFields.find((field) => form.contains(field)).value.trim();
-    const outcome = form.querySelector(".outcome");
-    const answer = form.querySelector(".answer");
+  /** Longest text whose values are coloured, in characters: every value is an element of its own. */
+  const colouredMax = 200_000;
+  /** Shows JSON, its texts in colour. */
+  const showJson = (text) => {
+    const parts = text.length > colouredMax ? [text] : text.split(/("(?:[^"\\\n]|\\.)*":?)/);
+    const nodes = parts.map((part, i) => {
+      if (i % 2 === 0 || part.endsWith(":")) return part;
+      const value = document.createElement("i");
+      value.textContent = part;
+      return value;
+    });
+    body.replaceChildren(...nodes);
+  };
+
+  /** The last request. Only its answer is shown, even if an earlier answer arrives later. */
+  let lastSent;
+  const send = async () => {
+    const turn = (lastSent = {});
+    const key = keyField.value.trim();
     outcome.textContent = "Sending.";
-    answer.hidden = true;
     const begun = performance.now();
     try {
-      const response = await fetch(targetOf(form), {
+      const response = await fetch(targetOf(), {
         headers: key === "" ? {} : { "x-api-key": key },
         cache: "no-store",
       });
       const text = await response.text();
-      if (lastSent.get(form) !== turn) return;
+      if (lastSent !== turn) return;
       const milliseconds = Math.round(performance.now() - begun);
       const status = `${response.status} ${response.statusText}`.trim();
       outcome.textContent = `${status} in ${milliseconds} ms`;
-      showHeaders(answer.querySelector("dl"), response.headers);
-      answer.querySelector("code").textContent = pretty(text);
-      answer.hidden = false;
+      answer.querySelector("h2").textContent = "Answer";
+      showHeaders(response.headers);
+      showJson(pretty(text));
     } catch (fault) {
-      if (lastSent.get(form) !== turn) return;
+      if (lastSent !== turn) return;
       outcome.textContent = `The request was not answered: ${fault.message}. Check the key and the connection, then send it again.`;
     }
   };
 
-  setKey(rememberedKey());
-  for (const field of keyFields)
-    field.addEventListener("input", () => {
-      rememberKey(field.value.trim());
-      setKey(field.value, field);
-    });
-  for (const form of document.querySelectorAll("form.try")) {
-    form.addEventListener("input", () => showCurl(form));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      void send(form);
-    });
-    form.querySelector("fieldset").disabled = false;
-    showCurl(form);
-  }
+  keyField.value = rememberedKey();
+  keyField.addEventListener("input", () => rememberKey(keyField.value.trim()));
+  form.addEventListener("input", showCode);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void send();
+  });
+  form.querySelector("fieldset").disabled = false;
+  showCode();
+  showJson(body.textContent);
 }
