@@ -72,8 +72,8 @@ test("the usage of an account, on its pages", async (t) => {
       assert.deepEqual(await idsWith("status=4xx"), ["req_refused"]);
       assert.deepEqual(await idsWith("operation=fetch-signals"), ["req_refused"]);
       assert.deepEqual(await idsWith("id=req_failed"), ["req_failed"]);
-      assert.deepEqual(await idsWith("from=2026-11-20&to=2026-11-20"), ["req_failed"]);
-      assert.deepEqual(await idsWith(`key=${key}&status=5xx&to=2026-11-21`), ["req_failed"]);
+      assert.deepEqual(await idsWith("day=2026-11-20"), ["req_failed"]);
+      assert.deepEqual(await idsWith(`key=${key}&status=5xx&day=2026-11-20`), ["req_failed"]);
       assert.deepEqual(await idsWith("status=4xx&id=req_failed"), []);
       const first = await ada.get("/account/requests?status=2xx");
       assert.equal(idsOn(first).length, 40);
@@ -101,15 +101,15 @@ test("the usage of an account, on its pages", async (t) => {
   await t.test(
     "the file holds what the filter shows, and nothing a spreadsheet would run",
     async () => {
-      const { text, headers } = await ada.get("/account/requests.csv?to=2026-11-20");
+      const { text, headers } = await ada.get("/account/requests.csv?operation=fetch-gp");
       assert.match(headers.get("content-disposition")!, /filename="requests-2026-11-21.csv"/);
       // The mark by which Excel knows UTF-8 is not part of the text.
       assert.equal(Number(headers.get("content-length")), Buffer.byteLength(`\uFEFF${text}`));
       const [heading, ...lines] = text.split("\r\n");
       assert.equal(heading, "at,request_id,key,operation,status,ms,bytes,dataset,problem,query");
-      assert.equal(lines.length, 44);
-      assert.match(lines[0]!, /^2026-11-20T10:00:00.000Z,req_failed,key_\w+,fetch-gp,503,/);
-      assert.match(lines[1]!, /Z,'=cmd,/);
+      assert.equal(lines.length, 45);
+      assert.match(lines[1]!, /^2026-11-20T10:00:00.000Z,req_failed,key_\w+,fetch-gp,503,/);
+      assert.match(lines[2]!, /Z,'=cmd,/);
     },
   );
 

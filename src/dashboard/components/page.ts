@@ -166,7 +166,7 @@ export const postForm = (
 interface Field {
   name: string;
   label: string;
-  type?: "text" | "email" | "password" | "datetime-local";
+  type?: "text" | "email" | "password" | "date";
   value?: string | undefined;
   /** Value of the HTML attribute `autocomplete`, which tells browsers what to fill in. */
   autocomplete?: string;

@@ -16,7 +16,7 @@ import { readNames } from "#operations/reads.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { exactTime, grouped, wordList } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
-import { problemCodes } from "#problems.ts";
+import { echo, problemCodes } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import {
@@ -26,7 +26,7 @@ import {
   type RequestFilter,
   requestsInPages,
 } from "#usage/request-log.ts";
-import { type StatusClass, statusClasses } from "#usage/totals.ts";
+import { statusClasses } from "#usage/totals.ts";
 
 export const requestsRoutes: readonly Route[] = [
   route("/account/requests", "member", {
@@ -115,8 +115,6 @@ function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): 
   const pick = (name: keyof typeof typed, label: string, choices: readonly Choice[]) =>
     choice(name, label, [any, ...choices], typed[name] ?? "");
   const plain = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
-  const time = (name: "from" | "to", label: string) =>
-    field({ name, label, type: "datetime-local", value: typed[name], isOptional: true });
   return html`<form method="get" action="/account/requests">
     <div class="fields">
       ${pick(
@@ -125,8 +123,8 @@ function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): 
         keys.map(({ id, name }) => ({ value: id, label: name })),
       )}
       ${pick("operation", "Operation", plain(readNames))}
-      ${pick("status", "Status", plain(statusClasses))} ${time("from", "From (UTC)")}
-      ${time("to", "To (UTC)")}
+      ${pick("status", "Status", plain(statusClasses))}
+      ${field({ name: "day", label: "Day (UTC)", type: "date", value: typed.day, isOptional: true })}
       ${field({ name: "id", label: "Request id", value: typed.id, isOptional: true, lengthMax: 64 })}
     </div>
     <button>Show requests</button>
@@ -179,7 +177,7 @@ function becauseOf({ problem: code, dataset }: LoggedRequest): Part {
     : code;
 }
 
-const filterNames = ["key", "operation", "status", "from", "to", "id"] as const;
+const filterNames = ["key", "operation", "status", "day", "id"] as const;
 
 interface FilterReading {
   filter: RequestFilter;
@@ -194,35 +192,15 @@ export function readFilter(query: URLSearchParams): FilterReading {
     const value = query.get(name)?.trim() ?? "";
     if (value !== "") typed[name] = value;
   }
-  const { key, operation, status, from, to, id } = typed;
-  const since = from === undefined ? undefined : momentOf(from);
-  // A day without a time ends at its end.
-  const dayLater = to !== undefined && dayShape.test(to) ? dayMilliseconds : 0;
-  const until = to === undefined ? undefined : momentOf(to) + dayLater;
+  const { key, operation, status, day, id: requestId } = typed;
   const statusClass = statusClasses.find((one) => one === status);
-  const filter = { key, operation, statusClass, requestId: id, since, until };
-  return { filter, typed, fault: faultOf(typed, since, until) };
-}
-
-function faultOf(
-  { status }: FilterReading["typed"],
-  since: number | undefined,
-  until: number | undefined,
-): string | undefined {
-  if (status !== undefined && !statusClasses.includes(status as StatusClass))
-    return `Status must be ${wordList(statusClasses, "or")}, not “${status}”.`;
-  if (Number.isNaN(since) || Number.isNaN(until))
-    return "From and To must be times that exist, such as 2026-11-21T09:30, in UTC.";
-  if (since !== undefined && until !== undefined && since >= until)
-    return "The time in From must be earlier than the time in To.";
-  return undefined;
-}
-
-const dayShape = /^\d{4}-\d\d-\d\d$/;
-const momentShape = /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):\d\d(?::\d\d)?)?$/;
-
-/** Returns a time in milliseconds since 1970. Returns NaN if there is no such time. */
-function momentOf(text: string): number {
-  if (!momentShape.test(text) || !existsInCalendar(text.slice(0, 10))) return Number.NaN;
-  return Date.parse(dayShape.test(text) ? text : `${text}Z`);
+  const isDay = day !== undefined && /^\d{4}-\d\d-\d\d$/.test(day) && existsInCalendar(day);
+  const range = isDay && { since: Date.parse(day), until: Date.parse(day) + dayMilliseconds };
+  const filter = { key, operation, statusClass, requestId, ...range };
+  let fault: string | undefined;
+  if (status !== undefined && statusClass === undefined)
+    fault = `Status must be ${wordList(statusClasses, "or")}, not “${echo(status)}”.`;
+  else if (day !== undefined && !isDay)
+    fault = `Day must be a day that exists, such as 2026-11-21, not “${echo(day)}”.`;
+  return { filter, typed, fault };
 }
