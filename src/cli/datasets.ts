@@ -2,9 +2,10 @@
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
-import type { Side } from "#datasets/diff.ts";
 import { type Generation, isOutdated, isStaged } from "#datasets/generation.ts";
 import type { DatasetStore } from "#datasets/store.ts";
+import { recordKinds } from "#records/kinds.ts";
+import { allCounts, changeKinds } from "#records/publication.ts";
 import { type AuditAction, operator } from "#store/audit.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { argument, type CliContext, command, family, flag, option } from "./command.ts";
@@ -111,31 +112,32 @@ const diff = command({
   example: "datasets diff",
   run: ({ givenFrom, givenTo, ndjson }, context) =>
     lookAtDatasets(context, async (store) => {
-      const { diffGenerations, openChangeCounts } = await import("#datasets/diff.ts");
       const { chosenBefore } = await import("#datasets/choose.ts");
       const kept = await store.read();
+      const { compareGenerations } = await import("#datasets/compare.ts");
+      const { openPublished } = await import("#datasets/open-generation.ts");
+      const { lineOf } = await import("#datasets/steps.ts");
       const from = givenFrom ?? chosenBefore(kept).version;
       const to = givenTo ?? kept.currentVersion()!;
-      const sideOf = async (version: string): Promise<Side> => ({
-        generation: kept.find(version),
-        path: await store.open(version),
-      });
-      const changes = diffGenerations(await sideOf(from), await sideOf(to));
-      const counts = openChangeCounts();
-      for (const change of changes)
-        if (ndjson) context.print(JSON.stringify(change));
-        else counts.add(change);
-      return ndjson ? null : { from, to, counts: counts.rows() };
+      const open = async (version: string) => {
+        const path = await store.open(version);
+        openPublished(path, kept.find(version)).db.close();
+        return path;
+      };
+      using comparison = compareGenerations(await open(from), await open(to));
+      const counts = allCounts({});
+      for (const difference of comparison.differences())
+        if (ndjson) context.print(lineOf(difference, comparison, true));
+        else counts[difference.kind][difference.change]++;
+      return ndjson ? null : { from, to, counts };
     }),
   text: ({ counts }) => {
-    if (counts.length === 0) return "The two datasets have the same records.";
-    const changes = ["added", "changed", "removed", "merged"] as const;
-    const rows = counts.map((row) => [
-      row.record,
-      row.source,
-      ...changes.map((change) => row[change].toLocaleString("en-US")),
-    ]);
-    return `${table(["record", "source", ...changes], rows)}\n\n--ndjson lists all of them, with the values that differ.`;
+    const rows = recordKinds
+      .map((kind) => [kind, ...changeKinds.map((change) => counts[kind][change])] as const)
+      .filter(([, ...numbers]) => numbers.some((number) => number > 0))
+      .map((row) => row.map((cell) => cell.toLocaleString("en-US")));
+    if (rows.length === 0) return "The two datasets have the same records.";
+    return `${table(["record", ...changeKinds], rows)}\n\n--ndjson lists all of them, with the values that differ.`;
   },
 });
 

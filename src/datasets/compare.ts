@@ -23,11 +23,6 @@ export const differingNames = (from: Members, to: Members): string[] =>
     (name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]),
   );
 
-export interface StoredRecord {
-  source: string;
-  document: string;
-}
-
 export type Comparison = ReturnType<typeof compareGenerations>;
 
 /**
@@ -53,17 +48,12 @@ export function compareGenerations(fromPath: string, toPath: string) {
       ? { change: "removed", kind, id, into: null }
       : { change: "merged", kind, id, into: gp["id"] as string };
   };
-  /** Yields each differing record once, and null between slices of work. */
-  function* inTurns(): Generator<Difference | null, void> {
+  /** Yields each differing record once. Keeps only the ids, states and hashes of one kind in memory. */
+  function* differences(): Generator<Difference, void> {
     for (const kind of recordKinds) {
       const old = sortedStates(from, kind)[Symbol.iterator]();
       let one = old.next();
-      for (const row of digestedStates(to, kind)) {
-        if (row === null) {
-          yield null;
-          continue;
-        }
-        const [id, state, sha256] = row;
+      for (const [id, state, sha256] of digestedStates(to, kind)) {
         total.update(sha256);
         for (; one.done !== true && one.value[0] < id; one = old.next())
           yield goneOf(kind, one.value[0]);
@@ -78,12 +68,10 @@ export function compareGenerations(fromPath: string, toPath: string) {
     }
   }
   return {
-    inTurns,
-    /** Yields each differing record once. Keeps only the ids, states and hashes of one kind in memory. */
-    differences: () => inTurns().filter((one) => one !== null),
-    /** Returns a differing record from the older generation. Call it only for a record that exists there. */
-    before: openRecords(from),
-    after: openRecords(to),
+    differences,
+    /** Returns a differing record's document in the older generation. Call it only for a record that exists there. */
+    before: openDocuments(from),
+    after: openDocuments(to),
     /**
      * Returns the newer generation's hash, as docs/changes.md defines it. Call it once, after reading all differences.
      */
@@ -100,7 +88,7 @@ export function hashOfRecords(path: string): string {
   using db = openSorted(path);
   const total = createHash("sha256");
   for (const kind of recordKinds)
-    for (const row of digestedStates(db, kind)) if (row !== null) total.update(row[2]);
+    for (const [, , sha256] of digestedStates(db, kind)) total.update(sha256);
   return total.digest("hex");
 }
 
@@ -122,17 +110,11 @@ const sortedStates = (db: DatabaseSync, kind: RecordKind): Iterable<[id: string,
 
 const digestBytes = 32;
 
-/** Number of records in a slice of work, which takes about a millisecond. */
-const sliceSize = 500;
-
-/**
- * Yields states sorted by id, with each document's SHA-256, and null between slices of work. The documents themselves
- * are too long to sort.
- */
+/** Yields states sorted by id, with each document's SHA-256. The documents themselves are too long to sort. */
 function* digestedStates(
   db: DatabaseSync,
   kind: RecordKind,
-): Generator<[id: string, state: string, sha256: Uint8Array] | null, void> {
+): Generator<[id: string, state: string, sha256: Uint8Array], void> {
   const { n } = db.prepare(`select count(*) as n from ${kind}`).get()!;
   const ids: string[] = [];
   const states: string[] = [];
@@ -142,18 +124,15 @@ function* digestedStates(
     digests.write(hash("sha256", document, "binary"), digestBytes * ids.length, "latin1");
     ids.push(id);
     states.push(stateOf);
-    if (ids.length % sliceSize === 0) yield null;
   }
   const order = Uint32Array.from(ids.keys()).sort((a, b) => (ids[a]! < ids[b]! ? -1 : 1));
-  for (const [number, i] of order.entries()) {
-    if (number % sliceSize === 0) yield null;
+  for (const i of order)
     yield [ids[i]!, states[i]!, digests.subarray(digestBytes * i, digestBytes * (i + 1))];
-  }
 }
 
-function openRecords(db: DatabaseSync): (difference: Difference) => StoredRecord {
+function openDocuments(db: DatabaseSync): (difference: Difference) => string {
   const find = eachOf(recordKinds, (kind) =>
-    db.prepare(`select source, document from ${kind} where id = ?`),
+    db.prepare(`select document from ${kind} where id = ?`),
   );
-  return ({ kind, id }) => find[kind].get(id) as unknown as StoredRecord;
+  return ({ kind, id }) => find[kind].get(id)!["document"] as string;
 }

@@ -13,20 +13,18 @@ import {
 import type { Publication } from "#records/publication.ts";
 import {
   type DatasetIndex,
-  makeRoom,
+  type Documents,
   placeDocuments,
   readDocuments,
 } from "#search/dataset-parts.ts";
-import { runInTurns } from "#search/prepare-in-turns.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { openForBlock } from "#store/whole-file.ts";
-import { type Catalogue, openCatalogue } from "./catalogue.ts";
-import { compareGenerations, type Difference, differingNames, type Members } from "./compare.ts";
+import { openCatalogue } from "./catalogue.ts";
+import { type Difference, differingNames, type Members } from "./compare.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { type Body, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
 import { openPublications } from "./publications.ts";
-import { lineOf } from "./steps.ts";
 import { readArrays, treeOf } from "./stored-arrays.ts";
 
 /** Changes that a publication made. */
@@ -56,7 +54,7 @@ export interface JoinedChange extends Difference {
 interface JoinedSteps {
   /** Changes, those of the newest publication first. */
   changes: readonly JoinedChange[];
-  /** Publications whose changes are not known: there is no step, and the datasets are not kept. */
+  /** Publications whose changes are not known, because there is no step. */
   gaps: readonly Publication[];
 }
 
@@ -75,61 +73,40 @@ const keptMax = 500_000;
 /** Opens the changes between the datasets of a folder, for one thread. */
 export function openChangesReader(folder: string) {
   const publications = openPublications(folder);
-  let catalogue: Catalogue | undefined;
+  const { pathOf } = openCatalogue(folder);
   const kept = new LRUCache<string, ReadStep, Publication>({
     maxSize: keptMax,
     sizeCalculation: ({ changes }) => Math.min(keptMax, changes.length + 1),
-    fetchMethod: async (_name, _stale, { context }) => (await readStep(context)) ?? undefined,
+    fetchMethod: (_name, _stale, { context }) => readStep(context),
   });
 
-  /** Returns the path of a dataset; null if it is not kept here. */
-  const pathOf = (version: string | null): string | null => {
-    catalogue ??= openCatalogue(folder);
-    return version !== null && catalogue.has(version) ? catalogue.pathOf(version) : null;
-  };
-
-  async function readStep(publication: Publication): Promise<ReadStep | null> {
-    const { from, version, step } = publication;
-    const before = pathOf(from);
-    const found =
-      (step && (await readStored(from!, version))) ??
-      (await compareDatasets(before, pathOf(version)).catch(nullIfUnread));
-    if (found === null) return null;
-    let departed: ReadModel | null | undefined;
-    return {
-      ...found,
-      departed() {
-        if (departed !== undefined) return departed;
-        try {
-          departed = before === null ? null : openDeparted(before, found.changes);
-        } catch (error) {
-          departed = nullIfUnread(error);
-        }
-        return departed;
-      },
-    };
-  }
-
-  async function readStored(from: string, to: string) {
-    const stored = publications.openStep(from, to);
-    if (stored === null) return null;
-    const path = publications.stepPath(from, to);
+  async function readStep({ from, version, step }: Publication): Promise<ReadStep | undefined> {
+    const stored = step && publications.openStep(from!, version);
+    if (stored === null) return undefined;
+    const path = publications.stepPath(from!, version);
     const changes: Difference[] = [];
     for await (const line of (await open(path)).readLines()) {
       const [, change, kind, id, into = null] = headShape.exec(line) ?? [];
       if (id !== undefined) changes.push({ change, kind, id, into } as Difference);
     }
-    const lines = (numbers: readonly number[]) => {
-      using file = openForBlock(path, "r");
-      return numbers.map((number) => {
-        const { start, end } = stored.placeOf(number, 1);
-        const bytes = Buffer.alloc(end - start);
-        readSync(file.fd, bytes, 0, bytes.length, start);
-        // The first change comes with the file's head.
-        return bytes.toString().trimEnd().split("\n").at(-1)!;
-      });
+    let departed: ReadModel | null | undefined;
+    return {
+      changes,
+      lines(numbers) {
+        using file = openForBlock(path, "r");
+        return numbers.map((number) => {
+          const { start, end } = stored.placeOf(number, 1);
+          const bytes = Buffer.alloc(end - start);
+          readSync(file.fd, bytes, 0, bytes.length, start);
+          // The first change comes with the file's head.
+          return bytes.toString().trimEnd().split("\n").at(-1)!;
+        });
+      },
+      departed() {
+        if (departed === undefined) departed = findDeparted(pathOf(from!), changes);
+        return departed;
+      },
     };
-    return { changes, lines };
   }
 
   /**
@@ -172,33 +149,18 @@ export function openChangesReader(folder: string) {
   };
 }
 
-/** Returns null for a dataset that cannot be read, such as one of an earlier format. */
-function nullIfUnread(error: unknown): null {
-  if (error instanceof DatasetFault) return null;
-  throw error;
+/** Opens the departed records as `openDeparted` does. Returns null if the dataset is not kept, or cannot be read. */
+function findDeparted(path: string, changes: readonly Difference[]): ReadModel | null {
+  try {
+    return openDeparted(path, changes);
+  } catch (error) {
+    // The dataset may have an earlier format.
+    if (error instanceof DatasetFault) return null;
+    throw error;
+  }
 }
 
 const headShape = /^\{"change":"(\w+)","kind":"(\w+)","id":"([^"]+)"(?:,"into":"([^"]+)")?/;
-
-/**
- * Compares two datasets, and lets other work run in between. Returns null unless both are kept.
- * @throws DatasetFault if one cannot be read.
- */
-async function compareDatasets(before: string | null, after: string | null) {
-  if (before === null || after === null) return null;
-  using comparison = compareGenerations(before, after);
-  const changes: Difference[] = [];
-  await runInTurns(
-    comparison.inTurns().map((one) => {
-      if (one !== null) changes.push(one);
-    }),
-  );
-  const lines = (numbers: readonly number[]) => {
-    using again = compareGenerations(before, after);
-    return numbers.map((number) => lineOf(changes[number]!, again));
-  };
-  return { changes, lines };
-}
 
 const changeAt = ({ step, number }: Place): Difference => step.changes[number]!;
 
@@ -310,20 +272,20 @@ function openDeparted(path: string, changes: readonly Difference[]): ReadModel {
         if (position !== undefined) indexer.addLink(kind, record, position);
       }
     });
-  const places = eachOf(recordKinds, (kind) =>
-    placeDocuments(
-      Uint32Array.from(rows[kind], ({ document }) => Buffer.byteLength(document)),
-      Uint32Array.from(rows[kind], ({ own_length }) => own_length),
-    ),
-  );
-  const index = indexer.index(places);
-  const documents = makeRoom(places, index.recordsOfGp);
-  for (const kind of recordKinds) {
-    const { bytes, starts } = documents[kind];
-    rows[kind].forEach(({ document }, at) => bytes.set(Buffer.from(document), starts[at]));
-  }
+  const documents = eachOf(recordKinds, (kind): Documents => {
+    const texts = rows[kind].map(({ document }) => Buffer.from(document));
+    const lengths = Uint32Array.from(texts, ({ length }) => length);
+    const ownLengths = Uint32Array.from(rows[kind], ({ own_length }) => own_length);
+    return { bytes: Buffer.concat(texts), lengths, ...placeDocuments(lengths, ownLengths) };
+  });
   const { version, built_at: updatedAt } = opened.meta;
-  return openReadModel({ ...index, documents, version, updatedAt, sources: [] });
+  return openReadModel({
+    ...indexer.index(documents),
+    documents,
+    version,
+    updatedAt,
+    sources: [],
+  });
 }
 
 /** Reads records in display order, with the GPs and the signals on which queries for them depend. */

@@ -150,7 +150,7 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
   for (const difference of comparison.differences()) {
     counts[difference.kind][difference.change]++;
     changes++;
-    waiting += `${lineOf(difference, comparison)}\n`;
+    waiting += `${lineOf(difference, comparison, false)}\n`;
     if (waiting.length >= pieceUnits) flush();
   }
   flush();
@@ -162,32 +162,38 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
   return facts;
 }
 
-/** Returns the line of a difference, with documents as they are stored. */
-export function lineOf(difference: Difference, comparison: Comparison): string {
+/**
+ * Returns the line of a difference, with documents as they are stored.
+ * @param isWhole true to add the whole record, as it was if it is gone; false for a step, which adds only what a copy
+ *   needs.
+ */
+export function lineOf(difference: Difference, comparison: Comparison, isWhole: boolean): string {
   const { change, kind, id, into } = difference;
   const what = `{"change":"${change}","kind":"${kind}","id":"${id}"`;
+  const gone = () => (isWhole ? `,"record":${comparison.before(difference)}` : "");
   switch (change) {
     case "removed":
-      return `${what}}`;
+      return `${what}${gone()}}`;
     case "merged":
-      return `${what},"into":"${into}"}`;
+      return `${what},"into":"${into}"${gone()}}`;
     case "added":
-      return `${what},"record":${comparison.after(difference).document}}`;
+      return `${what},"record":${comparison.after(difference)}}`;
     case "changed":
-      return `${what},${changedMembers(comparison.before(difference).document, comparison.after(difference).document)}}`;
+      return `${what},${changedMembers(comparison.before(difference), comparison.after(difference), isWhole)}}`;
   }
 }
 
 /**
- * Returns the JSON of the differing members, without braces. Adds the whole record if names or order of members differ.
+ * Returns the JSON of the differing members, without braces. Adds the whole record if asked to, or if names or order of
+ * members differ.
  */
-function changedMembers(beforeText: string, afterText: string): string {
+function changedMembers(beforeText: string, afterText: string, isWhole: boolean): string {
   const before = JSON.parse(beforeText) as Members;
   const after = JSON.parse(afterText) as Members;
   const names = differingNames(before, after);
   const only = (members: Members) =>
     JSON.stringify(Object.fromEntries(names.map((name) => [name, members[name]])));
   const isAlike = Object.keys(after).join() === Object.keys(before).join();
-  const whole = isAlike ? "" : `,"record":${afterText}`;
+  const whole = isAlike && !isWhole ? "" : `,"record":${afterText}`;
   return `"before":${only(before)},"after":${only(after)}${whole}`;
 }

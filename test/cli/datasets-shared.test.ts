@@ -77,7 +77,7 @@ test("datasets imported on one machine are listed, compared, published and gone 
     changes
       .trimEnd()
       .split("\n")
-      .map((line) => JSON.parse(line).name),
+      .map((line) => JSON.parse(line).record.name),
     ["beta", "gamma"],
   );
   assert.equal((await other.json("datasets publish", staged.version)).version, staged.version);
