@@ -178,8 +178,7 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
   const current = catalogue.current();
   if (current === null) return noDatasets;
   const pinned = catalogue
-    .versions()
-    .flatMap((version) => catalogue.findReadable(version) ?? [])
+    .list()
     .filter(({ version, pinned_at }) => pinned_at !== null && version !== current.version);
   const publications = gatherSteps(folder, current.version, temporary);
   const stepFiles = Array.from(stepPaths(publications), (path) => {

@@ -30,7 +30,8 @@ const list = command({
     lookAtDatasets(context, async (store) => {
       const kept = await store.read();
       const current = kept.currentVersion();
-      return kept.list().map((generation) => ({
+      const generations = kept.versions().filter(kept.has).map(kept.find);
+      return generations.map((generation) => ({
         version: generation.version,
         records: recordTotal(generation),
         current: generation.version === current,
@@ -113,10 +114,10 @@ const diff = command({
   run: ({ givenFrom, givenTo, ndjson }, context) =>
     lookAtDatasets(context, async (store) => {
       const { chosenBefore } = await import("#datasets/choose.ts");
-      const kept = await store.read();
       const { compareGenerations } = await import("#datasets/compare.ts");
       const { openPublished } = await import("#datasets/open-generation.ts");
       const { lineOf } = await import("#datasets/steps.ts");
+      const kept = await store.read();
       const from = givenFrom ?? chosenBefore(kept).version;
       const to = givenTo ?? kept.currentVersion()!;
       const open = async (version: string) => {
@@ -246,8 +247,7 @@ function parseKeep(text: string): number {
 
 const prune = command({
   name: "prune",
-  description:
-    "delete old datasets, but never the current one, a pinned one, or one that a server may be opening",
+  description: "delete old datasets, but never the current one or a pinned one",
   options: {
     keep: option(
       "--keep <n>",

@@ -18,7 +18,7 @@ import {
 export interface DatasetList {
   folder: string;
   pathOf(version: string): string;
-  /** Lists all generations, oldest first. @throws as `find` does. */
+  /** Lists all generations with readable facts, oldest first. */
   list(): Generation[];
   /** Lists versions with at least one of their two files, oldest first. Omits what an import has yet to publish. */
   versions(): string[];
@@ -92,7 +92,7 @@ export function openCatalogue(folder: string): Catalogue {
       .filter((name) => isVersion(name) && !isUnpublished(name, unconfirmed))
       .toSorted();
   };
-  const list = () => versions().filter(has).map(find);
+  const list = () => versions().flatMap((version) => findReadable(version) ?? []);
   const namedVersion = () => {
     const version = readPointer(folder);
     return version !== null && isVersion(version) ? version : null;
@@ -198,9 +198,7 @@ export function currentOrNull(list: DatasetList): string | null {
  */
 export function findBefore(list: DatasetList): Generation | undefined {
   const current = list.currentVersion();
-  // An unreadable generation must not prevent a rollback to another.
-  const readable = list.versions().flatMap((version) => list.findReadable(version) ?? []);
-  const published = readable.filter((one) => !isStaged(one));
+  const published = list.list().filter((one) => !isStaged(one));
   const after = published.find(({ version }) => version === current)?.published_after;
   return (
     published.find(({ version }) => version === after) ??

@@ -33,7 +33,7 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
     folder,
     changesDays,
     warn,
-    read: async () => ({ ...catalogue, added: [], readAt: now() }),
+    read: async () => catalogue,
     publications: async () => list(),
     async open(version) {
       catalogue.find(version);

@@ -47,7 +47,7 @@ export const asPublished = (
 /** Returns the generation that became current last. Returns undefined if none was published. */
 export const lastPublished = (generations: readonly Generation[]): Generation | undefined =>
   generations
-    .filter(({ published_at }) => (published_at ?? null) !== null)
+    .filter((one) => !isStaged(one))
     .toSorted((a, b) => Date.parse(a.published_at!) - Date.parse(b.published_at!))
     .at(-1);
 

@@ -13,7 +13,7 @@ import {
   withSession,
 } from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalogue, DatasetList } from "./catalogue.ts";
 import { checkGeneration, type GenerationCheck } from "./check-generations.ts";
 import { type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
@@ -36,13 +36,17 @@ import {
   stepName,
   storedRemedy,
 } from "./stored-parts.ts";
-import type { Kept, MadeStep, OpenStore, StoreOrder } from "./store.ts";
+import type { MadeStep, OpenStore, StoreOrder } from "./store.ts";
+
+/** The shared datasets at one moment. */
+export interface Kept extends DatasetList, Pick<SharedState, "added" | "readAt"> {}
 
 /**
  * The datasets of several machines. Promises reject with a StoreFault if the database is unreachable: within 2 s and as
  * `busy`, unless the call transfers a file.
  */
 export interface SharedStore extends OpenStore {
+  read(): Promise<Kept>;
   /** Notes a running server, so that no dataset is published that it cannot read. */
   noteServer(instance: Instance): Promise<void>;
   forgetServer(id: string): Promise<void>;

@@ -1,11 +1,8 @@
-/** Deletes old and outdated generations, except those that are current, pinned, or perhaps being opened. */
+/** Deletes old and outdated generations, except those that are current or pinned. */
 import { existsSync } from "node:fs";
-import { findBefore } from "./catalogue.ts";
+import { type DatasetList, findBefore } from "./catalogue.ts";
 import { type Generation, isOutdated, isStaged } from "./generation.ts";
-import type { DatasetStore, Kept } from "./store.ts";
-
-/** Maximum time that a server takes to open a generation or give up, in ms. */
-const openingMilliseconds = 600_000;
+import type { DatasetStore } from "./store.ts";
 
 export interface PruneOrder {
   /** Number of newest published datasets to keep; 0 keeps all. */
@@ -28,9 +25,9 @@ export interface Pruned {
 }
 
 /**
- * Prunes datasets. The caller holds the import lock.
- * @throws DatasetFault if the pointer names no existing dataset, or facts cannot be read: it is then unknown which
- *   datasets are needed.
+ * Prunes datasets. Leaves those with unreadable facts. The caller holds the import lock.
+ * @throws DatasetFault if the pointer names no dataset, or one with unreadable facts: it is then unknown which datasets
+ *   are needed.
  */
 export async function prune(store: DatasetStore, order: PruneOrder): Promise<Pruned> {
   const kept = await store.read();
@@ -52,7 +49,7 @@ export async function prune(store: DatasetStore, order: PruneOrder): Promise<Pru
 
 /** Finds generations that can be removed, and those that only a pin keeps. */
 function findSpare(
-  list: Kept,
+  list: DatasetList,
   { keep, isAutomatic = false }: PruneOrder,
 ): { removable: Generation[]; pinned: Generation[] } {
   const current = list.current()?.version ?? null;
@@ -62,26 +59,12 @@ function findSpare(
   const youngestBeyond = beyond.at(-1)?.version ?? "";
   const isGivenUp = (one: Generation) =>
     isOutdated(one, current) && (!isAutomatic || one.version < youngestBeyond);
-  const kept = new Set<string | null | undefined>([current, ...lately(published, list.readAt)]);
-  if (isAutomatic) kept.add(findBefore(list)?.version);
+  const kept = [current, isAutomatic ? findBefore(list)?.version : null];
   const spare = all.filter(
-    (one) => (beyond.includes(one) || isGivenUp(one)) && !kept.has(one.version),
+    (one) => (beyond.includes(one) || isGivenUp(one)) && !kept.includes(one.version),
   );
   return {
     removable: spare.filter(({ pinned_at }) => pinned_at === null),
     pinned: spare.filter(({ pinned_at }) => pinned_at !== null),
   };
 }
-
-/** Returns versions that were current at some time in the last 10 minutes. May omit the one that is current now. */
-function lately(published: readonly Generation[], nowMilliseconds: number): string[] {
-  const since = nowMilliseconds - openingMilliseconds;
-  const byTime = published.toSorted((a, b) => publishedAt(a) - publishedAt(b));
-  const recent = byTime.filter((one) => publishedAt(one) >= since);
-  // The generation that was current when the 10 minutes began. If nothing was published since, it is the current one,
-  // which is kept anyway.
-  const before = recent.length === 0 ? undefined : byTime.findLast((one) => !recent.includes(one));
-  return [...recent, ...(before === undefined ? [] : [before])].map(({ version }) => version);
-}
-
-const publishedAt = ({ published_at }: Generation) => Date.parse(published_at!);

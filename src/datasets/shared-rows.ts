@@ -14,7 +14,10 @@ export interface SharedState {
   current: string | null;
   /** Datasets without those that are only added, oldest first. */
   generations: readonly Generation[];
-  /** Datasets that imports are about to publish. The next import removes those that a killed import left. */
+  /**
+   * Datasets that imports are about to publish, so that servers can fetch files in advance. The next import removes
+   * those that a killed import left.
+   */
   added: readonly Generation[];
   /** Time by the database's clock, in ms since 1970. */
   readAt: number;

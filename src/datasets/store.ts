@@ -15,17 +15,6 @@ export const ownFormat = `${formatVersion}.${foldVersion}`;
 /** Function that warns of a problem. @param sentence warning without a full stop. */
 export type Warn = (sentence: string) => void;
 
-/**
- * All datasets of a store: a database's as they were at `readAt`, a folder's as they are at each call. Damaged facts
- * throw only when they are read, so that other datasets can be used.
- */
-export interface Kept extends DatasetList {
-  /** Datasets that imports are about to publish, so that servers can fetch files in advance. None for a folder. */
-  added: readonly Generation[];
-  /** Time of reading by the store's clock, in ms since 1970. */
-  readAt: number;
-}
-
 /** A verified file that is not in the store yet. */
 export interface Draft {
   path: string;
@@ -46,15 +35,16 @@ export interface DatasetStore {
   /** CHANGES_DAYS; 0 keeps no steps. */
   readonly changesDays: number;
   readonly warn: Warn;
-  read(): Promise<Kept>;
+  /** Lists all datasets: a database's as they are when read, a folder's as they are at each call. */
+  read(): Promise<DatasetList>;
   /** Lists publications, oldest first. @throws DatasetFault if the list is damaged. */
   publications(): Promise<readonly Publication[]>;
   /**
    * Makes sure that the file of a version is on this machine.
    * @returns its path. `openPublished` verifies the file.
-   * @throws DatasetFault that names what is missing or damaged, or the reason of `signal` if that is aborted.
+   * @throws DatasetFault that names what is missing or damaged.
    */
-  open(version: string, signal?: AbortSignal): Promise<string>;
+  open(version: string): Promise<string>;
   /** Adds a draft, whole or not at all. @returns the path where its file is afterwards. */
   add(draft: Draft): Promise<string>;
   /**

@@ -86,7 +86,9 @@ function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[
   const pointer = join(catalogue.folder, "current");
   const unreadable = unread(pointer);
   if (unreadable !== null) return [fail(unreadable.fault, unreadable.mend)];
-  const last = lastPublished(sound.flatMap((one) => catalogue.findReadable(one) ?? []))?.version;
+  const last = lastPublished(
+    catalogue.list().filter((one) => sound.includes(one.version)),
+  )?.version;
   const mend =
     last === undefined
       ? `gp-records restore FILE --replace, or: rm ${pointer}, and import every source again.`

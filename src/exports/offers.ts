@@ -60,11 +60,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     const isOffered = (one: Generation) =>
       one.version === current ||
       (one.published_at !== null && one.pinned_at !== null && isReadable(one));
-    const newestFirst = catalogue
-      .versions()
-      .toReversed()
-      .flatMap((version) => catalogue.findReadable(version) ?? [])
-      .filter(isOffered);
+    const newestFirst = catalogue.list().toReversed().filter(isOffered);
     const isCurrent = ({ version }: Generation) => version === current;
     return [...newestFirst.filter(isCurrent), ...newestFirst.filter((one) => !isCurrent(one))];
   };

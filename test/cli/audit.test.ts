@@ -85,7 +85,6 @@ const walks: Record<string, ReturnType<typeof does> | null> = {
   }),
   "datasets prune": does(["dataset.pruned"], async ({ dataDir, text }) => {
     const catalogue = openCatalogue(join(dataDir, "datasets"));
-    // Both were published a day ago; the first of them no server can be opening any more.
     for (const id of ["older", "old"])
       await importRecords(catalogue, [{ record: "gp", id, name: id }], { source: "old" });
     await text("datasets prune --keep 1");

@@ -151,7 +151,7 @@ test("facts that are not JSON are a fault that names the file", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [, , third] = await threeGenerations(catalogue);
   writeFileSync(join(catalogue.folder, `${third}.json`), "{");
-  assert.throws(() => catalogue.list(), new RegExp(`${third}.json cannot be read`));
+  assert.throws(() => catalogue.find(third), new RegExp(`${third}.json cannot be read`));
 });
 
 test(

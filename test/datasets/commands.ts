@@ -52,9 +52,8 @@ export async function published(world: DatasetWorld, count: number): Promise<str
 export const pruneOn = (world: DatasetWorld, time: number, order: Partial<PruneOrder> = {}) =>
   on(world, time, (store) => prune(store, { keep: 1, isDryRun: false, ...order }));
 
-/** Prunes long after anything was published, unless a test says otherwise. */
-export const prunedOf = async (world: DatasetWorld, order: Partial<PruneOrder>, time = 30) =>
-  (await pruneOn(world, time, order)).removed.map(({ version }) => version);
+export const prunedOf = async (world: DatasetWorld, order: Partial<PruneOrder>) =>
+  (await pruneOn(world, 30, order)).removed.map(({ version }) => version);
 
 export const versionsOf = async ({ store }: DatasetWorld) => (await store.read()).versions();
 export const currentOf = async ({ store }: DatasetWorld) => (await store.read()).currentVersion();

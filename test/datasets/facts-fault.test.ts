@@ -3,7 +3,6 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { changeFacts } from "../support/damage.ts";
 import {
   importRecords,
@@ -82,7 +81,10 @@ test("facts that are of another dataset, or no facts at all, are a fault that na
     name: "DatasetFault",
     message: `${facts} describes another dataset: "version" is "${older}" instead of "${current}". 'gp-records datasets verify' says how to fix it.`,
   });
-  assert.throws(() => catalogue.list(), DatasetFault);
+  assert.deepEqual(
+    catalogue.list().map(({ version }) => version),
+    [older],
+  );
   assert.equal(catalogue.findReadable(current), null);
   assert.equal(catalogue.findReadable(older)!.version, older);
 });
