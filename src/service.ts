@@ -9,7 +9,6 @@ import { type Follower, followCurrent } from "#datasets/follow-current.ts";
 import type { Generation } from "#datasets/generation.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import { openPublications } from "#datasets/publications.ts";
-import type { SharedDatasetsLink } from "#datasets/start-following.ts";
 import type { Load } from "#datasets/start-load.ts";
 import type { ExportOffers } from "#exports/offers.ts";
 import { openAnswerCache } from "#gateway/answer-cache.ts";
@@ -132,6 +131,10 @@ export async function openService(
       accountWorker.show(from, browse());
       offers?.tidy(from.generation.version);
     },
+  }).catch(async (fault: unknown) => {
+    await counters.close();
+    lock.release();
+    throw fault;
   });
   // A worker reads the dataset while this thread imports the remaining modules.
   const { buildServer } = await import("#http/build-server.ts");
@@ -358,8 +361,22 @@ async function followDatasets(
   { ahead, database, program, onModel }: FollowOrder,
 ) {
   const catalogue = openCatalogue(join(config.dataDir, "datasets"));
-  let shared: SharedDatasetsLink | null = null;
   let failures = 0;
+  const shared =
+    database === null
+      ? null
+      : (await import("#datasets/start-following.ts")).startFollowing({
+          ...database,
+          folder: catalogue.folder,
+          fetchesPinned: config.exports,
+          program,
+          onPointed: () => void follower.lookAnew(),
+          onFault(fault) {
+            if (fault === null) log.info("resolved: shared datasets cannot be followed");
+            else log.error({ err: fault }, "shared datasets cannot be followed");
+          },
+          now: () => performance.now(),
+        });
   const follower: Follower = followCurrent({
     catalogue,
     ahead,
@@ -377,23 +394,6 @@ async function followDatasets(
     },
     now: () => performance.now(),
   });
-  if (database !== null) {
-    const { startFollowing } = await import("#datasets/start-following.ts");
-    shared = startFollowing({
-      ...database,
-      folder: catalogue.folder,
-      fetchesPinned: config.exports,
-      program,
-      // A dataset read ahead may be served by now.
-      served: follower.model()?.parts.version ?? null,
-      onPointed: () => void follower.lookAnew(),
-      onFault(fault) {
-        if (fault === null) log.info("resolved: shared datasets cannot be followed");
-        else log.error({ err: fault }, "shared datasets cannot be followed");
-      },
-      now: () => performance.now(),
-    });
-  }
   return {
     look: follower.look,
     /** Returns the version that should be served, or null if there is none or it cannot be read. */

@@ -8,7 +8,7 @@ import { DatasetFault, readIfThere } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { sizeOf } from "./disk-space.ts";
 import { factsText, type Generation, isStaged } from "./generation.ts";
-import type { Kept } from "./store.ts";
+import type { Kept } from "./postgres.ts";
 
 export type DatasetCache = ReturnType<typeof openCache>;
 
@@ -29,6 +29,9 @@ export function openCache(folder: string) {
   const pointer = join(folder, "current");
   /** Reports whether a generation's file is in the folder at full length. Loading checks the part that is served. */
   const has = (generation: Generation) => sizeOf(pathOf(generation.version)) === generation.bytes;
+  /** Reports whether a generation's file is in the folder and every byte is as published. */
+  const isWhole = (generation: Generation) =>
+    has(generation) && hashFile(pathOf(generation.version)).sha256 === generation.sha256;
   /** Writes a generation's facts beside its file. Returns true if they changed. */
   const noteFacts = (generation: Generation): boolean => {
     const text = factsText(generation);
@@ -40,9 +43,12 @@ export function openCache(folder: string) {
   return {
     catalogue,
     has,
-    /** Reports whether a generation's file is in the folder and every byte is as published. */
-    isWhole: (generation: Generation) =>
-      has(generation) && hashFile(pathOf(generation.version)).sha256 === generation.sha256,
+    isWhole,
+    /** Removes the file of a version unless every byte is as in its facts. */
+    removeDamaged(version: string): void {
+      const known = catalogue.findReadable(version);
+      if (known === null || !isWhole(known)) rmSync(pathOf(version), { force: true });
+    },
     /** Returns a new path for a file to be fetched. */
     temporaryPath: () => join(folder, `.fetch.${process.pid}.${++fetched}.tmp`),
     /** Gives a complete file its final name, and writes its facts. @returns its path. */
@@ -71,10 +77,10 @@ export function openCache(folder: string) {
      * Removes versions that were neither fetched nor opened in the last 10 minutes, and leftovers of killed processes.
      * @param kept versions that stay.
      */
-    prune(kept: ReadonlySet<string>, nowMilliseconds: number): void {
+    prune(kept: ReadonlySet<string>): void {
       for (const version of catalogue.versions()) {
         const changedAt = statSync(pathOf(version), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-        if (!kept.has(version) && nowMilliseconds - changedAt > keptMilliseconds)
+        if (!kept.has(version) && Date.now() - changedAt > keptMilliseconds)
           catalogue.remove(version);
       }
       for (const name of readdirSync(folder).filter(isAbandoned))

@@ -1,13 +1,14 @@
 /** Keeps a server's folder in step with the shared datasets: fetches new ones, and points at the current one. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Publication } from "#records/publication.ts";
+import { StoreFault } from "#store/domain-error.ts";
 import { comingNext, type DatasetCache, versionsToKeep } from "./dataset-cache.ts";
 import { type Generation, isStaged } from "./generation.ts";
-import type { SharedStore } from "./postgres.ts";
+import type { Kept, SharedStore } from "./postgres.ts";
 import { openPublications } from "./publications.ts";
-import type { Kept } from "./store.ts";
 
 interface FollowRequest {
-  store: Pick<SharedStore, "read" | "publications" | "open" | "pullStep" | "watch">;
+  store: Pick<SharedStore, "look" | "publications" | "open" | "pullStep">;
   cache: DatasetCache;
   /** True to fetch pinned datasets too. */
   fetchesPinned: boolean;
@@ -21,61 +22,32 @@ interface FollowRequest {
   now: () => number;
 }
 
+/** Time between looks at the database, in ms. */
+const lookEveryMilliseconds = 500;
+
 /**
- * Wait after a first failure, in ms. It doubles with each further failure in a row, and starts over when the datasets
- * change.
+ * Wait after a first failed fetch, in ms. It doubles with each further failure in a row, and starts over when the
+ * datasets change.
  */
 const firstRetryMilliseconds = 1000;
 const lastRetryMilliseconds = 60_000;
 
 export function followShared(request: FollowRequest) {
   const { store, cache, fetchesPinned, onSeen, onPointed, onFault, now } = request;
-  let state: Kept | null = null;
-  let working: Promise<void> | null = null;
-  let isAgain = false;
-  let fetching: { version: string; abort: AbortController } | null = null;
-  let retryMilliseconds = firstRetryMilliseconds;
-  let retryAt = Infinity;
   const steps = openPublications(cache.catalogue.folder);
-  const damaged = new Set<string>();
-  const faults = { looking: "", fetching: "" };
-  let isClosed = false;
+  const closing = new AbortController();
+  const { signal } = closing;
+  let state: Kept | null = null;
+  /** Time of the next attempt to fetch what the folder lacks; Infinity once it lacks nothing. */
+  let fetchAt = Infinity;
+  let retryMilliseconds = firstRetryMilliseconds;
+  let lastFault: Error | null = null;
 
-  function note(part: keyof typeof faults, error: Error | null): void {
-    if (isClosed) return;
-    const before = faults[part];
-    faults[part] = error?.message ?? "";
-    // The message for an unreachable database may differ each time.
-    const isNew = part === "looking" ? before === "" : before !== error?.message;
-    if (error !== null && isNew) onFault(error);
-    else if (error === null && before !== "" && faults.looking === "" && faults.fetching === "")
-      onFault(null);
-  }
-
-  /** Fetches a dataset. Returns false if the folder already has its file and no damage is known. */
+  /** Fetches a dataset. Returns false if the folder already has its file. */
   async function fetch(generation: Generation): Promise<boolean> {
-    const { version } = generation;
-    if (cache.has(generation) && !damaged.has(version)) return false;
-    if (cache.isWhole(generation)) {
-      damaged.delete(version);
-      return false;
-    }
-    const abort = new AbortController();
-    fetching = { version, abort };
-    try {
-      await store.open(version, abort.signal);
-      damaged.delete(version);
-      return true;
-    } finally {
-      fetching = null;
-    }
-  }
-
-  /** Points at a dataset if it is still current: a command on this folder may have moved the pointer since. */
-  async function point(generation: Generation, isFetched: boolean): Promise<void> {
-    const current = (await store.read()).current();
-    if (current?.version !== generation.version) return;
-    if (cache.point(current) || isFetched) onPointed();
+    if (cache.has(generation)) return false;
+    await store.open(generation.version);
+    return true;
   }
 
   async function fetchStep({ from, version, step }: Publication): Promise<void> {
@@ -83,7 +55,15 @@ export function followShared(request: FollowRequest) {
     await steps.addStep(from, version, (path) => store.pullStep(path, from, version));
   }
 
-  async function work(seen: Kept): Promise<void> {
+  /** Points at a dataset if it is still current: a command on this folder may have moved the pointer since. */
+  async function point({ version }: Generation, isFetched: boolean): Promise<void> {
+    const current = (await store.look()).current();
+    if (current?.version !== version) return;
+    if (cache.point(current) || isFetched) onPointed();
+  }
+
+  /** Fetches what the folder lacks, the current dataset first. Returns early if the datasets change meanwhile. */
+  async function fetchAll(seen: Kept): Promise<void> {
     const current = seen.current();
     const isFetched = current !== null && (await fetch(current));
     const publications = await store.publications();
@@ -93,83 +73,75 @@ export function followShared(request: FollowRequest) {
     steps.clear(publications);
     if (current !== null) await point(current, isFetched);
     if (newest?.status === "rejected") throw newest.reason;
-    for (const generation of comingNext(seen)) await fetch(generation);
-    for (const one of publications.toReversed()) if (!isClosed && !isAgain) await fetchStep(one);
-    const kept = versionsToKeep(seen);
     const published = seen.list().filter((one) => !isStaged(one));
     const pinned = fetchesPinned ? published.filter((one) => one.pinned_at !== null) : [];
-    for (const { version } of pinned) kept.add(version);
-    cache.prune(kept, Date.now());
+    cache.prune(versionsToKeep(seen).union(new Set(pinned.map(({ version }) => version))));
     // Pins may have changed. `point` notes the current dataset's pin.
     for (const one of published)
       if (one.version !== current?.version && cache.has(one)) cache.noteFacts(one);
-    for (const one of pinned.toReversed()) if (!isClosed && !isAgain) await fetch(one);
-  }
-
-  async function workOnce(of: Kept): Promise<void> {
-    retryAt = Infinity;
-    try {
-      await work(of);
-      retryMilliseconds = firstRetryMilliseconds;
-      note("fetching", null);
-    } catch (error) {
-      if (error === superseded) return;
-      retryAt = now() + retryMilliseconds;
-      retryMilliseconds = Math.min(2 * retryMilliseconds, lastRetryMilliseconds);
-      note("fetching", error as Error);
+    for (const fetchNext of [
+      ...comingNext(seen).map((one) => () => fetch(one)),
+      ...publications.toReversed().map((one) => () => fetchStep(one)),
+      ...pinned.toReversed().map((one) => () => fetch(one)),
+    ]) {
+      if (signal.aborted || (await store.look()) !== seen) return;
+      await fetchNext();
     }
   }
 
-  function start(): void {
-    if (isClosed || state === null) return;
-    if (working !== null) {
-      isAgain = true;
-      return;
-    }
-    working = workOnce(state).finally(() => {
-      working = null;
-      if (isAgain) {
-        isAgain = false;
-        start();
-      }
-    });
-  }
-
-  function onLook(seen: Kept | Error): void {
-    if (seen instanceof Error) return note("looking", seen);
-    note("looking", null);
+  async function look(): Promise<void> {
+    const seen = await store.look();
     onSeen(seen.currentVersion());
-    if (seen === state) {
-      if (now() >= retryAt) start();
-      return;
+    if (seen !== state) {
+      state = seen;
+      retryMilliseconds = firstRetryMilliseconds;
+      fetchAt = now();
     }
-    state = seen;
-    retryMilliseconds = firstRetryMilliseconds;
-    // A fetch that is no longer wanted would keep the wanted dataset waiting.
-    const wanted = seen.current();
-    if (fetching !== null && wanted !== null && fetching.version !== wanted.version)
-      if (!cache.has(wanted)) fetching.abort.abort(superseded);
-    start();
+    if (now() < fetchAt) return;
+    fetchAt = Infinity;
+    try {
+      await fetchAll(seen);
+      retryMilliseconds = firstRetryMilliseconds;
+    } catch (error) {
+      fetchAt = now() + retryMilliseconds;
+      retryMilliseconds = Math.min(2 * retryMilliseconds, lastRetryMilliseconds);
+      throw error;
+    }
   }
 
-  const endWatch = store.watch(onLook);
+  function note(fault: Error | null): void {
+    // A failed fetch is not over before the next attempt.
+    if (signal.aborted || (fault === null && fetchAt !== Infinity)) return;
+    // The message for an unreachable database may differ each time.
+    const isOfDatabase = fault instanceof StoreFault && lastFault instanceof StoreFault;
+    const isNew = !isOfDatabase && fault?.message !== lastFault?.message;
+    lastFault = fault;
+    if (isNew) onFault(fault);
+  }
+
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      note(
+        await look().then(
+          () => null,
+          (error: Error) => error,
+        ),
+      );
+      await sleep(lookEveryMilliseconds, null, { signal }).catch(() => {});
+    }
+  }
+
+  const following = follow();
   return {
-    /** Checks the file of a version that could not be loaded, and fetches it again if it is damaged. */
+    /** Fetches the file of a version again if it is damaged. Call it for one that could not be loaded. */
     mend(version: string): void {
-      damaged.add(version);
-      start();
+      cache.removeDamaged(version);
+      fetchAt = 0;
     },
-    /** Resolves once no work is under way. */
-    async settled(): Promise<void> {
-      while (working !== null) await working;
-    },
-    async close(): Promise<void> {
-      isClosed = true;
-      endWatch();
-      fetching?.abort.abort(superseded);
-      await working;
+    /** Stops following. Resolves once a fetch in progress has ended. */
+    close(): Promise<void> {
+      closing.abort();
+      return following;
     },
   };
 }
-
-const superseded = new Error("Another dataset is wanted now.");

@@ -52,12 +52,8 @@ export interface SharedStore extends OpenStore {
   forgetServer(id: string): Promise<void>;
   /** Fetches a step into a new file. @throws DatasetFault that names what is missing or damaged. */
   pullStep(path: string, from: string, to: string): Promise<void>;
-  /**
-   * Checks the datasets at once, and then twice a second.
-   * @param onLook called after each check: with the same object while nothing changes, or with an error if it failed.
-   * @returns a function that ends the watch.
-   */
-  watch(onLook: (seen: Kept | Error) => void): () => void;
+  /** Reads the datasets like `read`, but returns the previous object if nothing has changed. */
+  look(): Promise<Kept>;
 }
 
 /** Opens the store for a command. @throws DatasetFault if the folder has datasets that were not fetched. */
@@ -69,13 +65,11 @@ export function openPostgresStore(order: Omit<StoreOrder, "now">, url: string): 
     ...store,
     read: async () => (kept = await store.read()),
     close() {
-      if (kept !== null) cache.prune(versionsToKeep(kept), Date.now());
+      if (kept !== null) cache.prune(versionsToKeep(kept));
       store.close();
     },
   };
 }
-
-const lookEveryMilliseconds = 500;
 
 /** Opens the store. @param cache folder that files are fetched into. */
 export function openSharedStore(
@@ -111,23 +105,15 @@ export function openSharedStore(
     transferring((session) => session.inTransaction(() => work(session)));
 
   /** Fetches a file into the cache, whole or not at all. @returns its path. */
-  const pull = (generation: Generation, signal?: AbortSignal) =>
+  const pull = (generation: Generation) =>
     transferring(async (session) => {
-      const stop = () => session.close();
-      signal?.addEventListener("abort", stop);
       const path = cache.temporaryPath();
       try {
-        signal?.throwIfAborted();
         await pullFile(session, generation.version, path);
-        signal?.throwIfAborted();
         return cache.adopt(path, generation);
       } catch (error) {
         rmSync(path, { force: true });
-        // If aborted, the caught error is only a consequence of closing the session.
-        signal?.throwIfAborted();
         throw error;
-      } finally {
-        signal?.removeEventListener("abort", stop);
       }
     });
 
@@ -188,6 +174,7 @@ export function openSharedStore(
       throw new StoreFault(error.kind, `${error.message} ${whether}`, { cause: error });
     }
   }
+    look,
 
   return {
     folder,
@@ -195,10 +182,10 @@ export function openSharedStore(
     warn,
     read,
     publications: () => listPublications(main),
-    async open(version, signal) {
+    async open(version) {
       const generation = findAny(await look(), version);
       const isHere = cache.isWhole(generation);
-      const path = isHere ? catalogue.pathOf(version) : await pull(generation, signal);
+      const path = isHere ? catalogue.pathOf(version) : await pull(generation);
       cache.touch(version);
       return path;
     },
@@ -265,23 +252,6 @@ export function openSharedStore(
     },
     pullStep: (path, from, to) =>
       transferring((session) => pullFile(session, stepName(from, to), path)),
-    watch(onLook) {
-      let isEnded = false;
-      let isLooking = false;
-      const lookNow = async () => {
-        if (isLooking) return;
-        isLooking = true;
-        const found = await look().catch((error: Error) => error);
-        isLooking = false;
-        if (!isEnded) onLook(found);
-      };
-      const timer = setInterval(() => void lookNow(), lookEveryMilliseconds);
-      void lookNow();
-      return () => {
-        isEnded = true;
-        clearInterval(timer);
-      };
-    },
     async take() {
       const held = await lockImports(place);
       try {

@@ -4,11 +4,7 @@ import { Worker } from "node:worker_threads";
 import { openCache } from "./dataset-cache.ts";
 import type { FollowOrder, FromFollower, ToFollower } from "./follow-shared-worker.ts";
 
-export type SharedDatasetsLink = ReturnType<typeof startFollowing>;
-
 interface StartRequest extends Omit<FollowOrder, "id"> {
-  /** Version that the server already serves; null if it serves none. */
-  served: string | null;
   /** Called when the folder points at another dataset, or when the current dataset's facts or file have changed. */
   onPointed: () => void;
   /** Called with each new fault. Called with null once the database answers and fetches work again. */
@@ -29,7 +25,7 @@ export function startFollowing(request: StartRequest) {
   const id = randomUUID();
   const workerData: FollowOrder = { url, gateMemory, folder, fetchesPinned, program, id };
   let wanted: string | null | undefined;
-  let { served } = request;
+  let served: string | null = null;
   let agreedAt = now();
   let isClosing = false;
   /** Message of the last error that ended the worker, so that an equal one is not reported again. */

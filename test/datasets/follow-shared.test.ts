@@ -1,18 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SharedStore } from "#datasets/postgres.ts";
 import { eventually } from "../support/eventually.ts";
 import { onPostgres as test, runSql } from "../support/postgres.ts";
-import {
-  add,
-  buildDatasets,
-  bulkyGps,
-  follow,
-  publishBuilt,
-  twoMachines,
-} from "../support/shared-datasets.ts";
-import { gp } from "./published.ts";
+import { add, follow, publishBuilt, twoMachines } from "../support/shared-datasets.ts";
 
 test("an empty folder fetches what is current, then each that is published", async (t) => {
   const [, importer, server, first, second] = await twoMachines(t, "a", "b");
@@ -43,42 +34,12 @@ test("what was staged on the current dataset is fetched ahead, so that publishin
   await until(`pointed ${version}`);
 });
 
-test("a dataset that is published while another one is fetched comes first", async (t) => {
-  const [, importer, server, first, second] = await twoMachines(t, "a", bulkyGps(1000));
-  const one = await publishBuilt(importer.store, first);
-  // Fetching what was added never ends by itself.
-  const aborted = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
-  const stuck: SharedStore = {
-    ...server.store,
-    open(version, signal) {
-      if (version !== second.generation.version) return server.store.open(version, signal);
-      begun.resolve();
-      return new Promise((_, reject) => {
-        signal!.addEventListener("abort", () => {
-          aborted.resolve();
-          reject(signal!.reason as Error);
-        });
-      });
-    },
-  };
-  const { until, told } = follow(t, { ...server, store: stuck });
-  await until(`pointed ${one}`);
-  await add(importer.store, second, true);
-  await begun.promise;
-  const [, , third] = await buildDatasets(t, [gp("a")], [gp("b")], [gp("c")]);
-  const three = await publishBuilt(importer.store, third!);
-  await aborted.promise;
-  await until(`pointed ${three}`);
-  assert.ok(!told.some((one) => /wanted now/.test(one)));
-});
-
 test("a flipped byte in the folder is found where a dataset cannot be loaded, and it is fetched anew", async (t) => {
   const [, importer, server, first] = await twoMachines(t, "a");
   const one = await publishBuilt(importer.store, first);
-  const { follower, until, told } = follow(t, server);
+  const { follower, until, told, settled } = follow(t, server);
   await until(`pointed ${one}`);
-  await follower.settled();
+  await settled();
   const path = server.cache.catalogue.pathOf(one);
   const bytes = readFileSync(path);
   bytes[bytes.length - 5000]! ^= 1;
@@ -88,10 +49,10 @@ test("a flipped byte in the folder is found where a dataset cannot be loaded, an
   await until(`pointed ${one}`, from);
   assert.deepEqual(readFileSync(path), readFileSync(first.path));
   // What is whole is not fetched, and nobody is told to load it again.
-  await follower.settled();
+  await settled();
   const before = told.length;
   follower.mend(one);
-  await follower.settled();
+  await settled();
   assert.ok(!told.slice(before).some((text) => text.startsWith("pointed")));
 });
 
@@ -100,7 +61,7 @@ test("a folder that is to have what is pinned fetches it and keeps it, also wher
   const [one] = built.map(({ generation }) => generation.version);
   for (const each of built.slice(0, 3)) await publishBuilt(importer.store, each);
   const { catalogue } = server.cache;
-  const { follower, until } = follow(t, server, true);
+  const { settled, until } = follow(t, server, true);
   const pinnedAt = (type: "string" | "undefined") =>
     eventually(() => assert.equal(typeof catalogue.findReadable(one!)?.pinned_at, type));
   await importer.store.pin(one!, true);
@@ -109,7 +70,7 @@ test("a folder that is to have what is pinned fetches it and keeps it, also wher
   utimesSync(catalogue.pathOf(one!), anHourAgo, anHourAgo);
   const four = await publishBuilt(importer.store, built[3]!);
   await until(`pointed ${four}`);
-  await follower.settled();
+  await settled();
   assert.deepEqual(readFileSync(catalogue.pathOf(one!)), readFileSync(built[0]!.path));
   await importer.store.pin(one!, false);
   await pinnedAt("undefined");
@@ -121,12 +82,12 @@ test("a folder keeps what is current, the one before and what comes next, and wh
   const versions = built.map(({ generation }) => generation.version);
   const here = () =>
     readdirSync(server.cache.catalogue.folder).filter((name) => name.endsWith("sqlite"));
-  const { follower, until } = follow(t, server);
+  const { settled, until } = follow(t, server);
   const anHourAgo = new Date(Date.now() - 3_600_000);
   for (const one of built.slice(0, 4)) {
     const version = await publishBuilt(importer.store, one);
     await until(`pointed ${version}`);
-    await follower.settled();
+    await settled();
     for (const name of here())
       utimesSync(join(server.cache.catalogue.folder, name), anHourAgo, anHourAgo);
   }

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import type { Kept } from "#datasets/store.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
@@ -30,39 +29,21 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
   );
 });
 
-test("everybody who watches learns of each publication", async (t) => {
+test("whoever looks sees each publication, and gets the same object for as long as nothing changes", async (t) => {
   const [, one, other, first, second] = await twoMachines(t, "a", "b");
-  const told: (Kept | Error)[] = [];
-  t.after(other.store.watch((seen) => void told.push(seen)));
-  const learns = (version: string | null) =>
-    eventually(() => {
-      const isCurrent = (seen: Kept | Error) =>
-        !(seen instanceof Error) && seen.currentVersion() === version;
-      assert.ok(told.some(isCurrent));
-    });
-  await learns(null);
-  for (const built of [first, second]) await learns(await publishBuilt(one.store, built));
+  const { look } = other.store;
+  const before = await look();
+  assert.equal(before.currentVersion(), null);
+  await other.store.read();
+  assert.equal(await look(), before);
+  for (const built of [first, second]) {
+    const version = await publishBuilt(one.store, built);
+    assert.equal((await look()).currentVersion(), version);
+  }
   // A roll-back does not change what a dataset was first published after.
   const [a, b] = [first.generation.version, second.generation.version];
   await one.store.publish(a, b, null);
   assert.equal((await one.store.publish(b, a, null)).published_after, a);
-  assert.ok(told.every((seen) => !(seen instanceof Error)));
-});
-
-test("a watcher is handed the same object for as long as nothing changes", async (t) => {
-  const database = await freshDatabase(t);
-  const { store } = machine(t, database);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const seen: unknown[] = [];
-  const end = store.watch((state) => {
-    // What else is read meanwhile is no news.
-    if (seen.push(state) === 1) void store.read();
-    if (seen.length === 3) resolve();
-  });
-  t.after(end);
-  await promise;
-  assert.ok(!(seen[0] instanceof Error));
-  assert.equal(seen[0], seen[2]);
 });
 
 test("of two that publish at once one is refused, and names what became current meanwhile", async (t) => {
@@ -179,40 +160,6 @@ test("a publication that the database did not carry out is said to have failed",
     kind: "busy",
     message: new RegExp(`did not answer in time\\. Try again\\. ${version} was not published\\.$`),
   });
-});
-
-test("a pull that is aborted ends at once and leaves nothing", async (t) => {
-  const [, { store, cache }, other, built] = await twoMachines(t, bulkyGps(1000));
-  const version = await add(other.store, built, true);
-  const reason = new Error("another one is wanted");
-  const abort = new AbortController();
-  const pull = store.open(version, abort.signal);
-  abort.abort(reason);
-  await assert.rejects(pull, reason);
-  assert.deepEqual(
-    readdirSync(cache.catalogue.folder).filter((name) => name.includes("fetch")),
-    [],
-  );
-});
-
-test("whoever lost the connection that held the lock adds and publishes nothing, and is told so", async (t) => {
-  const [database, { store }, , one, two] = await twoMachines(t, "a", "b");
-  const release = await store.take();
-  t.after(release);
-  const version = await add(store, one);
-  await runSql(
-    database,
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'gp-records process%'",
-  );
-  const refused = { kind: "busy", message: /held this command's lock has ended/ };
-  const isLost = () =>
-    add(store, two, true).then(
-      () => store.remove(two.generation.version).then(() => false),
-      (error: Error) => /held this command's lock has ended/.test(error.message),
-    );
-  while (!(await isLost()));
-  await assert.rejects(store.publish(version, null, null), refused);
-  assert.deepEqual((await store.read()).versions(), []);
 });
 
 test("what dying imports left is removed with its parts by whoever takes the lock next", async (t) => {

@@ -115,7 +115,13 @@ export function follow(
   /** Resolves once it is told something that has this text, from a moment on. */
   const until = (text: string, from = 0) =>
     eventually(() => assert.ok(told.slice(from).some((one) => one.includes(text))));
-  return { follower, told, until };
+  /** Resolves once everything is fetched that is there to be fetched: after a whole round of the follower. */
+  const settled = async () => {
+    const from = told.length;
+    const rounds = () => told.slice(from).filter((one) => one.startsWith("wanted")).length;
+    await eventually(() => assert.ok(rounds() > 1));
+  };
+  return { follower, told, until, settled };
 }
 
 /** GPs whose descriptions hardly shrink when compressed: some 1.3 KB each, so that a thousand take more than a part. */
