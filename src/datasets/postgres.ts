@@ -82,7 +82,6 @@ export function openSharedStore(
   const main = openLastingSession(place);
   const { query } = main;
   const steps = openPublications(folder);
-  let lock: HeldLock | null = null;
   let looked: { change: number; kept: Kept } | null = null;
 
   const read = async () => keptOf(catalogue, await readShared(main));
@@ -132,20 +131,16 @@ export function openSharedStore(
   async function check(version: string): Promise<GenerationCheck> {
     const kept = await read();
     const generation = kept.find(version);
-    const path = kept.pathOf(version);
     const wasHere = cache.has(generation);
-    const wasWhole = cache.isWhole(generation);
     try {
       await pull(generation);
     } catch (error) {
       if (!(error instanceof DatasetFault)) throw error;
       const isCurrent = version === kept.currentVersion();
-      const copy = wasWhole ? ` ${path} is a whole copy of it: keep it.` : "";
-      const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.${copy}`;
+      const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.`;
       const fault = error.message.replace(` ${storedRemedy}`, "");
-      return { version, file: path, isCurrent, fault, mend };
+      return { version, file: kept.pathOf(version), isCurrent, fault, mend };
     }
-    if (wasHere && !wasWhole) warn(`${path} was damaged on this machine, and was fetched again`);
     const checked = checkGeneration(kept, version, true);
     if (!wasHere) catalogue.remove(version);
     return checked;
@@ -190,7 +185,6 @@ export function openSharedStore(
       return path;
     },
     async add({ path, generation, isStaged }) {
-      lock?.check();
       await storing(async (session) => {
         await pushDataset(session, path, generation, !isStaged);
         await session.query(raiseChange);
@@ -199,7 +193,6 @@ export function openSharedStore(
     },
     async publish(version, expected, made) {
       const step = made === null ? null : await storeStep(expected!, version, made);
-      lock?.check();
       const kept = await read();
       const published = asPublished(findAny(kept, version), timeOf(kept.readAt), expected);
       const noted = await listPublications(main);
@@ -253,18 +246,14 @@ export function openSharedStore(
     pullStep: (path, from, to) =>
       transferring((session) => pullFile(session, stepName(from, to), path)),
     async take() {
-      const held = await lockImports(place);
+      const release = await lockImports(place);
       try {
         await query(removeSql("(select version from dataset where is_added)"));
       } catch (error) {
-        await held.release();
+        await release();
         throw error;
       }
-      lock = held;
-      return async () => {
-        lock = null;
-        await held.release();
-      };
+      return release;
     },
     close: main.close,
   };
@@ -352,16 +341,18 @@ const removeSql = (versions: string) => `
   with gone as (delete from dataset_file where name in (${versions}) returning name)
   ${raiseChange} where exists (select from gone)`;
 
-/** A PostgreSQL lock for all machines, which ends with its holder's session. */
-type HeldLock = ReturnType<typeof lockOf>;
-
 /** Two numbers that identify the lock in the whole database. */
 const lockKeys = [0x6770_7265, 1];
 
 const holderName = `gp-records process ${process.pid} on ${hostname()}`;
 
-/** Takes the lock. @throws StoreFault `busy` if another process has it. The message names the holder if it is known. */
-async function lockImports(database: PostgresPlace): Promise<HeldLock> {
+/**
+ * Takes the lock for all machines, which ends with its session. If the session ends early, a publication is refused if
+ * another one came first.
+ * @returns a function that releases it.
+ * @throws StoreFault `busy` if another process has it. The message names the holder if it is known.
+ */
+async function lockImports(database: PostgresPlace): Promise<() => Promise<void>> {
   const place = placeName(database.url);
   const session = await connectPostgres(database, { name: holderName });
   try {
@@ -369,7 +360,12 @@ async function lockImports(database: PostgresPlace): Promise<HeldLock> {
       "select pg_try_advisory_lock($1, $2) as is_ours",
       lockKeys,
     );
-    if (row!.is_ours) return lockOf(session, place);
+    // Closing alone would release the lock only when the server notices, which may be after the next command has begun.
+    if (row!.is_ours)
+      return async () => {
+        await session.query("select pg_advisory_unlock($1, $2)", lockKeys).catch(() => {});
+        session.close();
+      };
     const [holder] = await session.query<{ name: string; since: string | null }>(
       holderSql,
       lockKeys,
@@ -385,22 +381,6 @@ async function lockImports(database: PostgresPlace): Promise<HeldLock> {
     throw error;
   }
 }
-
-const lockOf = (session: PostgresSession, place: string) => ({
-  /** Throws StoreFault if the session has ended, because another process may hold the lock by now. */
-  check() {
-    if (session.isOver)
-      throw new StoreFault(
-        "busy",
-        `The connection to ${place} that held this command's lock has ended, so another command may have begun. Nothing was published. Import again.`,
-      );
-  },
-  // Closing alone would release the lock only when the server notices, which may be after the next command has begun.
-  async release() {
-    await session.query("select pg_advisory_unlock($1, $2)", lockKeys).catch(() => {});
-    session.close();
-  },
-});
 
 /**
  * SQL that finds the holder; a role may not see when another role's session started. A holder takes the lock as its session starts, so

@@ -38,7 +38,7 @@ interface StoredFile {
 }
 
 /**
- * Stores a file. Compresses each part while the previous one is being sent.
+ * Stores a file.
  * @returns false if a file of this name is already stored.
  */
 async function pushFile(
@@ -50,20 +50,14 @@ async function pushFile(
   if (added === undefined) return false;
   const digest = createHash("sha256");
   await using file = await open(path, "r");
-  let sent: Promise<unknown> = Promise.resolve();
+  const piece = Buffer.allocUnsafe(partBytes);
   for (let number = 0; ; number++) {
-    const piece = Buffer.allocUnsafe(partBytes);
     const { bytesRead } = await file.read(piece, 0, partBytes, number * partBytes);
     if (bytesRead === 0) break;
     const part = piece.subarray(0, bytesRead);
     digest.update(part);
-    const packed = await pack(part);
-    await sent;
-    sent = session.query(insertPartSql, [name, number, packed]);
-    // Prevents an unhandled rejection. A later `await sent` throws the error.
-    sent.catch(() => {});
+    await session.query(insertPartSql, [name, number, await pack(part)]);
   }
-  await sent;
   if (digest.digest("hex") === sha256) return true;
   throw new DatasetFault(
     `${path} changed while it was stored; nothing was published. Import again.`,
@@ -104,8 +98,7 @@ export const pushStep = (
 ): Promise<boolean> => pushFile(session, path, { name: stepName(from, to), ...hashFile(path) });
 
 /**
- * Yields the parts of a stored file in order. Fetches the next part while the caller uses one. After the last part,
- * checks the file's SHA-256.
+ * Yields the parts of a stored file in order. After the last part, checks the file's SHA-256.
  * @throws DatasetFault if the file or a part is missing, a part is damaged, or the file's SHA-256 differs.
  */
 async function* storedParts(session: PostgresSession, name: string): AsyncGenerator<Buffer, void> {
@@ -116,16 +109,9 @@ async function* storedParts(session: PostgresSession, name: string): AsyncGenera
   if (file === undefined)
     throw new DatasetFault(`The stored file ${name} is missing. ${storedRemedy}`);
   const count = Math.ceil(file.bytes / partBytes);
-  const fetchPart = (number: number) => {
-    const rows = session.query<{ bytes: Buffer }>(selectPartSql, [name, number]);
-    rows.catch(() => {});
-    return rows;
-  };
   const digest = createHash("sha256");
-  let next = fetchPart(0);
   for (let number = 0; number < count; number++) {
-    const [row] = await next;
-    if (number + 1 < count) next = fetchPart(number + 1);
+    const [row] = await session.query<{ bytes: Buffer }>(selectPartSql, [name, number]);
     const what = `Part ${number + 1} of ${count} of the stored file ${name}`;
     if (row === undefined) throw new DatasetFault(`${what} is missing. ${storedRemedy}`);
     const part = await unpack(row.bytes).catch((error: Error) => {

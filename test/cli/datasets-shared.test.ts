@@ -118,9 +118,8 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
   const path = openCatalogue(join(one.dataDir, "datasets")).pathOf(second.version);
   const whole = readFileSync(path);
   flipByte(path, 5000);
-  const { exitCode, err } = await one.start("datasets verify");
+  const { exitCode } = await one.start("datasets verify");
   assert.equal(exitCode, exitCodes.done);
-  assert.match(err, new RegExp(`warning: ${path} was damaged on this machine`));
   assert.deepEqual(readFileSync(path), whole);
   await runSql(
     database,
@@ -137,9 +136,6 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
     );
     assert.match(found.out, /Restore the database from its backup; until then .* rollback'/);
   }
-  // This machine still has it whole, and says so.
-  const here = await one.start("datasets verify", second.version);
-  assert.match(here.out, new RegExp(`${path} is a whole copy of it: keep it`));
   // A roll-back goes round the current dataset alone.
   await runSql(database, "delete from dataset_part where name = $1", [first.version]);
   const older = await other.start("datasets verify", first.version);
@@ -274,69 +270,4 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
   assert.equal((await start("datasets verify", older)).exitCode, exitCodes.unhealthy);
   assert.equal((await json("datasets verify", newer))[0].fault, null);
   assert.match(await refusal(exitCodes.conflict, "datasets verify x"), /no dataset 'x'/);
-});
-
-const makeFifo = (path: string) => execFileSync("mkfifo", [path]);
-
-test("a FIFO in the place of the current dataset, or of one to be published, ends each command with its path", async (t) => {
-  const { dataDir, catalogue, older, newer, run } = await twoWithCommands(t);
-  const records = join(dataDir, "records.ndjson");
-  writeFileSync(records, '{"record":"gp","id":"a","name":"C"}\n');
-  const files = join(dataDir, "files");
-  for (const [version, commands] of [
-    [
-      older,
-      ["rollback", `publish ${older}`, `diff ${older} ${newer}`].map((one) => `datasets ${one}`),
-    ],
-    [newer, [`import ndjson ${records} --source two --merge`, `export --format csv -o ${files}`]],
-  ] as const) {
-    const path = catalogue.pathOf(version);
-    rmSync(path, { force: true });
-    makeFifo(path);
-    for (const command of commands) {
-      const { exitCode, err } = await run(...command.split(" "));
-      assert.equal(exitCode, exitCodes.conflict, command);
-      assert.ok(err.includes(path), err);
-      assert.match(err, /is a FIFO, not a file/);
-    }
-  }
-});
-
-test("a directory, a FIFO, a socket and a device in the place of a dataset's file are named by verify and doctor, which wait for none of them", async (t) => {
-  const { catalogue, newer: current, run } = await twoWithCommands(t);
-  const factsOf = (version: string) => join(catalogue.folder, `${version}.json`);
-  const socket = createServer();
-  t.after(() => socket.close());
-  const others = [
-    [factsOf, "a directory", (path: string) => mkdirSync(path)],
-    [factsOf, "a FIFO", makeFifo],
-    [factsOf, "a socket", (path: string) => once(socket.listen(path), "listening")],
-    [factsOf, "a device", (path: string) => symlinkSync("/dev/zero", path)],
-    [catalogue.pathOf, "a FIFO", makeFifo],
-  ] as const;
-  const words: string[] = [];
-  for (const [place, [pathOf, kind, make]] of others.entries()) {
-    const version = `20261101T00000${place}Z-00000000`;
-    for (const fileOf of [factsOf, catalogue.pathOf])
-      if (fileOf === pathOf) await make(fileOf(version));
-      else copyFileSync(fileOf(current), fileOf(version));
-    words.push(`${pathOf(version)} is ${kind}, not a file`);
-  }
-  for (const args of [["datasets", "verify"], ["doctor"]]) {
-    const { exitCode, out, err } = await run(...args);
-    assert.equal(exitCode, exitCodes.unhealthy, err);
-    for (const found of words) assert.ok(out.includes(found), out);
-    assert.match(out, /Find out who put it there, move it away, put the file back/);
-    assert.ok(!out.includes(factsOf(current)), out);
-  }
-
-  const { exitCode, err } = await run("datasets", "list");
-  assert.equal(exitCode, exitCodes.conflict);
-  assert.ok(err.startsWith(`error: ${words[0]}. `), err);
-
-  const pointer = join(catalogue.folder, "current");
-  rmSync(pointer);
-  makeFifo(pointer);
-  const { out } = await run("doctor");
-  assert.ok(out.includes(`${pointer} is a FIFO, not a file`), out);
 });
