@@ -155,8 +155,7 @@ interface Imported {
 
 /**
  * Imports files. Loads the code for that here, so that no other command waits for it.
- * @param mapping mapping files, if any. With one, not everything that is read becomes a record, so the sizes of the
- *   files say little.
+ * @param mapping mapping files, if any.
  * @param open called to begin reading once this process holds the import lock.
  */
 async function runImport(
@@ -165,7 +164,7 @@ async function runImport(
   mapping: readonly string[],
   open: (reading: ReadOptions) => Promise<ImportRequest["blocks"]>,
 ): Promise<Imported> {
-  const { knownBytes, refuseUnreadable } = await import("#importers/source-file.ts");
+  const { refuseUnreadable } = await import("#importers/source-file.ts");
   const { files, source, encoding, ...order } = given;
   await refuseSource(source);
   refuseTwice(files);
@@ -179,7 +178,6 @@ async function runImport(
         ...order,
         source,
         blocks: await open({ encoding, allowsEmpty }),
-        knownBytes: mapping.length === 0 ? knownBytes(files) : 0,
         nowMilliseconds: context.now(),
         onProgress: (some, done) =>
           progress.show(some, `${done === "read" ? "lines" : "records"} ${done}`),

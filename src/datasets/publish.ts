@@ -6,8 +6,7 @@
  * machine's folder is then a cache. Commands use either through a `DatasetStore` (`store.ts`).
  *
  * An import takes these steps:
- * 1. Its caller takes the lock, which clears what a killed command left. The import ends if the disk is certainly too
- *    small.
+ * 1. Its caller takes the lock, which clears what a killed command left.
  * 2. `draft-entry.ts` checks the records. `collect.ts` accepts each id once and resolves every link.
  * 3. The import is refused if too many lines were rejected, or if the source is empty or shrank too much.
  * 4. The current generation's other sources, except `demo`, are added. `write-draft.ts` writes documents in display
@@ -35,7 +34,7 @@ import { type DatasetList, draftName, draftTextsName } from "./catalogue.ts";
 import { publishNext, refuseUnreadable } from "./choose.ts";
 import { type Collected, collectSource } from "./collect.ts";
 import { hashFile } from "./dataset-hash.ts";
-import { abandonDraft, neededBytes, refuseTooLittleSpace, sizeOf } from "./disk-space.ts";
+import { abandonDraft } from "./disk-space.ts";
 import type { DraftedBlock } from "./draft-entry.ts";
 import { countsOf } from "./draft-record.ts";
 import { builtAtOf, type Meta, timeOf } from "./format.ts";
@@ -59,8 +58,6 @@ export interface ImportRequest extends Guards {
   isDryRun: boolean;
   /** True to stage the dataset, to be published later. */
   isStaged?: boolean;
-  /** Size of the files in bytes, to refuse a disk that is certainly too small before anything is read. */
-  knownBytes?: number;
   nowMilliseconds: number;
   /** Called now and then with the number of lines read, records written or records checked so far. */
   onProgress?: (count: number, done: "read" | "written" | "checked") => void;
@@ -102,7 +99,7 @@ export async function importSource(
   request: ImportRequest,
 ): Promise<ImportResult> {
   const { folder } = store;
-  const { source, isMerge = false, isStaged = false } = request;
+  const { source, isStaged = false } = request;
   if (!request.isDryRun && !isStaged)
     await refuseUnreadable(
       store,
@@ -115,28 +112,24 @@ export async function importSource(
     current && openPublished(await store.open(current.version), current).db,
   );
   const dropped = source === demoSource ? [] : [demoSource];
-  const replaced = isMerge ? dropped : [...dropped, source];
-  let needed = neededBytes(carriedBytes(current, previous, replaced), request.knownBytes ?? 0);
   // All drafts have one name, so that the next import overwrites what a killed one left behind.
   const path = join(folder, draftName);
   const texts = openTextStore(join(folder, draftTextsName));
   try {
-    refuseTooLittleSpace(folder, needed);
     // The draft is created first: if that fails, no long file has been read in vain.
     closeSync(openSync(path, "w", 0o600));
     const builtAt = buildTime(list, request.nowMilliseconds);
     const order = { path, request, dropped, builtAt, previous, texts };
     const { meta, ...built } = await build(order);
     if (meta === null || request.isDryRun) return built;
-    needed = Math.max(needed, sizeOf(path));
-    verifyGeneration(path, (records) => request.onProgress?.(records, "checked"));
+    verifyGeneration(path);
     const generation = generationOf(path, meta, built.records!, current?.version ?? null);
     const draft = { path, generation, isStaged };
     if (!isStaged) return { ...built, published: await addAndPublish(store, draft) };
     await store.add(draft);
     return { ...built, staged: generation };
   } catch (error) {
-    throw abandonDraft(error, { path, folder, needed });
+    throw abandonDraft(error, path);
   } finally {
     rmSync(path, { force: true });
     texts.clear();
@@ -182,17 +175,6 @@ function buildTime(list: DatasetList, nowMilliseconds: number): string {
   const newest = list.versions().findLast(list.has);
   const earliest = newest === undefined ? 0 : Date.parse(builtAtOf(newest)) + 1000;
   return timeOf(Math.max(nowMilliseconds, earliest));
-}
-
-/** Estimates the bytes of the current file that are carried over. @param replaced sources that are not carried over. */
-function carriedBytes(
-  current: Generation | null,
-  previous: Previous,
-  replaced: readonly string[],
-): number {
-  if (current === null) return 0;
-  const total = sum(current.records);
-  return total === 0 ? 0 : current.bytes * (1 - previous.countOf(replaced) / total);
 }
 
 interface BuildOrder {

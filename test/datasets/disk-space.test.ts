@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { statfsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { abandonDraft } from "#datasets/disk-space.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
-import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { importRecords } from "../support/dataset.ts";
 import { smallDisk } from "../support/machine.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { filesOf, gp } from "./published.ts";
@@ -28,25 +27,6 @@ function importAfter(t: TestContext, setting: string, folder: string, count: num
     DATA_DIR: folder,
   });
 }
-
-test("an import for which the disk is certainly too small is refused before it begins, with both sizes", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const { bavail, bsize } = statfsSync(catalogue.folder);
-  let isRead = false;
-  const refused = importRecords(catalogue, [], {
-    entries: (function* () {
-      isRead = true;
-      yield* entriesOf([gp("a")]);
-    })(),
-    knownBytes: bavail * bsize * 2,
-  });
-  await assert.rejects(refused, (fault: DatasetFault) => {
-    assert.equal(fault.kind, "full");
-    assert.match(fault.message, /\/datasets needs more than [\d,]+ bytes .*; [\d,]+ are free on/);
-    return true;
-  });
-  assert.equal(isRead, false);
-});
 
 /** Tries an import that finds no more room on its way, after this setting of the shell. */
 async function assertEndsFull(t: TestContext, setting: string, words: RegExp): Promise<void> {
@@ -80,5 +60,5 @@ test("a limit on the size of files ends an import with 8 and is named as what ma
 test("an error before a draft was begun stays the error, though there is no file to remove", (t) => {
   const folder = temporaryFolder(t);
   const error = new Error("the folder cannot be written");
-  assert.equal(abandonDraft(error, { path: join(folder, "draft"), folder, needed: 0 }), error);
+  assert.equal(abandonDraft(error, join(folder, "draft")), error);
 });
