@@ -5,7 +5,7 @@ import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
-import { findFactsFault, openGeneration } from "#datasets/open-generation.ts";
+import { openGeneration } from "#datasets/open-generation.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 import { schemaSteps, type StoreName, storeNames, fileSteps } from "#store/schema-steps.ts";
 import { controlShape, usageShape, openFile, takeSteps } from "#store/sqlite-file.ts";
@@ -154,15 +154,11 @@ function checkDatasets(name: string, folder: string, manifest: Manifest): void {
   checkFacts(name, catalogue, dataset);
 }
 
-function checkFacts(name: string, { pathOf, findReadable }: Catalogue, version: string): void {
-  const facts = findReadable(version);
-  const fault = facts === null ? undefined : findFactsFault(pathOf(version), facts);
-  if (facts !== null && fault === undefined) return;
-  const how =
-    facts === null ? "does not describe that dataset" : `does not match its file: ${fault}`;
-  throw new BackupFault(
-    `The dataset in ${name} would not be served: ${version}.json in it ${how}. Nothing was changed. Restore another backup.`,
-  );
+function checkFacts(name: string, { findReadable }: Catalogue, version: string): void {
+  if (findReadable(version) === null)
+    throw new BackupFault(
+      `The dataset in ${name} would not be served: ${version}.json in it does not describe that dataset. Nothing was changed. Restore another backup.`,
+    );
 }
 
 /** Refuses a dataset of another format or fold. Its bytes are intact, so nothing else can keep it from opening. */

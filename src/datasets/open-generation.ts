@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
 import type { Generation } from "./generation.ts";
-import { DatasetFault, refuseOtherThanFile, unread } from "./dataset-fault.ts";
+import { DatasetFault, unread } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
 import { arraysOf } from "./rows.ts";
@@ -15,9 +15,6 @@ export const immutableUri = (path: string) =>
 /** Remedy for an unusable current dataset. Importing every source again restores records and ids. */
 export const remedy =
   "Publish another version, or remove the file `current` beside it and import every source again.";
-
-/** Remedy if a file is as published and only its facts are wrong. */
-const factsMend = "Restore the facts file from a backup, or rewrite it to match the dataset.";
 
 /**
  * Returns the fault of an unusable dataset.
@@ -41,7 +38,6 @@ export function openGeneration(path: string): OpenGeneration {
 }
 
 function openAnyFormat(path: string): OpenGeneration {
-  // The path is checked first, because opening a FIFO would wait for a writer.
   const found = unread(path);
   if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
   let db: DatabaseSync | undefined;
@@ -85,55 +81,40 @@ function otherRules({ format_version, fold_version }: Meta): string | undefined 
 }
 
 /**
- * Compares the facts of a generation with its file.
- * @returns the difference in words; undefined if there is none.
- */
-export function factsFault(meta: Meta, facts: Generation): string | undefined {
-  const differing = (["version", "hash", "built_at"] as const).filter(
-    (member) => facts[member] !== meta[member],
-  );
-  if (differing.length === 0) return undefined;
-  return differing
-    .map(
-      (member) =>
-        `"${member}" is ${JSON.stringify(facts[member])} instead of ${JSON.stringify(meta[member])}`,
-    )
-    .join(", ");
-}
-
-/**
- * Opens a generation's file and compares its facts with it.
- * @returns the difference in words; undefined if there is none, or the file has another format or fold.
- * @throws DatasetFault if the file cannot be read.
- */
-export function findFactsFault(path: string, facts: Generation): string | undefined {
-  const { db, meta } = openAnyFormat(path);
-  db.close();
-  return otherRules(meta) === undefined ? factsFault(meta, facts) : undefined;
-}
-
-/**
  * Opens the published file of a generation.
  * @param expected facts of the file in the catalogue.
- * @throws DatasetFault if the file is not the published one, its facts do not match, or it cannot be read.
+ * @throws DatasetFault if the file is not the published one, or cannot be read.
  */
 export function openPublished(path: string, expected: Generation): OpenGeneration {
-  if (existsSync(path)) refuseOther(path, expected);
-  const opened = openGeneration(path);
-  const fault = factsFault(opened.meta, expected);
-  if (fault === undefined) return opened;
-  opened.db.close();
-  throw new DatasetFault(
-    `${path.replace(/sqlite$/, "json")} does not match its dataset: ${fault}. ${factsMend} ${remedy}`,
-  );
+  const other = existsSync(path) ? findFileFault(path, expected) : undefined;
+  if (other !== undefined) throw refusalOf(path, other);
+  return openAs(path, expected);
 }
 
-function refuseOther(path: string, expected: Generation): void {
-  refuseOtherThanFile(path);
-  const { sha256, bytes } = hashFile(path);
-  const other = (reason: string) =>
-    refusalOf(path, `is not the file that was published: ${reason}`);
-  if (sha256 !== expected.sha256) throw other("its SHA-256 differs");
-  // A server does not hash the file, but would refuse it because of its size.
-  if (bytes !== expected.bytes) throw other(`it has ${bytes} bytes instead of ${expected.bytes}`);
+/** Opens a generation. @throws DatasetFault if its version or time is not that in its facts, or it cannot be read. */
+export function openAs(path: string, { version, built_at }: Generation): OpenGeneration {
+  const opened = openGeneration(path);
+  const { db, meta } = opened;
+  if (meta.version === version && meta.built_at === built_at) return opened;
+  db.close();
+  const other = otherThanPublished(`it is dataset ${meta.version}, built at ${meta.built_at}`);
+  throw refusalOf(path, other);
 }
+
+/**
+ * Compares a file's bytes with the published ones.
+ * @param expected facts of the file in the catalogue.
+ * @returns the difference as the end of a sentence that begins with the file's path; undefined if there is none.
+ */
+export function findFileFault(path: string, expected: Generation): string | undefined {
+  const { sha256, bytes } = hashFile(path);
+  // A server does not hash the file, but would refuse it because of its size.
+  if (bytes !== expected.bytes) return otherBytes(bytes, expected);
+  return sha256 === expected.sha256 ? undefined : otherThanPublished("its SHA-256 differs");
+}
+
+export const otherThanPublished = (reason: string) =>
+  `is not the file that was published: ${reason}`;
+
+export const otherBytes = (bytes: number, expected: Generation) =>
+  otherThanPublished(`it has ${bytes} bytes instead of ${expected.bytes}`);

@@ -12,43 +12,42 @@ import {
 } from "#search/dataset-parts.ts";
 import type { Meta } from "./format.ts";
 import type { Generation } from "./generation.ts";
-import { factsFault, openGeneration, readSources, refusalOf } from "./open-generation.ts";
+import {
+  openAs,
+  otherBytes,
+  otherThanPublished,
+  readSources,
+  refusalOf,
+} from "./open-generation.ts";
 import { free, readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
-
-export type Checksums = Pick<Meta, "index_crc32" | "documents_crc32">;
 
 /**
  * Loads a generation. Reads and checks only the served bytes: hashing the whole file would take several times as long.
  * @param path file of the generation.
  * @param expected facts of the file in the catalogue.
- * @throws DatasetFault if size, facts or served bytes are not the published ones, or the file cannot be read.
+ * @throws DatasetFault if size, version, time or served bytes are not the published ones, or the file cannot be read.
  */
 export function loadGeneration(path: string, expected: Generation): DatasetParts {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size;
   if (bytes !== undefined && bytes !== expected.bytes)
-    throw notPublished(path, `it has ${bytes} bytes instead of ${expected.bytes}`);
-  const { db, meta } = openGeneration(path);
+    throw refusalOf(path, otherBytes(bytes, expected));
+  const { db, meta } = openAs(path, expected);
   try {
-    const fault = factsFault(meta, expected);
-    if (fault !== undefined) throw new Error(`in ${expected.version}.json ${fault}`);
     const { index, documents } = readServed(db, meta);
     const { version, built_at: updatedAt } = meta;
     return { ...index, documents, version, updatedAt, sources: readSources(db) };
   } catch (error) {
-    throw notPublished(path, (error as Error).message);
+    throw refusalOf(path, otherThanPublished((error as Error).message));
   } finally {
     db.close();
   }
 }
 
-const notPublished = (path: string, reason: string) =>
-  refusalOf(path, `is not the file that was published: ${reason}`);
-
 /**
  * Reads the served part.
  * @throws Error if a checksum is not the one in `meta`, or the documents are longer than the index says.
  */
-function readServed(db: DatabaseSync, meta: Checksums) {
+function readServed(db: DatabaseSync, meta: Meta) {
   const arrays = [...readArrays(db)];
   if (indexChecksum(arrays) !== meta.index_crc32)
     throw new Error("the checksum of its index differs");

@@ -263,7 +263,12 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
   const { exitCode, out, err } = await start("datasets verify");
   assert.equal(exitCode, exitCodes.unhealthy);
   assert.equal(err, "error: 1 of 2 datasets is not as published, or cannot be read.\n");
-  assert.match(out, new RegExp(`^${older}  ${file} was cut off: .*\n  It is not served: put `));
+  assert.match(
+    out,
+    new RegExp(
+      `^${older}  ${file} is not the file that was published: .*\n  It is not served: put `,
+    ),
+  );
   const [check] = JSON.parse((await start("datasets verify --json")).out);
   assert.deepEqual(Object.keys(check), ["version", "file", "current", "fault", "mend"]);
 

@@ -84,44 +84,34 @@ test("datasets can be checked while the pointer names nothing", async (t) => {
   assert.deepEqual(faults(catalogue), [null, null]);
 });
 
-const untrueFacts: [change: object, words: RegExp][] = [
-  [
-    { hash: "0".repeat(64) },
-    /does not match its dataset: "hash" is "0{64}" instead of "\w{64}"\.$/,
-  ],
-  [{ built_at: "2036-11-02T03:00:00Z" }, /"built_at" is "2036\S+" instead of "2026\S+"\.$/],
-  [{ version: "20261102T030000Z-00000000" }, /"version" is "\S+-00000000" instead of "2026\S+"\.$/],
-];
-for (const [change, words] of untrueFacts)
-  test(`where the facts of a sound dataset say ${JSON.stringify(change)}, they are at fault, with what mends them`, async (t) => {
-    const catalogue = temporaryCatalogue(t);
-    const [older, current] = await twoGenerations(catalogue);
-    changeFacts(catalogue.folder, current, change);
-    for (const readsBack of [false, true]) {
-      const [first, second] = [...checkGenerations(catalogue, readsBack)];
-      const facts = join(catalogue.folder, `${current}.json`);
-      assert.equal(first!.fault, null);
-      assert.ok(second!.fault!.startsWith(`${facts} `), second!.fault!);
-      assert.match(second!.fault!, words);
-      assert.equal(
-        second!.mend,
-        `Put ${facts} back from a backup, and run 'gp-records datasets publish ${current}'; or serve the dataset before it with 'gp-records datasets rollback'.`,
-      );
-    }
-    changeFacts(catalogue.folder, older, change);
-    const [first] = [...checkGenerations(catalogue, false)];
-    assert.match(first!.mend!, /^It is not served: put .* back from a backup, or delete them\.$/);
-  });
+test("where the facts of a sound dataset name another version, they are at fault, with what mends them", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const [older, current] = await twoGenerations(catalogue);
+  const change = { version: "20261102T030000Z-00000000" };
+  changeFacts(catalogue.folder, current, change);
+  const [before, served] = [...checkGenerations(catalogue, false)];
+  const facts = join(catalogue.folder, `${current}.json`);
+  assert.equal(before!.fault, null);
+  assert.ok(served!.fault!.startsWith(`${facts} `), served!.fault!);
+  assert.match(served!.fault!, /"version" is "\S+-00000000" instead of "2026\S+"\.$/);
+  assert.equal(
+    served!.mend,
+    `Put ${facts} back from a backup, and run 'gp-records datasets publish ${current}'; or serve the dataset before it with 'gp-records datasets rollback'.`,
+  );
+  changeFacts(catalogue.folder, older, change);
+  const [first] = [...checkGenerations(catalogue, false)];
+  assert.match(first!.mend!, /^It is not served: put .* back from a backup, or delete them\.$/);
+});
 
 test("without a previous dataset nobody is told to roll back", async (t) => {
   const catalogue = await imported(t, [gp("a")]);
-  changeFacts(catalogue.folder, catalogue.currentVersion()!, { hash: "?" });
+  changeFacts(catalogue.folder, catalogue.currentVersion()!, { bytes: 5 });
   const [only] = [...checkGenerations(catalogue, false)];
   const pointer = join(catalogue.folder, "current");
   assert.ok(only!.mend!.endsWith(`; or remove ${pointer} and import every source again.`));
 });
 
-test("facts that do not match a dataset of another format are not reported as its fault", async (t) => {
+test("a dataset of another format is no fault unless it is read back", async (t) => {
   const catalogue = temporaryCatalogue(t);
   const [older] = await twoGenerations(catalogue);
   const sql = "update meta set value = '99' where key = 'format_version'; drop table gp";
