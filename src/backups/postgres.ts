@@ -2,9 +2,19 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fetchFolder, storeFolder } from "#datasets/shared-folder.ts";
-import { listInstances } from "#datasets/shared-rows.ts";
-import { partLimits } from "#datasets/stored-parts.ts";
+import { draftName, openCatalogue } from "#datasets/catalogue.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { openPublications, type Publications } from "#datasets/publications.ts";
+import { listInstances, listPublications, readShared } from "#datasets/shared-rows.ts";
+import {
+  checkFile,
+  partLimits,
+  pullFile,
+  pushDataset,
+  pushStep,
+  stepName,
+} from "#datasets/stored-parts.ts";
+import type { Publication } from "#records/publication.ts";
 import { migratePostgres, refuseUnready, refuseUnfit } from "#store/postgres-schema.ts";
 import { placeName, type PostgresSession, withSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
@@ -37,7 +47,7 @@ export const writeDataFolder = (
         await fetchStore(session, folder, "control.sqlite");
         if (isControlOnly) return;
         await fetchStore(session, folder, "usage.sqlite", hasRequests);
-        await fetchFolder(session, join(folder, "datasets"));
+        await fetchDatasets(session, join(folder, "datasets"));
       }, "begin isolation level repeatable read read only");
     },
     options,
@@ -58,6 +68,42 @@ async function fetchStore(
   file.exec("pragma synchronous = off; begin");
   for (const table of tablesIn(store, hasRequests)) await fetchTable(session, file, table);
   file.exec("commit");
+}
+
+/**
+ * Writes the current dataset, the pinned ones, and the publications into a folder. Omits damaged steps.
+ * @param folder new or empty folder.
+ * @throws DatasetFault that names a damaged dataset.
+ */
+async function fetchDatasets(session: PostgresSession, folder: string): Promise<void> {
+  const catalogue = openCatalogue(folder);
+  const { current, generations } = await readShared(session);
+  for (const generation of generations) {
+    const isCurrent = generation.version === current;
+    if (!isCurrent && generation.pinned_at === null) continue;
+    const path = join(folder, draftName);
+    await pullFile(session, generation.version, path);
+    catalogue.stage(path, generation);
+    if (isCurrent) catalogue.publish(generation.version, generation.published_at!);
+  }
+  const publications = openPublications(folder);
+  const noted = await listPublications(session);
+  for (const one of noted) if (one.step !== null) await fetchStep(session, publications, one);
+  if (noted.length > 0) publications.write(noted);
+}
+
+async function fetchStep(
+  session: PostgresSession,
+  publications: Publications,
+  { from, version }: Publication,
+): Promise<void> {
+  if (publications.openStep(from!, version) !== null) return;
+  const name = stepName(from!, version);
+  try {
+    await publications.addStep(from!, version, (path) => pullFile(session, name, path));
+  } catch (error) {
+    if (!(error instanceof DatasetFault)) throw error;
+  }
 }
 
 /**
@@ -118,7 +164,7 @@ async function fill(
   await storeStore(session, folder, "control.sqlite");
   if (!control_only) {
     await storeStore(session, folder, "usage.sqlite", requests);
-    await storeFolder(session, join(folder, "datasets"));
+    await storeDatasets(session, join(folder, "datasets"));
   }
   await trigger("enable");
   await query("update key_change set count = count + 1");
@@ -134,6 +180,32 @@ async function storeStore(
 ): Promise<void> {
   using file = new DatabaseSync(join(folder, store), { readOnly: true });
   for (const table of tablesIn(store, hasRequests)) await storeTable(session, file, table);
+}
+
+/**
+ * Stores all datasets of a folder and its publications, and reads every stored file back.
+ * @throws DatasetFault if a file, or its stored copy, does not match its facts.
+ */
+async function storeDatasets(session: PostgresSession, folder: string): Promise<void> {
+  const catalogue = openCatalogue(folder);
+  const current = catalogue.currentVersion();
+  for (const generation of catalogue.list()) {
+    const { version } = generation;
+    await pushDataset(session, catalogue.pathOf(version), generation, false);
+    await checkFile(session, version);
+  }
+  const publications = openPublications(folder);
+  const noted = publications.list(current);
+  for (const { from, version, step } of noted) {
+    if (step === null) continue;
+    // A dataset that was published twice after the same predecessor has one step for both.
+    const isNew = await pushStep(session, publications.stepPath(from!, version), from!, version);
+    if (isNew) await checkFile(session, stepName(from!, version));
+  }
+  await session.query(
+    "update dataset_state set current = $1, publications = $2, change = change + 1",
+    [current, JSON.stringify(noted)],
+  );
 }
 
 /** Refuses a database in use. @throws BackupFault if it has a running server, rows, or tables of another role. */
