@@ -37,7 +37,7 @@ function refuseOutdated(list: DatasetList, generation: Generation): void {
   if (!isOutdated(generation, current)) return;
   const base = generation.built_from ?? "an empty folder";
   throw new DatasetFault(
-    `${generation.version} was built from ${base}, but now ${current ?? "nothing"} is current, and its changes would be lost. Import again, or add --discard-newer.`,
+    `${generation.version} was built from ${base}, but ${current ?? "no dataset"} is current now. Publishing it would lose what changed since. Import again, or add --discard-newer to lose it.`,
   );
 }
 

@@ -250,7 +250,7 @@ const repeatedId = (kind: RecordKind, id: string, { file, line }: Place): Record
 
 const foreignSource = (source: string): RecordFault => ({
   field: "provenance.source",
-  reason: `must be left out or be the name of the import, '${source}'`,
+  reason: `must be left out or be '${source}', the source of this import`,
 });
 
 const onlyForMerge: RecordFault = {

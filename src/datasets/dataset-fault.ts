@@ -30,7 +30,7 @@ export const isCurrentDataset = (version: string) =>
 /** Returns the fault for a publication whose caller expected another current version, or no current version. */
 export const overtaken = (version: string, current: string | null, expected: string | null) =>
   new DatasetFault(
-    `${version} was not published: ${current ?? "nothing"} became current in the meantime, not ${expected ?? "nothing"}, and its changes would be lost. Import again.`,
+    `${version} was not published: ${current ?? "no dataset"} took the place of ${expected ?? "no dataset"} meanwhile, and its changes would be lost. Run the command again.`,
   );
 
 /** Throws DatasetFault if a path is something other than a file. Call it before opening: a FIFO would block. */

@@ -205,7 +205,10 @@ export function openSharedStore(
         // A server on this folder does the same; the later of the two finds nothing to do.
         if (cache.has(published)) cache.point(published);
       } catch (error) {
-        warn(`the published dataset is not in ${folder}: ${(error as Error).message}`);
+        const { message } = error as Error;
+        warn(
+          `${folder} does not have the published dataset; a server there fetches it: ${message}`,
+        );
       }
       return published;
     },

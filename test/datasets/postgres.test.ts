@@ -62,7 +62,7 @@ test("of two that publish at once one is refused, and names what became current 
     assert.equal(lost.status, "rejected");
     assert.match(
       String((lost as PromiseRejectedResult).reason),
-      new RegExp(`was not published: ${rivals[won]} became current in the meantime, not ${base}`),
+      new RegExp(`was not published: ${rivals[won]} took the place of ${base} meanwhile`),
     );
     assert.equal((await store.read()).currentVersion(), rivals[won]);
   }

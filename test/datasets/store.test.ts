@@ -53,7 +53,7 @@ test("a staged dataset that lacks what was published since is refused, unless th
   const newer = await importOn(other, 3, ["a", "c"]);
   const files = filesOf(catalogue);
   const message = new RegExp(
-    `^${staged.version} was built from ${base.version}, but now ${newer.version} is current.* --discard-newer\\.$`,
+    `^${staged.version} was built from ${base.version}, but ${newer.version} is current now\\. .* --discard-newer to lose it\\.$`,
   );
   await assert.rejects(publishOn(world, 4, staged.version), { message });
   assert.deepEqual(filesOf(catalogue), files);
@@ -83,7 +83,7 @@ test("a draft that was added is no dataset until it is published, naming the ver
   assert.deepEqual(await versionsOf(world), [first]);
   await assert.rejects(store.publish(second, null, null), {
     message: new RegExp(
-      `^${second} was not published: ${first} became current in the meantime, not nothing`,
+      `^${second} was not published: ${first} took the place of no dataset meanwhile`,
     ),
   });
   assert.equal(await currentOf(world), first);
