@@ -1,6 +1,5 @@
 /** Faults of datasets that cannot be built, verified, published or opened, with their remedies. */
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import { otherThanFile } from "#store/whole-file.ts";
 
 /**
  * Reason of a fault:
@@ -33,18 +32,8 @@ export const overtaken = (version: string, current: string | null, expected: str
     `${version} was not published: ${current ?? "no dataset"} took the place of ${expected ?? "no dataset"} meanwhile, and its changes would be lost. Run the command again.`,
   );
 
-/** Throws DatasetFault if a path is something other than a file. Call it before opening: a FIFO would block. */
-export function refuseOtherThanFile(path: string): void {
-  const other = otherThanFile(path);
-  if (other !== null)
-    throw new DatasetFault(
-      `${path} is ${other}, not a file. Move it away and run 'gp-records doctor', which says what to do without it.`,
-    );
-}
-
-/** Reads a file. Returns null if it does not exist. @throws DatasetFault if the path is something other than a file. */
+/** Reads a file. Returns null if it does not exist. */
 export function readIfThere(path: string): string | null {
-  refuseOtherThanFile(path);
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -58,12 +47,6 @@ export function readIfThere(path: string): string | null {
  * Returns null if the file can be read or does not exist.
  */
 export function unread(path: string): { fault: string; mend: string } | null {
-  const other = otherThanFile(path);
-  if (other !== null)
-    return {
-      fault: `${path} is ${other}, not a file`,
-      mend: "Find out who put it there, move it away, put the file back, from a backup if need be, and try again.",
-    };
   const why = whyNotRead(path);
   if (why === null) return null;
   return {

@@ -1,7 +1,6 @@
 /** The facts of a generation, kept beside its file in `<version>.json`. */
 import { readFileSync } from "node:fs";
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
-import { otherThanFile } from "#store/whole-file.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 
 export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
@@ -62,8 +61,6 @@ export const factsRemedy = "'gp-records datasets verify' says how to fix it.";
  * @throws DatasetFault that names the file.
  */
 export function readFacts(path: string, version: string): Generation {
-  const other = otherThanFile(path);
-  if (other !== null) throw new DatasetFault(`${path} is ${other}, not a file. ${factsRemedy}`);
   let facts: Generation | null;
   try {
     // The file may contain any JSON.

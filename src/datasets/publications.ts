@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { type Publication, type StoredStep, withAllStepCounts } from "#records/publication.ts";
 import { isAbandoned } from "#store/lock.ts";
 import { openForBlock, replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
-import { DatasetFault, readIfThere, refuseOtherThanFile } from "./dataset-fault.ts";
+import { DatasetFault, readIfThere } from "./dataset-fault.ts";
 
 export type Publications = ReturnType<typeof openPublications>;
 
@@ -33,7 +33,6 @@ export function openPublications(datasetsFolder: string) {
   let known: { stamp: string; publications: readonly Publication[] } | null = null;
   /** Writes the index of a step's file, and gives the file its final name. */
   const adoptStep = (path: string, from: string, to: string) => {
-    refuseOtherThanFile(indexPath(from, to));
     // The index is written first, so that every existing step has one.
     writeSynced(indexPath(from, to), indexOf(path));
     renameSync(path, stepPath(from, to));
@@ -59,7 +58,6 @@ export function openPublications(datasetsFolder: string) {
     /** Opens a step. Returns null if it is not stored. */
     openStep(from: string, to: string): StoredStep | null {
       if (!existsSync(stepPath(from, to))) return null;
-      for (const path of [stepPath(from, to), indexPath(from, to)]) refuseOtherThanFile(path);
       return openIndex(indexPath(from, to));
     },
     adoptStep,

@@ -1,23 +1,10 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { once } from "node:events";
-import {
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { createServer } from "node:net";
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { flipByte } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
 import { freshDatabase, hasPostgres, postgresOfFile, runSql } from "../support/postgres.ts";
@@ -238,24 +225,13 @@ test("with PostgreSQL away every command ends with one line that names it, and n
   assert.equal((await one.importOf(["beta"])).outcome, "published");
 });
 
-/** A folder of two datasets, and commands as an operator runs them: whoever opens what is no file would never end. */
-async function twoWithCommands(t: TestContext) {
+test("verify tells of every dataset, and ends with 6 naming the file that is damaged and the mend", async (t) => {
   const dataDir = temporaryFolder(t);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const importGp = async (name: string) =>
     (await importRecords(catalogue, [{ record: "gp", id: "a", name }])).published!.version;
   const [older, newer] = [await importGp("A"), await importGp("B")];
-  const run = (...args: string[]) =>
-    outcomeOf("timeout", ["120", process.execPath, mainPath, ...args], {
-      PATH: process.env["PATH"],
-      DATA_DIR: dataDir,
-      PORT: "0",
-    });
-  return { dataDir, catalogue, older, newer, run, ...allCommands(dataDir) };
-}
-
-test("verify tells of every dataset, and ends with 6 naming the file that is damaged and the mend", async (t) => {
-  const { catalogue, older, newer, text, start, json, refusal } = await twoWithCommands(t);
+  const { text, start, json, refusal } = allCommands(dataDir);
   assert.equal(await text("datasets verify"), `${older}  sound\n${newer}  sound, current\n`);
 
   const file = catalogue.pathOf(older);

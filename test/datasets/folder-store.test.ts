@@ -19,7 +19,7 @@ test("who cannot clear what a killed import left says so and keeps no lock", asy
   const { store, catalogue } = world;
   const path = join(catalogue.folder, ".draft.json");
   mkdirSync(path);
-  await assert.rejects(store.take(), { message: new RegExp(`^${path} is a directory`) });
+  await assert.rejects(store.take(), { code: "EISDIR" });
   rmSync(path, { recursive: true });
   const release = await store.take();
   await release();

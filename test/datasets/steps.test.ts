@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
@@ -39,24 +39,6 @@ test("a step that cannot be written prevents no publication and no roll-back, an
       [folder.currentVersion(), 2],
     ],
   );
-});
-
-test("a directory in the place of a step or of its index is named when the step is asked for", async (t) => {
-  const folder = temporaryCatalogue(t);
-  const catalogue = keepingSteps(folder, assert.fail);
-  const from = await publish(catalogue, 1, [gp("a")]);
-  const to = await publish(catalogue, 2, [gp("b")]);
-  const publications = openPublications(folder.folder);
-  assert.equal(publications.openStep(from, to)!.changes, 2);
-  const step = publications.stepPath(from, to);
-  for (const path of [step.replace(/ndjson$/, "index"), step]) {
-    rmSync(path);
-    mkdirSync(path);
-    assert.throws(() => publications.openStep(from, to), {
-      name: "DatasetFault",
-      message: new RegExp(`^${path} is a directory, not a file\\. `),
-    });
-  }
 });
 
 test("a current dataset that is damaged is gone back from without a step", async (t) => {
