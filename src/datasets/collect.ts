@@ -68,11 +68,8 @@ export async function collectSource({
     for (const kind of recordKinds)
       records[kind] = records[kind].filter(({ sourceId }) => !dropped.has(keyOf(kind, sourceId)));
   const alike = alikeNames(records.gp, texts);
-  if (former !== null) {
-    const settled = mergeInto(records, former, ledger.removals, texts);
-    for (const { file, line, faults } of settled.rejected) rejections.add(file, line, faults);
-    for (const { file, line, faults } of settled.absent) absent.add(file, line, faults);
-  }
+  if (former !== null)
+    mergeInto(records, former, { removals: ledger.removals, texts, rejections, absent });
   const accepted = read - rejections.count;
   return { collected: { read, accepted, rejections, absent, alike }, records };
 }
@@ -263,22 +260,24 @@ const missingTarget = ({ field, kind, id }: Need): RecordFault => ({
   reason: `names ${kind} '${id}', which this source does not have`,
 });
 
-/** Faults of a line that are found only after all lines are read. */
-interface Found extends Place {
-  faults: RecordFault[];
+interface Merge {
+  removals: ReadonlyMap<string, Removal>;
+  texts: TextStore;
+  /** Receives lines whose removals cannot be carried out. */
+  rejections: Rejections;
+  /** Receives lines with removals of records that do not exist. */
+  absent: Rejections;
 }
 
 /**
  * Adds the former records that the delivery neither replaces nor removes.
  * @param records accepted records of the delivery.
- * @returns lines whose removals cannot be carried out, and removals without a record to remove.
  */
 function mergeInto(
   records: DraftRecords,
   former: DraftRecords,
-  removals: ReadonlyMap<string, Removal>,
-  texts: TextStore,
-): { rejected: Iterable<Found>; absent: Found[] } {
+  { removals, texts, rejections, absent }: Merge,
+): void {
   const left = eachOf(recordKinds, (kind) => {
     const delivered = idsOf(records[kind]);
     return former[kind].filter(({ sourceId }) => !delivered.has(sourceId));
@@ -298,29 +297,27 @@ function mergeInto(
     goneBefore = gone.size;
     for (const [key] of asked) if (staying(key).length === 0) gone.add(key);
   }
-  const rejected = new Map<Place, Found>();
-  for (const [key, { place, name }] of asked) {
-    if (gone.has(key)) continue;
-    const { faults } = rejected.getOrInsertComputed(place, () => ({ ...place, faults: [] }));
-    faults.push({ field: "deleted", reason: blockedWords(name, staying(key)) });
+  const blocked = Map.groupBy(
+    asked.filter(([key]) => !gone.has(key)),
+    ([, { place }]) => place,
+  );
+  for (const [{ file, line }, some] of blocked) {
+    const reasons = some.map(([key, { name }]) => blockedWords(name, staying(key)));
+    const faults = reasons.map((reason) => ({ field: "deleted", reason }));
+    rejections.add(file, line, faults);
   }
   // A GP that rows only name is removed with the last link to it, as when a source is replaced.
   const linkedBefore = linkersOf([former], new Set(named), texts);
   for (const key of named) if (linkedBefore.has(key) && staying(key).length === 0) gone.add(key);
   for (const kind of recordKinds)
     for (const one of left[kind]) if (!gone.has(keyOf(kind, one.sourceId))) records[kind].push(one);
-  const absent = [...removals].filter(([key]) => !leftKeys.has(key)).map(([, one]) => one);
-  return { rejected: rejected.values(), absent: absent.map(absentFault) };
+  for (const [key, { place, name }] of removals)
+    if (!leftKeys.has(key)) absent.add(place.file, place.line, [absentFault(name)]);
 }
 
-const absentFault = ({ place, name: { record, id } }: Removal): Found => ({
-  ...place,
-  faults: [
-    {
-      field: "id",
-      reason: `'${id}' names no ${record} of this source, so there is nothing to remove`,
-    },
-  ],
+const absentFault = ({ record, id }: RecordName): RecordFault => ({
+  field: "id",
+  reason: `'${id}' names no ${record} of this source, so there is nothing to remove`,
 });
 
 function blockedWords({ record, id }: RecordName, linkers: readonly RecordName[]): string {

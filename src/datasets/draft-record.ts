@@ -136,13 +136,10 @@ const listMembers = eachOf(recordKinds, (kind) => {
   return Object.keys(own).filter((name) => Array.isArray(own[name]));
 });
 
-/** Maximum length of a list whose items are compared pairwise, which is faster than a set. */
-const fewMax = 16;
-
 export function eachOnce(list: readonly string[]): readonly string[] {
   if (list.length < 2) return list.length === 0 ? none : list;
-  const areDifferent = list.length <= fewMax && list.every((one, i) => list.indexOf(one) === i);
-  return areDifferent ? list : [...new Set(list)];
+  const once = new Set(list);
+  return once.size === list.length ? list : [...once];
 }
 
 /** Returns external ids with their keys in a fixed order, each id once per key. Omits keys without ids. */

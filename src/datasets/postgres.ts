@@ -86,7 +86,6 @@ export function openSharedStore(
 
   const read = async () => keptOf(catalogue, await readShared(main));
 
-  /** Reads the datasets like `read`, but returns the previous object if nothing has changed. */
   async function look(): Promise<Kept> {
     const [row] = await query<{ change: number }>("select change from dataset_state");
     if (looked?.change === row!.change) return looked.kept;
@@ -169,13 +168,13 @@ export function openSharedStore(
       throw new StoreFault(error.kind, `${error.message} ${whether}`, { cause: error });
     }
   }
-    look,
 
   return {
     folder,
     changesDays,
     warn,
     read,
+    look,
     publications: () => listPublications(main),
     async open(version) {
       const generation = findAny(await look(), version);

@@ -59,8 +59,8 @@ export interface ImportRequest extends Guards {
   /** True to stage the dataset, to be published later. */
   isStaged?: boolean;
   nowMilliseconds: number;
-  /** Called now and then with the number of lines read, records written or records checked so far. */
-  onProgress?: (count: number, done: "read" | "written" | "checked") => void;
+  /** Called now and then with the number of lines read or records written so far. */
+  onProgress?: (count: number, done: "read" | "written") => void;
 }
 
 export interface ImportResult {

@@ -91,18 +91,15 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax) {
       if (length > scratch.length) scratch = Buffer.allocUnsafeSlow(length * 2);
       for (let done = 0; done < length;) {
         const read = readSync(file!, scratch, done, length - done, pack + links + done);
-        if (read === 0) throw new Error(`${path} ends before what was written to it`);
+        if (read === 0) throw new Error(`${path} is shorter than what was written to it`);
         done += read;
       }
       return { bytes: scratch, links: 0, own: own - links, end: length };
     },
-    /** Frees the memory and the disk space of all texts at once. */
+    /** Frees the memory and the disk space of all texts at once. The store cannot be used again. */
     clear(): void {
       for (const pack of packs) if (typeof pack !== "number") free(pack);
       packs.length = 0;
-      count = 0;
-      bytesInMemory = 0;
-      bytesInFile = 0;
       if (file === null) return;
       closeSync(file);
       rmSync(path, { force: true });

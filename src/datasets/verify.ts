@@ -11,7 +11,7 @@ import { sortKeyOf } from "./draft-record.ts";
 import { type Meta, versionOf } from "./format.ts";
 import { type Body, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
-import { arraysOf, batchesOf } from "./rows.ts";
+import { arraysOf } from "./rows.ts";
 import { timeMember } from "./render.ts";
 import { hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
 import { arraysIn, free, readArrays } from "./stored-arrays.ts";
@@ -22,19 +22,15 @@ import { arraysIn, free, readArrays } from "./stored-arrays.ts";
  */
 const sampleSize = 1000;
 
-/**
- * Verifies a generation's file.
- * @param onChecked called after every batch with the number of records read so far.
- * @throws DatasetFault that names the fault.
- */
-export function verifyGeneration(
-  path: string,
-  onChecked: (records: number) => void = () => {},
-): void {
+/** Number of documents that are read together. The bytes of all would not fit into memory. */
+const batchSize = 500;
+
+/** Verifies a generation's file. @throws DatasetFault that names the fault. */
+export function verifyGeneration(path: string): void {
   const { db, meta } = openGeneration(path);
   const damage = (what: string) => new DatasetFault(`The dataset ${path} is damaged: ${what}.`);
   try {
-    const fault = firstFault(db, meta, onChecked);
+    const fault = firstFault(db, meta);
     if (fault !== undefined) throw damage(fault);
   } catch (error) {
     throw error instanceof DatasetFault ? error : damage((error as Error).message);
@@ -51,20 +47,15 @@ const gather = () => ({
   positionOfGp: new Map<string, number>(),
   /** Former ids, with the GPs whose documents name them. */
   formerIds: new Map<string, string>(),
-  records: 0,
 });
 
-function firstFault(
-  db: DatabaseSync,
-  meta: Meta,
-  onChecked: (records: number) => void,
-): string | undefined {
+function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
   const check = db.prepare("pragma quick_check").get()!["quick_check"] as string;
   if (check !== "ok") return `SQLite says ${check}`;
   const gathered = gather();
   const documents: Partial<Record<RecordKind, DocumentPlaces>> = {};
   for (const kind of recordKinds) {
-    const read = readBack(db, kind, gathered, onChecked);
+    const read = readBack(db, kind, gathered);
     if (typeof read === "string") return read;
     documents[kind] = read;
   }
@@ -88,7 +79,6 @@ function readBack(
   db: DatabaseSync,
   kind: RecordKind,
   gathered: ReturnType<typeof gather>,
-  onChecked: (records: number) => void,
 ): DocumentPlaces | string {
   const { contentHashes, indexer, positionOfGp } = gathered;
   const records = count(db, kind);
@@ -96,15 +86,20 @@ function readBack(
   const lengths = new Uint32Array(records);
   const ownLengths = new Uint32Array(records);
   const piecesOf = openDocumentPieces(db, kind);
-  const sql = `select ${documentColumns} from ${kind} where position >= ? order by position limit ?`;
+  const rows = db.prepare(
+    `select ${documentColumns} from ${kind} where position between ? and ? order by position`,
+  );
+  rows.setReturnArrays(true);
   let expected = 0;
   let before = { sortKey: "", id: "" };
-  for (const batch of batchesOf<DocumentRow>(db, sql)) {
-    const bytes = piecesOf(batch[0]![0], batch.at(-1)![0]);
+  for (let from = 0; from < records; from += batchSize) {
+    const to = from + batchSize - 1;
+    const batch = rows.all(from, to) as unknown as DocumentRow[];
+    const bytes = piecesOf(from, to);
     let start = 0;
     for (const row of batch) {
       const [position, id, , , ownLength, length] = row;
-      if (position !== expected++) return `${kind} positions do not run from 0 without a gap`;
+      if (position !== expected++) return withGap(kind);
       const end = start + length;
       const document = { bytes, start, end, characters: bytes.toString("latin1", start, end) };
       start = end;
@@ -135,11 +130,12 @@ function readBack(
     if (start !== bytes.length) return `${kind} documents are not as long as their rows say`;
     contentHashes.update(batch.map((row) => row[2]).join(""), "hex");
     gathered.checksum = crc32(bytes, gathered.checksum);
-    onChecked((gathered.records += batch.length));
     free(bytes);
   }
-  return placeDocuments(lengths, ownLengths);
+  return expected === records ? placeDocuments(lengths, ownLengths) : withGap(kind);
 }
+
+const withGap = (kind: RecordKind) => `${kind} positions do not run from 0 without a gap`;
 
 type DocumentRow = readonly [
   position: number,

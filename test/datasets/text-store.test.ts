@@ -38,11 +38,3 @@ test("every text comes back as it was kept, from memory and from the file, also 
     { numRuns: 500, examples: [[[[["", "1"]], [large], [["2", ""]]], 3_000_000]] },
   );
 });
-
-test("a cleared store takes texts again", () => {
-  const store = openTextStore(path);
-  keep(store, [["", "before"]]);
-  store.clear();
-  const [after] = keep(store, [["", "after"]]);
-  assert.deepEqual(textsAt(store, after!), ["", "after"]);
-});
