@@ -16,6 +16,7 @@ import {
   type Operation,
   pageSchemas,
   parameterBounds,
+  parametersOf,
   sortMeaning,
   type TakesParameters,
 } from "#operations/operation.ts";
@@ -116,7 +117,7 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
         if (refused !== undefined) return refused;
         const day = model()?.parts.updatedAt.slice(0, 10);
         const path = { path: name, filters, sorts };
-        values = readParameters(path, pairsOf(given), limitMax, all, day);
+        values = readParameters(path, pairsOf(path, given), limitMax, all, day);
         return Math.min(cost(values), greatestRequest(quotas));
       };
       const admit = (): Found<null> => ({ kind: "answer", answer: null });
@@ -136,10 +137,15 @@ const faultOfArgument =
   "Must be text without control characters, a number, true or false, or a list of these.";
 
 /** Returns arguments as pairs, like those of a query. Leaves out null, which some programs send for no value. */
-const pairsOf = (given: Readonly<Record<string, unknown>>): Pair[] =>
-  Object.entries(given)
+function pairsOf(tool: TakesParameters, given: Readonly<Record<string, unknown>>): Pair[] {
+  const known = parametersOf(tool);
+  return Object.entries(given)
     .filter(([, value]) => value !== null)
-    .flatMap(([name, value]) => [value].flat().map((one) => pairOf(name, one)));
+    .flatMap(([name, value]) =>
+      // An unknown name is the fault, whatever its value is.
+      known.includes(name) ? [value].flat().map((one) => pairOf(name, one)) : { name, value: "" },
+    );
+}
 
 function pairOf(name: string, one: unknown): Pair {
   const isScalar = typeof one === "string" || typeof one === "number" || typeof one === "boolean";
