@@ -15,7 +15,7 @@ import { openAnswerCache } from "#gateway/answer-cache.ts";
 import { openGateway } from "#gateway/gateway.ts";
 import { openOperations, openReads } from "#gateway/read-operation.ts";
 import { openAdmin } from "#http/admin.ts";
-import type { HttpDependencies, ServiceState } from "#http/dependencies.ts";
+import { type HttpDependencies, type ServiceState, whyNotReady } from "#http/dependencies.ts";
 import { addressText, listenAt, listenPassed, type PassedSockets } from "#http/listen.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
@@ -24,18 +24,20 @@ import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
-import type { Counters, CountersMode } from "#limits/counters.ts";
+import { type Counters, type CountersMode, countersModes } from "#limits/counters.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Patience, SharedCountersOptions } from "#limits/shared-counters.ts";
+import { counter, gauge, gaugeBy, type Metric } from "#metrics/metric.ts";
+import { diskMetrics, processMetrics } from "#metrics/process-metrics.ts";
 import { operations } from "#operations/index.ts";
+import { recordCounts } from "#operations/page.ts";
 import { isInvented } from "#records/common.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { metricsOf } from "#service/metrics.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { takeLock } from "#store/lock.ts";
 import type { GateMemory, PostgresPlace } from "#store/postgres.ts";
 import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
-import { openRecording } from "#usage/writer.ts";
+import { openRecording, type Recording } from "#usage/writer.ts";
 
 export type Service = Awaited<ReturnType<typeof openService>>;
 
@@ -80,19 +82,13 @@ export async function openService(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
-  let emptied = 0;
   const counting = {
     clock,
     patience: patience ?? { answer: config.countersPatienceMilliseconds },
     onFault: report("counts", shared === null ? "counts cannot be saved" : "counts are not shared"),
   };
   const place = shared?.place ?? null;
-  const counters = await openCounters(config, place, counting, () => {
-    emptied++;
-    log.error(
-      "the server at COUNTERS_URL, or a node of its cluster, lost its counts: the quota windows of the affected accounts start over. Unless it was flushed on purpose, check that it saves its data (appendonly yes)",
-    );
-  }).catch((fault: unknown) => {
+  const counters = await openCounters(config, log, place, counting).catch((fault: unknown) => {
     lock.release();
     throw fault;
   });
@@ -202,18 +198,32 @@ export async function openService(
     log,
   };
   const { server, connections, drain } = buildServer(http);
-  const metrics = metricsOf({
-    http,
-    connections,
-    cache,
-    datasets,
-    recording,
-    failing: () => ({ ...failing, dataset: !datasets.isWantedServed() }),
-    countersMode: counters.mode,
-    countersEmptied: () => (config.countersUrl === null ? null : emptied),
-    jobs: () => (shared === null ? {} : accountWorker.jobs()),
-    dataDir,
-  });
+  const metrics = [
+    gauge("gp_records_ready", "1 while queries are answered, as /ready says", () =>
+      whyNotReady(http) === undefined ? 1 : 0,
+    ),
+    ...requestMetrics.metrics,
+    ...connections.metrics,
+    ...cache.metrics,
+    ...datasets.metrics,
+    ...usageMetrics(recording),
+    gaugeBy(
+      "gp_records_failing",
+      "1 while this part of the service cannot do its work",
+      "part",
+      () => ({ ...failing, dataset: !datasets.isWantedServed() }),
+    ),
+    ...counters.metrics,
+    // The label is not `job`, which Prometheus adds to every sample.
+    gaugeBy(
+      "gp_records_jobs",
+      "1 for a job that this server does for all servers, 0 for one that another does",
+      "name",
+      accountWorker.jobs,
+    ),
+    ...diskMetrics(dataDir),
+    ...processMetrics(),
+  ];
   const admin = openAdmin(config.adminAddress, passed.admin, http, metrics, datasets.wanted);
 
   let listening: Promise<string> | undefined;
@@ -299,6 +309,20 @@ async function openOffers(
  */
 const closingMilliseconds = 1000;
 
+const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
+  gauge(
+    "gp_records_usage_queue_bytes",
+    "Memory of the requests that wait to be recorded",
+    () => waiting().bytes,
+  ),
+  gauge(
+    "gp_records_usage_queue_max_bytes",
+    "Maximum memory of the requests that wait to be recorded",
+    () => waitingBytesMax,
+  ),
+  counter("gp_records_usage_lost_total", "Requests that could not be recorded", lostCount),
+];
+
 /**
  * Opens a server's PostgreSQL database: its keys, and the data that each thread needs to connect. The modules are
  * imported here, because a server without PostgreSQL needs none of them.
@@ -320,17 +344,35 @@ async function openDatabase(url: string, onFault: (fault: Error | null) => void)
 
 /**
  * Opens the counters that the settings select. The modules for several instances are imported only if they are needed.
- * @param onEmptied called when a Valkey or Redis server has lost its counts.
  * @throws StoreFault if the server that counts must be set up first, or refuses the user or the password.
  */
 async function openCounters(
   { dataDir, countersUrl, countersOutage: outage }: Config,
+  log: Logger,
   database: PostgresPlace | null,
   options: Omit<SharedCountersOptions, "engine" | "outage">,
-  onEmptied: () => void,
-): Promise<Counters & { mode(): CountersMode }> {
-  if (database === null)
-    return { ...openMemoryCounters({ dir: dataDir, ...options }), mode: () => "embedded" };
+): Promise<Counters & { metrics: readonly Metric[] }> {
+  let emptied = 0;
+  const onEmptied = () => {
+    emptied++;
+    log.error(
+      "the server at COUNTERS_URL, or a node of its cluster, lost its counts: the quota windows of the affected accounts start over. Unless it was flushed on purpose, check that it saves its data (appendonly yes)",
+    );
+  };
+  const metricsOf = (mode: () => CountersMode) => [
+    gaugeBy("gp_records_counters_mode", "1 for the counters that count requests now", "mode", () =>
+      Object.fromEntries(countersModes.map((one) => [one, one === mode()])),
+    ),
+    counter(
+      "gp_records_counters_emptied_total",
+      "Times that the server at COUNTERS_URL, or a node of its cluster, was found to have lost its counts",
+      () => (countersUrl === null ? null : emptied),
+    ),
+  ];
+  if (database === null) {
+    const metrics = metricsOf(() => "embedded");
+    return { ...openMemoryCounters({ dir: dataDir, ...options }), metrics };
+  }
   const { openSharedCounters } = await import("#limits/shared-counters.ts");
   const engine =
     countersUrl === null
@@ -338,7 +380,8 @@ async function openCounters(
       : await (
           await import("#limits/valkey-engine.ts")
         ).openValkeyEngine(countersUrl, { onEmptied });
-  return openSharedCounters({ engine, outage, ...options });
+  const counters = await openSharedCounters({ engine, outage, ...options });
+  return { ...counters, metrics: metricsOf(counters.mode) };
 }
 
 interface FollowOrder {
@@ -401,13 +444,41 @@ async function followDatasets(
     /** Reports whether the wanted version is served, or there is none. */
     isWantedServed: () =>
       follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
-    /**
-     * Returns the seconds since this server was last known to serve the wanted dataset. Returns null without a
-     * database.
-     */
-    behindSeconds: () => shared?.behindSeconds() ?? null,
-    publishedAt: () => currentOf(catalogue)?.published_at,
-    failures: () => failures,
+    metrics: [
+      gaugeBy(
+        "gp_records_dataset_info",
+        "Always 1; the label names the served dataset",
+        "version",
+        () => {
+          const served = follower.model();
+          return served === null ? {} : { [served.parts.version]: 1 };
+        },
+      ),
+      gaugeBy("gp_records_dataset_records", "Served records, by kind", "kind", () => {
+        const served = follower.model();
+        return served === null ? {} : recordCounts(served);
+      }),
+      gauge(
+        "gp_records_dataset_updated_timestamp_seconds",
+        "When the served dataset was built, since 1970",
+        () => secondsOf(follower.model()?.parts.updatedAt),
+      ),
+      gauge(
+        "gp_records_dataset_published_timestamp_seconds",
+        "When an import, a publication or a roll-back last named a current dataset, since 1970",
+        () => secondsOf(currentOf(catalogue)?.published_at),
+      ),
+      counter(
+        "gp_records_dataset_load_failures_total",
+        "Published datasets that could not be served",
+        () => failures,
+      ),
+      gauge(
+        "gp_records_dataset_behind_seconds",
+        "Time since this server was last known to serve the dataset that all servers should serve",
+        () => shared?.behindSeconds() ?? null,
+      ),
+    ],
     async close() {
       await Promise.all([follower.close(), shared?.close()]);
     },
@@ -425,3 +496,6 @@ function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
     return { version: "" };
   }
 }
+
+const secondsOf = (time: string | null | undefined) =>
+  time === undefined || time === null ? null : Date.parse(time) / 1000;
