@@ -54,18 +54,6 @@ export function linkTo(address: string | null, label?: string): Part {
     : address && text;
 }
 
-/** Estimate of the markup around a piece, such as a table row's tags, in bytes. */
-const rowBytes = 70;
-
-/** Returns the first pieces whose markup fits into `bytesMax`, but at least one if there are any. */
-export function fitting<P extends Part>(pieces: readonly P[], bytesMax: number): P[] {
-  let bytes = 0;
-  return pieces.filter((piece, i) => {
-    bytes += Buffer.byteLength(html`${piece}`.markup) + rowBytes;
-    return i === 0 || bytes <= bytesMax;
-  });
-}
-
 /**
  * Shortens text to at most `lengthMax` characters and an ellipsis. Cuts at the last space, if that is not in the first
  * half.

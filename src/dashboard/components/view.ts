@@ -44,35 +44,30 @@ const [rowsUsual] = rowChoices;
 /** Day of the dataset. */
 export const dayOf = (model: ReadModel): string => model.parts.updatedAt.slice(0, 10);
 
-/** Reads the pairs of an address. @throws Problem `invalid-parameters`, as the list of the kind does. */
-export function readView(model: ReadModel, kind: RecordKind, pairs: [string, string][]): View {
-  const text = new URLSearchParams(pairs).toString();
+/** Reads a query. @throws Problem `invalid-parameters`, as the list of the kind does. */
+function readView(model: ReadModel, kind: RecordKind, text: string): View {
   const reading = { limitDefault: rowsUsual, day: dayOf(model) };
   const query = readQuery(lists[kind], text, rowChoices.at(-1)!, operations, reading);
   return { kind, model, query };
 }
 
-/** Reads the pairs of an address. Returns the Problem `invalid-parameters` if they are no view. */
-export function viewOf(model: ReadModel, kind: RecordKind, pairs: [string, string][]) {
+/**
+ * Reads an address. A form sends its empty fields, too, which ask for nothing, and a number as a person writes it, such
+ * as `$10M`. Returns the Problem `invalid-parameters` if the address is no view.
+ */
+export function viewOf(model: ReadModel, kind: RecordKind, query: URLSearchParams): View | Problem {
+  const asked = [...query].filter(([, value]) => value.trim() !== "");
+  const pairs = asked.map(([name, value]) => {
+    const isNumber = lists[kind].filters[name]?.form === "number";
+    return [name, isNumber ? plainNumber(value) : value];
+  });
   try {
-    return readView(model, kind, pairs);
+    return readView(model, kind, new URLSearchParams(pairs).toString());
   } catch (fault) {
     if (fault instanceof Problem) return fault;
     throw fault;
   }
 }
-
-/**
- * Returns the pairs of an address that ask for something. A form sends its empty fields, too, and a number as a person
- * writes it, such as `$10M`, becomes the one that the list takes.
- */
-export const askedPairs = (kind: RecordKind, query: URLSearchParams): [string, string][] =>
-  [...query]
-    .filter(([, value]) => value.trim() !== "")
-    .map(([name, value]) => [
-      name,
-      lists[kind].filters[name]?.form === "number" ? plainNumber(value) : value,
-    ]);
 
 const units: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, b: 1e9 };
 
@@ -110,8 +105,7 @@ export const keptFields = ({ query }: View, own: readonly string[] = []): Part =
 
 /** Returns the number of records in the view that has these values. */
 export function totalOf({ kind, model }: View, values: Values): number {
-  const pairs = [...new URLSearchParams(filterText(values))];
-  const { filter } = readView(model, kind, pairs).query;
+  const { filter } = readView(model, kind, filterText(values)).query;
   return model.select(kind, filter, { limit: 0, offset: 0 }).total;
 }
 

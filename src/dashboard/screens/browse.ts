@@ -3,10 +3,9 @@ import { plotsOf } from "#dashboard/components/browse-plots.ts";
 import { type BrowseColumn, recordTable } from "#dashboard/components/browse-rows.ts";
 import { queryOf } from "#dashboard/components/changes.ts";
 import { type Facet, type FacetRow, facetsOf, neededBy } from "#dashboard/components/facets.ts";
-import { accountPage } from "#dashboard/components/page.ts";
-import { fitting, readRecords } from "#dashboard/components/records.ts";
+import { accountPage, wordReply } from "#dashboard/components/page.ts";
+import { readRecords } from "#dashboard/components/records.ts";
 import {
-  askedPairs,
   browsePaths,
   capital,
   filterLabel,
@@ -26,7 +25,6 @@ import {
   type Given,
   isSignedIn,
   moved,
-  page,
   type ReaderRequest,
   route,
   type Route,
@@ -36,7 +34,7 @@ import { canonicalQuery } from "#operations/parameters.ts";
 import { callBlocks } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
-import { type ParameterFault, Problem } from "#problems.ts";
+import { Problem } from "#problems.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Miss } from "#search/facet-index.ts";
 import { prepareInTurns } from "#search/prepare-in-turns.ts";
@@ -57,9 +55,12 @@ async function showView(
   model: ReadModel,
   kind: RecordKind,
 ): Promise<Given> {
-  const pairs = askedPairs(kind, request.query);
-  const view = viewOf(model, kind, pairs);
-  if (view instanceof Problem) return page(faultPage(request, model, kind, pairs, view), 400);
+  const view = viewOf(model, kind, request.query);
+  if (view instanceof Problem) {
+    const next = { href: browsePaths[kind], label: `Browse all ${nouns[kind][1]}` };
+    const why = `${view.message} Correct the address, or go back.`;
+    return wordReply(request, 400, "This view is not valid", why, next);
+  }
   const { filter, limit, offset, order } = view.query;
   await prepareInTurns(model, kind, { ...neededBy(kind), ...filter }, order);
   // Places of markets are those of projects.
@@ -141,8 +142,8 @@ function removals(view: View) {
   );
 }
 
-/** Limit of a facet's rows, in bytes of markup. Each link repeats the whole query. */
-const facetBytesMax = 1500;
+/** Number of characters that the links of a facet may have together. Each link repeats the whole query. */
+const linksLengthMax = 1500;
 /** Number of a facet's rows that are always shown. The others unfold. */
 const rowsAtOnce = 6;
 /** Labels longer than these, in characters, may be cut. */
@@ -177,7 +178,8 @@ function facetColumn(view: View, facets: readonly Facet[], total: number): Html 
 function facetSection(view: View, { name, rows, isRange, filters }: Facet): Part {
   if (rows.length === 0 && !isRange) return null;
   const { values } = view.query;
-  const links = fitting(rows.map(facetRow), facetBytesMax);
+  const linkLength = viewHref(view).length + 150;
+  const links = rows.slice(0, Math.ceil(linksLengthMax / linkLength)).map(facetRow);
   const isChosen = filters.some((filter) => values[filter] !== undefined);
   const cleared = hrefWith(view, Object.fromEntries(filters.map((filter) => [filter, []])));
   const hidden = rows.length - Math.min(links.length, rowsAtOnce);
@@ -313,36 +315,4 @@ function missNote(view: View, miss: Miss): Html {
     Nothing has the ${filterLabel(name).toLowerCase()}
     “${value}”.${near.length > 0 && [" Did you mean", near, "?"]}
   </p>`;
-}
-
-/** Returns the page for an address that is no view: each fault in words, with a link that removes what is wrong. */
-function faultPage(
-  request: ReaderRequest,
-  model: ReadModel,
-  kind: RecordKind,
-  pairs: readonly [string, string][],
-  problem: Problem,
-): string {
-  const { errors } = problem.members as { errors: readonly ParameterFault[] };
-  const without = (parameter: string) => {
-    const own = pairs.filter(([name]) => name === parameter);
-    const wrong = own.filter((pair) => viewOf(model, kind, [pair]) instanceof Problem);
-    // A value may be wrong only beside the others, such as the end of a range.
-    const gone = wrong.length > 0 ? wrong : own;
-    return `?${new URLSearchParams(pairs.filter((pair) => !gone.includes(pair))).toString()}`;
-  };
-  const title = "This view is not valid";
-  return accountPage(request, {
-    title,
-    main: html`<h1>${title}</h1>
-      <ul>
-        ${errors.map(
-          ({ parameter, detail }) =>
-            html`<li>
-              <code>${parameter}</code>: ${detail} <a href="${without(parameter)}">Remove it</a>
-            </li>`,
-        )}
-      </ul>
-      <p><a class="button" href="${browsePaths[kind]}">Browse all ${nouns[kind][1]}</a></p>`,
-  });
 }

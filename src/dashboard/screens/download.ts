@@ -6,7 +6,6 @@ import { charge } from "#dashboard/components/charge.ts";
 import { wordReply } from "#dashboard/components/page.ts";
 import { asSeen, readRecords } from "#dashboard/components/records.ts";
 import {
-  askedPairs,
   browsePaths,
   keptFields,
   nouns,
@@ -93,7 +92,7 @@ async function sendView(
   if (format !== "csv" && format !== "xlsx")
     return wordReply(request, 400, "Choose a format", "The field format must be csv or xlsx.");
   fields.delete("format");
-  const view = viewOf(model, kind, askedPairs(kind, fields));
+  const view = viewOf(model, kind, fields);
   if (view instanceof Problem) {
     const why = `${view.message} Nothing was counted.`;
     return wordReply(request, 400, "This view is not valid", why);

@@ -115,7 +115,7 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
 function readStored(model: ReadModel | null, kindName: string | null, query: string): View | null {
   const kind = recordKinds.find((one) => one === kindName);
   if (model === null || kind === undefined) return null;
-  const view = viewOf(model, kind, [...new URLSearchParams(query)]);
+  const view = viewOf(model, kind, new URLSearchParams(query));
   return view instanceof Problem ? null : view;
 }
 
