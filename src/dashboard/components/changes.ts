@@ -5,9 +5,9 @@ import { counted, dayText, grouped } from "#pages/prose.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { positionOfId } from "#search/name-index.ts";
-import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 import { money, valueLabel } from "#pages/values.ts";
+import { findRecords } from "./record-page.ts";
 import { cutText } from "./records.ts";
 import { browsePaths, filterLabel, nouns, type View } from "./view.ts";
 
@@ -32,19 +32,21 @@ interface InView {
 }
 
 /** Finds the changes in a view: by the records as they are now, and those that are gone by what they last were. */
-export async function inView(view: View, changes: readonly JoinedChange[]): Promise<InView> {
+export async function inView(view: View | null, changes: readonly JoinedChange[]): Promise<InView> {
+  if (view === null) return { changes: [...changes], unknown: [] };
   const { kind, model, query } = view;
-  const ofKind = changes.filter((one) => one.kind === kind);
+  const idNow = ({ id, into }: JoinedChange) => into ?? id;
+  const { id: ids, ...filter } = query.filter as Filter & { id?: readonly string[] };
+  const ofKind = changes.filter((one) => one.kind === kind && (ids?.includes(idNow(one)) ?? true));
   if (queryOf(view) === "") return { changes: ofKind, unknown: [] };
   const matched = new Set<JoinedChange>();
   const unknown: JoinedChange[] = [];
-  const idNow = ({ id, into }: JoinedChange) => into ?? id;
   const lastHad = ({ into, gone }: JoinedChange) => (into === null ? gone : null);
   for (const [gone, some] of Map.groupBy(ofKind, lastHad)) {
     const source = gone === null ? model : gone.departed();
     if (source === null) unknown.push(...some);
     else {
-      const found = await findRecords(source, kind, query.filter, some.map(idNow));
+      const found = await recordsById(source, kind, some.map(idNow), filter);
       for (const one of some) if (found.has(idNow(one))) matched.add(one);
     }
   }
@@ -53,21 +55,10 @@ export async function inView(view: View, changes: readonly JoinedChange[]): Prom
 
 type AnyRecord = Readonly<Record<string, unknown>> & { id: string };
 
-/** Returns those of some records that satisfy a filter, by id. Reading their values yields to other requests. */
-async function findRecords(
-  model: ReadModel,
-  kind: RecordKind,
-  filter: Filter,
-  ids: readonly string[],
-): Promise<Map<string, AnyRecord>> {
-  const asked = filter["id"] as readonly string[] | undefined;
-  const id = asked === undefined ? ids : ids.filter((one) => asked.includes(one));
-  if (id.length === 0) return new Map();
-  const wanted = { ...filter, id };
-  await prepareInTurns(model, kind, wanted);
-  const { positions } = model.select(kind, wanted, { limit: id.length, offset: 0 });
-  const records = readDocuments<AnyRecord>(model.parts.documents[kind], positions);
-  return new Map(records.map((record) => [record.id, record]));
+/** Returns those of some records that satisfy a filter, by id. */
+async function recordsById(model: ReadModel, kind: RecordKind, id: string[], filter: Filter = {}) {
+  const found = await findRecords<AnyRecord>(model, kind, { ...filter, id }, id.length);
+  return new Map(found.records.map((record) => [record.id, record]));
 }
 
 /** Returns how many records of a kind were removed, such as `2 removed GPs`. */
@@ -104,7 +95,7 @@ export async function tellChanges(
     if (source === null) continue;
     for (const [kind, ofKind] of Map.groupBy(some, (one) => one.kind)) {
       const ids = ofKind.map(({ id }) => id);
-      for (const [id, record] of await findRecords(source, kind, {}, ids)) records.set(id, record);
+      for (const [id, record] of await recordsById(source, kind, ids)) records.set(id, record);
     }
   }
   const members = reader.members(changes);
@@ -154,7 +145,7 @@ function factsOf(
   if (before === null) return [note("Removed and added again")];
   const hidden = `${quiet} ${isPrivate ? "" : contact}`.split(" ");
   const names = Object.keys(after).filter((name) => !hidden.includes(name));
-  if (names.length === 0) return [note("Identifiers, or what the source says of it")];
+  if (names.length === 0) return [note("Only identifiers, or the source")];
   const facts = names.slice(0, factsMax).map((name) => ({
     label: filterLabel(name),
     values: [valueText(name, before[name]), valueText(name, after[name])] as const,

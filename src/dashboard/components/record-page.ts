@@ -11,7 +11,7 @@ import { callBlocks } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { dayElement, grouped, relativeTime } from "#pages/prose.ts";
 import { factList, table } from "#pages/table.ts";
-import { money, typeMark, valueLabel } from "#pages/values.ts";
+import { valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
 import type { Gp } from "#records/gp.ts";
 import type { LinkedKind, RecordKind } from "#records/kinds.ts";
@@ -27,15 +27,19 @@ import {
   bandText,
   basisWords,
   byPoints,
+  type Column,
   cutText,
-  day,
-  joined,
+  gpLinks,
   linkTo,
   listText,
+  nameLengthMax,
   percentText,
-  place,
+  principalColumns,
+  projectColumns,
   provenanceWords,
   readRecords,
+  signalColumns,
+  titleOf,
 } from "./records.ts";
 import { browsePaths, capital, nouns } from "./view.ts";
 
@@ -79,7 +83,7 @@ export const recordRoute = <R extends AnyRecord>(
         const [record] = (await findRecords<R>(model, kind, { id: [id] }, 1)).records;
         if (record === undefined) {
           const next = { href: browsePaths[kind], label: `Browse ${nouns[kind][1]}` };
-          const why = "Perhaps it is no longer published, or the address was cut off.";
+          const why = "It may no longer be published, or the address may be incomplete.";
           return wordReply(request, 404, `There is no such ${nouns[kind][0]}`, why, next);
         }
         // A former id leads to its GP.
@@ -148,24 +152,6 @@ export async function findRecords<R>(
 /** Finds the records of GPs of a kind, at most 5,000. */
 export const recordsOfGps = <R>(model: ReadModel, kind: LinkedKind, ids: readonly string[]) =>
   findRecords<R>(model, kind, { gp_id: ids }, 5000);
-
-/** Length of names and titles, in characters; longer ones are cut. */
-const nameLengthMax = 80;
-const titleLengthMax = 160;
-
-/** Returns a link to the page of a record. */
-export const recordLink = (kind: RecordKind, { id, name }: GpLink): Html =>
-  html`<a href="${browsePaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
-    >${cutText(name, nameLengthMax)}</a
-  >`;
-
-/** Returns links to the first GPs, and the number of the others. */
-export const gpLinks = (gps: readonly GpLink[], max = 5): Part =>
-  joined(
-    gps.slice(0, max).map((gp) => recordLink("gp", gp)),
-    gps.length,
-    ", ",
-  );
 
 /** Returns the address of the records of a list that have a value. */
 const listHref = (kind: RecordKind, name: string, value: string): string =>
@@ -236,13 +222,6 @@ export function factsCard(
   return card({ title: "Facts", body: factList([...facts, ...ids, ["Source", source], own]) });
 }
 
-/** A column: its label, and a record's cell. One cell of a row has the note on where the record is from. */
-export type Column<R> = readonly [
-  label: string,
-  cell: (record: R, note: Part, before: R | undefined) => Part,
-  isNumber?: "number",
-];
-
 interface RecordsCard<R> {
   /** Title; by default the layout. */
   title?: string | undefined;
@@ -259,7 +238,7 @@ interface RecordsCard<R> {
 }
 
 /** Returns the first records as rows, and what most of them are from. Returns null if there are none. */
-export function recordsCard<R extends Sourced>(given: RecordsCard<R>): Part {
+export function recordsCard<R extends Sourced>(model: ReadModel, given: RecordsCard<R>): Part {
   const { layout, title = capital(layout), list, max, columns, aside = "", all } = given;
   const records = list.records.slice(0, max);
   if (records.length === 0) return null;
@@ -269,15 +248,17 @@ export function recordsCard<R extends Sourced>(given: RecordsCard<R>): Part {
   const rows = records.map((record, i) => {
     const source = sources[i];
     const note = source !== common && html` <span class="note" title="${source}">${source}</span>`;
-    return columns.map(([, cell]) => cell(record, note, records[i - 1]));
+    return columns.map(({ cell, hasNote }) => [
+      cell(record, model, records[i - 1]),
+      hasNote === true && note,
+    ]);
   });
-  const heads = columns.map(([label, , isNumber]) => ({ label, isNumber: isNumber === "number" }));
   const total = grouped(list.total);
   const isPart = records.length < list.total;
   return card({
     title,
     aside: `${isPart ? `${grouped(records.length)} of ${total}` : total}${aside}`,
-    body: html`<div class="rows ${layout}">${table({ label: title, columns: heads, rows })}</div>
+    body: html`<div class="rows ${layout}">${table({ label: title, columns, rows })}</div>
       <p class="source">Source: ${common}, unless noted.</p>`,
     more: isPart && all !== undefined && { href: all, label: `All ${total} ${layout}` },
   });
@@ -287,73 +268,43 @@ export function recordsCard<R extends Sourced>(given: RecordsCard<R>): Part {
  * Returns the columns of signals, the date once for all of a day.
  * @param without name that the page says already. @param marked name to show in bold.
  */
-export const signalCells = (model: ReadModel, without?: string, marked?: string) =>
-  [
-    [
-      "Date",
-      ({ date }, _, before) =>
-        html`<span ${date === before?.date && html`class="again"`}>${dayElement(date)}</span>`,
-    ],
-    ["Kind", ({ type }) => typeMark(type)],
-    ["What happened", (signal, note) => [titleOf(signal, without, marked), note]],
-    ["Market", ({ market }) => market !== null && nameOfMarket(model, market)],
-    ["Amount", ({ amount_usd }) => money(amount_usd), "number"],
-    ["Source", ({ url, provenance }) => linkTo(url ?? provenance.url, "Read")],
-  ] satisfies readonly Column<Signal>[];
-
-/** Returns a signal's title. It leads to the project that it is about. */
-function titleOf(signal: Signal, without: string | undefined, marked: string | undefined): Part {
-  const { title, project_ids } = signal;
-  const text = cutText(without === undefined ? title : leaveOut(title, without), titleLengthMax);
-  const isMarked = marked !== undefined && title.includes(marked);
-  const words = html`<span title="${text}"
-    >${isMarked ? html`<strong>${text}</strong>` : text}</span
-  >`;
-  const [project] = project_ids;
-  return project === undefined
-    ? words
-    : html`<a href="${browsePaths.project}/${project}">${words}</a>`;
-}
-
-/** Leaves a name out of a title that goes on without it, such as `Northwind buys land`. */
-export function leaveOut(title: string, name: string): string {
-  const [before = "", ...others] = title.split(name);
-  const after = others.join(name);
-  if (others.length === 0 || /^[\p{L}\p{N}’']/u.test(after)) return title;
-  const rest = `${before}${after}`
-    .replace(" (with )", "")
-    .replace(/^ \((with [^)]*)\) (.*)$/, "$2, $1")
-    .replace(/ (?:at|by|of) (?= |$)/, "")
-    .trim();
-  return rest.includes(" ") ? capital(rest) : title;
-}
+export const signalCells = (without?: string, marked?: string): Column<Signal>[] => [
+  {
+    label: "Date",
+    cell: ({ date }, _, before) =>
+      html`<span ${date === before?.date && html`class="again"`}>${dayElement(date)}</span>`,
+  },
+  signalColumns.type,
+  {
+    ...signalColumns.title,
+    cell: (signal) =>
+      titleOf(signal, without, marked !== undefined && signal.title.includes(marked)),
+  },
+  {
+    label: "Market",
+    cell: ({ market }, model) => market !== null && nameOfMarket(model, market),
+  },
+  signalColumns.amount,
+  { label: "Source", cell: ({ url, provenance }) => linkTo(url ?? provenance.url, "Read") },
+];
 
 /** Returns the columns of people. @param gpsOf returns the GPs to name in the column `label`. */
-export const personCells = (label: string, gpsOf: (person: Principal) => readonly GpLink[]) =>
-  [
-    ["Name", (person, note) => [recordLink("principal", person), note]],
-    ["Title", (person) => titleOrRoles(person)],
-    ["Owns", ({ ownership_band }) => bandText(ownership_band)],
-    [label, (person) => gpLinks(gpsOf(person), 1)],
-    ["Last named", ({ last_seen_date }) => day(last_seen_date)],
-  ] satisfies readonly Column<Principal>[];
-
-export const titleOrRoles = ({ title, roles }: Principal): string =>
-  cutText(title ?? roles.map(valueLabel).join(", "), nameLengthMax);
+export const personCells = (
+  label: string,
+  gpsOf: (person: Principal) => readonly GpLink[],
+): Column<Principal>[] => [
+  principalColumns.name,
+  principalColumns.role,
+  { label: "Owns", cell: ({ ownership_band }) => bandText(ownership_band) },
+  { label, cell: (person) => gpLinks(gpsOf(person), 1) },
+  principalColumns.last,
+];
 
 /** Returns the columns of projects. @param last column that a page adds. */
-export const projectCells = <R extends Project>(model: ReadModel, last: Column<R>) =>
-  [
-    ["Name", (project, note) => [recordLink("project", project), note]],
-    ["Place", (project) => placeOf(project, model)],
-    ["Kind", ({ property_type }) => valueLabel(property_type)],
-    ["Status", ({ status }) => valueLabel(status)],
-    ["Amount", ({ total_amount_usd }) => money(total_amount_usd), "number"],
-    last,
-  ] satisfies readonly Column<R>[];
-
-export const placeOf = ({ city, state, country, market }: Project, model: ReadModel): string =>
-  place(city, state, country) || (market === null ? "" : nameOfMarket(model, market));
+export const projectCells = <R extends Project>(last: Column<R>): Column<R>[] => {
+  const { name, place, property, status, amount } = projectColumns;
+  return [name, place, property, status, amount, last];
+};
 
 /** Compares days, the latest first; an unknown one is last. */
 export const latestFirst = (a: string | null, b: string | null): number =>

@@ -1,11 +1,23 @@
-/** Values of records as pages show them: in words, as links, cut to fit; and who may see which. */
+/** Records as pages show them: in words and links, cut to fit; in tables, with steps between pages; and who may see which. */
 import { type Given, isSignedIn, type ReaderRequest, withHeader } from "#dashboard/screen.ts";
-import { html, type Part } from "#pages/html.ts";
-import { dayElement } from "#pages/prose.ts";
-import type { Provenance } from "#records/common.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
+import { periodsUntil, sparkline } from "#pages/plot.ts";
+import { counted, dayElement, grouped } from "#pages/prose.ts";
+import { table } from "#pages/table.ts";
+import { money, typeMark, valueLabel } from "#pages/values.ts";
+import type { GpLink, Provenance } from "#records/common.ts";
+import type { Gp } from "#records/gp.ts";
+import type { EachKind, LinkedKind, RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
+import type { Project } from "#records/project.ts";
+import type { Signal } from "#records/signal.ts";
+import { readDocuments } from "#search/dataset-parts.ts";
+import { dateKey, lastDay } from "#search/dates.ts";
+import { nameOfMarket } from "#search/market-spellings.ts";
+import { positionOfId } from "#search/name-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { wordReply } from "./page.ts";
+import { browsePaths, capital, dayOf, nouns } from "./view.ts";
 
 /** Joins city, state and country. Leaves out what is unknown, and the US if city or state is known. */
 export const place = (city: string | null, state: string | null, country: string | null): string =>
@@ -81,6 +93,246 @@ export function byPoints(facts: readonly Part[]): Part {
   return joined(said, said.length, " · ");
 }
 
+export interface Column<R = never> {
+  label: string;
+  /** Ascending value of `sort`; omitted if lists have no such order. */
+  sort?: string;
+  isNumber?: boolean;
+  /** True if a note on where the record is from belongs into the cell. */
+  hasNote?: boolean;
+  cell(record: R, model: ReadModel, before?: R): Part;
+}
+
+/** Length of names and titles, in characters; longer ones are cut. */
+export const nameLengthMax = 80;
+const titleLengthMax = 160;
+
+/** Returns a link to the page of a record. */
+export const recordLink = (kind: RecordKind, { id, name }: GpLink): Html =>
+  html`<a href="${browsePaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
+    >${cutText(name, nameLengthMax)}</a
+  >`;
+
+/** Returns links to the first GPs, and the number of the others. */
+export const gpLinks = (gps: readonly GpLink[], max = 5): Part =>
+  joined(
+    gps.slice(0, max).map((gp) => recordLink("gp", gp)),
+    gps.length,
+    ", ",
+  );
+
+export const placeOf = ({ city, state, country, market }: Project, model: ReadModel): string =>
+  place(city, state, country) || (market === null ? "" : nameOfMarket(model, market));
+
+/** Returns a list as its first value and the number of the others. */
+const firstOf = (values: readonly Part[]): Part =>
+  values.length > 0 && [
+    values[0],
+    values.length > 1 && html` <span class="muted">+${values.length - 1}</span>`,
+  ];
+
+const labelsOf = (values: readonly string[]): Part => firstOf(values.map(valueLabel));
+
+export const roleOf = ({ title, roles }: Principal): Part =>
+  title === null ? labelsOf(roles) : cutText(title, nameLengthMax);
+
+/** Returns the positions of a GP's records of a kind, signals newest first. */
+function recordsOf({ parts }: ReadModel, kind: LinkedKind, { id }: Gp) {
+  const { starts, items } = parts.recordsOfGp[kind];
+  const gp = positionOfId(parts.ids, id);
+  return items.subarray(starts[gp], starts[gp + 1]);
+}
+
+export const countOf = (model: ReadModel, kind: LinkedKind, gp: Gp): number =>
+  recordsOf(model, kind, gp).length;
+
+/** Returns the signals of a GP by quarter over two years as small columns, and their number. */
+function activity(gp: Gp, model: ReadModel): Part {
+  const dateAt = model.numberAt("signal", "date");
+  const dates = Array.from(recordsOf(model, "signal", gp), (signal) => dateAt(signal)!);
+  const quarters = periodsUntil(dayOf(model), "quarter", 8).map(({ from, until }) => {
+    const [first, last] = [dateKey(from), lastDay(dateKey(until))];
+    return dates.filter((date) => first <= date && date <= last).length;
+  });
+  return [sparkline(quarters), " ", grouped(dates.length)];
+}
+
+/** Returns the newest signal of a GP; undefined if it has none. */
+function latestOf(model: ReadModel, gp: Gp): Signal | undefined {
+  const newest = recordsOf(model, "signal", gp).subarray(0, 1);
+  return readDocuments<Signal>(model.parts.documents.signal, [...newest])[0];
+}
+
+/** Returns a signal's title. It leads to the project that it is about. @param without name to leave out. */
+export function titleOf(signal: Signal, without: string | undefined, isMarked = false): Part {
+  const { title, project_ids } = signal;
+  const text = cutText(without === undefined ? title : leaveOut(title, without), titleLengthMax);
+  const words = html`<span title="${text}"
+    >${isMarked ? html`<strong>${text}</strong>` : text}</span
+  >`;
+  const [project] = project_ids;
+  return project === undefined
+    ? words
+    : html`<a href="${browsePaths.project}/${project}">${words}</a>`;
+}
+
+/** Leaves a name out of a title that goes on without it, such as `Northwind buys land`. */
+export function leaveOut(title: string, name: string): string {
+  const [before = "", ...others] = title.split(name);
+  const after = others.join(name);
+  if (others.length === 0 || /^[\p{L}\p{N}’']/u.test(after)) return title;
+  const rest = `${before}${after}`
+    .replace(" (with )", "")
+    .replace(/^ \((with [^)]*)\) (.*)$/, "$2, $1")
+    .replace(/ (?:at|by|of) (?= |$)/, "")
+    .trim();
+  return rest.includes(" ") ? capital(rest) : title;
+}
+
+const nameColumn = (kind: RecordKind): Column<GpLink> => ({
+  label: "Name",
+  sort: "name",
+  hasNote: true,
+  cell: (record) => recordLink(kind, record),
+});
+
+const gpColumn: Column<{ gps: readonly GpLink[] }> = {
+  label: "GP",
+  cell: ({ gps }) => firstOf(gps.map((gp) => recordLink("gp", gp))),
+};
+
+/** Returns a column of a member that lists can be sorted by. @param words returns the member's cell. */
+export const sorted = <K extends string, V>(label: string, sort: K, words: (value: V) => Part) => ({
+  label,
+  sort,
+  isNumber: true,
+  cell: ({ [sort]: value }: Record<K, V>) => words(value),
+});
+
+export const gpColumns = {
+  name: nameColumn("gp"),
+  place: { label: "Head office", cell: (gp) => place(gp.hq_city, gp.hq_state, gp.hq_country) },
+  strategy: { label: "Strategy", cell: ({ strategies }) => labelsOf(strategies) },
+  assets: sorted("Assets", "aum_usd", money),
+  raised: sorted("Raised", "raised_to_date_usd", money),
+  people: { label: "People", isNumber: true, cell: (gp, model) => countOf(model, "principal", gp) },
+  signals: { label: "Signals", isNumber: true, cell: activity },
+  latest: {
+    label: "Latest signal",
+    cell(gp, model) {
+      const latest = latestOf(model, gp);
+      return latest !== undefined && typeMark(latest.type);
+    },
+  },
+  date: {
+    label: "Date",
+    sort: "signal_date",
+    isNumber: true,
+    cell: (gp, model) => day(latestOf(model, gp)?.date ?? null),
+  },
+} satisfies Record<string, Column<Gp>>;
+
+export const principalColumns = {
+  name: nameColumn("principal"),
+  role: { label: "Role", cell: roleOf },
+  gp: gpColumn,
+  place: { label: "Place", cell: ({ city, state, country }) => place(city, state, country) },
+  start: sorted("Start", "start_date", day),
+  last: sorted("Last named", "last_seen_date", day),
+} satisfies Record<string, Column<Principal>>;
+
+export const signalColumns = {
+  type: { label: "Type", cell: ({ type }) => typeMark(type) },
+  gp: gpColumn,
+  title: {
+    label: "What happened",
+    hasNote: true,
+    cell: (signal) => titleOf(signal, signal.gps[0]?.name),
+  },
+  property: { label: "Property", cell: ({ property_types }) => labelsOf(property_types) },
+  amount: sorted("Amount", "amount_usd", money),
+  date: sorted("Date", "date", day),
+} satisfies Record<string, Column<Signal>>;
+
+export const projectColumns = {
+  name: nameColumn("project"),
+  status: { label: "Status", cell: ({ status }) => valueLabel(status) },
+  property: { label: "Property", cell: ({ property_type }) => valueLabel(property_type) },
+  gp: gpColumn,
+  place: { label: "Place", cell: placeOf },
+  units: sorted("Units", "units", (units: number | null) => units !== null && grouped(units)),
+  amount: sorted("Amount", "total_amount_usd", money),
+  start: sorted("Start", "start_date", day),
+  completion: sorted("Completion", "completion_date", day),
+} satisfies Record<string, Column<Project>>;
+
+const columnsOf: EachKind<Readonly<Record<string, Column>>> = {
+  gp: gpColumns,
+  principal: principalColumns,
+  signal: signalColumns,
+  project: projectColumns,
+};
+
+interface Shown {
+  /** Makes the head of a column. */
+  headOf?(column: Column): Part;
+  /** Number of signals by day as `dateKey` returns it, for heads above those of each day instead of a column. */
+  days?: ReadonlyMap<number | undefined, number> | null;
+}
+
+/** Returns the table of some records. */
+export function recordTable(
+  model: ReadModel,
+  kind: RecordKind,
+  positions: readonly number[],
+  { headOf = ({ label }) => label, days = null }: Shown = {},
+): Html {
+  const columns = Object.values(columnsOf[kind]) as readonly Column<unknown>[];
+  const records = readDocuments<unknown>(model.parts.documents[kind], positions);
+  const rows = records.map((record) => columns.map(({ cell }) => cell(record, model) || "–"));
+  return table({
+    label: nouns[kind][1],
+    columns: columns.map((column) => ({ ...column, isPlain: true, head: headOf(column) })),
+    rows: days === null ? rows : byDay(records as Signal[], rows, days),
+  });
+}
+
+/** Returns rows of signals below a head for each day. Their last cell, the date, is left empty. */
+const byDay = (
+  signals: readonly Signal[],
+  rows: readonly (readonly Part[])[],
+  days: ReadonlyMap<number | undefined, number>,
+) =>
+  signals.flatMap(({ date }, i) => {
+    const row = [...rows[i]!.slice(0, -1), null];
+    const head = { label: dayElement(date), aside: counted(days.get(dateKey(date))!, "signal") };
+    return date === signals[i - 1]?.date ? [row] : [head, row];
+  });
+
+/**
+ * Returns which records of a list a page shows, and links to the pages beside it. Returns null for an empty list.
+ * @param hrefAt returns the address of the page that begins at an offset. @param choice links to other page sizes.
+ */
+export function pageSteps(
+  { offset, limit, total }: { offset: number; limit: number; total: number },
+  hrefAt: (offset: number) => string,
+  choice?: Part,
+): Part {
+  if (total === 0) return null;
+  const last = Math.min(offset + limit, total);
+  const step = (label: string, rel: string, to: number, isThere: boolean) =>
+    isThere
+      ? html`<a class="button quiet" href="${hrefAt(to)}" rel="${rel}">${label}</a>`
+      : html`<span class="button quiet">${label}</span>`;
+  return html`<nav class="steps" aria-label="Pages">
+    <span
+      >${grouped(Math.min(offset + 1, last))}–${grouped(last)} of ${grouped(total)} ${choice}</span
+    >
+    ${step("Previous", "prev", Math.max(0, offset - limit), offset > 0)}
+    ${step("Next", "next", offset + limit, last < total)}
+  </nav>`;
+}
+
 export const isSuspended = ({ account }: ReaderRequest): boolean =>
   (account?.suspendedAt ?? null) !== null;
 
@@ -101,7 +353,7 @@ export function asSeen<P extends Pick<Principal, ContactMember>>(
 const unpublished =
   "Nothing has been published on this service. Records appear here once the operator imports them.";
 const suspended =
-  "Its keys and its pages show no records until the operator lifts the suspension. Ask them why.";
+  "Its keys are refused and its pages show no records until the operator lifts the suspension. Ask the operator why.";
 
 /** Returns a page of records, or a reply that says why there are none. @param show makes the page from the records. */
 export function readRecords(

@@ -1,13 +1,11 @@
 /** Browse: one page for each kind of record, whose address is a query of the kind's list. */
 import { plotsOf } from "#dashboard/components/browse-plots.ts";
-import { type BrowseColumn, recordTable } from "#dashboard/components/browse-rows.ts";
 import { queryOf } from "#dashboard/components/changes.ts";
 import { type Facet, type FacetRow, facetsOf, neededBy } from "#dashboard/components/facets.ts";
 import { accountPage, wordReply } from "#dashboard/components/page.ts";
-import { readRecords } from "#dashboard/components/records.ts";
+import { type Column, pageSteps, readRecords, recordTable } from "#dashboard/components/records.ts";
 import {
   browsePaths,
-  capital,
   filterLabel,
   hrefWith,
   keptFields,
@@ -18,6 +16,7 @@ import {
   type View,
   viewHref,
   viewOf,
+  viewTitle,
   viewWords,
   withValues,
 } from "#dashboard/components/view.ts";
@@ -38,7 +37,7 @@ import { Problem } from "#problems.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Miss } from "#search/facet-index.ts";
 import { prepareInTurns } from "#search/prepare-in-turns.ts";
-import type { ReadModel, Selection } from "#search/read-model.ts";
+import type { ReadModel } from "#search/read-model.ts";
 import { allowanceOf, downloadForm } from "./download.ts";
 
 export const browseRoutes: readonly Route[] = [
@@ -66,16 +65,15 @@ async function showView(
   // Places of markets are those of projects.
   await prepareInTurns(model, "project", neededBy("project"));
   if (kind === "gp") await prepareInTurns(model, "signal", neededBy("signal"));
-  const selection = model.select(kind, filter, { limit, offset }, order);
-  const { total, positions, misses } = selection;
+  const { total, positions, misses } = model.select(kind, filter, { limit, offset }, order);
   const facets = facetsOf(view);
   const words = viewWords(view);
   const shown = {
-    headOf: (column: BrowseColumn) => sortLink(view, column),
+    headOf: (column: Column) => sortLink(view, column),
     days: daysOf(view, positions),
   };
   return accountPage(request, {
-    title: `${capital(nouns[kind][1])}${words}`,
+    title: viewTitle(view),
     styles: ["browse.css"],
     main: html`<div class="view-title">
         <h1>${counted(total, ...nouns[kind])}<span>${words}</span></h1>
@@ -98,7 +96,7 @@ async function showView(
           </details>
           ${misses.map((miss) => missNote(view, miss))}
           ${total === 0 ? nothing(view) : recordTable(model, kind, positions, shown)}
-          ${pageSteps(view, selection)}
+          ${pageSteps({ limit, offset, total }, (to) => viewHref(view, { offset: to }), rowsChoice(view))}
         </div>
       </div>`,
   });
@@ -201,7 +199,7 @@ function facetSection(view: View, { name, rows, isRange, filters }: Facet): Part
           others > 0 &&
           html`<label
             >${grouped(others)} others
-            <input name="${name}" placeholder="Whole value" maxlength="100"
+            <input name="${name}" placeholder="Type one in full" maxlength="100"
           /></label>`
         }
       </details>`
@@ -251,7 +249,7 @@ function daysOf({ kind, model, query: { filter, order } }: View, shown: readonly
 }
 
 /** Returns the head of a column. If the list can be sorted by it, it is a link: the other way round if it is so already. */
-function sortLink(view: View, { label, sort, isNumber }: BrowseColumn): Part {
+function sortLink(view: View, { label, sort, isNumber }: Column): Part {
   if (sort === undefined) return label;
   const { values } = view.query;
   const [usual] = lists[view.kind].sorts!;
@@ -263,37 +261,21 @@ function sortLink(view: View, { label, sort, isNumber }: BrowseColumn): Part {
   return html`<a href="${href}">${label}${isSorted && (shown.startsWith("-") ? " ↓" : " ↑")}</a>`;
 }
 
-/** Returns links between pages and page sizes. */
-function pageSteps(view: View, { total, positions }: Selection): Part {
-  const { limit, offset } = view.query;
-  if (total === 0) return null;
-  const step = (label: string, rel: string, to: number, isThere: boolean) =>
-    isThere
-      ? html`<a class="button quiet" href="${viewHref(view, { offset: to })}" rel="${rel}"
-          >${label}</a
-        >`
-      : html`<span class="button quiet">${label}</span>`;
-  const last = offset + positions.length;
-  return html`<nav class="steps" aria-label="Pages">
-    <span>${grouped(Math.min(offset + 1, last))}–${grouped(last)} of ${grouped(total)}</span>
-    <span
-      >Rows:
-      ${rowChoices.map((rows) =>
-        rows === limit
-          ? html`<b>${rows}</b> `
-          : html`<a href="${viewHref(view, { limit: rows })}">${rows}</a> `,
-      )}</span
-    >
-    ${step("Previous", "prev", Math.max(0, offset - limit), offset > 0)}
-    ${step("Next", "next", offset + limit, last < total)}
-  </nav>`;
-}
+/** Returns links to other page sizes. */
+const rowsChoice = (view: View): Part => [
+  "Rows: ",
+  rowChoices.map((rows) =>
+    rows === view.query.limit
+      ? html`<b>${rows}</b> `
+      : html`<a href="${viewHref(view, { limit: rows })}">${rows}</a> `,
+  ),
+];
 
 /** Returns what to show if no record satisfies the view: a link for each value that removes it. */
 const nothing = (view: View): Html =>
   html`<div class="empty">
     <h2>No ${nouns[view.kind][0]}${viewWords(view)}</h2>
-    <p>Remove one condition, and so many remain:</p>
+    <p>Remove a condition. The number says how many records match without it.</p>
     ${removals(view).map(
       ({ label, words, values, href }) =>
         html`<a class="button quiet" href="${href}"
@@ -312,7 +294,7 @@ function missNote(view: View, miss: Miss): Html {
     return html` <a href="${hrefWith(view, { [name]: asked })}">${other}</a>`;
   });
   return html`<p class="fault" role="alert">
-    Nothing has the ${filterLabel(name).toLowerCase()}
-    “${value}”.${near.length > 0 && [" Did you mean", near, "?"]}
+    ${filterLabel(name)} “${value}” matches no
+    ${nouns[view.kind][0]}.${near.length > 0 ? [" Did you mean", near, "?"] : " Correct or remove it."}
   </p>`;
 }

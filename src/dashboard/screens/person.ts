@@ -4,16 +4,13 @@ import {
   factsCard,
   findRecords,
   type Found,
-  gpLinks,
   latestFirst,
   personCells,
-  recordLink,
   recordRoute,
   type Records,
   recordsCard,
   recordsOfGps,
   signalCells,
-  titleOrRoles,
 } from "#dashboard/components/record-page.ts";
 import {
   asSeen,
@@ -21,14 +18,18 @@ import {
   byPoints,
   cutText,
   day,
+  gpColumns,
+  gpLinks,
   linkTo,
   place,
+  recordLink,
+  roleOf,
 } from "#dashboard/components/records.ts";
 import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { hueOf, sparkline, timeline } from "#pages/plot.ts";
+import { hueOf, timeline } from "#pages/plot.ts";
 import { counted, grouped, wordList } from "#pages/prose.ts";
-import { money, valueLabel } from "#pages/values.ts";
+import { valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
@@ -79,7 +80,7 @@ async function showPerson({ record, model, request, today }: Found<Principal>) {
       gpsCard(person, around, model),
       timelineOf(person, around, today),
       signalsCard(person, around, model),
-      colleagues(person, around),
+      colleagues(person, around, model),
     ],
     right: [
       facts(person),
@@ -100,33 +101,14 @@ function roleAt({ title, roles, gps }: Principal): Part {
 const signalsOf = ({ id }: Gp, { signals }: Around): Signal[] =>
   signals.records.filter((signal) => signal.gps.some((gp) => gp.id === id));
 
-const gpsCard = ({ gps }: Principal, around: Around, model: ReadModel): Part =>
-  recordsCard({
+function gpsCard({ gps }: Principal, { gps: records }: Around, model: ReadModel): Part {
+  const { name, place, strategy, assets, raised, signals } = gpColumns;
+  return recordsCard<Gp>(model, {
     title: "GPs",
     layout: "gps",
-    list: { records: around.gps, total: gps.length },
-    columns: [
-      ["GP", (gp, note) => [recordLink("gp", gp), note]],
-      ["Head office", (gp) => place(gp.hq_city, gp.hq_state, gp.hq_country)],
-      ["Strategy", ({ strategies }) => strategies.slice(0, 2).map(valueLabel).join(", ")],
-      ["Assets", ({ aum_usd }) => money(aum_usd), "number"],
-      ["Raised", ({ raised_to_date_usd }) => money(raised_to_date_usd), "number"],
-      [
-        "Signals",
-        (gp) => [sparkline(byYear(signalsOf(gp, around))), " ", countOf(gp, model)],
-        "number",
-      ],
-    ],
+    list: { records, total: gps.length },
+    columns: [name, place, strategy, assets, raised, signals],
   });
-
-const countOf = ({ id }: Gp, model: ReadModel): string =>
-  grouped(model.select("signal", { gp_id: [id] }, { limit: 0, offset: 0 }).total);
-
-/** Returns the number of signals in each of eight years, of which the last is that of the newest signal. */
-function byYear(signals: readonly Signal[]): number[] {
-  const last = Number(signals[0]?.date.slice(0, 4));
-  const years = Array.from({ length: 8 }, (_, i) => String(last - 7 + i));
-  return years.map((year) => signals.filter(({ date }) => date.startsWith(year)).length);
 }
 
 const marksMax = 40;
@@ -172,20 +154,20 @@ function timelineOf(person: Principal, around: Around, until: string): Part {
 function signalsCard({ name }: Principal, { gps, signals }: Around, model: ReadModel): Part {
   const naming = signals.records.filter(({ title }) => title.includes(name));
   const chosen = [...new Set([...naming, ...signals.records])].slice(0, 10);
-  return recordsCard({
+  return recordsCard(model, {
     layout: "signals",
     list: { ...signals, records: signals.records.filter((one) => chosen.includes(one)) },
     aside: naming.length > 0 ? `, ${grouped(naming.length)} by name` : "",
-    columns: signalCells(model, gps.length === 1 ? gps[0]!.name : undefined, name),
+    columns: signalCells(gps.length === 1 ? gps[0]!.name : undefined, name),
   });
 }
 
-function colleagues({ id }: Principal, { gps, people }: Around): Part {
+function colleagues({ id }: Principal, { gps, people }: Around, model: ReadModel): Part {
   const records = people.records
     .filter((one) => one.id !== id)
     .toSorted((a, b) => latestFirst(a.last_seen_date, b.last_seen_date));
   const isShared = (gp: GpLink) => gps.some((one) => one.id === gp.id);
-  return recordsCard({
+  return recordsCard(model, {
     title: "People at the same GPs",
     layout: "people",
     list: { records, total: people.total - 1 },
@@ -214,7 +196,7 @@ function facts(person: Principal): Html {
 function othersCard(title: string, aside: string, people: readonly Principal[]): Part {
   const items = people.slice(0, othersMax).map((one) => {
     const gps = gpLinks(one.gps, 3);
-    const about = byPoints([titleOrRoles(one), gps, place(one.city, one.state, one.country)]);
+    const about = byPoints([roleOf(one), gps, place(one.city, one.state, one.country)]);
     return html`<li>${recordLink("principal", one)} <span class="note">${about}</span></li>`;
   });
   const body = html`<ul class="records">
