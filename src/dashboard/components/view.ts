@@ -35,6 +35,8 @@ export interface View {
   kind: RecordKind;
   model: ReadModel;
   query: Query;
+  /** Page of the kind, on pages that are not it themselves. */
+  path?: string;
 }
 type Values = Query["values"];
 
@@ -45,7 +47,7 @@ const [rowsUsual] = rowChoices;
 export const dayOf = (model: ReadModel): string => model.parts.updatedAt.slice(0, 10);
 
 /** Reads a query. @throws Problem `invalid-parameters`, as the list of the kind does. */
-function readView(model: ReadModel, kind: RecordKind, text: string): View {
+export function readView(model: ReadModel, kind: RecordKind, text: string): View {
   const reading = { limitDefault: rowsUsual, day: dayOf(model) };
   const query = readQuery(lists[kind], text, rowChoices.at(-1)!, operations, reading);
   return { kind, model, query };
@@ -78,15 +80,15 @@ function plainNumber(text: string): string {
   return String(unit === "" ? number : Math.round(number * units[unit!.toLowerCase()]!));
 }
 
-/** Returns the address of a view with changes, relative to the page of its kind. It begins at the first record. */
+/** Returns the address of a view with changes, relative to its path. It begins at the first record. */
 export function viewHref(
-  { query }: View,
+  { query, path = "" }: View,
   { values = query.values, limit = query.limit, offset = 0 }: Partial<Query> = {},
 ): string {
   const paging = new URLSearchParams();
   if (limit !== rowsUsual) paging.set("limit", String(limit));
   if (offset > 0) paging.set("offset", String(offset));
-  return `?${[filterText(values), paging.toString()].filter((text) => text !== "").join("&")}`;
+  return `${path}?${[filterText(values), paging.toString()].filter((text) => text !== "").join("&")}`;
 }
 
 /** Returns values with those of some parameters replaced, or removed by an empty list. */
@@ -114,21 +116,12 @@ const labels: Readonly<Record<string, string>> = {
   gp_id: "GP",
   id: "ID",
   has_gp: "Belongs to a GP",
-  aum_usd: "Assets",
+  aum: "Assets",
   aum_as_of: "Assets as of",
-  raised_to_date_usd: "Raised",
   founded_year: "Founded",
-  amount_usd: "Amount",
-  total_amount_usd: "Amount",
-  raised_amount_usd: "Raised",
-  signal_date: "Signals",
-  hq_state: "State",
-  hq_city: "City",
-  hq_country: "Country",
+  signal: "Signals",
   ownership_band: "Ownership",
   updated_at: "Changed",
-  start_date: "Start",
-  completion_date: "Completion",
 };
 
 const rangeEnd = /_(from|to|min|max)$/;
@@ -140,9 +133,9 @@ export const endsOf = (kind: RecordKind, range: string) =>
     to: string,
   ];
 
-/** Returns the label of a filter. Both ends of a range have that of the range. */
+/** Returns the label of a filter or member. Both ends of a range have that of the range. */
 export function filterLabel(name: string): string {
-  const base = name.replace(rangeEnd, "");
+  const base = name.replace(rangeEnd, "").replace(/^hq_|_(?:usd|date)$/, "");
   return labels[base] ?? valueLabel(base);
 }
 
@@ -196,6 +189,10 @@ export function viewWords(view: View): string {
     others.length > wordsMax ? " and more" : "",
   ].join("");
 }
+
+/** Returns the title of a view, such as `GPs in Dallas with multifamily`. */
+export const viewTitle = (view: View): string =>
+  `${capital(nouns[view.kind][1])}${viewWords(view)}`;
 
 function wordsInSentence(view: View, filter: string, value: string): string {
   const words = valueWords(view, filter, value);

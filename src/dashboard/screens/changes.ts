@@ -3,22 +3,14 @@ import { mayReadChanges } from "#accounts/plans.ts";
 import {
   inView,
   partOf,
-  queryOf,
   removedText,
   tellChanges,
   type ToldChange,
 } from "#dashboard/components/changes.ts";
-import {
-  askedPairs,
-  capital,
-  nouns,
-  type View,
-  viewOf,
-  viewWords,
-} from "#dashboard/components/view.ts";
+import { capital, nouns, type View, viewOf, viewTitle } from "#dashboard/components/view.ts";
 import { accountPage, hidden, wordReply } from "#dashboard/components/page.ts";
 import { apiCall, card, figures } from "#dashboard/components/record-page.ts";
-import { readRecords } from "#dashboard/components/records.ts";
+import { pageSteps, readRecords } from "#dashboard/components/records.ts";
 import {
   type Given,
   isSignedIn,
@@ -28,7 +20,7 @@ import {
 } from "#dashboard/screen.ts";
 import { type JoinedChange, publicationsSince } from "#datasets/joined-steps.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { columnPlot } from "#pages/plot.ts";
+import { columnPlot, hatching } from "#pages/plot.ts";
 import { counted, dayElement, dayText, exactTime, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { Problem } from "#problems.ts";
@@ -58,7 +50,7 @@ interface Asked {
   day: string;
   /** Publications since then, oldest first. */
   publications: readonly Publication[];
-  kind: RecordKind | undefined;
+  /** A kind of record, and what it is filtered by; null for all records. */
   view: View | null;
   offset: number;
 }
@@ -71,40 +63,40 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
       "The plan of this account does not include changes. Ask the operator of this service for another plan.";
     return wordReply(request, 403, "No changes", text);
   }
-  const all = reader.list(model.parts.version);
-  if (all.length === 0) {
-    const text = "This service keeps no list of publications.";
+  const listed = reader.list(model.parts.version);
+  if (listed.length === 0) {
+    const text = "This service keeps no list of publications, so it cannot say what changed.";
     return wordReply(request, 200, "No changes are kept", text);
   }
-  const asked = readAsked(request, model, all);
+  const asked = readAsked(request, model, listed);
   if (typeof asked === "string") {
     const again = { href: path, label: "Show the latest changes" };
     return wordReply(request, 400, "This selection is not valid", asked, again);
   }
-  const { view, kind, offset, publications } = asked;
-  const joined = await reader.join(publications, (id) => partOf(model, id));
-  const { changes: ofAll, unknown } =
-    view === null ? { ...joined, unknown: [] } : await inView(view, joined.changes);
-  const changes = kind === undefined ? ofAll : ofAll.filter((one) => one.kind === kind);
+  const { view, offset, publications } = asked;
+  const { changes: all, gaps } = await reader.join(publications, (id) => partOf(model, id));
+  const { changes, unknown } = await inView(view, all);
   const page = changes.slice(offset, offset + rowsOfPage);
   const told = await tellChanges(model, reader, page, isMember);
-  const columns = columnsOf(all, publications);
+  const columns = columnsOf(listed, publications);
+  const steps = { offset, limit: rowsOfPage, total: changes.length };
   return accountPage(request, {
     title: "Changes",
     main: html`<div class="record changes">
       <h1>
-        ${counted(changes.length, "record")} changed
+        ${view === null ? counted(changes.length, "record") : counted(changes.length, ...nouns[view.kind])}
+        changed
         <span class="muted">since ${dayElement(asked.day)}</span>
       </h1>
-      ${sinceForm(request.now, asked)} ${notes(joined.gaps, unknown)} ${plot(columns)}
-      ${figures(recordKinds.map((one) => figureOf(one, ofAll)))}
+      ${hatching} ${sinceForm(request.now, asked)} ${notes(gaps, unknown)} ${plot(columns)}
+      ${figures(recordKinds.map((kind) => figureOf(kind, all)))}
       <div class="beside">
         <div>
           ${card({
-            title: view === null ? "What changed" : "What changed in this view",
-            aside: view && viewWords(view),
-            body: html`${kindTabs(asked, ofAll)} ${changeTable(told)}
-            ${pageLinks(asked, changes.length)}`,
+            title: "What changed",
+            aside: view && viewTitle(view),
+            body: html`${kindTabs(asked, all)} ${changeTable(told)}
+            ${pageSteps(steps, (to) => hrefWith(asked, { offset: String(to) }))}`,
           })}
         </div>
         <div>
@@ -137,16 +129,16 @@ function readAsked(
   const version = all.findLast((one) => one.version === since);
   const day = version?.published_at.slice(0, 10) ?? since;
   const kind = recordKinds.find((one) => one === named);
-  if (kind === undefined && named) return `'kind' must be one of ${recordKinds.join(", ")}.`;
+  if (kind === undefined && named)
+    return `'kind' must be one of ${recordKinds.join(", ")}, not '${named.slice(0, 60)}'.`;
   const [filter] = Object.keys(filters);
   if (filter !== undefined && kind === undefined)
     return `'${filter.slice(0, 60)}' needs a kind of record: add 'kind', such as kind=gp.`;
   const offset = Number(/^\d{1,9}$/.exec(start ?? "")?.[0] ?? 0);
-  const pairs = kind === undefined ? [] : askedPairs(kind, query);
-  const asked = pairs.filter(([name]) => name in filters);
-  const view = asked.length === 0 ? null : viewOf(model, kind!, asked);
+  const pairs = [...query].filter(([name]) => name in filters);
+  const view = kind === undefined ? null : viewOf(model, kind, new URLSearchParams(pairs));
   if (view instanceof Problem) return view.message;
-  return { query, since, day, publications, kind, view, offset };
+  return { query, since, day, publications, view, offset };
 }
 
 function mondayBefore(now: number): string {
@@ -180,7 +172,7 @@ function sinceForm(now: number, asked: Asked): Html {
         return html`<a href="${hrefWith(asked, { since })}" ${isChosen}>${label}</a> `;
       })}
     </nav>
-    <label>Since <input type="date" name="since" value="${asked.day}" required /></label>
+    <input type="date" name="since" value="${asked.day}" aria-label="Since" required />
     ${kept.map(([name, value]) => hidden(name, value))}
     <button class="quiet">Show</button>
     <span class="muted">
@@ -192,8 +184,8 @@ function sinceForm(now: number, asked: Asked): Html {
 const notes = (gaps: readonly Publication[], unknown: readonly JoinedChange[]): Part => [
   gaps.length > 0 &&
     html`<p class="fault">
-      What ${counted(gaps.length, "publication")} changed is not known, and is not counted here:
-      ${gaps.map(({ published_at }) => exactTime(published_at)).join(", ")}.
+      It is not known what ${counted(gaps.length, "publication")} changed, so none of it is counted
+      here: ${gaps.map(({ published_at }) => exactTime(published_at)).join(", ")}.
     </p>`,
   unknown.length > 0 &&
     html`<p class="muted">
@@ -216,7 +208,7 @@ const columnsOf = (all: readonly Publication[], since: readonly Publication[]) =
     .slice(-plottedMax)
     .map((one) => ({
       label: exactTime(one.published_at),
-      day: dayText(one.published_at.slice(0, 10)),
+      day: dayText(one.published_at.slice(0, 10)).slice(0, -5),
       values: countsOf(one),
       isKnown: one.step !== null,
       href: `${path}?since=${one.from}`,
@@ -240,7 +232,10 @@ function plot(columns: readonly Column[]): Html {
     measure: "Records by publication; choose a bar to see what changed since the one before",
     head: "Publication",
     series,
-    columns: columns.map((one) => ({ ...one, tick: columns.length <= 8 ? one.day : undefined })),
+    columns: columns.map((one, i) => {
+      return { ...one, tick: (columns.length - i) % 5 === 1 ? one.day : undefined };
+    }),
+    columnsMin: plottedMax,
   });
 }
 
@@ -253,13 +248,12 @@ function figureOf(kind: RecordKind, changes: readonly JoinedChange[]) {
   return [capital(nouns[kind][1]), grouped(ofKind.length), notes.join(", ") || "none"] as const;
 }
 
-function kindTabs({ since, kind, view }: Asked, changes: readonly JoinedChange[]): Html {
-  const tab = (label: string, of?: RecordKind) => {
-    const href = `${path}?since=${since}${of === undefined ? "" : `&kind=${of}`}`;
-    const count = changes.filter((one) => of === undefined || one.kind === of).length;
-    const isCounted = view === null || of === kind;
-    return html`<a href="${href}" ${of === kind && html`aria-current="page"`}
-      >${label} ${isCounted && html`<span class="muted">${grouped(count)}</span>`}</a
+function kindTabs({ since, view }: Asked, changes: readonly JoinedChange[]): Html {
+  const tab = (label: string, kind?: RecordKind) => {
+    const href = `${path}?since=${since}${kind === undefined ? "" : `&kind=${kind}`}`;
+    const count = changes.filter((one) => kind === undefined || one.kind === kind).length;
+    return html`<a href="${href}" ${kind === view?.kind && html`aria-current="page"`}
+      >${label} <span class="muted">${grouped(count)}</span></a
     > `;
   };
   return html`<nav class="tabs" aria-label="Kinds of records">
@@ -269,7 +263,7 @@ function kindTabs({ since, kind, view }: Asked, changes: readonly JoinedChange[]
 
 const changeTable = (told: readonly ToldChange[]): Part =>
   told.length === 0
-    ? html`<p>Nothing changed.</p>`
+    ? html`<p>Nothing changed since then.</p>`
     : table({
         label: "Records that changed, the latest first",
         columns: ["Record", "Change", "What", { label: "Published", isNumber: true }],
@@ -286,21 +280,9 @@ const changeTable = (told: readonly ToldChange[]): Part =>
         ]),
       });
 
-function pageLinks(asked: Asked, total: number): Part {
-  const { offset } = asked;
-  if (total === 0) return null;
-  const to = (at: number, label: string) =>
-    html`<a class="button quiet" href="${hrefWith(asked, { offset: String(at) })}">${label}</a>`;
-  return html`<p class="pages">
-    ${grouped(Math.min(total, offset + 1))}–${grouped(Math.min(total, offset + rowsOfPage))} of
-    ${grouped(total)} ${offset > 0 && to(Math.max(0, offset - rowsOfPage), "Previous")}
-    ${offset + rowsOfPage < total && to(offset + rowsOfPage, "Next")}
-  </p>`;
-}
-
 const publicationTable = (columns: readonly Column[]): Part =>
   columns.length === 0
-    ? html`<p>Nothing was published.</p>`
+    ? html`<p>Nothing was published since then.</p>`
     : table({
         label: "Publications, newest first",
         columns: ["Published", ...series.map(({ label }) => ({ label, isNumber: true }))],
@@ -312,12 +294,12 @@ const publicationTable = (columns: readonly Column[]): Part =>
           ]),
       });
 
-const followCard = ({ kind, view }: Asked): Html =>
+const followCard = ({ view }: Asked): Html =>
   card({
     title: "Follow",
     body:
-      kind === undefined
+      view === null
         ? html`<p>Choose a kind of record to follow its changes by a private feed.</p>`
-        : followForm(kind, view === null ? "" : queryOf(view)),
+        : followForm(view),
     more: { href: "/account/feeds", label: "Followed views of this account" },
   });

@@ -12,7 +12,7 @@ import {
   removedText,
   tellChanges,
 } from "#dashboard/components/changes.ts";
-import { capital, nouns, type View, viewOf, viewWords } from "#dashboard/components/view.ts";
+import { type View, viewOf, viewTitle } from "#dashboard/components/view.ts";
 import { headedPage, hidden, laterReply, postForm, wordReply } from "#dashboard/components/page.ts";
 import {
   type AccountRequest,
@@ -33,7 +33,7 @@ import { html, type Html } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { Problem } from "#problems.ts";
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { recordKinds } from "#records/kinds.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
@@ -49,22 +49,27 @@ export const feedRoutes: readonly Route[] = [
 ];
 
 /** Returns a form that follows a view. */
-export const followForm = (kind: RecordKind, query: string): Html =>
+export const followForm = (view: View): Html =>
   html`<form method="post" action="/account/feeds/follow">
-    ${hidden("kind", kind)}${hidden("query", query)}<button class="quiet">Follow this view</button>
+    ${hidden("kind", view.kind)}${hidden("query", queryOf(view))}<button class="quiet">
+      Follow this view
+    </button>
   </form>`;
 
 async function follow(request: MemberRequest): Promise<Given> {
   const { services, form, own } = request;
   const view = readStored(services.model(), form.get("kind"), form.get("query") ?? "");
   if (view === null)
-    throw new DomainError("invalid", "Choose records on Browse or Changes, and follow them there.");
+    throw new DomainError(
+      "invalid",
+      "That is no view of the records. Open Changes, choose a kind of record, and follow it there.",
+    );
   const order = { kind: view.kind, query: queryOf(view), ...acting(request) };
   const { secret } = await followView(services.control, order);
   const made = html`<section class="done" role="status">
     <p>
-      ${titleOf(view)} is followed. This is the address of its feed, shown only now. Whoever has it
-      can read the feed.
+      This account now follows ${viewTitle(view)}. Copy the address of the feed: it is shown only
+      now. Whoever has it can read the feed.
     </p>
     ${copyBlock("Address of the feed", `${own.base}/feeds/${secret}`)}
   </section>`;
@@ -100,7 +105,7 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
                 const asked = `kind=${kind}&${query}`;
                 return [
                   html`<a href="/browse/changes?${asked}"
-                    >${view === null ? asked : titleOf(view)}</a
+                    >${view === null ? asked : viewTitle(view)}</a
                   >`,
                   relativeTime(created_at, now),
                   postForm("/account/feeds/unfollow", "Stop its feed", hidden("id", id), "danger"),
@@ -118,9 +123,6 @@ function readStored(model: ReadModel | null, kindName: string | null, query: str
   const view = viewOf(model, kind, new URLSearchParams(query));
   return view instanceof Problem ? null : view;
 }
-
-/** Returns the name of a view, such as `GPs in Dallas with multifamily`. */
-const titleOf = (view: View): string => `${capital(nouns[view.kind][1])}${viewWords(view)}`;
 
 async function showFeed(request: AccountRequest): Promise<Reply> {
   const { services, names, monotonicMicroseconds } = request;
@@ -149,7 +151,7 @@ async function showFeed(request: AccountRequest): Promise<Reply> {
   const { serviceName } = services.settings;
   const feed = {
     id: urnOf(followed.id),
-    title: `${serviceName}: ${titleOf(view)}`,
+    title: `${serviceName}: ${viewTitle(view)}`,
     self: null,
     updatedAt: view.model.parts.updatedAt,
     entries: await entriesOf(request, view),
@@ -190,15 +192,16 @@ async function entriesOf({ services, own, now }: AccountRequest, view: View): Pr
     }
     const more = all.length - fitting.length;
     if (more > 0)
-      add("more", counted(more, "further change"), "They are on the page of changes.", page);
+      add("more", counted(more, "further change"), "The page of changes lists them.", page);
     const gone = unknown.filter((one) => publicationOf(one) === publication);
     if (gone.length > 0) add("removed", removedText(gone), unknownText, page);
-    if (gaps.includes(publication))
-      add("unknown", "Changes that are not known", "Read all records of the view again.", page);
+    if (gaps.includes(publication)) add("unknown", "Unknown changes", unknownStep, page);
   }
   return entries;
 }
 
+const unknownStep =
+  "It is not known what this publication changed. Read all records of the view again.";
 const unknownText =
   "Whether they belonged to this view is not known: the dataset that had them is not kept.";
 
