@@ -106,6 +106,9 @@ function topBar({ site, path, account }: PageContent): Html {
 /** Returns the form that searches GPs, people and projects. */
 export const searchForm = (placeholder: string, text = ""): Html =>
   html`<form class="search" role="search" aria-label="${placeholder}" action="/search">
+    <svg width="16" height="16" fill="none" stroke="var(--ink-3)" aria-hidden="true">
+      <path stroke-width="1.5" d="M10.5 10.5 14 14M12 7A5 5 0 1 1 2 7a5 5 0 0 1 10 0Z" />
+    </svg>
     <input
       name="q"
       type="search"
@@ -116,6 +119,7 @@ export const searchForm = (placeholder: string, text = ""): Html =>
       maxlength="200"
       required
     />
+    <kbd class="badge" hidden aria-hidden="true">/</kbd>
   </form>`;
 
 function head({ site, title, description, scripts = [], styles = [] }: PageContent): Html {

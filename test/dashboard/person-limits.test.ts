@@ -158,7 +158,7 @@ test("after 120 page views in a minute a person gets a page that says so, and ot
   // What is not a view goes on: other people, public pages, forms, and what scripts look up.
   assert.match((await bob.get("/account/members")).text, /2 members/);
   assert.equal((await ada.get("/account/sign-in")).status, 200);
-  assert.match((await ada.get("/search/suggest?q=kkr")).text, /"name":"KKR"/);
+  assert.match((await ada.get("/search/suggest?q=kkr")).text, />KKR</);
   const form = { name: "Acme" };
   assert.equal((await ada.post("/account/settings/name", form)).status, 303);
   service.clock.advance(40);

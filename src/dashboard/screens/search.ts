@@ -1,14 +1,21 @@
 /** The search for GPs, people and projects by name, and the suggestions while somebody types one. */
-import { countOf, recordTable } from "#dashboard/components/browse-rows.ts";
 import { accountPage } from "#dashboard/components/page.ts";
-import { placeOf } from "#dashboard/components/record-page.ts";
-import { cutText, isSuspended, joined, place, readRecords } from "#dashboard/components/records.ts";
+import {
+  countOf,
+  cutText,
+  isSuspended,
+  joined,
+  place,
+  placeOf,
+  readRecords,
+  recordTable,
+} from "#dashboard/components/records.ts";
 import { browsePaths, capital, nouns } from "#dashboard/components/view.ts";
-import { json, type ReaderRequest, type Reply, route, type Route } from "#dashboard/screen.ts";
+import { type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { gpFilters, parameterBounds } from "#operations/operation.ts";
 import { html, type Html } from "#pages/html.ts";
 import { searchForm } from "#pages/layout.ts";
-import { counted, grouped } from "#pages/prose.ts";
+import { counted } from "#pages/prose.ts";
 import { money } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
@@ -98,37 +105,50 @@ const suggestedMax = { gp: 4, principal: 3, project: 3 };
 /** Minimum number of letters and digits for which names are suggested. A single one would match too many. */
 const suggestedFrom = 2;
 
-/** Suggests records by part of a name. Does not count against the quota. Suggests nothing for a suspended account. */
-async function suggestions(request: ReaderRequest): Promise<Reply> {
+/**
+ * Returns the list of records to suggest for part of a name, for the page's script; empty if there is nothing to say.
+ * Does not count against the quota. Suggests nothing for a suspended account.
+ */
+async function suggestions(request: ReaderRequest): Promise<string> {
   const model = request.services.model();
   const text = askedIn(request);
-  if (model === null || isSuspended(request) || fold(text).length < suggestedFrom)
-    return json({ total: 0, groups: [] });
+  if (model === null || isSuspended(request) || fold(text).length < suggestedFrom) return "";
   const { found, total } = await searchNames(model, text, (kind) => suggestedMax[kind]);
   const groups = found.map(({ kind, positions }) => {
+    const label = capital(nouns[kind][1]);
     const records = readDocuments<AnyNamed>(model.parts.documents[kind], positions);
-    const rows = records.map((record, i) => {
-      const [about, note] = notesOf[kind](record, model, positions[i]!);
+    const options = records.map((record) => {
+      const [about, note] = notesOf[kind](record, model);
       const name = cutText(record.name, parameterBounds.lengthMax);
-      return { name, about: about ?? "", note, href: `${browsePaths[kind]}/${record.id}` };
+      return html`<a
+        href="${browsePaths[kind]}/${record.id}"
+        id="${record.id}"
+        role="option"
+        tabindex="-1"
+        ><span>${name}</span><small>${about}</small><span>${note}</span></a
+      >`;
     });
-    return { label: capital(nouns[kind][1]), rows };
+    return html`<div role="group" aria-label="${label}">
+      <span aria-hidden="true">${label}</span>${options}
+    </div>`;
   });
-  return json({ total: grouped(total), groups });
+  const all = `/search?${new URLSearchParams({ q: text }).toString()}`;
+  return html`<div id="suggested" role="listbox" aria-label="Suggestions">${groups}</div>
+    <p role="status">
+      ${counted(total, "result")}
+      ${total > 0 && html`<a href="${all}">All results for “${text}”</a>`}
+    </p>`.markup;
 }
 
 type AnyNamed = Gp & Principal & Project;
 
 /** Facts that tell a record from others of the same name, and a figure. */
 const notesOf: Readonly<
-  Record<
-    NamedKind,
-    (record: AnyNamed, model: ReadModel, at: number) => [about: string | null, note: string]
-  >
+  Record<NamedKind, (record: AnyNamed, model: ReadModel) => [about: string | null, note: string]>
 > = {
-  gp: ({ hq_city, hq_state, hq_country }, model, at) => [
-    place(hq_city, hq_state, hq_country),
-    counted(countOf(model, "signal", at), "signal"),
+  gp: (gp, model) => [
+    place(gp.hq_city, gp.hq_state, gp.hq_country),
+    counted(countOf(model, "signal", gp), "signal"),
   ],
   principal: ({ title, gps }) => [
     title,
