@@ -33,7 +33,7 @@ test("a list is matched as a page or as CSV, pasted or sent as a file, for one r
     names: "northwind residential partners llc\nNobody Of This Name",
   });
   assert.equal(page.status, 200);
-  assert.match(page.text, /Sure 1 · Probable 0 · Unsure 0 · Nobody 1/);
+  assert.match(page.text, /Sure 1 · Probable 0 · Unsure 0 · No match 1/);
   assert.match(
     page.text,
     /<a href="\/browse\/gps\/gp_\w+" title="Northwind Residential Partners"\s*>Northwind Residential Partners/,

@@ -1,9 +1,8 @@
-/** Sends a view of Browse as CSV or as a workbook, and charges the account before the first byte. */
+/** Sends a view of Browse as CSV or as a workbook, and charges the account before the first byte, also for matches. */
 import { setImmediate } from "node:timers/promises";
 import { quotasInForce } from "#accounts/plans.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
-import { charge } from "#dashboard/components/charge.ts";
-import { wordReply } from "#dashboard/components/page.ts";
+import { laterReply, wordReply } from "#dashboard/components/page.ts";
 import { asSeen, readRecords } from "#dashboard/components/records.ts";
 import {
   browsePaths,
@@ -27,7 +26,7 @@ import { columnsOf } from "#operations/formats.ts";
 import { lists } from "#operations/lists.ts";
 import { recordText } from "#operations/page.ts";
 import { html, type Html } from "#pages/html.ts";
-import { counted, grouped } from "#pages/prose.ts";
+import { counted, exactTime, grouped } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -90,7 +89,12 @@ async function sendView(
   const fields = new URLSearchParams(request.form);
   const format = fields.get("format") ?? "csv";
   if (format !== "csv" && format !== "xlsx")
-    return wordReply(request, 400, "Choose a format", "The field format must be csv or xlsx.");
+    return wordReply(
+      request,
+      400,
+      "Choose a format",
+      `The field format must be csv or xlsx, not ${format.slice(0, 50)}.`,
+    );
   fields.delete("format");
   const view = viewOf(model, kind, fields);
   if (view instanceof Problem) {
@@ -177,4 +181,35 @@ async function workbookOf(
   const records = recordsAt(request, view, positions);
   const sheets = [recordSheet(kind, columnsFor(request, kind), records), about];
   return Buffer.concat(await Array.fromAsync(workbookPieces(sheets, now)));
+}
+
+/**
+ * Charges the account of a member. Returns a refusal, or null if the work is paid for.
+ * @param work noun for the work. @param back link to the page it was asked for on.
+ */
+export async function charge(
+  request: ReaderRequest,
+  work: "download" | "match",
+  requests: number,
+  back: { href: string; label: string },
+): Promise<Reply | null> {
+  const { services, now } = request;
+  const account = request.account!.number;
+  const quotas = await quotasInForce(services.control.database, account);
+  const status = await services.takeQuota(account, quotas, requests);
+  if (status === null) {
+    const text = "Requests cannot be counted at the moment, and none was. Try again in a moment.";
+    return laterReply(request, 503, 1, `The ${work} cannot start now`, text, back);
+  }
+  if (status.admitted) return null;
+  const { retryAfterSeconds } = status;
+  const freeAt = new Date(now + retryAfterSeconds * 1000).toISOString();
+  const left = status.windows.map(
+    ({ name, remaining, quota }) => `${grouped(remaining)} of ${grouped(quota)} in the ${name}`,
+  );
+  const text = html`The ${work} counts as ${counted(requests, "request")}. Your account has left:
+    ${left.join(", ")}. Nothing was counted. Try again at
+    <time datetime="${freeAt}">${exactTime(freeAt)}</time>: there is room then unless the account
+    sends other requests before.`;
+  return laterReply(request, 429, retryAfterSeconds, "Too much for your quota", text, back);
 }

@@ -1,9 +1,7 @@
 /** Matches a list of names to GPs, as a page or as CSV. The list is neither kept nor logged. */
-import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
-import { charge } from "#dashboard/components/charge.ts";
+import { byteOrderMark, csvTable } from "#csv.ts";
 import { accountPage, faultNote } from "#dashboard/components/page.ts";
-import { recordLink } from "#dashboard/components/record-page.ts";
-import { place, readRecords } from "#dashboard/components/records.ts";
+import { place, readRecords, recordLink } from "#dashboard/components/records.ts";
 import { fileBytesMax, uploadPath } from "#dashboard/messages.ts";
 import { download, type Given, type MemberRequest, posting, route } from "#dashboard/screen.ts";
 import {
@@ -19,6 +17,7 @@ import { table } from "#pages/table.ts";
 import type { Match, WantedGp } from "#search/match-list.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { DomainError } from "#store/domain-error.ts";
+import { charge } from "./download.ts";
 
 const path = uploadPath;
 
@@ -36,7 +35,7 @@ const certaintyWords: Readonly<Record<Match["certainty"], string>> = {
   sure: "Sure",
   probable: "Probable",
   unsure: "Unsure",
-  none: "Nobody",
+  none: "No match",
 };
 
 function formPage(request: MemberRequest, fault?: string): string {
@@ -49,8 +48,8 @@ function formPage(request: MemberRequest, fault?: string): string {
         <label
           >Names
           <span class="muted"
-            >One a line; or CSV whose first line has a column name, and perhaps city, state, crd and
-            cik</span
+            >One per line; or CSV whose first line names its columns: name, and if there are any
+            city, state, crd and cik</span
           >
           <textarea name="names" rows="12" spellcheck="false">
 ${request.form.get("names") ?? ""}</textarea>
@@ -60,8 +59,8 @@ ${request.form.get("names") ?? ""}</textarea>
           <input type="file" name="file" accept=".csv,.txt,text/csv,text/plain" />
         </label>
         <p>
-          At most ${grouped(namesMax)} names. Each started 100 names count as one request of your
-          quota. The list is neither kept nor logged.
+          At most ${grouped(namesMax)} names. Every 100 names or part of them count as one request
+          of your quota. The list is neither kept nor logged.
         </p>
         <p>
           <button name="format" value="page">Show matches</button>
@@ -79,8 +78,7 @@ async function matchSent(request: MemberRequest, model: ReadModel): Promise<Give
   const { matches } = await matchInSlices(() => request.services.model() ?? model, list);
   const rows = list.map((wanted, i) => ({ wanted, match: matches[i]! }));
   if (request.form.get("format") !== "csv") return matchesPage(request, rows);
-  const lines = [csvHeading(matchColumns), ...rows.map((row) => csvRow(matchColumns, row))];
-  const text = byteOrderMark + lines.join(lineEnd) + lineEnd;
+  const text = byteOrderMark + csvTable(matchColumns, rows);
   return download("matches.csv", "text/csv; charset=utf-8; header=present", text);
 }
 
@@ -90,7 +88,10 @@ async function sentList({ form, file }: MemberRequest): Promise<WantedGp[]> {
   if (file !== null && names.trim() !== "")
     throw new DomainError("invalid", "Send either names or a file, not both.");
   if (file !== null && file.bytes.length > fileBytesMax)
-    throw new DomainError("invalid", "The file is larger than 1 MiB. Split it.");
+    throw new DomainError(
+      "invalid",
+      `The file has ${grouped(file.bytes.length)} bytes; at most 1 MiB is read. Split it into smaller files.`,
+    );
   // Few people match a list, so what reads one is loaded only then.
   const [{ readNameList }, { ImportFault }] = await Promise.all([
     import("#importers/name-list.ts"),
