@@ -20,7 +20,7 @@ import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { docsPages, layout, searchForm, type Site } from "./layout.ts";
 import { usMap } from "./map.ts";
-import { columnPlot, periodsUntil, signalColumns, signalGroups } from "./plot.ts";
+import { type ColumnPlot, columnPlot, periodsUntil, signalGroups } from "./plot.ts";
 import { contactLink } from "./privacy.ts";
 import {
   codeList,
@@ -267,7 +267,7 @@ export async function readLandingRecords(model: ReadModel) {
   }));
   const people = readDocuments<Principal>(documents.principal, firstOf("principal", peopleRead));
   const types = signalGroups.flatMap((group) => group.types);
-  const months: ReturnType<typeof signalColumns> = [];
+  const months: ColumnPlot["columns"][number][] = [];
   for (const period of periodsUntil(updatedAt.slice(0, 10), "month", monthsShown)) {
     const filter = { type: types, date: { from: period.from, to: period.until } };
     await prepareInTurns(model, "signal", filter);
@@ -276,7 +276,7 @@ export async function readLandingRecords(model: ReadModel) {
     const found = model.count("signal", "type", types, filter);
     const countOf = (some: readonly string[]) =>
       some.reduce((sum, type) => sum + found[types.indexOf(type)]!, 0);
-    months.push(...signalColumns([period], countOf));
+    months.push({ ...period, values: signalGroups.map((group) => countOf(group.types)) });
   }
   return { markets, latest, months, person: people.find(({ gps }) => gps.length > 1) ?? null };
 }

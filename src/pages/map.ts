@@ -27,8 +27,6 @@ interface UsMap {
   namesMax: number;
   /** Radius of the largest circle, in pixels. */
   radiusMax: number;
-  /** True to write the number of records into circles of two or more, instead of beside the name. */
-  isCounted?: boolean;
 }
 
 /** The projection of the outlines. packaging/draw-map.ts takes them from an atlas that is projected like this. */
@@ -37,8 +35,8 @@ const corners = [
   { x: 0, y: 0 },
   { x: 9750, y: 6100 },
 ];
-/** Least part of the country that is shown, about 65 km: nearer the outlines would be untrue. */
-const closest = 140;
+/** Least part of the country that is shown, about 500 km: nearer there would often be no border to see. */
+const closest = 1100;
 
 /** A place with its position on the drawing. */
 interface Placed extends Place {
@@ -46,36 +44,25 @@ interface Placed extends Place {
   y: number;
 }
 
-/** Returns the places that are on the map, and those that are not, such as places abroad. */
-export function placesOn(places: readonly Place[]): { on: Placed[]; off: Place[] } {
-  const placed = places.map((place) => {
-    const point = projection([place.longitude, place.latitude]);
-    return point === null ? place : { ...place, x: point[0], y: point[1] };
-  });
-  const isOn = (place: Place): place is Placed => "x" in place;
-  return { on: placed.filter(isOn), off: placed.filter((place) => !isOn(place)) };
-}
-
-/** Returns a map of the places that are on it. Returns null if there are none. */
+/** Returns a map of the places that are on it, which those abroad are not. Returns null if there are none. */
 export function usMap(map: UsMap): Part {
-  const { label, width, height, radiusMax, isCounted = false } = map;
-  const { on } = placesOn(map.places);
+  const { label, width, height, radiusMax } = map;
+  const on = map.places.flatMap((place) => {
+    const point = projection([place.longitude, place.latitude]);
+    return point === null ? [] : { ...place, x: point[0], y: point[1] };
+  });
   if (on.length === 0) return null;
   const frame = frameOf(on, map);
   const scale = width / frame.width;
   const highest = Math.max(...on.map(({ count }) => count));
   const circles = on
     .toSorted((a, b) => b.count - a.count)
-    .map((place) => {
-      // A circle with a number in it has room for the number.
-      const least = isCounted && place.count > 1 ? 8 : 2.5;
-      return {
-        ...place,
-        x: (place.x - frame.left) * scale,
-        y: (place.y - frame.top) * scale,
-        radius: Math.max(least, radiusMax * Math.sqrt(place.count / highest)),
-      };
-    });
+    .map((place) => ({
+      ...place,
+      x: (place.x - frame.left) * scale,
+      y: (place.y - frame.top) * scale,
+      radius: Math.max(2.5, radiusMax * Math.sqrt(place.count / highest)),
+    }));
   const outlines = assetPath("us-map.svg");
   const moved = `scale(${rounded(scale, 5)}) translate(${rounded(-frame.left)} ${rounded(-frame.top)})`;
   return html`<svg
@@ -90,20 +77,19 @@ export function usMap(map: UsMap): Part {
       <use fill="var(--land)" href="${outlines}#land" />
       <use stroke="var(--borders)" href="${outlines}#lines" />
     </g>
-    ${circles.map((circle) => drawn(circle, isCounted))} ${namesOf(circles, map)}
+    ${circles.map(drawn)} ${namesOf(circles, map)}
   </svg>`;
 }
 
 type Circle = Placed & { radius: number };
 
-function drawn({ x, y, radius, label, count, href, isChosen }: Circle, isCounted: boolean): Part {
+function drawn({ x, y, radius, label, count, href, isChosen }: Circle): Part {
   const title = count > 1 ? `${label}: ${grouped(count)}` : label;
   const [left, top] = [rounded(x), rounded(y)];
   const look = html`fill="var(--accent)" fill-opacity="${isChosen === true ? 1 : 0.22}"
   stroke="var(--accent)"`;
   const shape = html`<title>${title}</title>
-    <circle ${look} cx="${left}" cy="${top}" r="${rounded(radius)}" />
-    ${isCounted && count > 1 && html`<text x="${left}" y="${top + 4}" text-anchor="middle">${count}</text>`}`;
+    <circle ${look} cx="${left}" cy="${top}" r="${rounded(radius)}" />`;
   return href === undefined
     ? html`<g>${shape}</g>`
     : html`<a href="${href}" aria-label="${title}">${shape}</a>`;
@@ -113,28 +99,22 @@ function drawn({ x, y, radius, label, count, href, isChosen }: Circle, isCounted
 const letter = 6.5;
 
 /** Returns the names that can stand beside their circles without covering each other, the largest place first. */
-function namesOf(circles: readonly Circle[], { namesMax, width, isCounted = false }: UsMap): Part {
-  // Numbers in circles stay legible.
-  const taken = (isCounted ? circles : []).map(({ x, y, radius }) => ({
-    left: x - radius,
-    right: x + radius,
-    y,
-    reach: radius + 6,
-  }));
+function namesOf(circles: readonly Circle[], { namesMax, width }: UsMap): Part {
+  const taken: { left: number; right: number; y: number }[] = [];
   const names: Part[] = [];
   const isFree = (left: number, right: number, y: number) =>
     left >= 0 &&
     right <= width &&
-    taken.every((one) => left > one.right || right < one.left || Math.abs(y - one.y) > one.reach);
+    taken.every((one) => left > one.right || right < one.left || Math.abs(y - one.y) > 15);
   const chosen = circles.filter(({ isChosen }) => isChosen === true);
   for (const { x, y, radius, label, count } of new Set([...chosen, ...circles])) {
     if (names.length === namesMax) break;
-    const text = isCounted || count === 1 ? label : `${label} ${grouped(count)}`;
+    const text = count === 1 ? label : `${label} ${grouped(count)}`;
     const length = text.length * letter;
     const sides = [x + radius + 4, x - radius - 4 - length];
     const left = sides.find((side) => isFree(side, side + length, y));
     if (left === undefined) continue;
-    taken.push({ left, right: left + length, y, reach: 15 });
+    taken.push({ left, right: left + length, y });
     const [anchor, at] = left > x ? ["start", left] : ["end", left + length];
     names.push(
       html`<text class="name" x="${rounded(at)}" y="${rounded(y + 4)}" text-anchor="${anchor}"

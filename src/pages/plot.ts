@@ -36,7 +36,7 @@ export const signalGroups = (Object.keys(typesByHue) as SignalHue[]).map((hue) =
 export const hueOf = (type: string): SignalHue =>
   signalGroups.find(({ types }) => types.includes(type))?.hue ?? "news";
 
-/** Hue of a series. What is refused or removed is hatched. */
+/** Hue of a series. What is refused or removed is hatched, on a page that holds `hatching`. */
 type Hue = SignalHue | "accent" | "ink" | "line-2" | "hatched";
 
 const paint = (hue: Hue): string => (hue === "hatched" ? "url(#hatch)" : `var(--${hue})`);
@@ -78,6 +78,8 @@ export interface ColumnPlot extends Words {
   head: string;
   series: readonly Series[];
   columns: readonly Column[];
+  /** Number of columns that the plot has room for at least. Fewer stand at its right. */
+  columnsMin?: number;
   format?: Format;
 }
 
@@ -89,12 +91,15 @@ const pale = 0.35;
 const hollow = html`fill="var(--card)" stroke="var(--ink-2)" stroke-width="1.5"`;
 
 /** Returns stacked columns. One series makes plain columns or a histogram. Its table leaves out empty columns. */
-export function columnPlot({ head, series, columns, format = grouped, ...words }: ColumnPlot) {
+export function columnPlot(given: ColumnPlot): Html {
+  const { head, series, columns, columnsMin = 0, format = grouped, ...words } = given;
   const end = axisEnd(Math.max(1, ...columns.map(({ values }) => sumOf(values))));
   const hasChoice = columns.some(({ isChosen }) => isChosen === true);
   const hasLinks = columns.some(({ href }) => href !== undefined);
+  const places = Math.max(columns.length, columnsMin);
   const drawn = columns.map(({ label, tick, values, href, isChosen = false }, i) => {
-    const place = html`x="${percent(i / columns.length)}" width="${percent(1 / columns.length)}"`;
+    const left = (places - columns.length + i) / places;
+    const place = html`x="${percent(left)}" width="${percent(1 / places)}"`;
     const title = `${label}: ${wordsOf(values, series, format)}`;
     let top = height;
     const stack = values.map((value, at) => {
@@ -110,10 +115,10 @@ export function columnPlot({ head, series, columns, format = grouped, ...words }
       href === undefined
         ? html`<g>${shape}</g>`
         : html`<a href="${href}" aria-label="${title}">${shape}</a>`,
-      tick !== undefined && labelAt((i + 0.5) / columns.length, height, tick),
+      tick !== undefined && labelAt(left + 0.5 / places, height, tick),
     ];
   });
-  const content = [series.some(({ hue }) => hue === "hatched") && hatch, axis(end, format), drawn];
+  const content = [axis(end, format), drawn];
   return figure(words, drawing(words, content, { hasLinks }), legend(series), {
     columns: [head, ...series.map(({ label }) => ({ label, isNumber: true }))],
     rows: columns
@@ -127,46 +132,14 @@ const wordsOf = (values: readonly number[], series: readonly Series[], format: F
     ? format(values[0]!)
     : values.flatMap((n, i) => (n > 0 ? [`${format(n)} ${series[i]!.label}`] : [])).join(", ");
 
-/** Pattern of the hue `hatched`. */
-const hatch = html`<defs>
+/** Pattern of the hue `hatched`, for all plots of a page. */
+export const hatching = html`<svg class="unseen" width="0" height="0" aria-hidden="true">
   <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse">
     <path d="M0 5L5 0" stroke="var(--ink-3)" />
   </pattern>
-</defs>`;
+</svg>`;
 
-interface StepPlot extends Words {
-  /** Values that hold from a day on, by day. */
-  steps: readonly { day: string; value: number }[];
-  /** Last day that is shown. */
-  until: string;
-  /** Value that is drawn as a dashed line. */
-  compared?: number | null;
-  format: Format;
-}
-
-/** Returns a line of steps, such as a sum as it grew. @param plot at least one step, the first at least a day old. */
-export function stepPlot({ steps, until, compared = null, format, ...words }: StepPlot): Html {
-  const { at, ticks } = timeScale(steps[0]!.day, until);
-  const end = axisEnd(Math.max(1, compared ?? 0, ...steps.map(({ value }) => value)));
-  const y = (value: number) => pixels(height - (value / end) * height);
-  const path = steps.map(({ day, value }) => `H${pixels(at(day) * 1000)}V${y(value)}`).join("");
-  const content = html`${axis(end, format)}
-    <svg viewBox="0 0 1000 ${height}" width="100%" height="${height}" preserveAspectRatio="none">
-      <path fill="var(--accent)" fill-opacity="0.1" d="M0 ${height}${path}H1000V${height}Z" />
-      <path ${stepLook} d="M0 ${height}${path}H1000" />
-    </svg>
-    ${compared !== null && html`<line ${dashed} x2="100%" y1="${y(compared)}" y2="${y(compared)}" />`}
-    <circle fill="var(--accent)" cx="100%" cy="${y(steps.at(-1)!.value)}" r="4" />
-    ${ticks.map(({ left, label }) => labelAt(left, height, label))}`;
-  return figure(words, drawing(words, content), null, {
-    columns: ["From", { label: "Sum", isNumber: true }],
-    rows: steps.map(({ day, value }) => [dayText(day), format(value)]),
-  });
-}
-
-/** Looks of the line of steps, and of dashed lines and bars beside it. */
-const stepLook = html`fill="none" stroke="var(--accent)" stroke-width="1.75"
-vector-effect="non-scaling-stroke"`;
+/** Look of a bar that is not the main thing. */
 const dashed = html`fill="none" stroke="var(--ink-2)" stroke-dasharray="3 3"`;
 
 interface TimelineRow {
@@ -180,12 +153,14 @@ interface Timeline extends Words {
   rows: readonly TimelineRow[];
   /** Last day that is shown. */
   until: string;
+  /** Day to mark; by default none. */
+  today?: string;
 }
 
 const rowHeight = 40;
 
 /** Returns what happened when, one line a row, true to scale. */
-export function timeline({ rows, until, ...words }: Timeline): Html {
+export function timeline({ rows, until, today, ...words }: Timeline): Html {
   const marks = rows.flatMap((row) => row.marks);
   const bars = rows.flatMap((row) => row.bars ?? []);
   const days = [...bars.map(({ from }) => from), ...marks.map(({ day }) => day), until];
@@ -215,7 +190,9 @@ export function timeline({ rows, until, ...words }: Timeline): Html {
     return html`<text class="name" y="${y - 12}">${row.label}</text> ${periods} ${points}`;
   });
   const series = signalGroups.filter(({ hue }) => marks.some((one) => one.hue === hue));
-  const content = [years, drawn];
+  const x = today !== undefined && percent(at(today));
+  const now = x && html`<line stroke="var(--ink)" x1="${x}" x2="${x}" y2="${bottom}" />`;
+  const content = [years, now, drawn];
   return figure(words, drawing(words, content, { drawn: bottom }), legend(series), {
     columns: ["Day", "Of", "What"],
     rows: rows.flatMap(({ label, bars: periods = [], marks: points }) => [
@@ -223,71 +200,6 @@ export function timeline({ rows, until, ...words }: Timeline): Html {
       ...points.map((one) => [dayText(one.day), label, one.label]),
     ]),
   });
-}
-
-interface Milestones extends Words {
-  /** Events by day. */
-  events: readonly { day: string; label: string; isPlanned?: boolean }[];
-  today: string;
-}
-
-/** Width of a milestone's label as a part of the line, on the narrowest screen. */
-const labelShare = 0.36;
-
-/** Returns the events of one project on a line true to scale. @param plot at least one event. */
-export function milestones({ events, today, ...words }: Milestones): Html {
-  const days = [...events.map(({ day }) => day), today].toSorted();
-  const { at } = timeScale(days[0]!, days.at(-1)!);
-  // A label moves down a line where it would cover the one before it.
-  const ends: number[] = [];
-  const drawn = events.map(({ day, label, isPlanned }) => {
-    const left = at(day);
-    const { anchor, share } = anchorOf(left);
-    const begin = left - share * labelShare;
-    const found = ends.findIndex((end) => end <= begin);
-    const level = found === -1 ? ends.length : found;
-    ends[level] = begin + labelShare;
-    const [x, y] = [percent(left), 52 + level * 40];
-    const look = isPlanned === true ? hollow : html`fill="var(--accent)"`;
-    return html`<circle ${look} cx="${x}" cy="24" r="5" />
-      <text class="name" x="${x}" y="${y}" text-anchor="${anchor}">${label}</text>
-      <text x="${x}" y="${y + 15}" text-anchor="${anchor}">${dayText(day)}</text>`;
-  });
-  const now = percent(at(today));
-  const content = html`<g stroke-width="2">
-      <line stroke="var(--accent)" x2="${now}" y1="24" y2="24" />
-      <line stroke="var(--field)" stroke-dasharray="3 4" x1="${now}" x2="100%" y1="24" y2="24" />
-      <line stroke="var(--ink)" x1="${now}" x2="${now}" y1="15" y2="33" />
-    </g>
-    <text x="${now}" y="10" text-anchor="${anchorOf(at(today)).anchor}">today</text>
-    ${drawn}`;
-  return figure(words, drawing(words, content, { drawn: 8 + ends.length * 40 }), null, {
-    columns: ["What", "Day"],
-    rows: events.map(({ day, label }) => [label, dayText(day)]),
-  });
-}
-
-interface Amounts extends Words {
-  /** Amounts that are compared and never added, each with its day or another note. */
-  amounts: readonly { label: string; value: number; note: Part; isMain?: boolean }[];
-  format: Format;
-}
-
-/** Returns bars for amounts, in a table that has their numbers already. */
-export function amountBars({ amounts, format, ...words }: Amounts): Html {
-  const highest = Math.max(1, ...amounts.map(({ value }) => value));
-  const bars = amounts.map(({ value, isMain }) => {
-    const opacity = isMain === true ? 1 : pale;
-    return html`<svg width="100%" height="12" fill="var(--accent)" aria-hidden="true">
-      <rect opacity="${opacity}" width="${percent(value / highest)}" height="12" rx="2" />
-    </svg>`;
-  });
-  const numbers = table({
-    label: words.measure,
-    columns: ["Amount", "Bar", { label: "US dollars", isNumber: true }, "Named"],
-    rows: amounts.map(({ label, value, note }, i) => [label, bars[i], format(value), note]),
-  });
-  return html`<figure class="plot">${caption(words)}${numbers}</figure>`;
 }
 
 /** Returns small columns to stand in a line beside their sum, the last in the accent. */
@@ -323,7 +235,7 @@ export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: 
     const first = last - (count - 1 - i) * months;
     const year = String(Math.floor(first / 12));
     const from = monthText(first);
-    const quarter = `${year}, quarter ${(first % 12) / 3 + 1}`;
+    const quarter = `Q${(first % 12) / 3 + 1} ${year}`;
     const hasTick = first % 12 === 0 && (thisYear - Number(year)) % yearStep === 0;
     return {
       from,
@@ -334,21 +246,8 @@ export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: 
   });
 }
 
-type Period = ReturnType<typeof periodsUntil>[number];
-
 const monthText = (index: number): string =>
   `${Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, "0")}`;
-
-/** Returns columns of signals by period and kind. @param countOf counts the signals of types in a period. */
-export const signalColumns = (
-  periods: readonly Period[],
-  countOf: (types: readonly string[], period: Period) => number,
-): Column[] =>
-  periods.map((period) => ({
-    label: period.label,
-    tick: period.tick,
-    values: signalGroups.map(({ types }) => countOf(types, period)),
-  }));
 
 /** Returns the smallest of 1, 2, 4, 6, 8 and 10 times a power of ten that reaches `highest`: an axis's end. */
 export function axisEnd(highest: number): number {
@@ -380,14 +279,6 @@ function timeScale(from: string, until: string) {
     .map((label) => ({ left: at(label), label }));
   return { at, ticks };
 }
-
-/** Returns where a label is anchored so that it stays on the plot, and the part of it that is left of its place. */
-const anchorOf = (left: number) =>
-  left < 0.18
-    ? { anchor: "start", share: 0 }
-    : left > 0.82
-      ? { anchor: "end", share: 1 }
-      : { anchor: "middle", share: 0.5 };
 
 /** Returns a label below a drawing. */
 const labelAt = (left: number, bottom: number, label: string): Html =>

@@ -2,16 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
-  amountBars,
   axisEnd,
   columnPlot,
   hueOf,
-  milestones,
   periodsUntil,
-  signalColumns,
   signalGroups,
   sparkline,
-  stepPlot,
   timeline,
 } from "#pages/plot.ts";
 import { signalTypes } from "#records/vocabulary.ts";
@@ -106,7 +102,7 @@ test("columns that lead on are links, and the chosen one is not pale", () => {
   assert.match(markup, /role="group"/);
 });
 
-test("periods end with that of the day, and signals are counted in theirs", () => {
+test("periods end with that of the day", () => {
   assert.deepEqual(
     periodsUntil("2026-11-23", "quarter", 3).map(({ from, until, tick }) => [from, until, tick]),
     [
@@ -124,31 +120,6 @@ test("periods end with that of the day, and signals are counted in theirs", () =
   );
   assert.deepEqual(periodsUntil("2026-06", "year", 1), [
     { from: "2026-01", until: "2026-12", label: "2026", tick: "2026" },
-  ]);
-  const columns = signalColumns(periodsUntil("2026-11", "month", 1), (types) => types.length);
-  assert.deepEqual(columns[0]!.values, [6, 3, 4, 2, 4, 2]);
-});
-
-test("a line of steps ends at its last value, with the compared one at its own height", () => {
-  const { markup } = stepPlot({
-    ...words,
-    steps: [
-      { day: "2024-01-01", value: 10 },
-      { day: "2025", value: 40 },
-    ],
-    until: "2026-01-01",
-    compared: 20,
-    format: String,
-  });
-  const [circle] = elements(markup, "circle");
-  assert.equal(Number(circle!["cy"]), 0);
-  const compared = elements(markup, "line").find((one) => one["stroke-dasharray"] !== undefined)!;
-  assert.equal(Number(compared["y1"]), 66);
-  // 366 of 731 days.
-  assert.match(markup, /fill="none"[^>]* d="M0 132H0V99H500.7V0H1000"/);
-  assert.deepEqual(rowsOf(markup), [
-    ["1 Jan 2024", "10"],
-    ["2025", "40"],
   ]);
 });
 
@@ -179,58 +150,12 @@ test("a timeline places days true to scale and says each in its table", () => {
   ]);
 });
 
-test("labels of milestones never cover each other", () => {
-  const day = fc.date({
-    min: new Date("2020-01-01"),
-    max: new Date("2029-12-31"),
-    noInvalidDate: true,
-  });
-  fc.assert(
-    fc.property(fc.array(day, { minLength: 1, maxLength: 8 }), (dates) => {
-      const days = dates.map((date) => date.toISOString().slice(0, 10)).toSorted();
-      const events = days.map((one, i) => ({ day: one, label: `event ${i}` }));
-      const { markup } = milestones({ ...words, events, today: "2026-11-23" });
-      const names = elements(markup, "text").filter((one) => one["class"] === "name");
-      assert.equal(names.length, events.length);
-      // As wide as "Completion, planned" on a telephone.
-      const spans = names.map((one) => {
-        const left = Number.parseFloat(one["x"]!);
-        const part = { start: 0, middle: 0.5, end: 1 }[one["text-anchor"] as "start"];
-        return { level: one["y"], from: left - part * 35, until: left + (1 - part) * 35 };
-      });
-      for (const [i, a] of spans.entries())
-        for (const b of spans.slice(i + 1))
-          assert.ok(a.level !== b.level || a.until <= b.from || b.until <= a.from, days.join(" "));
-    }),
-  );
-});
-
-test("amounts stand side by side with bars in their proportion", () => {
-  const { markup } = amountBars({
-    ...words,
-    amounts: [
-      { label: "Price", value: 80, note: "2026" },
-      { label: "Loan", value: 20, note: "2025", isMain: true },
-    ],
-    format: (value) => `$${value}`,
-  });
-  assert.deepEqual(
-    elements(markup, "rect").map((one) => one["width"]),
-    ["100%", "25%"],
-  );
-  assert.deepEqual(rowsOf(markup), [
-    ["Price", "", "$80", "2026"],
-    ["Loan", "", "$20", "2025"],
-  ]);
-});
-
 test("no plot holds a style, a number that is none, or markup from a label", () => {
   const label = fc.string({ unit: fc.constantFrom(..."<>\"'&ab ") });
   const value = fc.integer({ min: 0, max: 1e12 });
   fc.assert(
     fc.property(label, fc.array(value, { minLength: 1, maxLength: 30 }), (text, values) => {
       const about = { finding: text, measure: text };
-      const format = String;
       const day = "2026-11-23";
       const plots = [
         columnPlot({
@@ -239,22 +164,11 @@ test("no plot holds a style, a number that is none, or markup from a label", () 
           series: [{ label: text, hue: "accent" }],
           columns: values.map((one) => ({ label: text, tick: text, values: [one] })),
         }),
-        stepPlot({
-          ...about,
-          steps: values.map((one) => ({ day, value: one })),
-          until: day,
-          format,
-        }),
         timeline({
           ...about,
           rows: [{ label: text, marks: [{ day, hue: "news", label: text }] }],
           until: day,
-        }),
-        milestones({ ...about, events: [{ day, label: text }], today: day }),
-        amountBars({
-          ...about,
-          amounts: values.map((one) => ({ label: text, value: one, note: text })),
-          format,
+          today: day,
         }),
         sparkline(values),
       ];

@@ -23,11 +23,11 @@ export const plotsOf = (view: View, facets: readonly Facet[]): Part[] =>
 const plots: EachKind<readonly Plot[]> = {
   gp: [
     byMarket,
-    signalsByMonth,
+    signalsBy("month"),
     byRange("aum_usd", sizes(money, [0, 50e6, 100e6, 500e6, 1e9, 5e9])),
   ],
   principal: [byMarket, byRange("start_date", years(0))],
-  signal: [signalsByMonth, amountsByMonth("price", "paid"), amountsByMonth("loan", "lent")],
+  signal: [signalsBy("month"), amountsByMonth("price", "paid"), amountsByMonth("loan", "lent")],
   project: [
     byMarket,
     byRange("completion_date", years(4)),
@@ -42,7 +42,7 @@ const positionsOf = (model: ReadModel, kind: RecordKind, filter: Filter): number
 const placesMax = 25;
 
 /** Returns a map of the records by market. A circle leads where the facet's link does. */
-function byMarket(view: View, facets: readonly Facet[]): Part {
+export function byMarket(view: View, facets: readonly Facet[], isClose = false): Part {
   const { rows } = facets.find(({ name }) => name === "market")!;
   // Beside a choice the facet says what is added; the map shows all the same.
   const isChosen = rows.some(({ state }) => state === "chosen");
@@ -62,8 +62,8 @@ function byMarket(view: View, facets: readonly Facet[]): Part {
     ? `${count} in ${first.label}`
     : `${first.label} leads with ${count}`;
   const measure = `${many} by market`;
-  const size = { width: 320, height: 200, namesMax: 3, radiusMax: 14 };
-  const drawing = usMap({ label: `${finding}. ${measure}.`, places: shown, ...size });
+  const size = { width: 320, height: 200, namesMax: isClose ? 8 : 3, radiusMax: 14 };
+  const drawing = usMap({ label: `${finding}. ${measure}.`, places: shown, ...size, isClose });
   const numbers = {
     columns: ["Market", { label: many, isNumber: true }],
     rows: shown.map(({ label, count }) => [label, grouped(count)]),
@@ -83,21 +83,23 @@ interface Bin {
   to: readonly string[];
 }
 
-const binOf = ({ label, tick }: ReturnType<typeof periodsUntil>[number], date: string): Bin => {
-  const least = dateKey(date);
-  return { label, tick, least, most: lastDay(least), from: [date], to: [date] };
-};
-
-/** Returns the last 24 months until a day. A date that names only a year is in none of them. */
-const months = (day: string): Bin[] =>
-  periodsUntil(day, "month", 24).map((month) => binOf(month, month.from));
+/** Returns the bins of periods. A date that names only a year is in no month or quarter. */
+const binsOf = (periods: ReturnType<typeof periodsUntil>): Bin[] =>
+  periods.map(({ from: first, until, label, tick }) => {
+    const [from, to] = label.length === 4 ? [label, label] : [first, until];
+    return {
+      label,
+      tick,
+      least: dateKey(from),
+      most: lastDay(dateKey(to)),
+      from: [from],
+      to: [to],
+    };
+  });
 
 /** Returns twelve years, the last so many years after that of a day. */
 function years(ahead: number) {
-  return (day: string): Bin[] =>
-    periodsUntil(`${Number(day.slice(0, 4)) + ahead}-12`, "year", 12).map((year) =>
-      binOf(year, year.label),
-    );
+  return (day: string) => binsOf(periodsUntil(`${Number(day.slice(0, 4)) + ahead}-12`, "year", 12));
 }
 
 interface Histogram {
@@ -138,7 +140,7 @@ function histogram(view: View, given: Histogram & Words): Part {
   return columnPlot({ ...words, finding: finding(columns), columns });
 }
 
-const monthOf = ({ label }: Column) => label.split(" ")[0];
+const periodOf = ({ label }: Column) => label.split(" ")[0];
 const sumOf = ({ values }: Column) => values.reduce((sum, value) => sum + value, 0);
 
 /** Returns words for the last column beside the one before it, such as `126 signals in Nov, 80 in Oct`. */
@@ -147,7 +149,7 @@ const lastTwo =
   (columns: readonly Column[]): string => {
     const [before, last] = columns.slice(-2) as [Column, Column];
     const sum = sumOf(last);
-    return `${words(sum)} ${verbOf(sum)} in ${monthOf(last)}, ${words(sumOf(before))} in ${monthOf(before)}`;
+    return `${words(sum)} ${verbOf(sum)} in ${periodOf(last)}, ${words(sumOf(before))} in ${periodOf(before)}`;
   };
 
 /** Signal → place of its group in `signalGroups`. Each dataset's is made once. */
@@ -161,24 +163,26 @@ function groupOfSignals(model: ReadModel): Uint8Array {
   return groups;
 }
 
-/** Returns the signals by month and kind: those of the view, or of the GPs in it. */
-function signalsByMonth(view: View): Part {
-  const { kind, model, query } = view;
-  const isOfGps = kind === "gp";
-  const groups = getOrCompute(groupsOf, model, groupOfSignals);
-  return histogram(view, {
-    range: isOfGps ? "signal_date" : "date",
-    bins: months(dayOf(model)),
-    positions: isOfGps
-      ? signalsOf(model, positionsOf(model, "gp", { ...query.filter, signal: undefined }))
-      : positionsOf(model, "signal", { ...query.filter, date: undefined }),
-    valueAt: model.numberAt("signal", "date"),
-    seriesOf: (signal) => groups[signal]!,
-    finding: lastTwo((sum) => (sum === 1 ? "signal" : "signals")),
-    measure: `Signals${isOfGps ? " of these GPs" : ""} by month and kind`,
-    head: "Month",
-    series: signalGroups,
-  });
+/** Returns a plot of signals over 24 periods, by kind: those of a view, or of the GPs in it. */
+export function signalsBy(unit: "month" | "quarter"): (view: View) => Part {
+  return (view) => {
+    const { kind, model, query } = view;
+    const isOfGps = kind === "gp";
+    const groups = getOrCompute(groupsOf, model, groupOfSignals);
+    return histogram(view, {
+      range: isOfGps ? "signal_date" : "date",
+      bins: binsOf(periodsUntil(dayOf(model), unit, 24)),
+      positions: isOfGps
+        ? signalsOf(model, positionsOf(model, "gp", { ...query.filter, signal: undefined }))
+        : positionsOf(model, "signal", { ...query.filter, date: undefined }),
+      valueAt: model.numberAt("signal", "date"),
+      seriesOf: (signal) => groups[signal]!,
+      finding: lastTwo((sum) => (sum === 1 ? "signal" : "signals")),
+      measure: `Signals${isOfGps ? " of these GPs" : ""} by ${unit} and kind`,
+      head: capital(unit),
+      series: signalGroups,
+    });
+  };
 }
 
 /** Yields the signals of GPs, each once. */
@@ -204,7 +208,7 @@ function amountsByMonth(basis: string, verb: string): Plot {
     const asked = { ...filter, date: undefined, amount_basis: [basis] };
     return histogram(view, {
       range: "date",
-      bins: months(dayOf(model)),
+      bins: binsOf(periodsUntil(dayOf(model), "month", 24)),
       positions: positionsOf(model, "signal", asked),
       valueAt: model.numberAt("signal", "date"),
       amountOf: (signal) => amountAt(signal) ?? 0,
@@ -218,7 +222,7 @@ function amountsByMonth(basis: string, verb: string): Plot {
 }
 
 /** Returns a plot of the records by a range of theirs. */
-function byRange(range: string, binsOf: (day: string) => readonly Bin[]): Plot {
+function byRange(range: string, binsAt: (day: string) => readonly Bin[]): Plot {
   const label = filterLabel(range);
   return (view) => {
     const { kind, model, query } = view;
@@ -228,7 +232,7 @@ function byRange(range: string, binsOf: (day: string) => readonly Bin[]): Plot {
     const many = capital(nouns[kind][1]);
     return histogram(view, {
       range,
-      bins: binsOf(dayOf(model)),
+      bins: binsAt(dayOf(model)),
       positions,
       valueAt,
       finding: () =>

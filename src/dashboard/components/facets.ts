@@ -66,7 +66,7 @@ export const facetsOf = (view: View): Facet[] =>
     lists[view.kind].filters[name] === undefined ? rangeFacet(view, name) : valueFacet(view, name),
   );
 
-function valueFacet(view: View, name: string): Facet {
+export function valueFacet(view: View, name: string): Facet {
   const { [name]: chosen = [] } = view.query.values;
   const carry = countEach(view, name, chosen, []);
   const first = chosen.map((value, i): FacetRow => {

@@ -1,7 +1,8 @@
 /** The page of one GP: what happens on the left, what it is on the right, and everything else behind tabs. */
+import { byMarket, signalsBy } from "#dashboard/components/browse-plots.ts";
+import { neededBy, valueFacet } from "#dashboard/components/facets.ts";
 import {
   card,
-  type Column,
   factsCard,
   figures,
   type Found,
@@ -17,27 +18,27 @@ import {
   type Sourced,
 } from "#dashboard/components/record-page.ts";
 import {
-  byPoints,
+  type Column,
   cutText,
   day,
   linkTo,
   listText,
   place,
   provenanceWords,
+  sorted,
 } from "#dashboard/components/records.ts";
-import { browsePaths, capital } from "#dashboard/components/view.ts";
+import { browsePaths, capital, readView, type View } from "#dashboard/components/view.ts";
 import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { placesOn, usMap } from "#pages/map.ts";
-import { columnPlot, periodsUntil, signalColumns, signalGroups, stepPlot } from "#pages/plot.ts";
+import { columnPlot, periodsUntil } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { money } from "#pages/values.ts";
 import type { Gp } from "#records/gp.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
-import { placeOfMarket } from "#search/market-places.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -68,9 +69,12 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
     (a, b) =>
       Number(isInProgress(b)) - Number(isInProgress(a)) || latestFirst(a.updated_at, b.updated_at),
   );
-  // Places of markets are those of projects.
-  await prepareInTurns(model, "project", { market: ["-"] });
-
+  const viewOf = async (kind: RecordKind): Promise<View> => {
+    await prepareInTurns(model, kind, neededBy(kind));
+    return { ...readView(model, kind, `gp_id=${gp.id}`), path: browsePaths[kind] };
+  };
+  const [ofSignals, ofProjects] = [await viewOf("signal"), await viewOf("project")];
+  const map = (view: View) => byMarket(view, [valueFacet(view, "market")], true);
   const path = `${browsePaths.gp}/${gp.id}`;
   const tab = tabs.find((one) => one === request.query.get("tab")) ?? "overview";
   const isOverview = tab === "overview";
@@ -79,11 +83,10 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
     const title = layout === "signals" ? "Latest signals" : undefined;
     const max = isOverview ? shownMax[layout] : wholeMax;
     const all = isOverview ? `${path}?tab=${layout}` : `/browse/${layout}?gp_id=${gp.id}`;
-    const rows = recordsCard({ title, layout, list, max, columns, all });
-    return rows ?? (!isOverview && html`<p>No ${layout} here.</p>`);
+    const rows = recordsCard(model, { title, layout, list, max, columns, all });
+    return rows ?? (!isOverview && html`<p>This GP has no ${layout}.</p>`);
   };
   const otherGps = (person: Principal) => person.gps.filter(({ id }) => id !== gp.id);
-  const raised: Column<Project> = ["Raised", (one) => money(one.raised_amount_usd), "number"];
   return {
     market: gp.markets[0] ?? null,
     facts: [
@@ -105,14 +108,18 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
       </nav>`,
     ],
     left: [
-      isOverview && activity(signals, today),
-      listOf("signals", signals, signalCells(model, gp.name)),
-      listOf("projects", projects, projectCells(model, raised)),
+      isOverview && signalsBy("quarter")(ofSignals),
+      listOf("signals", signals, signalCells(gp.name)),
+      listOf(
+        "projects",
+        projects,
+        projectCells<Project>(sorted("Raised", "raised_amount_usd", money)),
+      ),
       listOf("people", people, personCells("Also at", otherGps)),
       tab === "sources" && sources(gp, linked),
     ],
     right: isOverview
-      ? [sales(signals.records, gp.raised_to_date_usd, today), map(gp, projects.records, model)]
+      ? [sales(signals.records, gp.raised_to_date_usd, today), map(ofProjects) ?? map(ofSignals)]
       : tab === "sources" && names(gp),
     call: `/fetch-gp?gp_name=${gp.id}`,
   };
@@ -144,7 +151,7 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
   const added = people.records.filter((one) => one.first_seen_date?.startsWith(year)).length;
   const [first, ...others] = gp.markets;
   const markets = [
-    first !== undefined && cityOf(model, first),
+    first !== undefined && cutText(nameOfMarket(model, first), 40),
     others.length > 0 && ` and ${others.length} more`,
   ];
   return figures([
@@ -157,43 +164,6 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
   ]);
 }
 
-const cityOf = (model: ReadModel, market: string): string =>
-  cutText(nameOfMarket(model, market).split(",")[0]!, 40);
-
-/** Most quarters that a plot has room for. */
-const quartersMax = 48;
-
-/** Returns the signals by quarter and kind. */
-function activity({ records, total }: Records<Signal>, today: string): Part {
-  const years = Map.groupBy(records, ({ date }) => date.slice(0, 4));
-  const [busiest, second] = [...years].toSorted(([, a], [, b]) => b.length - a.length);
-  if (busiest === undefined) return null;
-  const [year, { length: most }] = busiest;
-  const all = counted(total, "signal");
-  const isBusiest = most > (second?.[1].length ?? 0);
-  const thisYear = Number(today.slice(0, 4));
-  const oldest = Math.min(thisYear, ...Array.from(years.keys(), Number));
-  const quarters = Math.min(quartersMax, (thisYear - oldest + 1) * 4);
-  const months = records.map(({ date, type }) => ({ month: date.slice(0, 7), type }));
-  const columns = signalColumns(
-    periodsUntil(today, "quarter", quarters),
-    // A year alone is in no quarter.
-    (types, { from, until }) =>
-      months.filter(
-        ({ month, type }) =>
-          month.length > 4 && month >= from && month <= until && types.includes(type),
-      ).length,
-  );
-  const left = total - columns.flatMap(({ values }) => values).reduce((sum, count) => sum + count);
-  return columnPlot({
-    finding: isBusiest ? `${year} is its busiest year, with ${most} of ${all}` : all,
-    measure: `Signals by quarter and kind${left > 0 ? `; ${counted(left, "signal")} older or without a month` : ""}`,
-    head: "Quarter",
-    series: signalGroups,
-    columns,
-  });
-}
-
 /** Types of signals whose amounts can be added up: what was sold at first, and what was sold since. */
 const addedTypes: ReadonlySet<Signal["type"]> = new Set(["first_sale", "capital_raised"]);
 
@@ -201,45 +171,18 @@ const addedTypes: ReadonlySet<Signal["type"]> = new Set(["first_sale", "capital_
 function sales(signals: readonly Signal[], stated: number | null, today: string): Part {
   const sold = signals.filter((one) => addedTypes.has(one.type) && (one.amount_usd ?? 0) > 0);
   if (sold.length < 2) return null;
-  let sum = 0;
-  const dashed = stated === null ? "" : `. Dashed: ${money(stated)} raised, as stated`;
-  return stepPlot({
-    steps: sold.toReversed().map((one) => ({ day: one.date, value: (sum += one.amount_usd!) })),
-    finding: `${money(sum)} sold, by ${counted(sold.length, "notice")}`,
-    measure: `First sales and later increases, added up; notices that state only a running total are left out${dashed}`,
-    until: today,
-    compared: stated,
-    format: money,
+  const sumUntil = (month: string) =>
+    sold.reduce((sum, one) => sum + (one.date.slice(0, 7) <= month ? one.amount_usd! : 0), 0);
+  const columns = periodsUntil(today, "quarter", 24).map(({ until, ...words }) => {
+    return { ...words, values: [sumUntil(until)] };
   });
-}
-
-/** Returns where the GP's projects are, by market, or its markets if it has no projects. */
-function map(gp: Gp, projects: readonly Project[], model: ReadModel): Part {
-  const placed = projects.flatMap(({ market }) => market ?? []);
-  const titles = Map.groupBy(placed.length > 0 ? placed : gp.markets, (title) => title);
-  const markets = Array.from(titles, ([title, { length: count }]) => {
-    return { label: cityOf(model, title), count, at: placeOfMarket(model, title) };
-  }).toSorted((a, b) => b.count - a.count);
-  const [first] = markets;
-  if (first === undefined) return null;
-  const places = markets.flatMap(({ at, ...one }) => (at === null ? [] : { ...one, ...at }));
-  const on = new Set(placesOn(places).on.map(({ label }) => label));
-  const off = markets.flatMap(({ label }) => (on.has(label) ? [] : label)).join("; ");
-  const isAre = first.count === 1 ? "is" : "are";
-  const title =
-    placed.length === 0
-      ? `Works in ${counted(titles.size, "market")}`
-      : `${grouped(first.count)} of ${counted(projects.length, "project")} ${isAre} around ${first.label}`;
-  const byAddress = projects.filter(({ market_basis }) => market_basis === "issuer_address").length;
-  const size = { width: 400, height: 200, namesMax: 8, radiusMax: 13 };
-  const words = byPoints([
-    off && `Not on the map: ${cutText(off, 200)}`,
-    byAddress > 0 && `${grouped(byAddress)} placed by the issuer’s address`,
-  ]);
-  return card({
-    title,
-    body: html`${usMap({ label: title, places, ...size, isClose: true, isCounted: true })}
-      <p class="source">${words}</p>`,
+  return columnPlot({
+    finding: `${money(sumUntil(today))} sold, by ${counted(sold.length, "notice")}`,
+    measure: `First sales and later increases, added up; notices that state only a running total are left out${stated === null ? "" : `. As stated: ${money(stated)} raised`}`,
+    head: "Until",
+    series: [{ label: "Sold", hue: "accent" }],
+    columns,
+    format: money,
   });
 }
 

@@ -1,25 +1,30 @@
 /** The page of one project: its figures, its course, amounts that sources name, its signals and its neighbours. */
 import {
   card,
-  type Column,
   factsCard,
   figures,
   findRecords,
   type Found,
-  gpLinks,
   listLinks,
-  placeOf,
   projectCells,
   recordRoute,
   recordsCard,
   signalCells,
 } from "#dashboard/components/record-page.ts";
-import { cutText, day, percentText, place } from "#dashboard/components/records.ts";
+import {
+  cutText,
+  day,
+  gpLinks,
+  percentText,
+  place,
+  placeOf,
+} from "#dashboard/components/records.ts";
 import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
-import { amountBars, milestones } from "#pages/plot.ts";
+import { hueOf, timeline } from "#pages/plot.ts";
 import { counted, dayText, grouped } from "#pages/prose.ts";
+import { table } from "#pages/table.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
@@ -32,7 +37,8 @@ async function showProject({ record: project, model, today }: Found<Project>) {
   const { id, market, gps } = project;
   const signals = await findRecords<Signal>(model, "signal", { project_id: [id] }, 20);
   const near = await neighbours(project, model);
-  const miles: Column<(typeof near)[number]> = ["Miles", (one) => one.miles.toFixed(1), "number"];
+  type Neighbour = (typeof near)[number];
+  const miles = { label: "Miles", isNumber: true, cell: (one: Neighbour) => one.miles.toFixed(1) };
   return {
     market,
     status: project.status,
@@ -41,17 +47,17 @@ async function showProject({ record: project, model, today }: Found<Project>) {
     left: [
       course(project, signals.records, today),
       amounts(project, signals.records),
-      recordsCard({ layout: "signals", list: signals, columns: signalCells(model) }),
-      recordsCard({
+      recordsCard(model, { layout: "signals", list: signals, columns: signalCells() }),
+      recordsCard(model, {
         title: "Nearest projects",
         layout: "projects",
         list: { records: near, total: near.length },
         max: 6,
         aside: ` in ${nameOfMarket(model, market ?? "")}`,
-        columns: projectCells(model, miles),
+        columns: projectCells(miles),
       }),
     ],
-    right: [map(project, near, model), facts(project, model)],
+    right: [map(project), facts(project, model)],
     call: `/list-projects?id=${id}`,
   };
 }
@@ -97,41 +103,34 @@ function keyFigures(project: Project, signals: readonly Signal[], today: string)
 /** Reports whether a day is surely after another, however roughly it is known. */
 const isAfter = (one: string, today: string): boolean => one > today.slice(0, one.length);
 
-const eventNames: Partial<Record<Signal["type"], string>> = {
-  project_announced: "Announcement",
-  permit_issued: "Permit",
-  construction_started: "Start of work",
-  project_completed: "Completion",
-  acquisition: "Purchase",
-  disposition: "Sale",
-  financing: "Financing",
-};
-
 /** Returns the events of the project: what signals tell, and else what its record says. */
 function course(project: Project, signals: readonly Signal[], today: string): Part {
   const { start_date: start, completion_date: end, first_sale_date: sale } = project;
-  const told = signals.map(({ type, date }) => [eventNames[type], date] as const);
-  const isTold = (name: string) => told.some(([label]) => label === name);
-  const dates: readonly (readonly [name: string | undefined, day: string | null])[] = [
-    ...told,
-    ["Start", isTold("Start of work") ? null : start],
-    ["First sale", sale],
-    ["Completion", isTold("Completion") ? null : end],
-  ];
-  const events = dates
-    .flatMap(([name, at]) => {
-      if (name === undefined || at === null) return [];
-      const isPlanned = isAfter(at, today);
-      return { name, day: at, isPlanned, label: isPlanned ? `${name}, planned` : name };
-    })
+  const told = signals
+    .map(({ type, date }) => ({ type, name: valueLabel(type), day: date, hue: hueOf(type) }))
+    .filter(({ hue }) => hue === "building" || hue === "deals");
+  const isTold = (one: Signal["type"]) => told.some(({ type }) => type === one);
+  const stated = [
+    { name: "Start", day: isTold("construction_started") ? null : start, hue: "building" },
+    { name: "First sale", day: sale, hue: "offerings" },
+    { name: "Completion", day: isTold("project_completed") ? null : end, hue: "building" },
+  ] as const;
+  const events = [...told, ...stated]
+    .flatMap(({ day: at, ...one }) =>
+      at === null ? [] : { ...one, day: at, isPlanned: isAfter(at, today) },
+    )
     .toSorted((a, b) => (a.day < b.day ? -1 : 1));
   const [before, last] = events.slice(-2);
   if (last === undefined) return null;
   const time = spanText(before!.day, last.day);
-  return milestones({
-    finding: `${last.name} ${last.isPlanned ? "is planned " : ""}${time} after the ${before!.name.toLowerCase()}`,
-    measure: "Events by day, true to scale",
-    events,
+  return timeline({
+    finding: `${last.name} ${last.isPlanned ? "is planned " : ""}${time} after ${before!.name.toLowerCase()}`,
+    measure: "Events by day, true to scale; a ring marks what is planned, the line today",
+    rows: events.map(({ name, day: at, hue, isPlanned }) => ({
+      label: `${name}, ${dayText(at)}`,
+      marks: [{ day: at, hue, label: isPlanned ? "planned" : "reported", isRinged: isPlanned }],
+    })),
+    until: last.isPlanned ? last.day : today,
     today,
   });
 }
@@ -142,37 +141,55 @@ function spanText(from: string, until: string): string {
   return months < 36 ? counted(months, "month") : counted(Math.round(months / 12), "year");
 }
 
+const amountNames: Partial<Record<NonNullable<Signal["amount_basis"]>, string>> = {
+  price: "Price",
+  loan: "Loan",
+  offering_total: "Offering",
+  sold_to_date: "Sold so far",
+  other: "Cost as announced",
+};
+
 /** Returns the amounts that sources name, side by side. They mean different things and are never added. */
 function amounts(project: Project, signals: readonly Signal[]): Part {
   const { total_amount_usd: amount, raised_amount_usd: raised, updated_at } = project;
   const changed = updated_at.slice(0, 10);
-  const named = (label: string, basis: Signal["amount_basis"]) => {
-    const { amount_usd: value, date: at } = latestOf(signals, basis);
+  const named = Object.entries(amountNames).map(([basis, label]) => {
+    const { amount_usd: value, date: at } = latestOf(signals, basis as Signal["amount_basis"]);
     return { label, value, at };
-  };
-  const loan = named("Loan", "loan");
+  });
   const rows = [
-    { label: "Amount in the record", value: amount, at: changed, isMain: true },
+    { label: "Amount in the record", value: amount, at: changed },
     { label: "Raised in the record", value: raised, at: changed },
-    named("Price", "price"),
-    loan,
-    named("Offering", "offering_total"),
-    named("Sold so far", "sold_to_date"),
-    named("Cost as announced", "other"),
+    ...named,
   ]
-    .flatMap(({ value, at, ...row }) => (value === null ? [] : { ...row, value, note: day(at) }))
+    .flatMap(({ value, at, label }) => (value === null ? [] : { label, value, at: day(at) }))
     .toSorted((a, b) => b.value - a.value);
   if (rows.length < 2) return null;
   const shareOf = (part: number | null) => amount && part !== null && percentText(part / amount);
-  const [lent, sold] = [shareOf(loan.value), shareOf(raised)];
+  const [lent, sold] = [shareOf(latestOf(signals, "loan").amount_usd), shareOf(raised)];
   const finding = lent
     ? `The loan is ${lent} of the amount`
     : sold
       ? `${sold} of the amount is raised`
       : "What sources say it costs";
   const measure = "Amounts that sources name, US dollars";
-  return amountBars({ finding, measure, amounts: rows, format: money });
+  const numbers = table({
+    label: measure,
+    columns: ["Amount", "Bar", { label: "US dollars", isNumber: true }, "Named"],
+    rows: rows.map(({ label, value, at }) => [
+      label,
+      bar(value / rows[0]!.value),
+      money(value),
+      at,
+    ]),
+  });
+  return card({ title: finding, aside: measure, body: numbers });
 }
+
+const bar = (share: number): Html =>
+  html`<svg width="100%" height="12" aria-hidden="true">
+    <rect fill="var(--accent)" width="${Math.round(share * 100)}%" height="12" rx="2" />
+  </svg>`;
 
 /** Most projects of a market that are read to find the nearest. */
 const neighboursMax = 2000;
@@ -196,26 +213,13 @@ async function neighbours({ id, market, ...here }: Project, model: ReadModel) {
     .toSorted((a, b) => a.miles - b.miles);
 }
 
-/** Most neighbours on the map. */
-const pointsMax = 100;
-
-function map(
-  { latitude, longitude, name, market }: Project,
-  near: Awaited<ReturnType<typeof neighbours>>,
-  model: ReadModel,
-): Part {
+function map({ latitude, longitude, name }: Project): Part {
   if (latitude === null || longitude === null) return null;
-  const others = near
-    .slice(0, pointsMax)
-    .map((one) => ({ ...one, label: cutText(one.name, 60), count: 1 }));
-  const own = { label: cutText(name, 40), latitude, longitude, count: 1, isChosen: true };
-  const count = counted(others.length, "other project");
-  const size = { width: 400, height: 260, namesMax: 1, radiusMax: 4, isClose: true };
-  const drawing = usMap({ label: `${name} and ${count}`, places: [own, ...others], ...size });
+  const place = { label: cutText(name, 40), latitude, longitude, count: 1, isChosen: true };
+  const size = { width: 400, height: 260, namesMax: 1, radiusMax: 5, isClose: true };
+  const drawing = usMap({ label: name, places: [place], ...size });
   const aside = `${latitude.toFixed(4)}, ${longitude.toFixed(4)}`;
-  const body = html`${drawing}
-    <p class="source">${count} in ${nameOfMarket(model, market ?? "")}</p>`;
-  return drawing && card({ title: "Map", aside, body });
+  return drawing && card({ title: "Map", aside, body: drawing });
 }
 
 /** How the market is known, as the end of a sentence. */
