@@ -35,8 +35,8 @@ const corners = [
   { x: 0, y: 0 },
   { x: 9750, y: 6100 },
 ];
-/** Least part of the country that is shown, about 500 km: nearer there would often be no border to see. */
-const closest = 1100;
+/** Least part of the country that is shown, about 900 km: nearer there would often be no border to see. */
+const closest = 2000;
 
 /** A place with its position on the drawing. */
 interface Placed extends Place {

@@ -187,7 +187,9 @@ export function timeline({ rows, until, today, ...words }: Timeline): Html {
         <circle fill="${paint(hue)}" ${place} r="3.5" />
       </g>`;
     });
-    return html`<text class="name" y="${y - 12}">${row.label}</text> ${periods} ${points}`;
+    return html`<text class="name" y="${y - 12}">${row.label}</text>
+      <line stroke="var(--line)" x2="100%" y1="${y}" y2="${y}" />
+      ${periods} ${points}`;
   });
   const series = signalGroups.filter(({ hue }) => marks.some((one) => one.hue === hue));
   const x = today !== undefined && percent(at(today));

@@ -2,7 +2,7 @@
 import { html, type Part } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
 import { type ColumnPlot, columnPlot, figure, periodsUntil, signalGroups } from "#pages/plot.ts";
-import { grouped } from "#pages/prose.ts";
+import { counted, grouped } from "#pages/prose.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import type { EachKind, RecordKind } from "#records/kinds.ts";
 import { documentCount } from "#search/dataset-parts.ts";
@@ -58,9 +58,9 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   if (first === undefined) return null;
   const many = capital(nouns[view.kind][1]);
   const count = grouped(first.count);
-  const finding = first.isChosen
-    ? `${count} in ${first.label}`
-    : `${first.label} leads with ${count}`;
+  const isAhead = first.count > (shown[1]?.count ?? 0);
+  const leads = isAhead ? `${first.label} leads with ${count}` : counted(places.length, "market");
+  const finding = first.isChosen ? `${count} in ${first.label}` : leads;
   const measure = `${many} by market`;
   const size = { width: 320, height: 200, namesMax: isClose ? 8 : 3, radiusMax: 14 };
   const drawing = usMap({ label: `${finding}. ${measure}.`, places: shown, ...size, isClose });

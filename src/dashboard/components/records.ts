@@ -184,7 +184,7 @@ export function leaveOut(title: string, name: string): string {
   const rest = `${before}${after}`
     .replace(" (with )", "")
     .replace(/^ \((with [^)]*)\) (.*)$/, "$2, $1")
-    .replace(/ (?:at|by|of) (?= |$)/, "")
+    .replace(/ (?:at|by|of|to) (?= |$)/, "")
     .trim();
   return rest.includes(" ") ? capital(rest) : title;
 }

@@ -86,7 +86,7 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
       <h1>
         ${view === null ? counted(changes.length, "record") : counted(changes.length, ...nouns[view.kind])}
         changed
-        <span class="muted">since ${dayElement(asked.day)}</span>
+        <span>since ${dayElement(asked.day)}</span>
       </h1>
       ${hatching} ${sinceForm(request.now, asked)} ${notes(gaps, unknown)} ${plot(columns)}
       ${figures(recordKinds.map((kind) => figureOf(kind, all)))}

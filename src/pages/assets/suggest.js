@@ -69,5 +69,6 @@
     field.select();
   });
   // The key that leads to the field stands in it.
-  for (const key of document.querySelectorAll(".search kbd")) key.hidden = false;
+  const key = document.querySelector(".search kbd");
+  if (key !== null) key.hidden = false;
 }
