@@ -184,13 +184,6 @@ export const page = (markup: string, status = 200): Reply => ({
 export const unauthorized = (markup: string): Reply =>
   withHeader(page(markup, 401), "www-authenticate", "Form realm=account");
 
-/** Returns JSON for a page's script. */
-export const json = (value: unknown): Reply => ({
-  status: 200,
-  headers: [["content-type", "application/json; charset=utf-8"]],
-  body: JSON.stringify(value),
-});
-
 /** Returns a redirect. After a POST the browser sends a GET to `path`, so a reload posts nothing (RFC 9110 §15.4.4). */
 export const seeOther = (path: string): Reply => ({
   status: 303,

@@ -50,11 +50,12 @@ export const feedRoutes: readonly Route[] = [
 
 /** Returns a form that follows a view. */
 export const followForm = (view: View): Html =>
-  html`<form method="post" action="/account/feeds/follow">
-    ${hidden("kind", view.kind)}${hidden("query", queryOf(view))}<button class="quiet">
-      Follow this view
-    </button>
-  </form>`;
+  postForm(
+    "/account/feeds/follow",
+    "Follow this view",
+    [hidden("kind", view.kind), hidden("query", queryOf(view))],
+    "quiet",
+  );
 
 async function follow(request: MemberRequest): Promise<Given> {
   const { services, form, own } = request;

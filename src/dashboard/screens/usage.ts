@@ -7,7 +7,7 @@ import { readWindows } from "#dashboard/watch-notices.ts";
 import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { columnPlot } from "#pages/plot.ts";
+import { columnPlot, hatching } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { type Column, table } from "#pages/table.ts";
 import { dayMilliseconds } from "#store/durations.ts";
@@ -46,7 +46,7 @@ async function showUsage(request: MemberRequest): Promise<string> {
     heading: headline(windows),
     main: html`<p>${plan}</p>
       <div class="figures">${windows.map(gauge)}</div>
-      ${whatCounts} ${plotSection("hour", await barsOf("hour"))}
+      ${hatching} ${whatCounts} ${plotSection("hour", await barsOf("hour"))}
       ${isUsed(days) && plotSection("day", days)} ${totalsTable("key", byKey, names)}
       ${totalsTable("operation", byOperation)}`,
   });
