@@ -75,7 +75,9 @@ test("C90 · whatever does not come from our own pages is a 403 on every path th
     }
   for (const path of paths) {
     const ofOthers = path === uploadPath ? form : `${uploadType}; boundary=x`;
-    for (const type of ["text/plain", "application/json", ofOthers, "x", "text/", ";", '"']) {
+    // A person may send 120 forms a minute, so one path is asked with all of these types.
+    const noTypes = path === paths[0] ? ["text/", ";", '"'] : [];
+    for (const type of ["text/plain", "application/json", ofOthers, "x", ...noTypes]) {
       const { status, text } = await ada.post(path, {}, { "content-type": type });
       assert.equal(status, 415, `${type} to ${path}`);
       assert.match(text, /<h1>The body is of a type that is not read here<\/h1>/);
