@@ -115,24 +115,10 @@ function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): b
   return !isFirst;
 }
 
-/** Removes from the current block what no set has. Usually only one set has touched the block, so nothing is united. */
+/** Removes from the current block what no set has. */
 function narrowBlock(sets: readonly Bitset[], block: number): void {
-  const touched = soleTouched(sets, block);
-  if (touched === undefined) uniteBlock(sets, block, narrowing);
-  const words = touched?.words ?? narrowing;
-  const from = touched === undefined ? 0 : block * blockWords;
-  for (let word = 0; word < blockWords; word++) current[word]! &= words[from + word]!;
-}
-
-/** Returns the only set that has touched a block; undefined if there are several. */
-function soleTouched(sets: readonly Bitset[], block: number): Bitset | undefined {
-  let sole: Bitset | undefined;
-  for (let i = 0; i < sets.length; i++) {
-    if (sets[i]!.touched[block] === 0) continue;
-    if (sole !== undefined) return undefined;
-    sole = sets[i];
-  }
-  return sole;
+  uniteBlock(sets, block, narrowing);
+  for (let word = 0; word < blockWords; word++) current[word]! &= narrowing[word]!;
 }
 
 const blocksOf = ({ some }: Combination) => some[0]?.touched.length ?? 0;
@@ -140,16 +126,11 @@ const blocksOf = ({ some }: Combination) => some[0]?.touched.length ?? 0;
 /** Bit counts of sets that no longer change. */
 const counts = new WeakMap<Bitset, number>();
 
-/** Counts a set that no longer changes, and keeps the count. */
-export function keepCount(set: Bitset): void {
-  counts.set(set, countBits(only(set)));
-}
-
 /** Makes a set that no longer changes once it is filled, and keeps its count. */
 export function keptSet(size: number, fill: (set: Bitset) => void): Bitset {
   const set = makeBitset(size);
   fill(set);
-  keepCount(set);
+  counts.set(set, countBits(only(set)));
   return set;
 }
 

@@ -16,8 +16,6 @@ export type GpFilter = { gp_name?: string | undefined } & {
 /** Records that satisfy a filter. The sets are valid until the next search. */
 export interface Found {
   all: Combination;
-  /** Number of the records, if the search has counted them already. */
-  total?: number | undefined;
   /**
    * The same records in parts, in the usual order. GPs found by name have a part for each rank that may occur, the best
    * first.

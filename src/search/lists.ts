@@ -1,5 +1,14 @@
 /** Many lists of numbers in two arrays, and unions of such lists as sets. */
-import { addBits, type Bitset, clear, keptSet, makeBitset } from "./bitset.ts";
+import {
+  addBits,
+  type Bitset,
+  clear,
+  type Combination,
+  forEachBit,
+  keptSet,
+  makeBitset,
+} from "./bitset.ts";
+import { getOrCompute } from "./get-or-compute.ts";
 
 /** Lists of numbers: list i begins at `items[starts[i]]` and ends before `items[starts[i + 1]]`. */
 export interface Lists {
@@ -71,6 +80,10 @@ export function invertLists(
   return { starts: ends, items: lists };
 }
 
+/** Adds the items of some lists to a set. @param chosen numbers of the lists. */
+export const addLists = (into: Bitset, { starts, items }: Lists, chosen: Combination): void =>
+  forEachBit(chosen, (list) => addBits(into, items, starts[list]!, starts[list + 1]!));
+
 /** Returns the first place from `low` to before `high` with at least the number `sought`; `high` if there is none. */
 export function firstFrom(
   sorted: ArrayLike<number>,
@@ -120,16 +133,13 @@ export const isLong = (length: number, size: number): boolean => length * positi
 export function openPositionLists({ starts, items }: Lists, size: number) {
   // Built on first use: most are never needed. If a position is in n lists on average, fewer than 128n are long.
   const made = new Map<number, Bitset>();
-  const makeSet = (list: number) => {
-    const set = keptSet(size, (bits) => addBits(bits, items, starts[list]!, starts[list + 1]!));
-    made.set(list, set);
-    return set;
-  };
+  const makeSet = (list: number): Bitset =>
+    keptSet(size, (bits) => addBits(bits, items, starts[list]!, starts[list + 1]!));
   return {
     addTo({ sets, own }: Union, list: number): void {
       const from = starts[list]!;
       const to = starts[list + 1]!;
-      if (isLong(to - from, size)) sets.push(made.get(list) ?? makeSet(list));
+      if (isLong(to - from, size)) sets.push(getOrCompute(made, list, makeSet));
       else addBits(own, items, from, to);
     },
   };

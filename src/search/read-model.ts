@@ -31,7 +31,7 @@ import { type FacetIndex, longestSpellings, type Miss, type ValueSets } from "./
 import { getOrCompute } from "./get-or-compute.ts";
 import { type Found, type GpFilter, inRanks, openGpSearch } from "./gp-search.ts";
 import { openLinkedSearch } from "./linked-search.ts";
-import { invertLists, type Lists } from "./lists.ts";
+import { addLists, invertLists, type Lists } from "./lists.ts";
 import { positionOfId } from "./name-index.ts";
 import { type Between, openOwnValues, sortByPlaces } from "./own-values.ts";
 import { suggest } from "./suggestions.ts";
@@ -196,25 +196,14 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   /** Returns sets of the GPs with a signal that satisfies the filter. */
   function gpsWithSignal(filter: Filter): readonly Bitset[] {
     const { all } = find("signal", filter);
-    clear(active);
-    if (all.each.length > 0) {
-      followSignals(all, active);
-      return [active];
-    }
+    const ofSignal = (gpsOfSignal ??= invertLists(parts.recordsOfGp.signal, countOf("signal")));
     // Kept, because following 100,000 signals takes 1 ms.
-    const kept = all.some.filter(isKept).map((set) => getOrCompute(gpsOfKept, set, gpsOf));
-    for (const set of all.some) if (!isKept(set)) followSignals(only(set), active);
-    return [active, ...kept];
-  }
-
-  const gpsOf = (signals: Bitset) =>
-    keptSet(countOf("gp"), (gps) => followSignals(only(signals), gps));
-
-  /** Adds the signals' GPs to a set. */
-  function followSignals(signals: Combination, into: Bitset): void {
-    gpsOfSignal ??= invertLists(parts.recordsOfGp.signal, countOf("signal"));
-    const { starts, items } = gpsOfSignal;
-    forEachBit(signals, (signal) => addBits(into, items, starts[signal]!, starts[signal + 1]!));
+    const kept = all.each.length > 0 ? [] : all.some.filter(isKept);
+    clear(active);
+    addLists(active, ofSignal, { ...all, some: all.some.filter((set) => !kept.includes(set)) });
+    const gpsOf = (signals: Bitset) =>
+      keptSet(countOf("gp"), (gps) => addLists(gps, ofSignal, only(signals)));
+    return [active, ...kept.map((set) => getOrCompute(gpsOfKept, set, gpsOf))];
   }
 
   function find(kind: RecordKind, filter: Filter): Found {
@@ -263,9 +252,8 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     select(kind, filter, bounds, order) {
       if (kind !== "gp" && order === undefined && !isGiven(filter))
         return pageOfAll(countOf(kind), bounds);
-      const { all, ranks, misses, total: counted } = find(kind, filter);
-      if (order === undefined)
-        return { ...pageOf(counted ?? countBits(all), ranks, bounds), misses };
+      const { all, ranks, misses } = find(kind, filter);
+      if (order === undefined) return { ...pageOf(countBits(all), ranks, bounds), misses };
       const found = scratchOf(kind);
       const total = storeBits(found, all);
       return { total, positions: pageInOrder(found, total, sortedBy(kind, order), bounds), misses };
