@@ -99,7 +99,7 @@ export interface Miss {
   folded: string;
 }
 
-type Missed = Pick<Miss, "kind" | "parameter">;
+export type Missed = Pick<Miss, "kind" | "parameter">;
 
 /** Returns the numbers of the requested values. Adds those that no record carries to `misses`. */
 export function askedValues(

@@ -1,12 +1,11 @@
 /** Finds the GPs that satisfy a filter, and the parts of the filter that no GP satisfies. */
 import { fold } from "#records/fold.ts";
 import { eachOf } from "#records/kinds.ts";
-import { addBit, type Bitset, type Combination, everyBit, isTouched } from "./bitset.ts";
+import { type Bitset, type Combination, everyBit } from "./bitset.ts";
 import { type DatasetParts, documentCount, type FacetName, facetNames } from "./dataset-parts.ts";
 import { type Miss, openValueSets } from "./facet-index.ts";
-import { emptyUnion, makeUnion } from "./lists.ts";
-import { matchNames, openNames, rankCount } from "./match-names.ts";
-import { type NameIndex, positionOfId } from "./name-index.ts";
+import { openNameSearch } from "./match-names.ts";
+import { positionOfId } from "./name-index.ts";
 
 /** Conditions on a GP. A record is found if one of its GPs satisfies all of them. */
 export type GpFilter = { gp_name?: string | undefined } & {
@@ -43,22 +42,6 @@ export const inRanks = (
   all: { some: ranked.flat(), each, but: [] },
   ranks: ranked.map((some, rank) => ({ some, each, but: ranked.slice(0, rank).flat() })),
 });
-
-/**
- * Opens the search by name. It returns sets of the records that match a folded text, for each rank that may have any.
- * @param index names of the records, which for other kinds than GPs are those of the records themselves.
- */
-export function openNameSearch(index: NameIndex, count: number) {
-  const names = openNames(index, count);
-  const ranks = Array.from({ length: rankCount }, () => makeUnion(count));
-  /** @param best position to return in the best rank; -1 for none. */
-  return (folded: string, best = -1): readonly (readonly Bitset[])[] => {
-    ranks.forEach(emptyUnion);
-    if (best !== -1) addBit(ranks[0]!.own, best);
-    if (folded !== "") matchNames(names, folded, ranks);
-    return ranks.map(({ sets }) => sets.filter(isTouched)).filter(({ length }) => length > 0);
-  };
-}
 
 export function openGpSearch(parts: DatasetParts) {
   const gpCount = documentCount(parts.documents.gp);

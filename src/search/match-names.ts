@@ -4,7 +4,7 @@ import {
   addBits,
   type Bitset,
   forEachBit,
-  hasBit,
+  isTouched,
   makeBitset,
   only,
   storeBits,
@@ -24,7 +24,7 @@ import { endsWith, holds, lowerBound } from "./packed-texts.ts";
 type Names = ReturnType<typeof openNames>;
 
 /** Returns a name index and the sets that a read model derives from it. */
-export const openNames = (index: NameIndex, gpCount: number) => ({
+const openNames = (index: NameIndex, gpCount: number) => ({
   index,
   gpCount,
   /** Word → GPs, as in the index. */
@@ -38,14 +38,22 @@ export const openNames = (index: NameIndex, gpCount: number) => ({
 });
 
 /**
- * Adds every matching GP to the union of its best rank. It may be added to unions of worse ranks, too.
- * @param query folded and not empty.
- * @param ranks an empty union for each rank.
+ * Opens the search by name. It returns sets of the records that match a folded text, for each rank that may have any. A
+ * record has its best rank, and perhaps worse ones, too.
+ * @param index names of the records, which for other kinds than GPs are those of the records themselves.
  */
-export function matchNames(names: Names, query: string, ranks: readonly Union[]): void {
-  const words = query.split(" ").map((word) => matchWord(names.index, word));
-  if (words.length === 1) matchOneWord(names, words[0]!, ranks);
-  else matchSeveralWords(names, query, words, ranks);
+export function openNameSearch(index: NameIndex, count: number) {
+  const names = openNames(index, count);
+  const unions = Object.values(ranks).map(() => makeUnion(count));
+  /** @param best position to return in the best rank; -1 for none. */
+  return (folded: string, best = -1): readonly (readonly Bitset[])[] => {
+    unions.forEach(emptyUnion);
+    if (best !== -1) addBit(unions[ranks.equal]!.own, best);
+    const matches = folded === "" ? [] : folded.split(" ").map((word) => matchWord(index, word));
+    if (matches.length === 1) matchOneWord(names, matches[0]!, unions);
+    else if (matches.length > 1) matchSeveralWords(names, folded, matches, unions);
+    return unions.map(({ sets }) => sets.filter(isTouched)).filter(({ length }) => length > 0);
+  };
 }
 
 /** Matches a single word. The word's place in a name decides the rank, so no name is read. */
@@ -68,7 +76,7 @@ function matchOneWord(
 }
 
 /** Maximum number of queries of common words whose GPs are kept. Ranking the GPs of one query takes 0.5 ms. */
-export const commonNamesKept = 32;
+const commonNamesKept = 32;
 
 function matchSeveralWords(
   names: Names,
@@ -78,20 +86,17 @@ function matchSeveralWords(
 ): void {
   const { index, gpCount, ofCommonWords } = names;
   const byRarity = matches.toSorted((a, b) => a.gpCount - b.gpCount);
-  const rankInto = (sets: readonly Bitset[], gp: number) => {
-    const rank = bestRank(index, gp, matches);
-    if (rank !== undefined) addBit(sets[rank]!, gp);
-  };
-  if (!isLong(byRarity[0]!.gpCount, gpCount)) {
-    const own = unions.map((union) => union.own);
-    for (const gp of fewCandidates(names, byRarity)) rankInto(own, gp);
-    return;
-  }
+  const rankInto = (sets: readonly Bitset[]) =>
+    forEachBit(only(candidatesFor(names, byRarity)), (gp) => {
+      const rank = bestRank(index, gp, matches);
+      if (rank !== undefined) addBit(sets[rank]!, gp);
+    });
+  if (!isLong(byRarity[0]!.gpCount, gpCount)) return rankInto(unions.map(({ own }) => own));
   let known = ofCommonWords.get(query);
   if (known === undefined) {
-    const made = unions.map(() => makeBitset(gpCount));
-    forEachBit(only(manyCandidates(names, byRarity)), (gp) => rankInto(made, gp));
-    keep(ofCommonWords, query, (known = made), commonNamesKept);
+    known = unions.map(() => makeBitset(gpCount));
+    rankInto(known);
+    keep(ofCommonWords, query, known, commonNamesKept);
   }
   unions.forEach(({ sets }, rank) => sets.push(known[rank]!));
 }
@@ -102,28 +107,15 @@ export function keep<V>(map: Map<string, V>, key: string, value: V, max: number)
   map.set(key, value);
 }
 
-/** Returns the GPs that have every word, possibly in different names, if few have the rarest. May repeat a GP. */
-function fewCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): readonly number[] {
-  const { first, later } = names.index.gpsOfWord;
-  let candidates: number[] = [];
-  forEachWord(rarest!, (word) => {
-    for (const { starts, items } of [first, later])
-      for (let i = starts[word]!; i < starts[word + 1]!; i++) candidates.push(items[i]!);
-  });
-  for (const match of more) {
-    if (candidates.length === 0) break;
-    const { sets } = gpsOf(names, match);
-    candidates = candidates.filter((gp) => sets.some((set) => hasBit(set, gp)));
-  }
-  return candidates;
-}
-
-/** Returns the same as a set, which is faster if many GPs have the rarest word. The set is valid until the next call. */
-function manyCandidates(names: Names, [rarest, ...more]: readonly WordMatch[]): Bitset {
+/** Returns the GPs that have every word, possibly in different names. The set is valid until the next call. */
+function candidatesFor(names: Names, [rarest, ...more]: readonly WordMatch[]): Bitset {
   const { candidates } = names;
-  storeBits(candidates, { some: gpsOf(names, rarest!).sets, each: [], but: [] });
-  for (const match of more)
-    storeBits(candidates, { some: [candidates], each: [gpsOf(names, match).sets], but: [] });
+  let count = storeBits(candidates, { some: gpsOf(names, rarest!).sets, each: [], but: [] });
+  for (const match of more) {
+    if (count === 0) break;
+    const each = [gpsOf(names, match).sets];
+    count = storeBits(candidates, { some: [candidates], each, but: [] });
+  }
   return candidates;
 }
 
@@ -198,7 +190,6 @@ function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch
 /** Ranks of a match with a name, best first. A GP has the rank of its best name. */
 const ranks = { equal: 0, begins: 1, startOfWord: 2, insideWord: 3, apart: 4 } as const;
 type Rank = (typeof ranks)[keyof typeof ranks];
-export const rankCount = 5;
 
 /** Words that match a sought word. Those that begin with it are adjacent in the dictionary; others may contain it. */
 interface WordMatch {

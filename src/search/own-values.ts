@@ -5,11 +5,16 @@ import type { RecordKind } from "#records/kinds.ts";
 import { addBit, addBits, type Bitset, keptSet } from "./bitset.ts";
 import { type DatasetParts, documentCount, readDocuments } from "./dataset-parts.ts";
 import { dateKey, firstDay, lastDay, onDay } from "./dates.ts";
-import { type Miss, openExactSets, openFacetIndexer, type ValueSets } from "./facet-index.ts";
+import {
+  type Miss,
+  type Missed,
+  openExactSets,
+  openFacetIndexer,
+  type ValueSets,
+} from "./facet-index.ts";
 import { getOrCompute } from "./get-or-compute.ts";
-import { openNameSearch } from "./gp-search.ts";
 import { emptyUnion, firstFrom, makeUnion, openNumbers, packLists } from "./lists.ts";
-import { matchWord } from "./match-names.ts";
+import { matchWord, openNameSearch } from "./match-names.ts";
 import { indexNames, type NameIndex, positionOfId } from "./name-index.ts";
 import { textAt, textCount } from "./packed-texts.ts";
 import { indexSuggestions, suggest, type SuggestionIndex } from "./suggestions.ts";
@@ -30,8 +35,8 @@ interface AnyRecord {
 const documentsAtATime = 128;
 
 /**
- * Opens the search by a kind's own values, for its equalities and ranges. Sets are valid until the next query. Except
- * for names, all documents must have been read.
+ * Opens the search by a kind's own values, for its equalities and ranges. A search reads what has not been read yet. Sets
+ * are valid until the next query.
  */
 export function openOwnValues(
   parts: DatasetParts,
@@ -41,10 +46,9 @@ export function openOwnValues(
   const documents = parts.documents[kind];
   const count = documentCount(documents);
   const day = parts.updatedAt.slice(0, 10);
-  const texts = new Map<string, ReturnType<typeof collectTexts>>();
-  const numbers = new Map<string, ReturnType<typeof collectNumbers>>();
-  const sets = new Map<string, ValueSets>();
-  const ranges = new Map<string, ReturnType<typeof openRange>>();
+  /** Condition → its values, until they are indexed. */
+  const collected = new Map<string, Collector>();
+  const indexed = new Map<string, ValueSets | NumberIndex>();
   const ids = openIds(parts, kind);
   const own = makeUnion(count);
   let names: NameIndex | undefined;
@@ -64,18 +68,52 @@ export function openOwnValues(
   };
 
   function begin() {
-    numbers.set("name", collectNumbers(openNameGroups(), false));
-    for (const [name, condition] of Object.entries(filterable)) {
-      if (condition.by === "equality") texts.set(name, collectTexts(condition));
+    collected.set("name", collectNumbers(openNameGroups(), false, count));
+    for (const [name, condition] of Object.entries(filterable))
+      if (condition.by === "equality")
+        collected.set(name, collectTexts(condition, { kind, parameter: name }, count));
       else if (condition.by === "range")
-        numbers.set(name, collectNumbers(keyOf(condition), condition.numbers === null));
-    }
+        collected.set(name, collectNumbers(keyOf(condition), condition.numbers === null, count));
   }
 
-  const rangeOf = (name: string) =>
-    getOrCompute(ranges, name, () => taken(numbers, name).open(count));
-  const setsOf = (name: string) =>
-    getOrCompute(sets, name, () => taken(texts, name).open({ kind, parameter: name }, count));
+  function* read(asked: readonly string[] = []): Generator<void> {
+    if (nextRead === 0) begin();
+    while (nextRead < count) {
+      const from = nextRead;
+      const records = slice(from);
+      nextRead += records.length;
+      for (const { add } of [ids, ...collected.values()])
+        records.forEach((record, i) => add(record, from + i));
+      yield;
+    }
+    for (const name of asked) if (collected.has(name)) yield void indexOf(name);
+  }
+
+  function* readNames(): Generator<void> {
+    while (folded.length < count && names === undefined) {
+      for (const { name = "" } of slice(folded.length) as AnyRecord[]) folded.push(fold(name));
+      yield;
+    }
+    if (names !== undefined) return;
+    names = indexNames(
+      folded.splice(0),
+      Uint32Array.from({ length: count }, (_, i) => i),
+      count,
+    );
+    findNamed = openNameSearch(names, count);
+  }
+
+  /** Returns the index of a condition's values, and makes it first if there is none. */
+  const indexOf = (condition: string) =>
+    getOrCompute(indexed, condition, () => {
+      finish(read());
+      const { open } = collected.get(condition)!;
+      // Its memory can be freed.
+      collected.delete(condition);
+      return open();
+    });
+  const setsOf = (name: string) => indexOf(name) as ValueSets;
+  const rangeOf = (name: string) => indexOf(name) as NumberIndex;
 
   return {
     /**
@@ -83,35 +121,9 @@ export function openOwnValues(
      * about 5 µs per document, and keeps 4 bytes per text, 8 per date or number and 12 per record. Several runs may
      * overlap.
      */
-    *read(asked: readonly string[] = []): Generator<void> {
-      if (nextRead === 0) begin();
-      while (nextRead < count) {
-        const from = nextRead;
-        const records = slice(from);
-        nextRead += records.length;
-        for (const { add } of [ids, ...texts.values(), ...numbers.values()])
-          records.forEach((record, i) => add(record, from + i));
-        yield;
-      }
-      for (const name of asked) {
-        if (texts.has(name)) yield void setsOf(name);
-        if (numbers.has(name)) yield void rangeOf(name);
-      }
-    },
+    read,
     /** Reads and indexes the names of the records, for `named` and `similar`. */
-    *readNames(): Generator<void> {
-      while (folded.length < count && names === undefined) {
-        for (const { name = "" } of slice(folded.length) as AnyRecord[]) folded.push(fold(name));
-        yield;
-      }
-      if (names !== undefined) return;
-      names = indexNames(
-        folded.splice(0),
-        Uint32Array.from({ length: count }, (_, i) => i),
-        count,
-      );
-      findNamed = openNameSearch(names, count);
-    },
+    readNames,
     /** Returns the sets of a condition on texts. */
     setsOf,
     /** Finds records by a date or a number. Returns lists of sets: a match is in at least one set of each list. */
@@ -122,6 +134,7 @@ export function openOwnValues(
     },
     /** Returns sets of the records whose name has all words of a text, for each rank that may have any. */
     named(value: string, misses: Miss[]) {
+      finish(readNames());
       const text = fold(value);
       const found = findNamed(text);
       if (found.length === 0) misses.push({ kind, parameter: "name", value, folded: text });
@@ -129,6 +142,7 @@ export function openOwnValues(
     },
     /** Returns at most three texts that differ from a folded one by its first unknown word, which is a similar known one. */
     similar(text: string): string[] {
+      finish(readNames());
       const words = text.split(" ");
       const at = words.findIndex((word) => matchWord(names!, word).gpCount === 0);
       if (at === -1) return [];
@@ -142,6 +156,7 @@ export function openOwnValues(
     },
     /** Returns a set of the records with one of the ids. */
     withIds(asked: readonly string[], misses: Miss[]) {
+      if (kind !== "gp") finish(read());
       emptyUnion(own);
       for (const id of asked) {
         const position = ids.positionOf(id);
@@ -157,7 +172,10 @@ export function openOwnValues(
     order: (name: string, isDescending: boolean) =>
       sortByPlaces(rangeOf(name).places, ids.inOrder(), isDescending),
     /** Returns all records in the order of their ids. */
-    byId: ids.inOrder,
+    byId() {
+      finish(read());
+      return ids.inOrder();
+    },
     /** Returns each record's place by a date or a number, the same for the same value; -1 without one. */
     places: (name: string) => rangeOf(name).places,
     /** Returns a function that returns a record's number, or its date as `dateKey` does; undefined without one. */
@@ -168,40 +186,47 @@ export function openOwnValues(
   };
 }
 
-/** Takes a value out of a map, so that its memory can be freed. */
-function taken<V>(map: Map<string, V>, key: string): V {
-  const value = map.get(key)!;
-  map.delete(key);
-  return value;
+function finish(steps: Generator<void>): void {
+  while (steps.next().done !== true);
 }
 
-/** Collects the texts of a condition. */
-function collectTexts({ of, as }: Equality<never>) {
+/** Collects the values of a condition, record by record, and indexes them. */
+interface Collector {
+  add(record: never, position: number): void;
+  open(): ValueSets | NumberIndex;
+}
+
+type NumberIndex = ReturnType<typeof openRange>;
+
+function collectTexts({ of, as }: Equality<never>, missed: Missed, count: number): Collector {
   const { add, open } =
     as === "id" || as === "digits" ? openExactSets(as) : openFacetIndexer(as === "market");
   return {
-    add(record: never, position: number) {
+    add(record, position) {
       const value = of(record) ?? [];
       add(typeof value === "string" ? [value] : value, position);
     },
-    open,
+    open: () => open(missed, count),
   };
 }
 
-/** Collects the number that `of` returns for each record. @param isOfDates true if they are those of `dateKey`. */
-function collectNumbers(of: (record: never) => number | null, isOfDates: boolean) {
+/** @param of returns a record's number. @param isOfDates true if the numbers are those of `dateKey`. */
+function collectNumbers(
+  of: (record: never) => number | null,
+  isOfDates: boolean,
+  count: number,
+): Collector {
   const numberOf = new Map<number, number>();
   const owners = openNumbers();
   const positions = openNumbers();
   return {
-    add(record: never, position: number) {
+    add(record, position) {
       const number = of(record);
       if (number === null) return;
       owners.add(getOrCompute(numberOf, number, () => numberOf.size));
       positions.add(position);
     },
-    open: (count: number) =>
-      openRange([...numberOf.keys()], owners.take(), positions.take(), isOfDates, count),
+    open: () => openRange([...numberOf.keys()], owners.take(), positions.take(), isOfDates, count),
   };
 }
 

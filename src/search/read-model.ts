@@ -134,7 +134,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
 
   function* prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void> {
     const { ofRecord } = sortConditions(kind, filter);
-    const names = ofRecord.flatMap(([name]) => (needsValues(kind, name) ? [name] : []));
+    const names = ofRecord.map(([name]) => name).filter((name) => needsValues(kind, name));
     if (order !== undefined) names.push(order.by);
     if (names.length > 0) yield* own[kind].read(names);
     for (const [name, asked] of ofRecord) {
@@ -148,7 +148,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   /** Returns lists of sets for a condition on the records themselves. A match is in at least one set of each list. */
   function findBy(kind: RecordKind, name: string, asked: Asked, misses: Miss[]) {
     const { by } = filterable[kind][name]!;
-    if (needsValues(kind, name)) finish(own[kind].read());
     switch (by) {
       case "range":
         return own[kind].between(name, asked as Between);
@@ -157,7 +156,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       case "id":
         return [own[kind].withIds(asked as readonly string[], misses)];
       case "name":
-        finish(own[kind].readNames());
         return [own[kind].named(asked as string, misses).flat()];
       case "someSignal":
         return [gpsWithSignal(asked as Filter)];
@@ -225,7 +223,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
 
   const sortedBy = (kind: RecordKind, order: Order): SortedPositions =>
     getOrCompute(sorted, `${kind} ${order.by} ${order.isDescending}`, () => {
-      finish(prepare(kind, {}, order));
       const { by, isDescending } = order;
       if (by !== "signal_date") return withPlaces(own[kind].order(by, isDescending));
       const byId = own.gp.byId();
@@ -234,11 +231,8 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       );
     });
 
-  const setsOf = (kind: RecordKind, name: string): ValueSets => {
-    if (kind === "gp" && isFacet(name)) return gps.facets[name];
-    finish(own[kind].read());
-    return own[kind].setsOf(name);
-  };
+  const setsOf = (kind: RecordKind, name: string): ValueSets =>
+    kind === "gp" && isFacet(name) ? gps.facets[name] : own[kind].setsOf(name);
 
   const model: ReadModel = {
     parts,
@@ -260,7 +254,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     },
     search(kind, text, bounds) {
       if (kind === "gp") return model.select(kind, { gp_name: text }, bounds);
-      finish(own[kind].readNames());
       const misses: Miss[] = [];
       const { all, ranks } = inRanks(own[kind].named(text, misses));
       return { ...pageOf(countBits(all), ranks, bounds), misses };
@@ -283,10 +276,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       const each = [[set]];
       return values.map((value) => countBits({ some: carriersOf([value], []), each, but: [] }));
     },
-    numberAt(kind, name) {
-      finish(own[kind].read());
-      return own[kind].numberAt(name);
-    },
+    numberAt: (kind, name) => own[kind].numberAt(name),
     suggestionsFor({ kind, parameter, folded }) {
       if (folded === "") return [];
       if (parameter === "gp_name") return suggest(parts.nameSuggestions, folded);
@@ -297,16 +287,10 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     similarNames(kind, text) {
       const folded = fold(text);
       if (folded === "") return [];
-      if (kind === "gp") return suggest(parts.nameSuggestions, folded);
-      finish(own[kind].readNames());
-      return own[kind].similar(folded);
+      return kind === "gp" ? suggest(parts.nameSuggestions, folded) : own[kind].similar(folded);
     },
   };
   return model;
-}
-
-function finish(steps: Generator<void>): void {
-  while (steps.next().done !== true);
 }
 
 function failClosed(version: string): never {
