@@ -72,22 +72,12 @@ function trigramsOfTexts(
 }
 
 const space = 0x20;
-const codePointCount = 0x110000;
 
 /** Returns the code points that occur, and the space, ascending. */
 function alphabetOf(texts: readonly string[]): Uint32Array {
-  const occurs = new Uint8Array(codePointCount);
-  occurs[space] = 1;
-  for (const text of texts)
-    for (let at = 0; at < text.length; at++) {
-      const letter = text.codePointAt(at)!;
-      if (letter > 0xffff) at++;
-      occurs[letter] = 1;
-    }
-  const letters: number[] = [];
-  for (let letter = occurs.indexOf(1); letter >= 0; letter = occurs.indexOf(1, letter + 1))
-    letters.push(letter);
-  return Uint32Array.from(letters);
+  const letters = new Set(" ");
+  for (const text of texts) for (const letter of text) letters.add(letter);
+  return Uint32Array.from(letters, (letter) => letter.codePointAt(0)!).sort();
 }
 
 /**
@@ -110,13 +100,13 @@ function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[
 
 /** Returns the distinct trigrams, each as a number, or as text if one of its letters is outside the alphabet. */
 function differentTrigrams(folded: string, alphabet: Uint32Array): Set<number | string> {
-  const digitOf = new Map(Array.from(alphabet, (codePoint, digit) => [codePoint, digit]));
-  const base = digitOf.size;
+  const base = alphabet.length;
   const letters = [...` ${folded} `];
+  const digits = letters.map((letter) => placeOf(alphabet, letter.codePointAt(0)!));
   const trigrams = new Set<number | string>();
   for (let i = 0; i + 2 < letters.length; i++) {
-    const [a, b, c] = [0, 1, 2].map((next) => digitOf.get(letters[i + next]!.codePointAt(0)!));
-    const isKnown = a !== undefined && b !== undefined && c !== undefined;
+    const [a, b, c] = [digits[i]!, digits[i + 1]!, digits[i + 2]!];
+    const isKnown = Math.min(a, b, c) >= 0;
     trigrams.add(isKnown ? (a * base + b) * base + c : letters.slice(i, i + 3).join(""));
   }
   return trigrams;
@@ -127,6 +117,8 @@ const similarityMin = 0.4;
 
 interface Likeness {
   text: number;
+  /** Place in display order. */
+  place: number;
   similarity: number;
 }
 
@@ -146,7 +138,10 @@ export function suggest(index: SuggestionIndex, folded: string, max = suggestion
     if (similarityOf(sharedMax) < worst) break;
     countShared(index, lists, count, (text, shared) => {
       const similarity = similarityOf(shared);
-      if (similarity >= worst) insert(best, { text, similarity }, index.places, max);
+      if (similarity < worst) return;
+      best.push({ text, place: index.places[text]!, similarity });
+      best.sort((a, b) => b.similarity - a.similarity || a.place - b.place);
+      best.length = Math.min(best.length, max);
     });
   }
   return best.map(({ text }) => textAt(index.shown, text));
@@ -187,15 +182,4 @@ function countShared(
     )
       if (shared[items[i]! - first]!++ === 0) touched.push(items[i]!);
   for (const text of touched) visit(text, shared[text - first]!);
-}
-
-/** Inserts a text among the best, in order, and keeps at most `max` of them. */
-function insert(best: Likeness[], one: Likeness, places: Uint32Array, max: number): void {
-  const place = best.findIndex(
-    (other) =>
-      other.similarity < one.similarity ||
-      (other.similarity === one.similarity && places[other.text]! > places[one.text]!),
-  );
-  best.splice(place === -1 ? best.length : place, 0, one);
-  best.length = Math.min(best.length, max);
 }
