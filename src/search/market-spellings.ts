@@ -38,17 +38,11 @@ function partsOf(groups: Record<string, string>): string[] {
   return [cities, ...names, ...names.flatMap((city) => states.map((state) => `${city}, ${state}`))];
 }
 
-const hyphenatedCity = new RegExp(`(?<=^|-)(${hyphenatedCities.join("|")})(?=-|$)`, "gi");
-/** Placeholder for a hyphen that belongs to a city; it occurs in no name. */
-const kept = "\u0000";
+/** Pattern of each city in the part of a title before the comma. */
+const cityInTitle = new RegExp(`(?:${hyphenatedCities.join("|")})(?=-|$)|[^-]+`, "gi");
 
-function citiesOf(cities: string): string[] {
-  return cities
-    .replace(hyphenatedCity, (city) => city.replaceAll("-", kept))
-    .split("-")
-    .map((city) => city.replaceAll(kept, "-").trim())
-    .filter((city) => city !== "");
-}
+const citiesOf = (cities: string): string[] =>
+  (cities.match(cityInTitle) ?? []).map((city) => city.trim()).filter((city) => city !== "");
 
 /** The part of a read model that naming markets needs. */
 interface Model {
