@@ -39,14 +39,12 @@ interface OffersOrder {
 }
 
 /** Facts about a file, stored beside it. */
-interface Facts {
-  bytes: number;
-  sha256: string;
+interface Facts extends Omit<MadeFile, "path"> {
   program: string;
 }
 
-const kindsAndFormats = recordKinds.flatMap((kind) =>
-  fileFormats.map((format) => [kind, format] as const),
+const filesOfDataset = recordKinds.flatMap((kind) =>
+  fileFormats.map((format) => ({ name: `${kind}.${format}`, kind, format })),
 );
 
 export function openExportOffers({ folder, served, program, onMade }: OffersOrder) {
@@ -60,9 +58,11 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     const isOffered = (one: Generation) =>
       one.version === current ||
       (one.published_at !== null && one.pinned_at !== null && isReadable(one));
-    const newestFirst = catalogue.list().toReversed().filter(isOffered);
-    const isCurrent = ({ version }: Generation) => version === current;
-    return [...newestFirst.filter(isCurrent), ...newestFirst.filter((one) => !isCurrent(one))];
+    return catalogue
+      .list()
+      .toReversed()
+      .filter(isOffered)
+      .sort((a, b) => Number(b.version === current) - Number(a.version === current));
   };
   /** Reports whether a pinned dataset can be read. Returns false if its file has another format or another size. */
   const isReadable = ({ version, bytes }: Generation) => {
@@ -70,12 +70,14 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     return statSync(path, { throwIfNoEntry: false })?.size === bytes && isOwnFormat(path);
   };
   const folderOf = (version: string) => join(catalogue.exportsFolder, version);
-  const fileOf = ({ version, records }: Generation, name: string): OfferedFile | undefined => {
-    const [kind, format] = kindsAndFormats.find((one) => one.join(".") === name) ?? [];
-    if (kind === undefined || format === undefined) return undefined;
-    const made = readMade(join(folderOf(version), name), program);
-    return { name, kind, format, records: records[kind], made };
-  };
+  const offer = (
+    { version, records }: Generation,
+    file: (typeof filesOfDataset)[number],
+  ): OfferedFile => ({
+    ...file,
+    records: records[file.kind],
+    made: readMade(join(folderOf(version), file.name), program),
+  });
 
   async function makeNow(version: string, { name, kind, format }: OfferedFile): Promise<MadeFile> {
     const begunAt = performance.now();
@@ -101,12 +103,13 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     list: () =>
       offered().map((generation) => ({
         generation,
-        files: kindsAndFormats.flatMap((one) => fileOf(generation, one.join(".")) ?? []),
+        files: filesOfDataset.map((file) => offer(generation, file)),
       })),
     /** Finds a file. Returns undefined if the dataset is not offered or has no such file. */
     find(version: string, name: string): OfferedFile | undefined {
       const generation = offered().find((one) => one.version === version);
-      return generation && fileOf(generation, name);
+      const file = filesOfDataset.find((one) => one.name === name);
+      return generation && file && offer(generation, file);
     },
     /**
      * Makes a file that is not made yet, one file at a time. Calls for a file in progress share its result. Rejects if

@@ -1,22 +1,18 @@
 /** Writes records as Parquet. Each member has a column of its declared type; lists and objects are nested. */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import { declarations, membersOf } from "#records/declarations.ts";
-import { ListedGp } from "#records/gp.ts";
+import { membersOf } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { MemberSchema } from "#records/schema.ts";
 import type { OutputFile } from "#store/whole-file.ts";
-import type { RecordSource } from "./record-source.ts";
+import { ownSchemaOf, type RecordSource } from "./record-source.ts";
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
-
-/** A GP comes without its embedded records, which are in the files of principals and signals, linked by `gps`. */
-const schemaOf = (kind: RecordKind) => (kind === "gp" ? ListedGp : declarations[kind].schema);
 
 /** Number of rows in a group. Larger groups take more memory to write; smaller ones take more time to read. */
 const rowsOfGroup = 4096;
 
 export function writeParquet(source: RecordSource, kind: RecordKind, output: OutputFile): void {
-  const members = membersOf(schemaOf(kind));
+  const members = membersOf(ownSchemaOf(kind));
   const schema = [
     { name: kind, num_children: members.length },
     ...members.flatMap(([name, member]) => elementsOf(name, member, false)),

@@ -5,14 +5,13 @@ import { openPublished } from "#datasets/open-generation.ts";
 import { arraysOf } from "#datasets/rows.ts";
 import { treeOf, type StoredArray } from "#datasets/stored-arrays.ts";
 import { embeddedMax } from "#operations/page.ts";
+import { declarations } from "#records/declarations.ts";
+import { ListedGp } from "#records/gp.ts";
 import { embeddedKinds, type RecordKind } from "#records/kinds.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import type { DatasetIndex } from "#search/dataset-parts.ts";
 
 export type RecordSource = ReturnType<typeof openRecordSource>;
-
-/** Link of a record to a GP. `name` is the title of a signal. */
-type RecordLink = readonly [id: string, name: string, gpId: string, gpName: string];
 
 /**
  * Opens a dataset. Reads the whole file first, to verify that it is the published one.
@@ -30,13 +29,7 @@ export function openRecordSource(path: string, generation: Generation) {
     records: (kind: RecordKind) => parsed(documents(kind)),
     /** Yields the same records, parsed, but GPs without the records that they embed, which are most of the bytes. */
     ownRecords: (kind: RecordKind) => parsed(documents(kind, false)),
-    /** Yields the links from principals, signals or projects to GPs, in the order of the records and of their GPs. */
-    links: (kind: RecordKind) =>
-      arraysOf<RecordLink>(
-        db,
-        `select record.id, document ->> '$.${kind === "signal" ? "title" : "name"}', gp.value ->> '$.id', gp.value ->> '$.name'
-        from ${kind} as record, json_each(document, '$.gps') as gp order by position, gp.key`,
-      ),
+    /** Returns the number of links from the records of a kind to GPs. */
     countLinks(kind: RecordKind): number {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
       return Number(count.get(`recordsOfGp.${kind}.items`)!["links"]);
@@ -50,6 +43,10 @@ export function openRecordSource(path: string, generation: Generation) {
     close: () => db.close(),
   };
 }
+
+/** Returns the schema of a source's own records. Those that a GP embeds are linked to it by their `gps`. */
+export const ownSchemaOf = (kind: RecordKind) =>
+  kind === "gp" ? ListedGp : declarations[kind].schema;
 
 /** Minimum number of characters in a piece, except the last one. */
 const charactersOfPiece = 64 * 1024;

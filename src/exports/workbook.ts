@@ -3,23 +3,24 @@ import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { looksLikeFormula } from "#csv.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
-import { kinds as allKinds, type RecordKind, recordKinds } from "#records/kinds.ts";
+import type { RecordOf } from "#records/declarations.ts";
 import {
-  recordColumns,
-  type ColumnType,
-  type RecordColumn,
-  type RecordMembers,
-} from "#records/columns.ts";
+  kinds as allKinds,
+  type LinkedKind,
+  type RecordKind,
+  recordKinds,
+} from "#records/kinds.ts";
+import { columnsOf, type RecordColumn, type RecordMembers } from "#records/columns.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import type { OutputFile } from "#store/whole-file.ts";
-import { inPieces, type RecordSource } from "./record-source.ts";
+import { inPieces, ownSchemaOf, type RecordSource } from "./record-source.ts";
 
 /** Maximum number of rows in a sheet, including its heading. This is the limit of spreadsheet programs. */
 export const rowsMax = 1_048_576;
 
 /**
  * Writes a workbook. Strings are stored as text, so that no program runs one as a formula and an id keeps its zeros. A
- * date known to the day is stored as a date, unless it is before March 1900. The next column gives its precision.
+ * date known to the day is stored as a date, unless it is before March 1900; any other date is text.
  * @throws DatasetFault before anything is written if a sheet would have too many rows.
  */
 export async function writeWorkbook(
@@ -34,7 +35,9 @@ export async function writeWorkbook(
   for (const kind of kinds) refuseTooMany(allKinds[kind].sheet, records[kind]);
   refuseTooMany(linksName, links);
   const sheets: Sheet[] = [
-    ...kinds.map((kind) => sheetOf(source, kind)),
+    ...kinds.map((kind) =>
+      recordSheet(kind, columnsOf(ownSchemaOf(kind).properties), source.ownRecords(kind)),
+    ),
     ...(linked.length === 0 ? [] : [linksSheet(source, linked)]),
     aboutSheet(source, kinds, licence),
   ];
@@ -81,7 +84,11 @@ const linksName = "Links";
 
 function linksSheet(source: RecordSource, kinds: readonly RecordKind[]): Sheet {
   function* rows() {
-    for (const kind of kinds) for (const link of source.links(kind)) yield [kind, ...link];
+    for (const kind of kinds)
+      for (const record of source.ownRecords(kind) as Iterable<RecordOf<LinkedKind>>) {
+        const name = "name" in record ? record.name : record.title;
+        for (const gp of record.gps) yield [kind, record.id, name, gp.id, gp.name];
+      }
   }
   return { name: linksName, headings: ["kind", "id", "name", "gp_id", "gp_name"], rows: rows() };
 }
@@ -118,21 +125,8 @@ export const notes: readonly (readonly [what: string, value: string])[] = [
     "Lists",
     "Values of a list are separated by semicolons. Ids are stable from one dataset to the next.",
   ],
-  [
-    "Dates",
-    "A date that is not known to the day is text: a year, or a year and a month. The column after it gives the precision.",
-  ],
+  ["Dates", "A date that is not known to the day is text: a year, or a year and a month."],
 ];
-
-/** Columns of a GP that are omitted, because the sheets for links, people and signals have them. */
-const onOtherSheets = new Set(["principals.name", "signals.title"]);
-
-const sheetOf = (source: RecordSource, kind: RecordKind): Sheet =>
-  recordSheet(
-    kind,
-    recordColumns[kind].filter(({ name }) => !onOtherSheets.has(name)),
-    source.ownRecords(kind),
-  );
 
 /** Returns a sheet of records of a kind. */
 export function recordSheet(
@@ -140,26 +134,16 @@ export function recordSheet(
   columns: readonly RecordColumn[],
   records: Iterable<RecordMembers>,
 ): Sheet {
-  const headings = columns.flatMap(({ name, type }) =>
-    isDate(type) ? [name, `${name}_precision`] : [name],
-  );
   function* rows() {
-    for (const record of records) {
-      const cells: SheetCell[] = [];
-      for (const { type, of } of columns) {
+    for (const record of records)
+      yield columns.map(({ isDate, of }) => {
         const value = of(record);
         const text = typeof value === "object" ? (value?.join("; ") ?? null) : value;
-        const mayBeDate = isDate(type) || type === "time";
-        cells.push(mayBeDate ? momentOf(text as string | null) : text);
-        if (isDate(type)) cells.push(precisionOf(text as string | null));
-      }
-      yield cells;
-    }
+        return isDate ? momentOf(text as string | null) : text;
+      });
   }
-  return { name: allKinds[kind].sheet, headings, rows: rows() };
+  return { name: allKinds[kind].sheet, headings: columns.map(({ name }) => name), rows: rows() };
 }
-
-const isDate = (type: ColumnType) => type === "date" || type === "date-or-time";
 
 const dayLength = "2026-03-31".length;
 /** Day 0. All programs give the same numbers to the days from 1 March 1900. */
@@ -173,11 +157,6 @@ function momentOf(text: string | null): SheetCell {
   if (Number.isNaN(milliseconds) || milliseconds < firstAgreed) return text;
   return { day: (milliseconds - firstDay) / dayMilliseconds, hasTime: text.length > dayLength };
 }
-
-const precisions: Readonly<Record<number, string>> = { 4: "year", 7: "month", 10: "day" };
-
-const precisionOf = (text: string | null) =>
-  text === null ? null : (precisions[text.length] ?? "second");
 
 /** Indexes of the cell styles in `styles`. */
 const style = { heading: 1, text: 2, formulaLike: 3, day: 4, time: 5 } as const;

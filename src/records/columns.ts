@@ -1,23 +1,17 @@
 /** Makes the columns of each kind's table from the declaration of its records. */
 import type { Column } from "#csv.ts";
 import { declarations } from "./declarations.ts";
-import { datePattern } from "./fields.ts";
+import { isDate } from "./fields.ts";
 import { type EachKind, eachOf, recordKinds } from "./kinds.ts";
 import type { MemberSchema, TProperties } from "./schema.ts";
-
-/**
- * Type of a cell, which is null if its value is unknown. `text` is text. `date` is text, as precise as known: `2026`,
- * `2026-03` or `2026-03-31`. `time` is text (RFC 3339, UTC). `date-or-time` is either. `whole` and `number` are
- * numbers. `texts` is a list of strings, which may be empty but is never null.
- */
-export type ColumnType = "text" | "texts" | "date" | "time" | "date-or-time" | "whole" | "number";
 
 /** A record as served. */
 export type RecordMembers = Readonly<Record<string, unknown>>;
 
 /** A column, named after its member: `name`, or `external_ids.cik` for a member of an object. */
 export interface RecordColumn extends Column<RecordMembers> {
-  type: ColumnType;
+  /** True if its text is a date or a time. */
+  isDate: boolean;
 }
 
 /** Lists of objects, each with the members of the objects that a table shows. Each such member has its own column. */
@@ -52,25 +46,18 @@ function columnsOfMember(
       columnsOfMember(`${name}.${key}`, inner, (record) => (valueOf(record) as RecordMembers)[key]),
     );
   if (items === undefined)
-    return [{ name, type: typeOf(schema), of: (record) => valueOf(record) as string | number }];
+    return [
+      { name, isDate: isDate(schema), of: (record) => valueOf(record) as string | number | null },
+    ];
   // A list inside an object may be missing, such as `external_ids.cik`.
   const listOf = (record: RecordMembers) => (valueOf(record) ?? []) as readonly unknown[];
   if (items.properties === undefined)
-    return [{ name, type: "texts", of: (record) => listOf(record) as readonly string[] }];
+    return [{ name, isDate: false, of: (record) => listOf(record) as readonly string[] }];
   const shown = shownOfEach[name];
   if (shown === undefined) throw new Error(`Say which members of ${name} a table shows.`);
   return shown.map((key) => ({
     name: `${name}.${key}`,
-    type: "texts",
+    isDate: false,
     of: (record) => (listOf(record) as readonly Record<string, string>[]).map((one) => one[key]!),
   }));
-}
-
-function typeOf({ type, pattern, format }: MemberSchema): ColumnType {
-  const [name] = [type].flat();
-  if (name === "integer") return "whole";
-  if (name === "number") return "number";
-  if (format === "date-time") return "time";
-  if (pattern === datePattern) return "date";
-  return pattern?.startsWith(`${datePattern}|`) === true ? "date-or-time" : "text";
 }

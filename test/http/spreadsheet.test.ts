@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { byteOrderMark } from "#csv.ts";
 import { operations } from "#operations/index.ts";
-import { recordColumns } from "#records/columns.ts";
+import { recordColumns, type RecordMembers } from "#records/columns.ts";
 import { gp, principal, project, signal } from "../datasets/published.ts";
 import { cast } from "../support/cast.ts";
 import {
@@ -51,7 +51,7 @@ test("CSV of each operation opens in a spreadsheet with its rows and accents, nu
   if (!hasLibreOffice(t)) return;
   const service = await startService(t, { records: [...cast, ...dangerous] });
   const folder = temporaryFolder(t);
-  const tables: { columns: string[]; rows: Row[] }[] = [];
+  const tables: { columns: string[]; rows: Row[]; records: RecordMembers[] }[] = [];
   const files: string[] = [];
   for (const { name, path } of operations) {
     const query = path === "/fetch-gp" ? "gp_name=re&limit=100" : "limit=100";
@@ -59,12 +59,13 @@ test("CSV of each operation opens in a spreadsheet with its rows and accents, nu
     const file = join(folder, `${name}.csv`);
     writeFileSync(file, text);
     files.push(file);
-    tables.push(readTable(text));
+    const { body } = await service.get(`${path}?${query}`);
+    tables.push({ ...readTable(text), records: body.data });
   }
   const opened = await openInLibreOffice(t, files, csvInUtf8);
   let numbers = 0;
   for (const [i, { kind }] of operations.entries()) {
-    const { columns, rows } = tables[i]!;
+    const { columns, rows, records } = tables[i]!;
     const [heading, ...cells] = opened[i]![0]!.rows;
     const texts = heading!.map(({ text }) => text);
     assert.deepEqual(texts, columns);
@@ -73,12 +74,12 @@ test("CSV of each operation opens in a spreadsheet with its rows and accents, nu
     for (const [at, row] of rows.entries())
       for (const [column, name] of columns.entries()) {
         const cell = cells[at]![column] ?? { type: "empty", text: "", number: null, formula: null };
-        const { type } = recordColumns[kind][column]!;
+        const value = recordColumns[kind].find((one) => one.name === name)!.of(records[at]!);
         const expected = row[name] ?? "";
         const where = `${kind} ${name}: ${expected}`;
         assert.equal(cell.formula, null, where);
         if (expected === "") assert.equal(cell.type, "empty", where);
-        else if (type === "whole" || type === "number") {
+        else if (typeof value === "number") {
           assert.deepEqual([cell.type, cell.number], ["float", Number(expected)], where);
           numbers++;
         } else if (cell.type === "string")
