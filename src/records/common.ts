@@ -1,7 +1,7 @@
 /** Members that several kinds of record share. */
 import { Type, type Static, type TArray, type TOptional, type TString } from "./schema.ts";
 import { decimal, id, label, link, list, oneOf, orNull, text, time } from "./fields.ts";
-import { dates, digits, equality, type Filterable, numbers } from "./filterable.ts";
+import { equality, onMembers } from "./filterable.ts";
 import { eachOf } from "./kinds.ts";
 import { externalIdKeys, externalIdMeanings, provenanceBases } from "./vocabulary.ts";
 
@@ -9,7 +9,7 @@ export const Provenance = Type.Object(
   {
     source: text("Name of the import that brought the record.", 64),
     basis: oneOf("Why the record is believed.", provenanceBases),
-    confidence: decimal("From 0 to 1.", 0, 1),
+    confidence: decimal("Confidence, from 0 to 1.", 0, 1),
     url: orNull(link("Page where the source says so.")),
   },
   {
@@ -47,7 +47,7 @@ export const GpLink = Type.Object(
 export type GpLink = Static<typeof GpLink>;
 
 export const gps = list("GPs that this record belongs to; may be empty.", GpLink);
-export const markets = list("Metropolitan areas by title, `Austin-Round Rock, TX`.", label);
+export const markets = list("Metropolitan areas by title, such as `Austin-Round Rock, TX`.", label);
 export const labels = {
   tags: list("Open vocabulary: facts such as `reg_d_506c`.", label),
   themes: list("Open vocabulary: subjects of the business.", label),
@@ -59,27 +59,13 @@ export const origin = {
 
 /** Conditions that every kind of record has after its own. */
 export const filterableCommon = {
-  source: equality<{ provenance: Provenance }>(
-    ({ provenance }) => provenance.source,
-    "Import that brought the record.",
+  ...onMembers(
+    Provenance.properties,
+    ["source", "basis", "confidence"],
+    (record: { provenance: Provenance }) => record.provenance,
   ),
-  basis: equality<{ provenance: Provenance }>(
-    ({ provenance }) => provenance.basis,
-    "Why the record is believed.",
-    provenanceBases,
-  ),
-  confidence: numbers<{ provenance: Provenance }>(
-    ({ provenance }) => provenance.confidence,
-    "Confidence, from 0 to 1.",
-    {
-      numbers: { minimum: 0, maximum: 1, isWhole: false },
-    },
-  ),
-  updated_at: dates<{ updated_at: string }>(
-    (record) => record.updated_at,
-    "Last change of the content.",
-  ),
-} satisfies Filterable<never>;
+  ...onMembers(origin, ["updated_at"]),
+};
 
 /** External ids that are compared as texts. The others are numbers, written with or without separators and zeros. */
 const textIds: readonly (keyof ExternalIds)[] = ["lei", "hud_id"];
@@ -87,8 +73,9 @@ const textIds: readonly (keyof ExternalIds)[] = ["lei", "hud_id"];
 /** Returns conditions on external ids, under the names of their kinds. */
 export const onExternalIds = <K extends keyof ExternalIds>(keys: readonly K[]) =>
   eachOf(keys, (key) =>
-    (textIds.includes(key) ? equality : digits)<{ external_ids: ExternalIds }>(
+    equality<{ external_ids: ExternalIds }>(
       ({ external_ids }) => external_ids[key],
       externalIdMeanings[key],
+      { as: textIds.includes(key) ? "text" : "digits" },
     ),
   );

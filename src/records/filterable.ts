@@ -49,47 +49,39 @@ export type Filterable<R> = Readonly<Record<string, Condition<R>>>;
 export const equality = <R>(
   of: Equality<R>["of"],
   meaning: string,
-  values?: readonly string[],
-): Equality<R> => ({ by: "equality", of, meaning, as: "text", ...(values && { values }) });
+  more: Partial<Pick<Equality<R>, "as" | "values">> = {},
+): Equality<R> => ({ by: "equality", of, meaning, as: "text", ...more });
 
-const equalityAs =
-  (as: Comparison) =>
-  <R>(of: Equality<R>["of"], meaning: string): Equality<R> => ({ by: "equality", of, meaning, as });
+export const range = <R>(
+  of: Range<R>["of"],
+  meaning: string,
+  more: Partial<Pick<Range<R>, "numbers" | "isSortable">> = {},
+): Range<R> => ({ by: "range", of, meaning, numbers: null, isSortable: true, ...more });
 
-export const market = equalityAs("market");
-export const digits = equalityAs("digits");
-export const ids = equalityAs("id");
-
-const rangeOf =
-  <T extends string | number>() =>
-  <R>(
-    of: (record: R) => T | null,
-    meaning: string,
-    { numbers = null, isSortable = true }: Partial<Range<never>> = {},
-  ): Range<R> => ({ by: "range", of, meaning, numbers, isSortable });
-
-export const dates = rangeOf<string>();
-export const numbers = rangeOf<number>();
-
-type Conditions<K extends string> = Readonly<Record<K, Condition<Readonly<Record<K, unknown>>>>>;
-
-/** Returns conditions on members, under their names: on equality, dates or numbers, as a member's schema says. */
-export const onMembers = <const Names extends readonly string[]>(
+/**
+ * Returns conditions on members, under their names: on equality, dates or numbers, as a member's schema says.
+ * @param ownerOf returns the object with the members; the record itself if left out.
+ */
+export const onMembers = <
+  const Names extends readonly string[],
+  R = Readonly<Record<Names[number], unknown>>,
+>(
   members: Readonly<Record<Names[number], TSchema>>,
   names: Names,
+  ownerOf: (record: R) => unknown = (record) => record,
 ) =>
   Object.fromEntries(
-    names.map((name: Names[number]) => [name, onMember(name, members[name])]),
-  ) as Conditions<Names[number]>;
+    names.map((name: Names[number]) => [name, onMember(name, members[name], ownerOf)]),
+  ) as Readonly<Record<Names[number], Condition<R>>>;
 
-function onMember<K extends string>(name: K, schema: TSchema): Condition<Record<K, unknown>> {
+function onMember<R>(name: string, schema: TSchema, ownerOf: (record: R) => unknown): Condition<R> {
   const { description = "", enum: values, type, minimum, maximum } = schema as MemberSchema;
-  const of = <T>(record: Record<K, unknown>) => record[name] as T;
-  if (isDate(schema)) return dates(of<string | null>, description);
+  const of = <T>(record: R) => (ownerOf(record) as Record<string, T>)[name]!;
+  if (isDate(schema)) return range(of<string | null>, description);
   if (minimum !== undefined && maximum !== undefined) {
     const isWhole = type?.includes("integer") === true;
-    return numbers(of<number | null>, description, { numbers: { minimum, maximum, isWhole } });
+    return range(of<number | null>, description, { numbers: { minimum, maximum, isWhole } });
   }
   const listed = values?.filter((value) => value !== null);
-  return equality(of<string | null>, description, listed);
+  return equality(of<string | null>, description, listed && { values: listed });
 }

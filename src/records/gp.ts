@@ -3,7 +3,7 @@ import type { embeddedKinds } from "./kinds.ts";
 import { Type, type Static, type TSchema } from "./schema.ts";
 import { ExternalIds, filterableCommon, labels, markets, onExternalIds, origin } from "./common.ts";
 import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
-import { dates, equality, type Filterable, market, onMembers } from "./filterable.ts";
+import { equality, type Filterable, onMembers, range } from "./filterable.ts";
 import { principalMembers } from "./principal.ts";
 import { signalMembers } from "./signal.ts";
 import { propertyTypes, strategies } from "./vocabulary.ts";
@@ -58,25 +58,24 @@ const { principals: _principals, signals: _signals, ...totals } = embedded;
 export const ListedGp = Type.Object({ ...gpMembers, ...totals }, { additionalProperties: false });
 
 export const filterableGp = {
-  market: market<Gp>(
+  market: equality<Gp>(
     (gp) => gp.markets,
     "A market of the GP: its title, one of its cities, or a city and a state.",
+    { as: "market" },
   ),
   tag: equality<Gp>(
     ({ tags, strategies, property_types }) => [...tags, ...strategies, ...property_types],
     "A tag, strategy or property type of the GP, as a whole value.",
   ),
   theme: equality<Gp>((gp) => gp.themes, "A theme of the GP, as a whole value."),
-  strategy: equality<Gp>((gp) => gp.strategies, "How the GP invests.", strategies),
-  property_type: equality<Gp>(
-    (gp) => gp.property_types,
-    "Property type the GP invests in.",
-    propertyTypes,
-  ),
+  strategy: equality<Gp>((gp) => gp.strategies, "How the GP invests.", { values: strategies }),
+  property_type: equality<Gp>((gp) => gp.property_types, "Property type the GP invests in.", {
+    values: propertyTypes,
+  }),
   ...onMembers(gpMembers, ["hq_city", "hq_state", "hq_country"]),
   ...onExternalIds(["cik", "crd", "lei", "sec_number", "form_d_file", "adv_fund"]),
   ...onMembers(gpMembers, ["aum_usd", "raised_to_date_usd", "founded_year"]),
-  aum_as_of: dates<Gp>((gp) => gp.aum_as_of, "Date of `aum_usd`.", { isSortable: false }),
+  aum_as_of: range<Gp>((gp) => gp.aum_as_of, "Date of `aum_usd`.", { isSortable: false }),
   signal: { by: "someSignal" },
   id: { by: "id" },
   ...filterableCommon,

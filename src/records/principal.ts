@@ -49,7 +49,9 @@ const filterablePrincipal = {
   market: { by: "ofOneGp" },
   tag: { by: "ofOneGp" },
   theme: { by: "ofOneGp" },
-  role: equality<Principal>(({ roles }) => roles, "A role of the person.", principalRoles),
+  role: equality<Principal>(({ roles }) => roles, "A role of the person.", {
+    values: principalRoles,
+  }),
   ...onMembers(principalMembers, ["city", "state", "country", "ownership_band"]),
   ...onExternalIds(["crd"]),
   ...onMembers(principalMembers, ["start_date", "first_seen_date", "last_seen_date"]),

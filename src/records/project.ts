@@ -1,7 +1,7 @@
 /** A project: a property that is offered, bought, built or renewed. */
 import { Type, type Static } from "./schema.ts";
 import { ExternalIds, filterableCommon, gps, labels, onExternalIds, origin } from "./common.ts";
-import { equality, type Filterable, market, onMembers } from "./filterable.ts";
+import { equality, type Filterable, onMembers } from "./filterable.ts";
 import { date, decimal, id, label, oneOf, orNull, text, whole } from "./fields.ts";
 import {
   marketBases,
@@ -26,13 +26,13 @@ const projectMembers = {
   market_basis: orNull(oneOf("Source of the market.", marketBases)),
   latitude: orNull(decimal("Degrees north.", -90, 90)),
   longitude: orNull(decimal("Degrees east.", -180, 180)),
-  units: orNull(whole("Dwellings.")),
-  affordable_units: orNull(whole("Dwellings let or sold below market.")),
+  units: orNull(whole("Number of dwellings.")),
+  affordable_units: orNull(whole("Number of dwellings let or sold below market.")),
   square_feet: orNull(whole("Floor area, square feet.")),
   total_amount_usd: orNull(whole("Total amount, US dollars.")),
   raised_amount_usd: orNull(whole("Amount raised, US dollars.")),
   start_date: orNull(date("Start, as precisely as known.")),
-  completion_date: orNull(date("Completion, done or planned.")),
+  completion_date: orNull(date("Completion, actual or planned.")),
   first_sale_date: orNull(date("First sale of a share.")),
   strategy: orNull(oneOf("How it is meant to earn money.", strategies)),
   ...labels,
@@ -49,9 +49,10 @@ const filterableProject = {
   gp_id: { by: "gpId" },
   has_gp: { by: "hasGp" },
   ...onMembers(projectMembers, ["type", "status", "property_type", "strategy"]),
-  market: market<Project>(
+  market: equality<Project>(
     (project) => project.market,
     "The market of the project: its title, one of its cities, or a city and a state.",
+    { as: "market" },
   ),
   ...onMembers(projectMembers, ["market_basis"]),
   tag: equality<Project>(

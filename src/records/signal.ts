@@ -1,15 +1,15 @@
 /** A market signal: something that happened on a date, such as an offering, a sale or a fund close. */
 import { Type, type Static } from "./schema.ts";
 import { filterableCommon, gps, labels, origin } from "./common.ts";
-import { equality, type Filterable, ids, market, onMembers } from "./filterable.ts";
+import { equality, type Filterable, onMembers } from "./filterable.ts";
 import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { amountBases, propertyTypes, signalTypes } from "./vocabulary.ts";
 
 export const signalMembers = {
   id: id("signal", "Stable id."),
   type: oneOf("What happened.", signalTypes),
-  title: text("One line."),
-  summary: orNull(text("A paragraph.", 10_000)),
+  title: text("Title in one line."),
+  summary: orNull(text("Summary in one paragraph.", 10_000)),
   date: date("When it happened, as precisely as known."),
   published_at: orNull(dateOrTime("When it was published, as precisely as known.")),
   amount_usd: orNull(
@@ -30,23 +30,26 @@ export type Signal = Static<typeof Signal>;
 /** Conditions on a signal. Market, tags, themes and property types are the signal's own, not its GP's. */
 const filterableSignal = {
   gp_id: { by: "gpId" },
-  project_id: ids<Signal>((signal) => signal.project_ids, "Id of a project that it concerns."),
+  project_id: equality<Signal>(
+    (signal) => signal.project_ids,
+    "Id of a project that it concerns.",
+    { as: "id" },
+  ),
   has_gp: { by: "hasGp" },
   ...onMembers(signalMembers, ["type"]),
-  market: market<Signal>(
+  market: equality<Signal>(
     (signal) => signal.market,
     "The market of the signal: its title, one of its cities, or a city and a state.",
+    { as: "market" },
   ),
   tag: equality<Signal>(
     ({ tags, property_types }) => [...tags, ...property_types],
     "A tag or property type of the signal, as a whole value.",
   ),
   theme: equality<Signal>((signal) => signal.themes, "A theme of the signal, as a whole value."),
-  property_type: equality<Signal>(
-    (signal) => signal.property_types,
-    "Property type concerned.",
-    propertyTypes,
-  ),
+  property_type: equality<Signal>((signal) => signal.property_types, "Property type concerned.", {
+    values: propertyTypes,
+  }),
   ...onMembers(signalMembers, ["date", "published_at", "amount_usd", "amount_basis"]),
   id: { by: "id" },
   ...filterableCommon,
