@@ -136,10 +136,10 @@ class Provenance(TypedDict):
     # - `cluster`: Several filings share people and addresses.
     # - `series_master`: The issuer is a series of the company.
     # - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
-    # - `issuer_stem`: The name of the issuer alone points to it.
+    # - `issuer_stem`: Only the issuer's name points to the GP.
     # - `named_sponsor`: A public register names the sponsor.
     basis: ProvenanceBasis
-    # From 0 to 1.
+    # Confidence, from 0 to 1.
     confidence: float
     # Page where the source says so.
     url: str | None
@@ -261,19 +261,19 @@ class GpSignal(TypedDict):
     #
     # - `new_offering`: An offering of securities was filed for the first time.
     # - `offering_amended`: A filed offering was changed, such as its size or its people.
-    # - `capital_raised`: More of an offering was sold since its last filing.
+    # - `capital_raised`: More of an offering has been sold since its last filing.
     # - `first_sale`: The first investor bought into an offering.
-    # - `fully_subscribed`: Nothing of an offering is left to sell.
+    # - `fully_subscribed`: The whole offering has been sold.
     # - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
     # - `new_vehicle`: The GP formed a fund or company that was not known before.
-    # - `new_principal`: Somebody appears among the people of the GP for the first time.
+    # - `new_principal`: A person is named among the GP's people for the first time.
     # - `aum_change`: The reported assets under management rose or fell.
     # - `fund_reported`: A fund appears in the GP's own report to its regulator.
     # - `acquisition`: A property or portfolio was bought.
     # - `disposition`: A property or portfolio was sold.
     # - `financing`: A loan or other financing was agreed.
-    # - `fund_close`: A fund closed, for the first time, in between or finally.
-    # - `leadership_change`: Somebody who leads the GP came, went or changed roles.
+    # - `fund_close`: A fund held its first, an interim or its final close.
+    # - `leadership_change`: A leader of the GP joined, left or changed roles.
     # - `project_announced`: A project was made public.
     # - `permit_issued`: An authority permitted construction.
     # - `construction_started`: Work on the site began.
@@ -281,9 +281,9 @@ class GpSignal(TypedDict):
     # - `news`: The GP was in the news for a reason that no other type covers.
     # - `other`: Something else happened.
     type: SignalType
-    # One line.
+    # Title in one line.
     title: str
-    # A paragraph.
+    # Summary in one paragraph.
     summary: str | None
     # When it happened, as precisely as known.
     date: str
@@ -293,9 +293,9 @@ class GpSignal(TypedDict):
     amount_usd: int | None
     # Meaning of the amount.
     #
-    # - `offering_total`: The whole offering, sold or not.
-    # - `sold_to_date`: All that was sold of an offering so far.
-    # - `sold_delta`: What was sold of an offering since its last filing.
+    # - `offering_total`: The size of the whole offering, sold or not.
+    # - `sold_to_date`: The part of an offering sold so far.
+    # - `sold_delta`: The part of an offering sold since its last filing.
     # - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
     # - `gross_assets`: The gross assets of a fund.
     # - `price`: The price paid for a property or portfolio.
@@ -356,7 +356,7 @@ class Gp(TypedDict):
     tags: list[str]
     # Open vocabulary: subjects of the business.
     themes: list[str]
-    # Metropolitan areas by title, `Austin-Round Rock, TX`.
+    # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
     # Ids elsewhere; only keys with a known id.
     external_ids: ExternalIds
@@ -431,7 +431,7 @@ class Principal(TypedDict):
     tags: list[str]
     # Open vocabulary: subjects of the business.
     themes: list[str]
-    # Metropolitan areas by title, `Austin-Round Rock, TX`.
+    # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
     # GPs that this record belongs to; may be empty.
     gps: list[LinkedGp]
@@ -444,19 +444,19 @@ class Signal(TypedDict):
     #
     # - `new_offering`: An offering of securities was filed for the first time.
     # - `offering_amended`: A filed offering was changed, such as its size or its people.
-    # - `capital_raised`: More of an offering was sold since its last filing.
+    # - `capital_raised`: More of an offering has been sold since its last filing.
     # - `first_sale`: The first investor bought into an offering.
-    # - `fully_subscribed`: Nothing of an offering is left to sell.
+    # - `fully_subscribed`: The whole offering has been sold.
     # - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
     # - `new_vehicle`: The GP formed a fund or company that was not known before.
-    # - `new_principal`: Somebody appears among the people of the GP for the first time.
+    # - `new_principal`: A person is named among the GP's people for the first time.
     # - `aum_change`: The reported assets under management rose or fell.
     # - `fund_reported`: A fund appears in the GP's own report to its regulator.
     # - `acquisition`: A property or portfolio was bought.
     # - `disposition`: A property or portfolio was sold.
     # - `financing`: A loan or other financing was agreed.
-    # - `fund_close`: A fund closed, for the first time, in between or finally.
-    # - `leadership_change`: Somebody who leads the GP came, went or changed roles.
+    # - `fund_close`: A fund held its first, an interim or its final close.
+    # - `leadership_change`: A leader of the GP joined, left or changed roles.
     # - `project_announced`: A project was made public.
     # - `permit_issued`: An authority permitted construction.
     # - `construction_started`: Work on the site began.
@@ -464,9 +464,9 @@ class Signal(TypedDict):
     # - `news`: The GP was in the news for a reason that no other type covers.
     # - `other`: Something else happened.
     type: SignalType
-    # One line.
+    # Title in one line.
     title: str
-    # A paragraph.
+    # Summary in one paragraph.
     summary: str | None
     # When it happened, as precisely as known.
     date: str
@@ -476,9 +476,9 @@ class Signal(TypedDict):
     amount_usd: int | None
     # Meaning of the amount.
     #
-    # - `offering_total`: The whole offering, sold or not.
-    # - `sold_to_date`: All that was sold of an offering so far.
-    # - `sold_delta`: What was sold of an offering since its last filing.
+    # - `offering_total`: The size of the whole offering, sold or not.
+    # - `sold_to_date`: The part of an offering sold so far.
+    # - `sold_delta`: The part of an offering sold since its last filing.
     # - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
     # - `gross_assets`: The gross assets of a fund.
     # - `price`: The price paid for a property or portfolio.
@@ -564,8 +564,8 @@ class Project(TypedDict):
     # - `cold_storage`: Refrigerated warehouses.
     # - `industrial_outdoor_storage`: Yards for vehicles, containers and material.
     # - `office`: Buildings for business and administration, other than medical ones.
-    # - `medical_office`: Practices of physicians, and clinics.
-    # - `life_science`: Laboratories, with what belongs to them.
+    # - `medical_office`: Doctors' offices and clinics.
+    # - `life_science`: Laboratories and the space that goes with them.
     # - `retail`: Shops and shopping centres.
     # - `net_lease`: Buildings whose tenant bears taxes, insurance and upkeep.
     # - `hospitality`: Hotels and other lodging.
@@ -576,7 +576,7 @@ class Project(TypedDict):
     # - `parking`: Garages and parking lots.
     # - `marina`: Berths for boats.
     # - `mixed_use`: Several uses in one building or project.
-    # - `healthcare`: Hospitals and other buildings for care, other than medical practices.
+    # - `healthcare`: Hospitals and other buildings for care, except doctors' offices.
     # - `diversified`: Many property types at once.
     # - `unknown`: The source does not say.
     property_type: PropertyType
@@ -589,7 +589,7 @@ class Project(TypedDict):
     # - `completed`: Construction or renewal is finished.
     # - `closed`: The purchase or the offering is closed.
     # - `on_hold`: Work or planning has stopped for now.
-    # - `cancelled`: It was given up.
+    # - `cancelled`: The project was given up.
     # - `unknown`: The source does not say.
     status: ProjectStatus
     # Street and number.
@@ -613,9 +613,9 @@ class Project(TypedDict):
     latitude: float | None
     # Degrees east.
     longitude: float | None
-    # Dwellings.
+    # Number of dwellings.
     units: int | None
-    # Dwellings let or sold below market.
+    # Number of dwellings let or sold below market.
     affordable_units: int | None
     # Floor area, square feet.
     square_feet: int | None
@@ -625,22 +625,22 @@ class Project(TypedDict):
     raised_amount_usd: int | None
     # Start, as precisely as known.
     start_date: str | None
-    # Completion, done or planned.
+    # Completion, actual or planned.
     completion_date: str | None
     # First sale of a share.
     first_sale_date: str | None
     # How it is meant to earn money.
     #
-    # - `core`: Stable, let property, held for its income with little debt.
-    # - `core_plus`: Stable property with some income still to be gained.
-    # - `value_add`: Property that is improved, let anew or run better before it is sold.
+    # - `core`: Stable, leased property, held for income with little debt.
+    # - `core_plus`: Stable property whose income can still be raised a little.
+    # - `value_add`: Property that is improved, re-let or better managed before it is sold.
     # - `opportunistic`: High risk for high return, such as development or turnarounds.
     # - `debt`: Loans and other debt secured by property.
     # - `distressed`: Property or debt in difficulty, bought at a discount.
     # - `development`: New buildings.
     # - `fund_of_funds`: Interests in the funds of others.
     # - `secondaries`: Interests in funds or deals bought from earlier investors.
-    # - `co_investment`: Single deals beside another sponsor or fund.
+    # - `co_investment`: Single deals made alongside another sponsor or fund.
     strategy: Strategy | None
     # Open vocabulary: facts such as `reg_d_506c`.
     tags: list[str]
@@ -693,7 +693,7 @@ class ListedGp(TypedDict):
     tags: list[str]
     # Open vocabulary: subjects of the business.
     themes: list[str]
-    # Metropolitan areas by title, `Austin-Round Rock, TX`.
+    # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
     # Ids elsewhere; only keys with a known id.
     external_ids: ExternalIds
@@ -1063,7 +1063,7 @@ class ListGpsQuery(TypedDict):
     signal_date_to: NotRequired[str]
     # Id of one of the GPs. If repeated, any of them matches.
     id: NotRequired[str | Sequence[str]]
-    # Import that brought the record. If repeated, any of them matches.
+    # Name of the import that brought the record. If repeated, any of them matches.
     source: NotRequired[str | Sequence[str]]
     # Why the record is believed. If repeated, any of them matches.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
@@ -1071,9 +1071,9 @@ class ListGpsQuery(TypedDict):
     confidence_min: NotRequired[float]
     # Confidence, from 0 to 1. At most this.
     confidence_max: NotRequired[float]
-    # Last change of the content. On this day or later.
+    # Time of the last change of the content, UTC. On this day or later.
     updated_at_from: NotRequired[str]
-    # Last change of the content. On this day or before.
+    # Time of the last change of the content, UTC. On this day or before.
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[GpSort]
@@ -1140,7 +1140,7 @@ class ListPrincipalsQuery(TypedDict):
     last_seen_date_to: NotRequired[str]
     # Id of one of the principals. If repeated, any of them matches.
     id: NotRequired[str | Sequence[str]]
-    # Import that brought the record. If repeated, any of them matches.
+    # Name of the import that brought the record. If repeated, any of them matches.
     source: NotRequired[str | Sequence[str]]
     # Why the record is believed. If repeated, any of them matches.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
@@ -1148,9 +1148,9 @@ class ListPrincipalsQuery(TypedDict):
     confidence_min: NotRequired[float]
     # Confidence, from 0 to 1. At most this.
     confidence_max: NotRequired[float]
-    # Last change of the content. On this day or later.
+    # Time of the last change of the content, UTC. On this day or later.
     updated_at_from: NotRequired[str]
-    # Last change of the content. On this day or before.
+    # Time of the last change of the content, UTC. On this day or before.
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[PrincipalSort]
@@ -1211,7 +1211,7 @@ class ListSignalsQuery(TypedDict):
     amount_basis: NotRequired[AmountBasis | Sequence[AmountBasis]]
     # Id of one of the signals. If repeated, any of them matches.
     id: NotRequired[str | Sequence[str]]
-    # Import that brought the record. If repeated, any of them matches.
+    # Name of the import that brought the record. If repeated, any of them matches.
     source: NotRequired[str | Sequence[str]]
     # Why the record is believed. If repeated, any of them matches.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
@@ -1219,9 +1219,9 @@ class ListSignalsQuery(TypedDict):
     confidence_min: NotRequired[float]
     # Confidence, from 0 to 1. At most this.
     confidence_max: NotRequired[float]
-    # Last change of the content. On this day or later.
+    # Time of the last change of the content, UTC. On this day or later.
     updated_at_from: NotRequired[str]
-    # Last change of the content. On this day or before.
+    # Time of the last change of the content, UTC. On this day or before.
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[SignalSort]
@@ -1298,13 +1298,13 @@ class ListProjectsQuery(TypedDict):
     form_d_file: NotRequired[str | Sequence[str]]
     # Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, any of them matches.
     hud_id: NotRequired[str | Sequence[str]]
-    # Dwellings. At least this.
+    # Number of dwellings. At least this.
     units_min: NotRequired[int]
-    # Dwellings. At most this.
+    # Number of dwellings. At most this.
     units_max: NotRequired[int]
-    # Dwellings let or sold below market. At least this.
+    # Number of dwellings let or sold below market. At least this.
     affordable_units_min: NotRequired[int]
-    # Dwellings let or sold below market. At most this.
+    # Number of dwellings let or sold below market. At most this.
     affordable_units_max: NotRequired[int]
     # Floor area, square feet. At least this.
     square_feet_min: NotRequired[int]
@@ -1322,9 +1322,9 @@ class ListProjectsQuery(TypedDict):
     start_date_from: NotRequired[str]
     # Start, as precisely as known. On this day or before.
     start_date_to: NotRequired[str]
-    # Completion, done or planned. On this day or later.
+    # Completion, actual or planned. On this day or later.
     completion_date_from: NotRequired[str]
-    # Completion, done or planned. On this day or before.
+    # Completion, actual or planned. On this day or before.
     completion_date_to: NotRequired[str]
     # First sale of a share. On this day or later.
     first_sale_date_from: NotRequired[str]
@@ -1332,7 +1332,7 @@ class ListProjectsQuery(TypedDict):
     first_sale_date_to: NotRequired[str]
     # Id of one of the projects. If repeated, any of them matches.
     id: NotRequired[str | Sequence[str]]
-    # Import that brought the record. If repeated, any of them matches.
+    # Name of the import that brought the record. If repeated, any of them matches.
     source: NotRequired[str | Sequence[str]]
     # Why the record is believed. If repeated, any of them matches.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
@@ -1340,9 +1340,9 @@ class ListProjectsQuery(TypedDict):
     confidence_min: NotRequired[float]
     # Confidence, from 0 to 1. At most this.
     confidence_max: NotRequired[float]
-    # Last change of the content. On this day or later.
+    # Time of the last change of the content, UTC. On this day or later.
     updated_at_from: NotRequired[str]
-    # Last change of the content. On this day or before.
+    # Time of the last change of the content, UTC. On this day or before.
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[ProjectSort]

@@ -83,11 +83,11 @@ export interface Provenance {
    * - `cluster`: Several filings share people and addresses.
    * - `series_master`: The issuer is a series of the company.
    * - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
-   * - `issuer_stem`: The name of the issuer alone points to it.
+   * - `issuer_stem`: Only the issuer's name points to the GP.
    * - `named_sponsor`: A public register names the sponsor.
    */
   basis: ProvenanceBasis;
-  /** From 0 to 1. */
+  /** Confidence, from 0 to 1. */
   confidence: number;
   /** Page where the source says so. */
   url: string | null;
@@ -208,19 +208,19 @@ export interface GpSignal {
    *
    * - `new_offering`: An offering of securities was filed for the first time.
    * - `offering_amended`: A filed offering was changed, such as its size or its people.
-   * - `capital_raised`: More of an offering was sold since its last filing.
+   * - `capital_raised`: More of an offering has been sold since its last filing.
    * - `first_sale`: The first investor bought into an offering.
-   * - `fully_subscribed`: Nothing of an offering is left to sell.
+   * - `fully_subscribed`: The whole offering has been sold.
    * - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
    * - `new_vehicle`: The GP formed a fund or company that was not known before.
-   * - `new_principal`: Somebody appears among the people of the GP for the first time.
+   * - `new_principal`: A person is named among the GP's people for the first time.
    * - `aum_change`: The reported assets under management rose or fell.
    * - `fund_reported`: A fund appears in the GP's own report to its regulator.
    * - `acquisition`: A property or portfolio was bought.
    * - `disposition`: A property or portfolio was sold.
    * - `financing`: A loan or other financing was agreed.
-   * - `fund_close`: A fund closed, for the first time, in between or finally.
-   * - `leadership_change`: Somebody who leads the GP came, went or changed roles.
+   * - `fund_close`: A fund held its first, an interim or its final close.
+   * - `leadership_change`: A leader of the GP joined, left or changed roles.
    * - `project_announced`: A project was made public.
    * - `permit_issued`: An authority permitted construction.
    * - `construction_started`: Work on the site began.
@@ -229,9 +229,9 @@ export interface GpSignal {
    * - `other`: Something else happened.
    */
   type: SignalType;
-  /** One line. */
+  /** Title in one line. */
   title: string;
-  /** A paragraph. */
+  /** Summary in one paragraph. */
   summary: string | null;
   /** When it happened, as precisely as known. */
   date: string;
@@ -242,9 +242,9 @@ export interface GpSignal {
   /**
    * Meaning of the amount.
    *
-   * - `offering_total`: The whole offering, sold or not.
-   * - `sold_to_date`: All that was sold of an offering so far.
-   * - `sold_delta`: What was sold of an offering since its last filing.
+   * - `offering_total`: The size of the whole offering, sold or not.
+   * - `sold_to_date`: The part of an offering sold so far.
+   * - `sold_delta`: The part of an offering sold since its last filing.
    * - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
    * - `gross_assets`: The gross assets of a fund.
    * - `price`: The price paid for a property or portfolio.
@@ -306,7 +306,7 @@ export interface Gp {
   tags: string[];
   /** Open vocabulary: subjects of the business. */
   themes: string[];
-  /** Metropolitan areas by title, `Austin-Round Rock, TX`. */
+  /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
   /** Ids elsewhere; only keys with a known id. */
   external_ids: ExternalIds;
@@ -336,7 +336,7 @@ export interface Principal extends GpPrincipal {
   tags: string[];
   /** Open vocabulary: subjects of the business. */
   themes: string[];
-  /** Metropolitan areas by title, `Austin-Round Rock, TX`. */
+  /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
   /** GPs that this record belongs to; may be empty. */
   gps: LinkedGp[];
@@ -407,8 +407,8 @@ export interface Project {
    * - `cold_storage`: Refrigerated warehouses.
    * - `industrial_outdoor_storage`: Yards for vehicles, containers and material.
    * - `office`: Buildings for business and administration, other than medical ones.
-   * - `medical_office`: Practices of physicians, and clinics.
-   * - `life_science`: Laboratories, with what belongs to them.
+   * - `medical_office`: Doctors' offices and clinics.
+   * - `life_science`: Laboratories and the space that goes with them.
    * - `retail`: Shops and shopping centres.
    * - `net_lease`: Buildings whose tenant bears taxes, insurance and upkeep.
    * - `hospitality`: Hotels and other lodging.
@@ -419,7 +419,7 @@ export interface Project {
    * - `parking`: Garages and parking lots.
    * - `marina`: Berths for boats.
    * - `mixed_use`: Several uses in one building or project.
-   * - `healthcare`: Hospitals and other buildings for care, other than medical practices.
+   * - `healthcare`: Hospitals and other buildings for care, except doctors' offices.
    * - `diversified`: Many property types at once.
    * - `unknown`: The source does not say.
    */
@@ -434,7 +434,7 @@ export interface Project {
    * - `completed`: Construction or renewal is finished.
    * - `closed`: The purchase or the offering is closed.
    * - `on_hold`: Work or planning has stopped for now.
-   * - `cancelled`: It was given up.
+   * - `cancelled`: The project was given up.
    * - `unknown`: The source does not say.
    */
   status: ProjectStatus;
@@ -461,9 +461,9 @@ export interface Project {
   latitude: number | null;
   /** Degrees east. */
   longitude: number | null;
-  /** Dwellings. */
+  /** Number of dwellings. */
   units: number | null;
-  /** Dwellings let or sold below market. */
+  /** Number of dwellings let or sold below market. */
   affordable_units: number | null;
   /** Floor area, square feet. */
   square_feet: number | null;
@@ -473,23 +473,23 @@ export interface Project {
   raised_amount_usd: number | null;
   /** Start, as precisely as known. */
   start_date: string | null;
-  /** Completion, done or planned. */
+  /** Completion, actual or planned. */
   completion_date: string | null;
   /** First sale of a share. */
   first_sale_date: string | null;
   /**
    * How it is meant to earn money.
    *
-   * - `core`: Stable, let property, held for its income with little debt.
-   * - `core_plus`: Stable property with some income still to be gained.
-   * - `value_add`: Property that is improved, let anew or run better before it is sold.
+   * - `core`: Stable, leased property, held for income with little debt.
+   * - `core_plus`: Stable property whose income can still be raised a little.
+   * - `value_add`: Property that is improved, re-let or better managed before it is sold.
    * - `opportunistic`: High risk for high return, such as development or turnarounds.
    * - `debt`: Loans and other debt secured by property.
    * - `distressed`: Property or debt in difficulty, bought at a discount.
    * - `development`: New buildings.
    * - `fund_of_funds`: Interests in the funds of others.
    * - `secondaries`: Interests in funds or deals bought from earlier investors.
-   * - `co_investment`: Single deals beside another sponsor or fund.
+   * - `co_investment`: Single deals made alongside another sponsor or fund.
    */
   strategy: Strategy | null;
   /** Open vocabulary: facts such as `reg_d_506c`. */
@@ -543,7 +543,7 @@ export interface ListedGp {
   tags: string[];
   /** Open vocabulary: subjects of the business. */
   themes: string[];
-  /** Metropolitan areas by title, `Austin-Round Rock, TX`. */
+  /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
   /** Ids elsewhere; only keys with a known id. */
   external_ids: ExternalIds;
@@ -938,7 +938,7 @@ export interface ListGpsQuery {
   signal_date_to?: string;
   /** Id of one of the GPs. If repeated, any of them matches. */
   id?: string | readonly string[];
-  /** Import that brought the record. If repeated, any of them matches. */
+  /** Name of the import that brought the record. If repeated, any of them matches. */
   source?: string | readonly string[];
   /** Why the record is believed. If repeated, any of them matches. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
@@ -946,9 +946,9 @@ export interface ListGpsQuery {
   confidence_min?: number;
   /** Confidence, from 0 to 1. At most this. */
   confidence_max?: number;
-  /** Last change of the content. On this day or later. */
+  /** Time of the last change of the content, UTC. On this day or later. */
   updated_at_from?: string;
-  /** Last change of the content. On this day or before. */
+  /** Time of the last change of the content, UTC. On this day or before. */
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: GpSort;
@@ -1020,7 +1020,7 @@ export interface ListPrincipalsQuery {
   last_seen_date_to?: string;
   /** Id of one of the principals. If repeated, any of them matches. */
   id?: string | readonly string[];
-  /** Import that brought the record. If repeated, any of them matches. */
+  /** Name of the import that brought the record. If repeated, any of them matches. */
   source?: string | readonly string[];
   /** Why the record is believed. If repeated, any of them matches. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
@@ -1028,9 +1028,9 @@ export interface ListPrincipalsQuery {
   confidence_min?: number;
   /** Confidence, from 0 to 1. At most this. */
   confidence_max?: number;
-  /** Last change of the content. On this day or later. */
+  /** Time of the last change of the content, UTC. On this day or later. */
   updated_at_from?: string;
-  /** Last change of the content. On this day or before. */
+  /** Time of the last change of the content, UTC. On this day or before. */
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: PrincipalSort;
@@ -1096,7 +1096,7 @@ export interface ListSignalsQuery {
   amount_basis?: AmountBasis | readonly AmountBasis[];
   /** Id of one of the signals. If repeated, any of them matches. */
   id?: string | readonly string[];
-  /** Import that brought the record. If repeated, any of them matches. */
+  /** Name of the import that brought the record. If repeated, any of them matches. */
   source?: string | readonly string[];
   /** Why the record is believed. If repeated, any of them matches. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
@@ -1104,9 +1104,9 @@ export interface ListSignalsQuery {
   confidence_min?: number;
   /** Confidence, from 0 to 1. At most this. */
   confidence_max?: number;
-  /** Last change of the content. On this day or later. */
+  /** Time of the last change of the content, UTC. On this day or later. */
   updated_at_from?: string;
-  /** Last change of the content. On this day or before. */
+  /** Time of the last change of the content, UTC. On this day or before. */
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: SignalSort;
@@ -1188,13 +1188,13 @@ export interface ListProjectsQuery {
   form_d_file?: string | readonly string[];
   /** Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, any of them matches. */
   hud_id?: string | readonly string[];
-  /** Dwellings. At least this. */
+  /** Number of dwellings. At least this. */
   units_min?: number;
-  /** Dwellings. At most this. */
+  /** Number of dwellings. At most this. */
   units_max?: number;
-  /** Dwellings let or sold below market. At least this. */
+  /** Number of dwellings let or sold below market. At least this. */
   affordable_units_min?: number;
-  /** Dwellings let or sold below market. At most this. */
+  /** Number of dwellings let or sold below market. At most this. */
   affordable_units_max?: number;
   /** Floor area, square feet. At least this. */
   square_feet_min?: number;
@@ -1212,9 +1212,9 @@ export interface ListProjectsQuery {
   start_date_from?: string;
   /** Start, as precisely as known. On this day or before. */
   start_date_to?: string;
-  /** Completion, done or planned. On this day or later. */
+  /** Completion, actual or planned. On this day or later. */
   completion_date_from?: string;
-  /** Completion, done or planned. On this day or before. */
+  /** Completion, actual or planned. On this day or before. */
   completion_date_to?: string;
   /** First sale of a share. On this day or later. */
   first_sale_date_from?: string;
@@ -1222,7 +1222,7 @@ export interface ListProjectsQuery {
   first_sale_date_to?: string;
   /** Id of one of the projects. If repeated, any of them matches. */
   id?: string | readonly string[];
-  /** Import that brought the record. If repeated, any of them matches. */
+  /** Name of the import that brought the record. If repeated, any of them matches. */
   source?: string | readonly string[];
   /** Why the record is believed. If repeated, any of them matches. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
@@ -1230,9 +1230,9 @@ export interface ListProjectsQuery {
   confidence_min?: number;
   /** Confidence, from 0 to 1. At most this. */
   confidence_max?: number;
-  /** Last change of the content. On this day or later. */
+  /** Time of the last change of the content, UTC. On this day or later. */
   updated_at_from?: string;
-  /** Last change of the content. On this day or before. */
+  /** Time of the last change of the content, UTC. On this day or before. */
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: ProjectSort;
