@@ -1,7 +1,7 @@
 /** Checks a canonical record and puts its faults into words, member by member. */
 import { canonicalSchemas, canonicalValidators, type RecordFault } from "./canonical.ts";
 import { membersOf } from "./declarations.ts";
-import { existsInCalendar, isDate } from "./fields.ts";
+import { datePattern, existsInCalendar, isDate } from "./fields.ts";
 import { eachOf, type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
 import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
@@ -24,7 +24,7 @@ const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
  */
 export function checkRecord(record: unknown, isPlain = false): RecordFault[] {
   if (typeof record !== "object" || record === null || Array.isArray(record))
-    return [{ field: "record", reason: "must be an object" }];
+    return [{ field: "record", reason: "must be a JSON object" }];
   const kind = (record as { record?: unknown }).record;
   if (!isRecordKind(kind))
     return [{ field: "record", reason: `must be one of ${recordKinds.join(", ")}` }];
@@ -64,7 +64,7 @@ function faultsOf(
 const reasons: Readonly<
   Record<string, (given: Readonly<Record<string, unknown>>, kind: RecordKind) => string>
 > = {
-  boolean: (_, kind) => `is not a member of a ${kind}`,
+  boolean: (_, kind) => `is not a member of a ${kind}; correct its name or remove it`,
   type: ({ type }) => `must be ${typeWords(type)}`,
   enum: ({ allowedValues }) =>
     `must be one of ${(allowedValues as (string | null)[]).filter((value) => value !== null).join(", ")}`,
@@ -73,8 +73,10 @@ const reasons: Readonly<
   minimum: ({ limit }) => `must be at least ${Number(limit)}`,
   maximum: ({ limit }) => `must be at most ${Number(limit)}`,
   pattern: ({ pattern }) => patternWords(String(pattern)),
-  format: () => "is a day or time that does not exist",
+  format: () => notInCalendar,
 };
+
+const notInCalendar = "must be a date or time that exists";
 
 export function typeWords(type: unknown): string {
   const words: Record<string, string> = {
@@ -90,10 +92,12 @@ export function typeWords(type: unknown): string {
 }
 
 function patternWords(pattern: string): string {
-  if (pattern.includes("T[0-9]")) return "must be a time in UTC such as 2026-03-31T12:00:00Z";
-  if (pattern.startsWith("^[0-9]{4}")) return "must be a date: YYYY, YYYY-MM or YYYY-MM-DD";
   if (pattern.startsWith("^https?")) return "must begin with http:// or https://";
-  return `must match ${pattern}`;
+  if (pattern === datePattern) return "must be a date: YYYY, YYYY-MM or YYYY-MM-DD";
+  const time = "a time in UTC such as 2026-03-31T12:00:00Z";
+  return pattern.startsWith(datePattern)
+    ? `must be a date (YYYY, YYYY-MM or YYYY-MM-DD) or ${time}`
+    : `must be ${time}`;
 }
 
 const foldedMembers = ["name", "legal_name", "aliases", "tags", "themes", "markets"];
@@ -146,32 +150,21 @@ const isUnknownState = (state: unknown) =>
   typeof state === "string" && !Object.hasOwn(usStates, state);
 
 function textFault(value: unknown): string | undefined {
-  if (typeof value === "string") {
-    if (controlCharacter.test(value)) return "contains a control character";
-    return value.isWellFormed()
-      ? undefined
-      : "contains half a surrogate pair, which is not Unicode text";
-  }
-  if (typeof value !== "object" || value === null) return undefined;
-  for (const part of Object.values(value)) {
-    const reason = textFault(part);
-    if (reason !== undefined) return reason;
-  }
-  return undefined;
+  if (typeof value !== "string")
+    return Object.values(value ?? {})
+      .map(textFault)
+      .find((reason) => reason !== undefined);
+  const code = controlCharacter.exec(value)?.[0].charCodeAt(0).toString(16).padStart(4, "0");
+  if (code !== undefined) return `contains the control character U+${code}; remove it`;
+  return value.isWellFormed()
+    ? undefined
+    : "contains half a character (a lone surrogate); remove it";
 }
 
 /** Returns the reason to reject a day or time, or undefined if it exists. @param value matches its schema. */
 function dayFault(value: unknown): string | undefined {
-  if (typeof value !== "string" || value.length < 10) return undefined;
-  const isDay = twoDigits(value, 8) <= 28 || existsInCalendar(value.slice(0, 10));
-  const isTime =
-    value.length === 10 ||
-    (twoDigits(value, 11) < 24 && twoDigits(value, 14) < 60 && twoDigits(value, 17) < 60);
-  return isDay && isTime ? undefined : "is a day or time that does not exist";
+  return typeof value !== "string" || existsInCalendar(value) ? undefined : notInCalendar;
 }
-
-const twoDigits = (text: string, at: number) =>
-  (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 
 /** ASCII letters and digits, which folding keeps. */
 const plainLetterOrDigit = /[a-z0-9]/i;
@@ -181,6 +174,6 @@ const isFoldedAway = (text: unknown) =>
 
 function foldFault(value: unknown): string | undefined {
   return (Array.isArray(value) ? value.some(isFoldedAway) : isFoldedAway(value))
-    ? "has no letter and no digit, so nobody could find it"
+    ? "must have a letter or a digit, or nobody could find it"
     : undefined;
 }

@@ -7,10 +7,15 @@ const yearPattern = "^[0-9]{4}";
 /** Pattern of a date as precise as the source knows it: `2026`, `2026-03` or `2026-03-31`. */
 export const datePattern = `${yearPattern}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$`;
 
-/** Reports whether a date of `datePattern` exists. `Date` turns 30 February into a day in March. */
-export function existsInCalendar(date: string): boolean {
-  const time = new Date(date);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);
+/** Length of a time to the second, without its zone. */
+const secondLength = "2026-03-31T12:00:00".length;
+
+/** Reports whether a date of `datePattern`, or a time in UTC, exists. `Date` turns 30 February into a day in March. */
+export function existsInCalendar(text: string): boolean {
+  const time = new Date(text);
+  return (
+    !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, secondLength))
+  );
 }
 
 const timePattern = `${yearPattern}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$`;

@@ -260,7 +260,10 @@ test("- reads standard input, whose lines the report names", async (t) => {
     { ...process.env, DATA_DIR: dataDir, INPUT: input },
   );
   assert.equal(fed.exitCode, exitCodes.done, fed.err);
-  assert.match(fed.out, /^<stdin>:2: stauts is not a member of a gp\n/);
+  assert.match(
+    fed.out,
+    /^<stdin>:2: stauts is not a member of a gp; correct its name or remove it\n/,
+  );
   assert.equal((await versions()).length, 1);
   const { refusal } = allCommands(folder);
   assert.equal(

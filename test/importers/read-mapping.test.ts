@@ -64,7 +64,7 @@ test("every fault of a mapping is told at once, each with its path in the file",
     "named_gps.names.column": "must not be empty",
     "named_gps.confidence": "must be <= 1",
     "named_gps.constants.tags": "must be a list",
-    "named_gps.constants.founded": "is not a member of a gp",
+    "named_gps.constants.founded": "is not a member of a gp; correct its name or remove it",
   });
 });
 

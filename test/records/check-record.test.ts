@@ -77,7 +77,7 @@ test("id and name, or title and date, are required; all else may be left out", (
 
 test("a member that the record does not have is named", () => {
   assert.deepEqual(fault("gp", { colour: "red" }), [
-    { field: "colour", reason: "is not a member of a gp" },
+    { field: "colour", reason: "is not a member of a gp; correct its name or remove it" },
   ]);
   for (const inherited of ["tags", "themes", "markets"])
     assert.equal(fault("principal", { [inherited]: ["x"] })[0]?.field, inherited);
@@ -105,6 +105,7 @@ test("dates are as precise as the source and exist", () => {
     "",
   ])
     assert.equal(fault("signal", { date })[0]?.field, "date", date);
+  assert.match(fault("signal", { published_at: "soon" })[0]!.reason, /a date \(.*\) or a time/);
   assert.deepEqual(fault("gp", { updated_at: "2026-10-02T22:10:05Z" }), []);
   for (const time of ["2026-10-02", "2026-10-02T22:10:05+02:00"])
     assert.equal(fault("gp", { updated_at: time })[0]?.field, "updated_at", time);
