@@ -7,7 +7,6 @@ import places from "./places.json" with { type: "json" };
 import { drawMore, startRandom, weighted, weightedKeys, type Random } from "./random.ts";
 import words from "./words.json" with { type: "json" };
 import {
-  type City,
   dayOf,
   dayText,
   type InventedGp,
@@ -62,8 +61,11 @@ export function gpInventor(seed: number): (number: number) => InventedGp {
     filed += externalIds.form_d_file?.length ?? 0;
     const home = someMetro(random);
     const neighbours = areas.get(home)!;
-    const abroad = random.chance(0.5) ? citiesAbroad.get(gpName.country) : undefined;
-    const city = abroad ?? someCity(random, home);
+    const { country } = gpName;
+    const abroad = random.chance(0.5) ? citiesAbroad[country] : undefined;
+    const city = abroad
+      ? { name: abroad, state: null, country, zipStart: "" }
+      : someCity(random, home);
     const inMetros = drawMore([home], few(random, isLarge ? 8 : 4), () => someMetro(random));
     const scaleUsd = random.logNormal(120e6 * (1 + 2400 / (60 + number)), 1.2);
     // Between seventy years ago and last year.
@@ -100,12 +102,7 @@ export function gpInventor(seed: number): (number: number) => InventedGp {
 }
 
 /** Cities where GPs with foreign names may have their head office, by country. */
-const citiesAbroad: ReadonlyMap<string, City> = new Map(
-  Object.entries(places.citiesAbroad).map(([country, name]) => [
-    country,
-    { name, state: null, country, zipStart: "" },
-  ]),
-);
+const citiesAbroad: Readonly<Record<string, string>> = places.citiesAbroad;
 
 /** Draws a whole number below `count`; smaller ones are more likely. */
 const few = (random: Random, count: number): number => Math.floor(random.next() ** 2 * count);
