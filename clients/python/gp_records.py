@@ -564,7 +564,7 @@ class Project(TypedDict):
     # - `cold_storage`: Refrigerated warehouses.
     # - `industrial_outdoor_storage`: Yards for vehicles, containers and material.
     # - `office`: Buildings for business and administration, other than medical ones.
-    # - `medical_office`: Doctors' offices and clinics.
+    # - `medical_office`: Medical practices and clinics.
     # - `life_science`: Laboratories and the space that goes with them.
     # - `retail`: Shops and shopping centres.
     # - `net_lease`: Buildings whose tenant bears taxes, insurance and upkeep.
@@ -576,7 +576,7 @@ class Project(TypedDict):
     # - `parking`: Garages and parking lots.
     # - `marina`: Berths for boats.
     # - `mixed_use`: Several uses in one building or project.
-    # - `healthcare`: Hospitals and other buildings for care, except doctors' offices.
+    # - `healthcare`: Hospitals and other buildings for care, except medical practices.
     # - `diversified`: Many property types at once.
     # - `unknown`: The source does not say.
     property_type: PropertyType

@@ -14,7 +14,7 @@ export interface Metro {
   cities: readonly City[];
 }
 
-export interface City {
+interface City {
   name: string;
   /** State as two letters; null abroad. */
   state: string | null;
