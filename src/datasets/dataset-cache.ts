@@ -8,7 +8,7 @@ import { DatasetFault, readIfThere } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { sizeOf } from "./disk-space.ts";
 import { factsText, type Generation, isStaged } from "./generation.ts";
-import type { Kept } from "./postgres.ts";
+import type { Kept } from "./shared-rows.ts";
 
 export type DatasetCache = ReturnType<typeof openCache>;
 

@@ -4,8 +4,9 @@ import type { Publication } from "#records/publication.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { comingNext, type DatasetCache, versionsToKeep } from "./dataset-cache.ts";
 import { type Generation, isStaged } from "./generation.ts";
-import type { Kept, SharedStore } from "./postgres.ts";
+import type { SharedStore } from "./postgres.ts";
 import { openPublications } from "./publications.ts";
+import type { Kept } from "./shared-rows.ts";
 
 interface FollowRequest {
   store: Pick<SharedStore, "look" | "publications" | "open" | "pullStep">;

@@ -13,7 +13,7 @@ import {
   withSession,
 } from "#store/postgres.ts";
 import { postgresCodeOf } from "#store/store-fault.ts";
-import type { Catalogue, DatasetList } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { checkGeneration, type GenerationCheck } from "./check-generations.ts";
 import { type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
@@ -22,6 +22,7 @@ import { asPublished, type Generation } from "./generation.ts";
 import { openPublications } from "./publications.ts";
 import {
   type Instance,
+  type Kept,
   listInstances,
   listPublications,
   readShared,
@@ -37,9 +38,6 @@ import {
   storedRemedy,
 } from "./stored-parts.ts";
 import type { MadeStep, OpenStore, StoreOrder } from "./store.ts";
-
-/** The shared datasets at one moment. */
-export interface Kept extends DatasetList, Pick<SharedState, "added" | "readAt"> {}
 
 /**
  * The datasets of several machines. Promises reject with a StoreFault if the database is unreachable: within 2 s and as

@@ -2,6 +2,7 @@
 import { type Publication, withAllStepCounts } from "#records/publication.ts";
 import { timeText } from "#store/dataset-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
+import type { DatasetList } from "./catalogue.ts";
 import { type Generation, withAllCounts } from "./generation.ts";
 
 type Query = Pick<PostgresSession, "query">;
@@ -22,6 +23,9 @@ export interface SharedState {
   /** Time by the database's clock, in ms since 1970. */
   readAt: number;
 }
+
+/** The shared datasets at one moment, listed as those of a folder. */
+export interface Kept extends DatasetList, Pick<SharedState, "added" | "readAt"> {}
 
 /** Reads the state in one statement, so that it is consistent. */
 export async function readShared({ query }: Query): Promise<SharedState> {

@@ -219,7 +219,7 @@ test("publish and rollback remove old datasets as an import does, but none that 
     pruned: all.slice(0, 3),
   });
   assert.deepEqual(left(), all.slice(3));
-  assert.match(await text("datasets publish", all[5]!), /is the current dataset\.\n$/);
+  assert.match(await text("datasets publish", all[5]!), /is the current dataset\.\nDeleted 1 /);
   assert.deepEqual(left(), all.slice(4));
 });
 
