@@ -139,7 +139,7 @@ test("over a few records", async (t) => {
       "1 signal in Q4, 1 in Q3",
       "Source: own, stated, confidence 100 %, unless noted.",
       "own, identified by the issuer's name alone, confidence 60 %",
-      "Dallas, TX leads with 2",
+      "Dallas leads with 2",
       "London 1",
       // The page has said the name.
       "Closes a $40 million loan on The Alder",

@@ -38,6 +38,8 @@ const plots: EachKind<readonly Plot[]> = {
 const positionsOf = (model: ReadModel, kind: RecordKind, filter: Filter): number[] =>
   model.select(kind, filter, { limit: Infinity, offset: 0 }).positions;
 
+/** Look of a map of few places. */
+const nearLook = { namesMax: 8, radiusMax: 9 };
 /** More circles would cover each other. */
 const placesMax = 25;
 
@@ -50,7 +52,8 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   const counts = isChosen ? countEach(view, "market", values, []) : rows.map(({ count }) => count);
   const places = rows.flatMap(({ value, label, state, href }, i) => {
     const place = counts[i] === 0 ? null : placeOfMarket(view.model, value);
-    const more = { label, count: counts[i]!, isChosen: state === "chosen" };
+    const city = label.split(",")[0]!;
+    const more = { label: city, count: counts[i]!, isChosen: state === "chosen" };
     return place === null ? [] : [{ ...place, ...more, href: href ?? undefined }];
   });
   const shown = places.slice(0, placesMax);
@@ -62,7 +65,7 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   const leads = isAhead ? `${first.label} leads with ${count}` : counted(places.length, "market");
   const finding = first.isChosen ? `${count} in ${first.label}` : leads;
   const measure = `${many} by market`;
-  const size = { width: 320, height: 200, namesMax: isClose ? 8 : 3, radiusMax: 14 };
+  const size = { width: 320, height: 200, ...(isClose ? nearLook : { namesMax: 3, radiusMax: 14 }) };
   const drawing = usMap({ label: `${finding}. ${measure}.`, places: shown, ...size, isClose });
   const numbers = {
     columns: ["Market", { label: many, isNumber: true }],
