@@ -65,7 +65,11 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   const leads = isAhead ? `${first.label} leads with ${count}` : counted(places.length, "market");
   const finding = first.isChosen ? `${count} in ${first.label}` : leads;
   const measure = `${many} by market`;
-  const size = { width: 320, height: 200, ...(isClose ? nearLook : { namesMax: 3, radiusMax: 14 }) };
+  const size = {
+    width: 320,
+    height: 200,
+    ...(isClose ? nearLook : { namesMax: 3, radiusMax: 14 }),
+  };
   const drawing = usMap({ label: `${finding}. ${measure}.`, places: shown, ...size, isClose });
   const numbers = {
     columns: ["Market", { label: many, isNumber: true }],
